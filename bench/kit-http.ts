@@ -1,0 +1,149 @@
+/**
+ * What the kit costs a request: a trivial JSON route by kit/http (ids, headers, limits, metrics, log) beside a bare
+ * node:http server that writes the same body, and Fastify alone. Servers and load run in processes of their own, and
+ * rounds alternate. On a busy machine the rate tells more about the neighbours than about the server, so the processor
+ * time of a request counts: the tenth percentile over windows of 15 ms.
+ *
+ *   node bench/kit-http.ts [rounds] [seconds a round]
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import Fastify from 'fastify';
+import { Registry } from 'prom-client';
+import Type from 'typebox';
+import { systemClock } from '#kit/clock.ts';
+import { createHttpServer } from '#kit/http/server.ts';
+import { createLog } from '#kit/log.ts';
+
+const names = ['bare node:http', 'Fastify alone', 'kit/http'] as const;
+const reach = 0.8;
+const closingBrace = '}'.charCodeAt(0);
+const schema = { response: { 200: Type.Object({ hello: Type.String() }) } };
+const [role = '', ...parameters] = process.argv.slice(2);
+
+if (role === 'load') process.send?.(await load(parameters[0] ?? '', Number(parameters[1])));
+else if (role === 'serve') await serve(parameters[0] ?? '');
+else await compare(Number(role || 8), Number(parameters[0] ?? 1));
+
+async function compare(rounds: number, seconds: number): Promise<void> {
+  const servers = await Promise.all(names.map((name) => start(['serve', name])));
+  const best = names.map(() => 0);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, { message: url }] of servers.entries()) {
+      const { child, message: perSecond } = await start(['load', `${url}/hello`, String(seconds)]);
+      child.kill();
+      best[index] = Math.max(best[index] ?? 0, Number(perSecond));
+    }
+  }
+  const costs = await Promise.all(servers.map(({ child }) => costOf(child)));
+  for (const [index, name] of names.entries()) {
+    const [rate = 0, cost = 0, floor = 0] = [best[index], costs[index], costs[0]];
+    console.log(
+      `${name.padEnd(15)} ${Math.round(rate)} requests/s  ${cost.toFixed(1)} µs a request  ${(floor / cost).toFixed(2)}`,
+    );
+  }
+  const share = (costs[0] ?? 0) / (costs[2] ?? 1);
+  console.log(`${share >= reach ? 'reached' : 'missed'}: ${share.toFixed(2)} of bare, ${reach} wanted`);
+}
+
+async function start(given: string[]): Promise<{ child: ChildProcess; message: unknown }> {
+  const child = fork(fileURLToPath(import.meta.url), given);
+  const [message] = await once(child, 'message');
+  return { child, message };
+}
+
+async function costOf(child: ChildProcess): Promise<number> {
+  child.send('cost');
+  const [cost] = (await once(child, 'message')) as [number];
+  child.kill();
+  return cost;
+}
+
+async function serve(name: string): Promise<void> {
+  const server =
+    name === names[0] ? startBare() : name === names[1] ? await startFastify() : await startKit();
+  if (!server.listening) await once(server, 'listening');
+  const costs: number[] = [];
+  sample(server, costs);
+  process.on('message', () =>
+    process.send?.(costs.sort((one, other) => one - other)[Math.floor(costs.length / 10)]),
+  );
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+/** Notes the processor time of a request in each window that had enough of them. */
+function sample(server: Server, costs: number[]): void {
+  let requests = 0;
+  let before = process.cpuUsage();
+  server.on('request', () => {
+    requests++;
+  });
+  setInterval(() => {
+    const { user, system } = process.cpuUsage(before);
+    if (requests > 150) costs.push((user + system) / requests);
+    before = process.cpuUsage();
+    requests = 0;
+  }, 15);
+}
+
+function startBare(): Server {
+  const body = JSON.stringify({ hello: 'world' });
+  return createServer((_request, response) => {
+    response.writeHead(200, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': body.length,
+    });
+    response.end(body);
+  }).listen(0, '127.0.0.1');
+}
+
+async function startFastify(): Promise<Server> {
+  const app = Fastify();
+  app.get('/hello', { schema }, async () => ({ hello: 'world' }));
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return app.server;
+}
+
+async function startKit(): Promise<Server> {
+  const { app, listen } = await createHttpServer({
+    name: 'bench',
+    title: 'Bench',
+    description: 'One trivial route.',
+    surroundings: {
+      log: createLog({ service: 'bench', level: 'warn' }),
+      clock: systemClock,
+      dataFolder: '.',
+      environment: 'production',
+      metrics: new Registry(),
+      host: '127.0.0.1',
+      port: 0,
+    },
+  });
+  app.get('/hello', { schema }, async () => ({ hello: 'world' }));
+  await listen();
+  return app.server;
+}
+
+/** One request at a time on each of 64 connections, by bare sockets, so that the load costs less than what it measures. */
+async function load(url: string, seconds: number): Promise<number> {
+  const { hostname, port, pathname } = new URL(url);
+  const request = `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAccept: application/json\r\n\r\n`;
+  let answers = 0;
+  for (let index = 0; index < 64; index++) {
+    const socket = connect(Number(port), hostname, () => socket.write(request));
+    socket.setNoDelay().on('data', (bytes) => {
+      if (bytes.at(-1) !== closingBrace) return;
+      answers++;
+      socket.write(request);
+    });
+  }
+  await setTimeout(300);
+  answers = 0;
+  const startMs = performance.now();
+  await setTimeout(seconds * 1000);
+  return (answers * 1000) / (performance.now() - startMs);
+}

@@ -1,0 +1,54 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeClock, systemClock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { silentLog } from '#kit/log.ts';
+import { createCorpus } from '../services/posts/corpus.ts';
+import { openPostDatabase } from '../services/posts/database.ts';
+import { draft, insertDrafts } from '../services/posts/drafts.ts';
+import { Indexer } from '../services/posts/store-search/indexer.ts';
+import type { Tables } from '../services/posts/tables.ts';
+
+const batch = 1_000;
+const updatedEvery = 20;
+
+/** Where a million posts are kept between benchmarks; OCTAVO_BENCH_POSTS makes fewer. */
+export const postCount = Number(process.env.OCTAVO_BENCH_POSTS || 1_000_000);
+export const millionFolder = join(tmpdir(), `octavo-bench-${postCount}`);
+
+/** The posts database with its posts of a thousand users over two years, made at the first call. */
+export async function openMillion(): Promise<Database<Tables>> {
+  const done = existsSync(join(millionFolder, 'posts.sqlite'));
+  mkdirSync(millionFolder, { recursive: true });
+  const database = await openPosts(millionFolder);
+  if (!done) await fill(database);
+  return database;
+}
+
+export function openPosts(folder: string): Promise<Database<Tables>> {
+  return openPostDatabase({ url: undefined, folder, log: silentLog });
+}
+
+async function fill(database: Database<Tables>): Promise<void> {
+  const corpus = createCorpus({ seed: 1, size: postCount, users: 1_000 });
+  const clock = new FakeClock();
+  for (let start = 0; start < corpus.size; start += batch) {
+    const posts = Array.from({ length: Math.min(batch, corpus.size - start) }, (_, index) =>
+      corpus.at(start + index),
+    );
+    clock.set(posts[0]?.createdAtMs ?? 0);
+    const drafts = await draft(posts);
+    await database.write((session) => insertDrafts(session, drafts, clock.now()), { alone: true });
+    if ((start + batch) % 50_000 === 0) console.error(`${start + batch} posts`);
+  }
+  await database.write((session) =>
+    session.kysely
+      .updateTable('post')
+      .set((e) => ({ updated_at_ms: e('updated_at_ms', '+', 86_400_000), revision: 2 }))
+      .where((e) => e(e('id', '%', updatedEvery), '=', 0))
+      .execute(),
+  );
+  console.error('indexing');
+  await new Indexer(database, systemClock).run(new AbortController().signal);
+}

@@ -1,0 +1,94 @@
+/** A command of the `octavo` line: how it is called, what it does, and its code, loaded only when it runs. */
+export interface Command {
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: Readonly<Record<string, string>>;
+  load(): Promise<{ run(args: string[]): Promise<number> }>;
+}
+
+export const commands: Readonly<Record<string, Command>> = {
+  up: {
+    usage: 'octavo up [--data DIR] [--host HOST] [--port N] [--config FILE]',
+    summary: 'run every service on embedded parts, with demo accounts, and print where they are',
+    options: {
+      '--data DIR': 'folder for databases, files and secrets (OCTAVO_DATA, default ./data)',
+      '--host HOST': 'address to listen on (HOST, default 127.0.0.1)',
+      '--port N': 'base port; services take the ones above it (PORT, default 3000; 0 picks free ones)',
+      '--config FILE': 'configuration file of passwordless, TOML or JSON (CONFIG_PATH)',
+    },
+    load: () => import('./commands/up.ts'),
+  },
+  serve: {
+    usage: 'octavo serve NAME... [--port N] [--workers N] [--config FILE]',
+    summary: 'run the named services in the foreground',
+    options: {
+      '--port N': 'port to listen on; several names take the offsets they have in "octavo up" (PORT)',
+      '--workers N': 'that many processes behind the one port, on this machine (default 1)',
+      '--config FILE': 'configuration file of passwordless, TOML or JSON (CONFIG_PATH)',
+    },
+    load: () => import('./commands/serve.ts'),
+  },
+  seed: {
+    usage: 'octavo seed [NAME...] [--count N]',
+    summary: 'load realistic demonstration data',
+    options: { '--count N': 'how many posts (default 5000)' },
+    load: () => import('./commands/seed.ts'),
+  },
+  migrate: {
+    usage: 'octavo migrate [NAME...]',
+    summary: 'bring databases to the schema of this version, without serving',
+    options: {},
+    load: () => import('./commands/migrate.ts'),
+  },
+  backup: {
+    usage: 'octavo backup FILE',
+    summary: 'write every database to one file, while services go on',
+    options: {},
+    load: () => import('./commands/backup.ts'),
+  },
+  restore: {
+    usage: 'octavo restore FILE [--force]',
+    summary: 'bring databases back from a backup; services must be stopped',
+    options: { '--force': 'overwrite databases that hold data' },
+    load: () => import('./commands/restore.ts'),
+  },
+  accounts: {
+    usage: 'octavo accounts add|passwd|role|disable|enable|list [USERNAME] [ROLE]',
+    summary: "manage the gateway's accounts; passwords are read from standard input",
+    options: {},
+    load: () => import('./commands/accounts.ts'),
+  },
+  jobs: {
+    usage: 'octavo jobs list [--limit N] | retry ID',
+    summary: 'list the jobs of the posts that failed for good, newest first, or have one done again',
+    options: { '--limit N': 'how many (default 50)' },
+    load: () => import('./commands/jobs.ts'),
+  },
+  queue: {
+    usage: 'octavo queue list|retry|purge [ID] [--status STATUS] [--limit N]',
+    summary: 'look into the e-mail queue of passwordless, make what waits due now, remove what is done',
+    options: {
+      '--status STATUS': 'pending, sending, sent or failed (list: all; purge: sent and failed)',
+      '--limit N': 'how many to list, the newest first (default 50)',
+    },
+    load: () => import('./commands/queue.ts'),
+  },
+  policy: {
+    usage: 'octavo policy test FILE',
+    summary: 'run a table of cases against the access policies',
+    options: {},
+    load: () => import('./commands/policy.ts'),
+  },
+  config: {
+    usage: 'octavo config [NAME...]',
+    summary: 'list every setting with its value, default and meaning; secrets stay hidden',
+    options: { '--example': 'print a .env.example instead' },
+    load: () => import('./commands/config.ts'),
+  },
+  doctor: {
+    usage: 'octavo doctor',
+    summary: 'check this machine: runtime, data folder, ports, databases',
+    options: {},
+    load: () => import('./commands/doctor.ts'),
+  },
+};

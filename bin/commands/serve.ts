@@ -1,0 +1,65 @@
+import cluster from 'node:cluster';
+import { parseArgs } from 'node:util';
+import type { Environment } from '#kit/config.ts';
+import { AppError } from '#kit/errors.ts';
+import { portsFor, readSuite, startSystem, topology } from '../../services/index.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { supervise } from '../workers.ts';
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals: names } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      port: { type: 'string' },
+      workers: { type: 'string', default: '1' },
+      config: { type: 'string' },
+    },
+  });
+  if (names.length === 0)
+    throw new AppError('invalid_input', 'name the services to serve; "octavo config" lists them');
+  const environment = {
+    ...process.env,
+    ...(values.port === undefined ? {} : { PORT: values.port }),
+    ...(values.config === undefined ? {} : { CONFIG_PATH: values.config }),
+  };
+  const workers = Number(values.workers);
+  if (!Number.isInteger(workers) || workers < 1) {
+    throw new AppError('invalid_input', '--workers must be a whole number from 1');
+  }
+  if (workers > 1) refuseSeveral(names);
+  const ports = portsFor(names, readSuite(environment).PORT);
+  if (workers > 1 && cluster.isPrimary) return supervise(workers);
+  return serve(names, environment, ports);
+}
+
+function refuseSeveral(names: readonly string[]): void {
+  const single = topology.find(({ service }) => service.isSingle && names.includes(service.name));
+  if (!single) return;
+  throw new AppError(
+    'invalid_input',
+    `${single.service.name} keeps its state in memory and runs as one worker`,
+  );
+}
+
+async function serve(
+  names: readonly string[],
+  environment: Environment,
+  ports: Readonly<Record<string, number>>,
+): Promise<number> {
+  const stopped = stopSignal();
+  {
+    await using system = await startSystem(names, { environment, ports });
+    const addresses = await system.addresses();
+    tell(addresses.map(({ name, url }) => `${name.padEnd(12)} ${url}\n`).join(''));
+    await stopped;
+  }
+  cluster.worker?.disconnect();
+  return 0;
+}
+
+/** A worker tells its supervisor, which speaks for all. */
+function tell(lines: string): void {
+  if (cluster.isWorker) process.send?.(lines);
+  else process.stdout.write(lines);
+}

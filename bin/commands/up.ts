@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import { portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
+import { stopSignal } from '../stop-signal.ts';
+
+export async function run(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      data: { type: 'string' },
+      host: { type: 'string' },
+      port: { type: 'string' },
+      config: { type: 'string' },
+    },
+  });
+  const environment = {
+    ...process.env,
+    ...(values.data && { OCTAVO_DATA: values.data }),
+    ...(values.host && { HOST: values.host }),
+    ...(values.port && { PORT: values.port }),
+    ...(values.config && { CONFIG_PATH: values.config }),
+    LOG_LEVEL: process.env.LOG_LEVEL || (process.stderr.isTTY ? 'warn' : 'info'),
+  };
+  const names = upNames();
+  const stopped = stopSignal();
+  await using system = await startSystem(names, {
+    environment,
+    ports: portsFor(names, readSuite(environment).PORT),
+  });
+  const readyMs = Math.round(performance.now());
+  const [addresses, signIns] = [await system.addresses(), await system.demoSignIns()];
+  process.stdout.write(`${banner(addresses, signIns)}\n\nReady in ${readyMs} ms. Ctrl+C stops everything.\n`);
+  await stopped;
+  return 0;
+}
+
+function banner(
+  addresses: readonly { name: string; summary: string; url: string }[],
+  signIns: readonly { username: string; password: string; role: string }[],
+): string {
+  const services = table(addresses.map(({ name, url, summary }) => [name, url, summary]));
+  if (signIns.length === 0) return services;
+  const accounts = table(
+    signIns.map(({ username, password, role }) => [username, password, `may do what ${role} may`]),
+  );
+  return `${services}\n\nDemo sign-ins:\n${accounts}`;
+}
+
+/** Columns padded to their widest cell. */
+function table(rows: readonly string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map(
+      (row) =>
+        `  ${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}`,
+    )
+    .join('\n');
+}

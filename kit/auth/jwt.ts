@@ -1,0 +1,158 @@
+import { createHmac, createSecretKey } from 'node:crypto';
+import { createVerifier } from 'fast-jwt';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { newId } from '../ids.ts';
+
+/** The claims of a verified token: the registered ones that every token of ours has, and the service's own. */
+export interface JwtClaims {
+  readonly iss: string;
+  readonly aud: string | readonly string[];
+  readonly sub: string;
+  /** Seconds since the Unix epoch, as are `exp` and `nbf`. */
+  readonly iat: number;
+  readonly exp: number;
+  readonly [claim: string]: unknown;
+}
+
+export interface JwtOptions {
+  /** The HMAC key, as bytes or as text in UTF-8; RFC 7518 section 3.2 wants at least 32 bytes. */
+  readonly secret: string | Buffer;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly clock: Clock;
+  /** The header's `typ`, such as `at+jwt`. When given, verification wants it too; by default `JWT`, not looked at. */
+  readonly type?: string;
+  /** By how much the clocks of signer and verifier may differ; 5 by default. */
+  readonly leewaySeconds?: number;
+  /** How far `iat` may be in the future; the leeway by default. */
+  readonly issuedAheadSeconds?: number;
+  /** The header's `kid`, which tells a verifier with several keys the one to use; see {@link readKeyId}. */
+  readonly keyId?: string;
+  /** Verified tokens that are remembered until they expire; 0 by default. */
+  readonly cacheSize?: number;
+}
+
+/** Signs and verifies compact JWTs (RFC 7519) with HS256 and nothing else. */
+export interface Jwt {
+  /** A token over the given claims and `iss`, `aud`, `iat`, `exp`, `jti` (random unless given). */
+  sign(claims: { readonly sub: string; readonly [claim: string]: unknown }, lifetimeSeconds: number): string;
+  /**
+   * The claims of a token that holds. Throws `unauthenticated` otherwise, with reason `TOKEN_EXPIRED` where only its
+   * time has passed, else `INVALID_TOKEN`.
+   */
+  verify(token: string): JwtClaims;
+}
+
+/** Makes a {@link Jwt}. RFC 8725: algorithm, issuer, audience and type are pinned, `crit` is refused. */
+export function createJwt(options: JwtOptions): Jwt {
+  const { issuer, audience, clock, cacheSize = 0 } = options;
+  const sign = createSigner(options);
+  const check = createCheck(options);
+  const remembered = new Map<string, JwtClaims>();
+  return {
+    sign(claims, lifetimeSeconds) {
+      const iat = Math.floor(clock.now() / 1_000);
+      const exp = iat + lifetimeSeconds;
+      return sign({ jti: newId(), ...claims, iss: issuer, aud: audience, iat, exp });
+    },
+    verify(token) {
+      const known = remembered.get(token);
+      if (known && known.exp * 1_000 > clock.now()) return known;
+      const claims = check(token);
+      if (cacheSize > 0) remember(remembered, token, claims, cacheSize);
+      return claims;
+    },
+  };
+}
+
+/** The `kid` in the header of a token that is not verified yet; undefined where there is none that is text. */
+export function readKeyId(token: string): string | undefined {
+  try {
+    const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString());
+    return typeof header?.kid === 'string' ? header.kid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 7515 section 7.1. The header is always the same, so that a token costs one HMAC with a key that is made ready once. */
+function createSigner({ secret, type: typ = 'JWT', keyId: kid }: JwtOptions): (claims: object) => string {
+  const key = typeof secret === 'string' ? createSecretKey(secret, 'utf8') : createSecretKey(secret);
+  const header = encode({ alg: 'HS256', typ, kid });
+  return (claims) => {
+    const input = `${header}.${encode(claims)}`;
+    return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`;
+  };
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+/** Everything is checked here but the signature and the JSON, so that the order is ours: signature, expiry, the rest. */
+function createCheck(options: JwtOptions): (token: string) => JwtClaims {
+  const { secret: key, issuer, audience, clock, type, leewaySeconds = 5 } = options;
+  const { issuedAheadSeconds = leewaySeconds } = options;
+  const decode = createVerifier({
+    key,
+    algorithms: ['HS256'],
+    complete: true,
+    ignoreExpiration: true,
+    ignoreNotBefore: true,
+  }) as (token: string) => Decoded;
+  return (token) => {
+    if (!canonicalSignature.test(token)) throw invalid();
+    const { header, payload } = decoded(decode, token);
+    const nowSeconds = clock.now() / 1_000;
+    const { exp, iat, nbf, iss, aud, sub } = payload;
+    if (!isSeconds(exp)) throw invalid();
+    if (nowSeconds >= exp + leewaySeconds) throw expired();
+    if (!isSeconds(iat) || iat > nowSeconds + issuedAheadSeconds) throw invalid();
+    if (nbf !== undefined && (!isSeconds(nbf) || nbf > nowSeconds + leewaySeconds)) throw invalid();
+    if (iss !== issuer || !isFor(audience, aud) || typeof sub !== 'string') throw invalid();
+    if ('crit' in header || (type !== undefined && !isType(type, header.typ))) throw invalid();
+    return payload as JwtClaims;
+  };
+}
+
+interface Decoded {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+// 32 bytes are 43 characters, of which the last carries two spare bits: any but zero would be a second spelling.
+const canonicalSignature = /\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
+function decoded(decode: (token: string) => Decoded, token: string): Decoded {
+  try {
+    return decode(token);
+  } catch (error) {
+    throw invalid(error);
+  }
+}
+
+function isSeconds(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isFor(audience: string, claim: unknown): boolean {
+  return claim === audience || (Array.isArray(claim) && claim.includes(audience));
+}
+
+function isType(type: string, claim: unknown): boolean {
+  return typeof claim === 'string' && claim.toLowerCase().replace(/^application\//, '') === type;
+}
+
+function remember(tokens: Map<string, JwtClaims>, token: string, claims: JwtClaims, size: number): void {
+  if (tokens.size >= size) tokens.delete(tokens.keys().next().value as string);
+  tokens.set(token, claims);
+}
+
+function invalid(cause?: unknown): AppError {
+  return new AppError('unauthenticated', 'The token is not valid.', { reason: 'INVALID_TOKEN', cause });
+}
+
+function expired(): AppError {
+  return new AppError('unauthenticated', 'The token has expired.', { reason: 'TOKEN_EXPIRED' });
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { keptSecret } from './kept-secret.ts';
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kept-secret-'));
+});
+after(() => rm(folder, { recursive: true }));
+
+test('a secret is made once, for everybody who starts at once, and only its owner may read it', async () => {
+  const file = join(folder, 'shared');
+  const secrets = await Promise.all(Array.from({ length: 20 }, () => keptSecret(file)));
+  assert.equal(new Set(secrets).size, 1);
+  assert.equal(await keptSecret(file), secrets[0]);
+  assert.match(secrets[0] as string, /^[\w-]{43}$/);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.deepEqual(await readdir(folder), ['shared']);
+});
+
+test('two files hold two secrets', async () => {
+  assert.notEqual(await keptSecret(join(folder, 'one')), await keptSecret(join(folder, 'other')));
+});
+
+test('a secret that somebody put there is taken', async () => {
+  const file = join(folder, 'given');
+  await writeFile(file, 'of my own making\n');
+  assert.equal(await keptSecret(file), 'of my own making');
+});
+
+test('a folder that is not there is an error', async () => {
+  await assert.rejects(keptSecret(join(folder, 'nowhere', 'secret')), { code: 'ENOENT' });
+});

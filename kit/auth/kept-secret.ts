@@ -1,0 +1,37 @@
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { newId, newSecret } from '../ids.ts';
+
+/**
+ * A secret that is made at first use and kept in a file that only its owner may read (mode 0600): 32 random bytes in
+ * base64url, or what `make` gives. Of several processes that start at once, all get the secret of the first.
+ */
+export async function keptSecret(
+  file: string,
+  make: () => string | Promise<string> = () => newSecret(),
+): Promise<string> {
+  return (await read(file)) ?? keep(file, await make());
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Written aside and then linked, so that nobody reads half of it and nobody overwrites another's. */
+async function keep(file: string, secret: string): Promise<string> {
+  const draft = `${file}.${newId()}`;
+  await writeFile(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    await link(draft, file);
+    return secret;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return (await read(file)) as string;
+  } finally {
+    await rm(draft);
+  }
+}

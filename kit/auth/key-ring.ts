@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { createJwt, type Jwt, type JwtClaims, readKeyId } from './jwt.ts';
+
+export interface KeyRingOptions {
+  /** The key that signs; see `JwtOptions.secret`. */
+  readonly secret: string | Buffer;
+  /** The former key, whose tokens still hold. */
+  readonly previousSecret?: string | Buffer | undefined;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly clock: Clock;
+  /** The header's `typ`, such as `at+jwt`, which is asked for too. */
+  readonly type: string;
+  /** Verified tokens that are remembered until they expire; 0 by default. */
+  readonly cacheSize?: number;
+}
+
+/**
+ * The key that signs tokens and, after a change, the one before it, which still verifies what names it by `kid`: the first
+ * 8 hex digits of the key's SHA-256. One process signs and verifies, so `exp` has no leeway; `iat` may be 60 s ahead.
+ */
+export class KeyRing implements Jwt {
+  readonly #current: Jwt;
+  readonly #previous: { readonly keyId: string; readonly jwt: Jwt } | undefined;
+
+  constructor({ secret, previousSecret, ...options }: KeyRingOptions) {
+    this.#current = jwtOf(secret, options);
+    this.#previous =
+      previousSecret === undefined
+        ? undefined
+        : { keyId: keyIdOf(previousSecret), jwt: jwtOf(previousSecret, options) };
+  }
+
+  sign: Jwt['sign'] = (claims, lifetimeSeconds) => this.#current.sign(claims, lifetimeSeconds);
+
+  verify(token: string): JwtClaims {
+    const isFormer = this.#previous !== undefined && readKeyId(token) === this.#previous.keyId;
+    return (isFormer && this.#previous ? this.#previous.jwt : this.#current).verify(token);
+  }
+}
+
+function jwtOf(secret: string | Buffer, options: Omit<KeyRingOptions, 'secret' | 'previousSecret'>): Jwt {
+  const keyId = keyIdOf(secret);
+  return createJwt({ ...options, secret, keyId, leewaySeconds: 0, issuedAheadSeconds: 60 });
+}
+
+function keyIdOf(secret: string | Buffer): string {
+  return hash('sha256', secret, 'hex').slice(0, 8);
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { hash, parseOptions, verify } from '@node-rs/argon2';
+import { type Config, integer, type Settings } from '../config.ts';
+import { Turnstile, type TurnstileOptions } from './turnstile.ts';
+
+/** What one hash costs: argon2id parameters of RFC 9106 section 3.1. */
+export interface PasswordCost {
+  /** m, memory in KiB. */
+  readonly memoryKib: number;
+  /** t, passes over the memory. */
+  readonly passes: number;
+  /** p, lanes. */
+  readonly lanes: number;
+}
+
+/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, 2 passes, 1 lane; some 10 ms. */
+export const owaspCost: PasswordCost = { memoryKib: 19_456, passes: 2, lanes: 1 };
+
+/** The cost as settings; lower ones are for tests. */
+export const passwordSettings = {
+  ARGON2_MEMORY_KIB: integer({
+    default: owaspCost.memoryKib,
+    min: 8,
+    max: 4_194_304,
+    help: 'Memory of a password hash in KiB',
+  }),
+  ARGON2_PASSES: integer({ default: owaspCost.passes, min: 1, max: 100, help: 'Passes of a password hash' }),
+} satisfies Settings;
+
+/** The cost that {@link passwordSettings} ask for. */
+export function passwordCost(config: Config<typeof passwordSettings>): PasswordCost {
+  return { memoryKib: config.ARGON2_MEMORY_KIB, passes: config.ARGON2_PASSES, lanes: owaspCost.lanes };
+}
+
+/** What hashes cost ({@link owaspCost} by default), and how many run and wait. */
+export interface PasswordsOptions extends Partial<TurnstileOptions> {
+  readonly cost?: PasswordCost;
+}
+
+/** Hashing and verifying inside a turn that is already held. */
+export type Hasher = Pick<Passwords, 'hash' | 'verify'>;
+
+/**
+ * Hashes and verifies passwords with argon2id, off the event loop. At most 4 hashes run at once and 64 wait (76 MiB);
+ * beyond that every method throws `unavailable`, retry after 1 s. Passwords are taken in Unicode normalisation form C
+ * (RFC 8265 section 4.2.2), so that it does not matter which keyboard composed an accent.
+ */
+export class Passwords {
+  readonly #cost: PasswordCost;
+  readonly #turnstile: Turnstile;
+  readonly #nobody: string;
+
+  constructor(options: PasswordsOptions = {}) {
+    const { cost = owaspCost, running = 4, waiting = 64 } = options;
+    this.#cost = cost;
+    this.#turnstile = new Turnstile({ running, waiting });
+    this.#nobody = phc(cost, randomBytes(saltBytes), randomBytes(tagBytes));
+  }
+
+  /** A PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$tag`) with a fresh 16-byte salt and a 32-byte tag. */
+  hash(password: string): Promise<string> {
+    return this.inTurn((hasher) => hasher.hash(password));
+  }
+
+  /**
+   * Whether the password is the one that was hashed. Without a hash (no such account) it takes the same time and is
+   * false. Throws where the text is no PHC string.
+   */
+  verify(hashed: string | undefined, password: string): Promise<boolean> {
+    return this.inTurn((hasher) => hasher.verify(hashed, password));
+  }
+
+  /** Runs work within one turn; for an attempt that counts, looks up and verifies only once it is admitted. */
+  inTurn<T>(work: (hasher: Hasher) => Promise<T>): Promise<T> {
+    return this.#turnstile.run(() => work(this.#hasher));
+  }
+
+  /** Whether a hash was made with another cost than today's, and is to be made anew at the next sign-in. */
+  needsRehash(hashed: string): boolean {
+    const { memoryCost, timeCost, parallelism, outputLen, saltLen } = parseOptions(hashed);
+    const { memoryKib, passes, lanes } = this.#cost;
+    return (
+      !hashed.startsWith('$argon2id$v=19$') ||
+      memoryCost !== memoryKib ||
+      timeCost !== passes ||
+      parallelism !== lanes ||
+      outputLen !== tagBytes ||
+      saltLen !== saltBytes
+    );
+  }
+
+  readonly #hasher: Hasher = {
+    hash: (password) =>
+      hash(bytesOf(password), {
+        memoryCost: this.#cost.memoryKib,
+        timeCost: this.#cost.passes,
+        parallelism: this.#cost.lanes,
+        outputLen: tagBytes,
+        salt: randomBytes(saltBytes),
+      }),
+    verify: (hashed = this.#nobody, password) => verify(hashed, bytesOf(password)),
+  };
+}
+
+const saltBytes = 16;
+const tagBytes = 32;
+
+function bytesOf(password: string): Buffer {
+  return Buffer.from(password.normalize('NFC'), 'utf8');
+}
+
+/** PHC string format; base64 without padding. */
+function phc(cost: PasswordCost, salt: Buffer, tag: Buffer): string {
+  const [saltText, tagText] = [salt, tag].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$argon2id$v=19$m=${cost.memoryKib},t=${cost.passes},p=${cost.lanes}$${saltText}$${tagText}`;
+}

@@ -1,0 +1,72 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import { readCookie, writeCookie } from './cookies.ts';
+
+/** A value that a browser keeps for us, which only we can read or make. */
+export interface SessionCookie<T> {
+  /** What the request carries; `undefined` where there is none, it is too old, or it is not ours. */
+  read(request: FastifyRequest): T | undefined;
+  /** Sends the value along with the reply, to be kept for the cookie's age. */
+  write(reply: FastifyReply, value: T): void;
+  /** Makes the browser forget it. */
+  clear(reply: FastifyReply): void;
+}
+
+export interface SessionCookieOptions {
+  /** Different for each service, since browsers share cookies among the ports of a host. */
+  readonly name: string;
+  /** At least 32 bytes; the key is derived from it and the name (HKDF-SHA-256, RFC 5869). */
+  readonly secret: string;
+  readonly maxAgeSeconds: number;
+  readonly clock: Clock;
+}
+
+/**
+ * A cookie sealed with AES-256-GCM: `HttpOnly`, `SameSite=Strict`, and over HTTPS `Secure` under a `__Host-` name
+ * (RFC 6265bis). The value must survive JSON and stay well under the 4 kB that browsers keep.
+ */
+export function createSessionCookie<T>(options: SessionCookieOptions): SessionCookie<T> {
+  const { name, clock, maxAgeSeconds } = options;
+  const key = Buffer.from(hkdfSync('sha256', options.secret, '', `session-cookie ${name}`, 32));
+  return {
+    read(request) {
+      const sealed = readCookie(request, cookieName(name, request));
+      const text = sealed && open(key, sealed);
+      if (!text) return undefined;
+      const { value, expiresMs } = JSON.parse(text) as { value: T; expiresMs: number };
+      return clock.now() < expiresMs ? value : undefined;
+    },
+    write(reply, value) {
+      const sealed = seal(key, JSON.stringify({ value, expiresMs: clock.now() + maxAgeSeconds * 1000 }));
+      writeCookie(reply, cookieName(name, reply.request), sealed, { sameSite: 'Strict', maxAgeSeconds });
+    },
+    clear(reply) {
+      writeCookie(reply, cookieName(name, reply.request), '', { sameSite: 'Strict', maxAgeSeconds: 0 });
+    },
+  };
+}
+
+function cookieName(name: string, request: FastifyRequest): string {
+  return request.protocol === 'https' ? `__Host-${name}` : name;
+}
+
+function seal(key: Buffer, text: string): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+}
+
+function open(key: Buffer, sealed: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length < 28) return undefined;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+  } catch {
+    // Not sealed by us, or changed since.
+    return undefined;
+  }
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { type Database, statement } from '../index.ts';
+import {
+  allNotes,
+  countNotes,
+  idsOf,
+  insertNote,
+  note,
+  noteById,
+  openWithNotes,
+  Place,
+  type Tables,
+} from './fixture.ts';
+
+/** Computes for a few hundred milliseconds before its only row. */
+const slowCount = statement<Tables, { last: number }, { count: number }>(
+  (
+    _,
+    p,
+  ) => sql`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
+    select count(*) as count from number`,
+);
+const numbers = statement<Tables, { last: number }, { n: number }>(
+  (
+    _,
+    p,
+  ) => sql`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
+    select n from number`,
+);
+const slow = { last: 1_000_000 };
+
+/** Reads see one moment, hold up nobody and end when they are told to. */
+export function readContract(url: string | undefined): void {
+  test('a read sees one snapshot while others write, and cannot write', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 2);
+    const counts = await database.read(async (session) => {
+      const before = await countNotes.first(session, {});
+      await insertNote.run(database, note(3));
+      return [before?.count, (await countNotes.first(session, {}))?.count];
+    });
+    assert.deepEqual(counts, [2, 2]);
+    assert.equal((await countNotes.first(database, {}))?.count, 3);
+    await assert.rejects(database.read((session) => insertNote.run(session, note(4))));
+    assert.equal((await countNotes.first(database, {}))?.count, 3);
+  });
+
+  test('who was told of a commit reads it, through the same database or another on the same data', async () => {
+    await using place = new Place(url);
+    const one = await openWithNotes(place, 0);
+    const two = await place.open();
+    for (let id = 1; id <= 20; id++) {
+      const before = await Promise.all([countNotes.first(one, {}), countNotes.first(two, {})]);
+      assert.deepEqual(before, [{ count: id - 1 }, { count: id - 1 }]);
+      await insertNote.run(id % 2 === 0 ? one : two, note(id));
+      // The other process asks in a later turn: an answer has to travel.
+      assert.equal((await countNotes.first(id % 2 === 0 ? one : two, {}))?.count, id);
+      await nextTurn();
+      assert.equal((await countNotes.first(id % 2 === 0 ? two : one, {}))?.count, id);
+    }
+  });
+
+  test('reads at the same time do not mix', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 0);
+    const reads = [1, 2, 3, 4, 5, 6].map((id) =>
+      database.read(async (session) => {
+        const before = await countNotes.first(session, {});
+        await insertNote.run(database, note(id));
+        return [before, await countNotes.first(session, {})];
+      }),
+    );
+    for (const [before, later] of await Promise.all(reads)) assert.deepEqual(before, later);
+    assert.deepEqual(await idsOf(database), [1, 2, 3, 4, 5, 6]);
+  });
+
+  test('a stream gives every row in batches', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 25);
+    const batches = await Array.fromAsync(database.stream(allNotes, {}, { batchRows: 10 }));
+    assert.deepEqual(
+      batches.map((batch) => batch.length),
+      [10, 10, 5],
+    );
+    assert.deepEqual(
+      batches.flat(),
+      Array.from({ length: 25 }, (_, index) => note(index + 1)),
+    );
+    assert.deepEqual(await Array.fromAsync(database.stream(noteById, { id: 99 }, { batchRows: 10 })), []);
+  });
+
+  test('a stream sees one snapshot while others write', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 25);
+    const ids: number[] = [];
+    for await (const batch of database.stream(allNotes, {}, { batchRows: 5 })) {
+      ids.push(...batch.map(({ id }) => id));
+      await insertNote.run(database, note(100 + ids.length));
+      await database.kysely.deleteFrom('note').where('id', '=', 25).execute();
+    }
+    assert.equal(ids.length, 25);
+    assert.equal((await countNotes.first(database, {}))?.count, 29);
+  });
+
+  test('a stream ends when its consumer stops or its signal aborts, and its connection serves the next', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 25);
+    for (let round = 1; round <= 10; round++) {
+      for await (const [first] of database.stream(allNotes, {}, { batchRows: 5 })) {
+        assert.equal(first?.id, 1);
+        break;
+      }
+      const stop = new AbortController();
+      const stream = database
+        .stream(allNotes, {}, { batchRows: 5, signal: stop.signal })
+        [Symbol.asyncIterator]();
+      await stream.next();
+      stop.abort(new Error('the client is gone'));
+      await assert.rejects(stream.next(), /the client is gone/);
+    }
+    assert.equal((await Array.fromAsync(database.stream(allNotes, {}, { batchRows: 50 }))).length, 1);
+  });
+
+  test('a stream that nobody reads to its end leaves writers alone', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 25);
+    const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+    await stream.next();
+    await insertNote.run(database, note(26));
+    await stream.return?.();
+    assert.equal((await countNotes.first(database, {}))?.count, 26);
+  });
+
+  test('disposing the database ends a stream that nobody reads', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 25);
+    const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+    await stream.next();
+    await database[Symbol.asyncDispose]();
+    await assert.rejects(Array.fromAsync({ [Symbol.asyncIterator]: () => stream }));
+  });
+
+  test('a slow read off the event loop holds up nobody else', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 1);
+    const startedMs = performance.now();
+    const heavy = database.offload(slowCount, slow);
+    const longestMs = await longestWaitMs(heavy, database);
+    const heavyMs = performance.now() - startedMs;
+    assert.deepEqual(await heavy, [{ count: slow.last }]);
+    assert.ok(longestMs < heavyMs / 2, `another request waited ${longestMs} of ${heavyMs} ms`);
+    assert.deepEqual(await database.offload(noteById, { id: 1 }), [note(1)]);
+    assert.deepEqual(await database.offload(noteById, { id: 2 }), []);
+  });
+
+  test('a long stream gives way to other requests', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 1);
+    const startedMs = performance.now();
+    let rows = 0;
+    const streaming = (async () => {
+      for await (const batch of database.stream(numbers, { last: 300_000 }, { batchRows: 500 }))
+        rows += batch.length;
+    })();
+    const longestMs = await longestWaitMs(streaming, database);
+    const streamMs = performance.now() - startedMs;
+    assert.equal(rows, 300_000);
+    assert.ok(longestMs < streamMs / 3, `another request waited ${longestMs} of ${streamMs} ms`);
+  });
+
+  test('an offloaded read is given up when its signal aborts', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 1);
+    const reads = [1, 2, 3, 4, 5].map(() => {
+      return database.offload(slowCount, { last: 30_000_000 }, { signal: AbortSignal.timeout(50) });
+    });
+    for (const result of await Promise.allSettled(reads)) {
+      assert.equal(result.status, 'rejected');
+      assert.equal((result.reason as Error).name, 'TimeoutError');
+    }
+  });
+
+  test('errors of streams and offloaded reads reach who reads', async () => {
+    await using place = new Place(url);
+    const database = await place.open();
+    const broken = statement<Tables>(() => sql`select 1 from nowhere`);
+    await assert.rejects(database.offload(broken, {}), /nowhere/);
+    await assert.rejects(Array.fromAsync(database.stream(broken, {}, { batchRows: 5 })), /nowhere/);
+    await database.ping();
+  });
+}
+
+/** Asks for a row again and again until `heavy` is done, and gives the longest that took. */
+async function longestWaitMs(heavy: Promise<unknown>, database: Database<Tables>): Promise<number> {
+  let longestMs = 0;
+  let done = false;
+  heavy.finally(() => {
+    done = true;
+  });
+  while (!done) {
+    const startedMs = performance.now();
+    await noteById.first(database, { id: 1 });
+    await delay(1);
+    longestMs = Math.max(longestMs, performance.now() - startedMs);
+  }
+  return longestMs;
+}

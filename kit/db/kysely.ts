@@ -1,0 +1,93 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  DummyDriver,
+  Kysely,
+  type Dialect as KyselyDialect,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { Dialect, Runner } from './session.ts';
+
+/** A Kysely whose queries go to `runner`. Its own transactions and streams are refused: `write`, `read` and `stream` are for that. */
+export function kyselyOver<DB>(dialect: Dialect, runner: Runner): Kysely<DB> {
+  return new Kysely<DB>({ dialect: kyselyDialect(dialect, () => new RunnerDriver(runner)) });
+}
+
+/** A Kysely that only compiles. */
+export function compilingKysely<DB>(dialect: Dialect): Kysely<DB> {
+  return new Kysely<DB>({ dialect: kyselyDialect(dialect, () => new DummyDriver()) });
+}
+
+/** Whether a query may change something. Raw SQL counts as reading when it starts like a read. */
+export function isWrite({ query, sql }: CompiledQuery): boolean {
+  if (query.kind === 'SelectQueryNode') return false;
+  return query.kind !== 'RawNode' || !/^\s*(?:select|values|with|explain|pragma|show)\b/i.test(sql);
+}
+
+function kyselyDialect(dialect: Dialect, createDriver: () => Driver): KyselyDialect {
+  if (dialect === 'sqlite') {
+    return {
+      createDriver,
+      createAdapter: () => new SqliteAdapter(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+    };
+  }
+  return {
+    createDriver,
+    createAdapter: () => new PostgresAdapter(),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  };
+}
+
+class RunnerDriver implements Driver {
+  readonly #connection: DatabaseConnection;
+
+  constructor(runner: Runner) {
+    this.#connection = new RunnerConnection(runner);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+
+  async beginTransaction(): Promise<void> {
+    throw new Error('use database.write (or read), not a transaction of Kysely');
+  }
+
+  async commitTransaction(): Promise<void> {}
+
+  async rollbackTransaction(): Promise<void> {}
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {}
+}
+
+class RunnerConnection implements DatabaseConnection {
+  readonly #runner: Runner;
+
+  constructor(runner: Runner) {
+    this.#runner = runner;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { sql, parameters } = query;
+    const { rows, changes } = await this.#runner.execute({ sql, parameters, writes: isWrite(query) });
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) };
+  }
+
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('use database.stream, not a stream of Kysely');
+  }
+}

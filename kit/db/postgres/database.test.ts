@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { testDatabaseUrl } from '../../testing/postgres.ts';
+import { allNotes, idsOf, insertNote, note, noteById, openWithNotes, Place } from '../contract/fixture.ts';
+import { statement } from '../index.ts';
+
+const { url, skip } = await testDatabaseUrl();
+const unavailable = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 1 };
+
+test('a lost connection is unavailable, and the next request has a new one', { skip }, async () => {
+  await using place = new Place(url);
+  const database = await openWithNotes(place, 3);
+  const lost = database.write(async (session) => {
+    await insertNote.run(session, note(4));
+    await terminate(place, 'idle in transaction');
+    await insertNote.run(session, note(5));
+  });
+  await assert.rejects(lost, unavailable);
+  assert.deepEqual(await idsOf(database), [1, 2, 3]);
+  const asleep = statement(() => sql`select pg_sleep(60)`);
+  const interrupted = assert.rejects(database.offload(asleep, {}), unavailable);
+  while ((await terminate(place, 'active')) === 0);
+  await interrupted;
+  await database.ping();
+  assert.equal((await Array.fromAsync(database.stream(allNotes, {}, { batchRows: 10 }))).length, 1);
+});
+
+test('a server that is not there is unavailable from the start', async () => {
+  const port = await closedPort();
+  await using place = new Place(`postgres://postgres@127.0.0.1:${port}/test`);
+  await assert.rejects(place.open(), unavailable);
+});
+
+test('a column that another process adds does not break prepared statements', { skip }, async () => {
+  await using place = new Place(url);
+  const database = await openWithNotes(place, 1);
+  const other = await place.open();
+  assert.deepEqual(await noteById.first(database, { id: 1 }), note(1));
+  await sql`alter table note add column colour text`.execute(other.kysely);
+  assert.deepEqual(await noteById.first(database, { id: 1 }), { ...note(1), colour: null });
+  await database.read(async (session) => {
+    assert.deepEqual(await noteById.first(session, { id: 1 }), { ...note(1), colour: null });
+  });
+});
+
+test('a lock of one process keeps another out until the commit', { skip }, async () => {
+  await using place = new Place(url);
+  const [one, two] = [await place.open(), await place.open()];
+  const order: string[] = [];
+  const locked = Promise.withResolvers<void>();
+  const first = one.write(async (session) => {
+    await session.lock('notes');
+    locked.resolve();
+    await insertNote.run(session, note(1));
+    order.push('first');
+  });
+  await locked.promise;
+  const second = two.write(async (session) => {
+    await session.lock('notes');
+    order.push('second');
+    assert.equal((await allNotes.all(session, {})).length, 1);
+  });
+  await Promise.all([first, second]);
+  assert.deepEqual(order, ['first', 'second']);
+});
+
+/** Ends the connections in a state, as a restart of the server would, and tells how many there were. */
+async function terminate(place: Place, state: string): Promise<number> {
+  const client = new pg.Client({ connectionString: place.options.url });
+  await client.connect();
+  const { rowCount } = await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND state = $2',
+    [place.options.name, state],
+  );
+  await client.end();
+  return rowCount ?? 0;
+}
+
+function closedPort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as { port: number };
+    server.close(() => resolve(port));
+  });
+  return promise;
+}

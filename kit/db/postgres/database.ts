@@ -1,0 +1,131 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Database, StreamOptions } from '../database.ts';
+import { outerHandleError, translatingErrors } from '../errors.ts';
+import { kyselyOver } from '../kysely.ts';
+import type { WriteMetrics } from '../metrics.ts';
+import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
+import type { Statement } from '../statement.ts';
+import type { Transaction } from '../transaction.ts';
+import { backupSchema } from './backup.ts';
+import { type ConstraintColumns, fromPostgresError, isTransient } from './errors.ts';
+import type { PostgresPool } from './pool.ts';
+import { inTransaction, postgresTransaction, runQuery } from './session.ts';
+import { streamRows } from './stream.ts';
+
+const attempts = 12;
+const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+interface PostgresParts {
+  readonly schema: string;
+  readonly pool: PostgresPool;
+  /** Connections for what takes long, so that it cannot use up those of the requests. */
+  readonly longPool: PostgresPool;
+  readonly columns: ConstraintColumns;
+  readonly metrics: WriteMetrics;
+}
+
+/** A {@link Database} in one schema of PostgreSQL, which is in place. */
+export class PostgresDatabase<DB> implements Database<DB>, Runner {
+  readonly dialect = 'postgres';
+  readonly runner: Runner = this;
+  readonly kysely: Kysely<DB> = kyselyOver<DB>('postgres', this);
+  readonly #parts: PostgresParts;
+  readonly #inside = new AsyncLocalStorage<Transaction<DB>>();
+  #writing = 0;
+
+  constructor(parts: PostgresParts) {
+    this.#parts = parts;
+  }
+
+  async first(query: Query): Promise<Row | undefined> {
+    return (await this.execute(query)).rows[0];
+  }
+
+  async execute(query: Query): Promise<Outcome> {
+    this.#refuseInside();
+    return this.#retry(() => this.#parts.pool.use((client) => runQuery(client, query)));
+  }
+
+  async read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T> {
+    this.#refuseInside();
+    return this.#retry(() => this.#transact(beginRead, (session) => session.run(work)));
+  }
+
+  async write<T>(work: (session: WriteSession<DB>) => Promise<T>): Promise<T> {
+    this.#refuseInside();
+    const { metrics } = this.#parts;
+    const inside = (session: Transaction<DB>): Promise<T> =>
+      this.#inside.run(session, () => session.run(work));
+    metrics.queued(++this.#writing);
+    try {
+      return await this.#retry(() => this.#transact('BEGIN', inside, (ms) => metrics.committed(1, ms)));
+    } finally {
+      metrics.queued(--this.#writing);
+    }
+  }
+
+  stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncGenerator<R[]> {
+    this.#refuseInside();
+    const { columns } = this.#parts;
+    const rows = streamRows(this.#parts, statement.bind('postgres', params), options);
+    return translatingErrors(rows, (error) => fromPostgresError(error, columns)) as AsyncGenerator<R[]>;
+  }
+
+  async offload<P, R>(
+    statement: Statement<P, R>,
+    params: P,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<R[]> {
+    const rows: R[] = [];
+    for await (const batch of this.stream(statement, params, { batchRows: 10_000, ...options }))
+      rows.push(...batch);
+    return rows;
+  }
+
+  async ping(): Promise<void> {
+    await this.execute({ sql: 'SELECT 1', parameters: [], writes: false });
+  }
+
+  async backup(file: string): Promise<void> {
+    await this.#parts.longPool.use((client) => backupSchema(client, this.#parts.schema, file));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { pool, longPool } = this.#parts;
+    // Nobody may be left to read a stream to its end.
+    longPool.interrupt();
+    await Promise.all([pool[Symbol.asyncDispose](), longPool[Symbol.asyncDispose]()]);
+  }
+
+  async #transact<T>(
+    begin: string,
+    work: (session: Transaction<DB>) => Promise<T>,
+    onCommit?: (durationMs: number) => void,
+  ): Promise<T> {
+    return this.#parts.pool.use(async (client) => {
+      const session = postgresTransaction<DB>(client, this.#parts);
+      try {
+        return await inTransaction(client, begin, () => work(session), onCommit);
+      } catch (error) {
+        throw isTransient(session.failure) ? session.failure : error;
+      }
+    });
+  }
+
+  async #retry<T>(act: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!isTransient(error) || attempt === attempts) throw fromPostgresError(error, this.#parts.columns);
+      }
+      await delay(Math.random() * Math.min(2 ** attempt, 200));
+    }
+  }
+
+  #refuseInside(): void {
+    if (this.#inside.getStore()?.isOpen) throw outerHandleError();
+  }
+}

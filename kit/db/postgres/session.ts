@@ -1,0 +1,68 @@
+import type { ClientBase } from 'pg';
+import type { Outcome, Query, Runner } from '../session.ts';
+import { Transaction } from '../transaction.ts';
+import { type ConstraintColumns, fromPostgresError } from './errors.ts';
+
+/** A session on a connection that is in a transaction. */
+export function postgresTransaction<DB>(
+  client: ClientBase,
+  options: { schema: string; columns: ConstraintColumns },
+): Transaction<DB> {
+  const runner = new ClientRunner(client);
+  return new Transaction<DB>({
+    dialect: 'postgres',
+    runner,
+    translate: (error) => fromPostgresError(error, options.columns),
+    lock: async (name) => {
+      const sql = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+      await runner.execute({ sql, parameters: [`${options.schema}:${name}`], writes: true, name: 'lock' });
+    },
+  });
+}
+
+/** Runs `work` between BEGIN and COMMIT, or ROLLBACK where it throws; `onCommit` learns how long the commit took. */
+export async function inTransaction<T>(
+  client: ClientBase,
+  begin: string,
+  work: () => Promise<T>,
+  onCommit?: (durationMs: number) => void,
+): Promise<T> {
+  await client.query(begin);
+  try {
+    const value = await work();
+    const startedMs = performance.now();
+    await client.query('COMMIT');
+    onCommit?.(performance.now() - startedMs);
+    return value;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+/** Runs one query; booleans go as 1 and 0, as to SQLite. */
+export async function runQuery(client: ClientBase, query: Query): Promise<Outcome> {
+  const values = query.parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value));
+  const { rows, rowCount } = await client.query({ name: query.name, text: query.sql, values });
+  return { rows, changes: query.writes ? (rowCount ?? 0) : 0 };
+}
+
+/** One statement after another, also where the work starts several at once. */
+class ClientRunner implements Runner {
+  readonly #client: ClientBase;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(client: ClientBase) {
+    this.#client = client;
+  }
+
+  async first(query: Query): Promise<Record<string, unknown> | undefined> {
+    return (await this.execute(query)).rows[0];
+  }
+
+  execute(query: Query): Promise<Outcome> {
+    const next = this.#last.then(() => runQuery(this.#client, query));
+    this.#last = next.catch(() => {});
+    return next;
+  }
+}

@@ -1,0 +1,91 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { backup } from 'node:sqlite';
+import { notABackup, notEmpty } from '../errors.ts';
+import { type Applied, type Migration, pendingMigrations } from '../migrations.ts';
+import { SqliteConnection } from './connection.ts';
+import { createFile } from './file.ts';
+import { appliedMigrations } from './migrate.ts';
+
+/** Every page in one step, and so from one snapshot; it runs on a thread of its own. */
+const allPages = { rate: 2 ** 31 - 1 };
+
+/**
+ * Copies a database to a new file of mode 0600 while others read and write it. The file appears under its name when it
+ * is whole and on disk. The connection must have no other use meanwhile.
+ */
+export async function backupFile(source: SqliteConnection, file: string): Promise<void> {
+  const partial = `${file}.partial`;
+  await rm(partial, { force: true });
+  closeSync(openSync(partial, 'wx', 0o600));
+  try {
+    await backup(source.database, partial, allPages);
+    leaveWal(partial);
+    await syncToDisk(partial);
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Puts the database of a backup in place of the one in `target`, in one transaction. Refuses a file that is no backup
+ * or is newer than the migrations, and a target that has rows unless `overwrite`.
+ */
+export async function restoreFile(options: {
+  file: string;
+  target: string;
+  migrations: readonly Migration[];
+  overwrite: boolean;
+}): Promise<void> {
+  using source = openBackup(options.file);
+  pendingMigrations(options.migrations, readApplied(source, options.file));
+  if (!options.overwrite && existsSync(options.target) && hasRows(options.target))
+    throw notEmpty(options.target);
+  createFile(options.target);
+  await backup(source.database, options.target, allPages);
+}
+
+/** A file in WAL mode could not be opened from a read-only place. */
+function leaveWal(file: string): void {
+  using connection = new SqliteConnection(file, { readOnly: false });
+  connection.exec('PRAGMA journal_mode = DELETE');
+}
+
+async function syncToDisk(file: string): Promise<void> {
+  await using handle = await open(file, 'r+');
+  await handle.sync();
+}
+
+function openBackup(file: string): SqliteConnection {
+  try {
+    return new SqliteConnection(file, { readOnly: true });
+  } catch (error) {
+    throw notABackup(file, error);
+  }
+}
+
+function readApplied(source: SqliteConnection, file: string): Applied[] {
+  try {
+    const [check] = source.execute({ sql: 'PRAGMA quick_check(1)', parameters: [], writes: false }).rows;
+    if (check?.quick_check !== 'ok') throw new Error(String(check?.quick_check));
+    return appliedMigrations(source);
+  } catch (error) {
+    throw notABackup(file, error);
+  }
+}
+
+/** Whether a table of ours has a row; virtual tables and their shadows always do. */
+function hasRows(file: string): boolean {
+  using target = new SqliteConnection(file, { readOnly: true });
+  const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> 'schema_migration'`;
+  const tables = target.execute({ sql, parameters: [], writes: false }).rows;
+  return tables.some(({ name }) => {
+    const quoted = String(name).replaceAll('"', '""');
+    return (
+      target.first({ sql: `SELECT 1 FROM "${quoted}" LIMIT 1`, parameters: [], writes: false }) !== undefined
+    );
+  });
+}

@@ -1,0 +1,55 @@
+import { databaseUnavailable, referenceConflict, uniqueConflict } from '../errors.ts';
+import type { SqliteConnection } from './connection.ts';
+
+const busy = 5;
+const foreignKeyViolation = 787;
+const uniqueViolations = new Set([1555, 2067, 2579]);
+/** BUSY, LOCKED, NOMEM, IOERR, FULL, CANTOPEN, PROTOCOL. */
+const unavailable = new Set([busy, 6, 7, 10, 13, 14, 15]);
+
+/** Whether another connection holds the lock (SQLITE_BUSY in any form), so that trying again later makes sense. */
+export function isBusy(error: unknown): boolean {
+  return (errcodeOf(error) & 0xff) === busy;
+}
+
+/**
+ * What callers see of a node:sqlite error, decided by its extended result code (sqlite.org/rescode.html): a unique or
+ * foreign-key violation is a `conflict`, a database that cannot work now is `unavailable`, anything else stays as it is.
+ */
+export function fromSqliteError(error: unknown, connection: SqliteConnection): unknown {
+  const errcode = errcodeOf(error);
+  if (uniqueViolations.has(errcode))
+    return uniqueConflict(violatedColumns((error as Error).message, connection), error);
+  if (errcode === foreignKeyViolation) return referenceConflict(error);
+  if (unavailable.has(errcode & 0xff)) return databaseUnavailable(error);
+  return error;
+}
+
+/**
+ * SQLite tells the columns of a violated constraint nowhere but in its message (`… failed: posts.slug, posts.lang` or
+ * `… failed: index 'name'`), so what that says only counts where the schema knows it.
+ */
+function violatedColumns(message: string, connection: SqliteConnection): string[] {
+  const index = /: index '(.+)'$/.exec(message)?.[1];
+  const named = index === undefined ? message.slice(message.indexOf(': ') + 2).split(', ') : [];
+  const columns =
+    index === undefined
+      ? connection
+          .execute(schemaColumns)
+          .rows.filter((row) => named.includes(`${row.table_name}.${row.name}`))
+      : connection.execute({ ...indexColumns, parameters: [index] }).rows;
+  return columns.map((row) => String(row.name));
+}
+
+const schemaColumns = {
+  sql: `select t.name as table_name, c.name as name from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table'`,
+  parameters: [],
+  writes: false,
+};
+
+const indexColumns = { sql: 'select name from pragma_index_info(?) where name is not null', writes: false };
+
+function errcodeOf(error: unknown): number {
+  if (!(error instanceof Error) || !('errcode' in error)) return 0;
+  return typeof error.errcode === 'number' ? error.errcode : 0;
+}

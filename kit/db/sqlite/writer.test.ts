@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { AppError } from '../../errors.ts';
+import { idsOf, insertNote, note, noteById, Place, type Tables } from '../contract/fixture.ts';
+import type { Database } from '../index.ts';
+
+test('a trigger that rolls back the whole transaction fails one write, and its neighbours are kept', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  const trigger = sql`create trigger note_refuse before insert on note when new.slug = 'note-3'
+    begin select raise(rollback, 'not this one'); end`;
+  await trigger.execute(database.kysely);
+  const ids = [1, 2, 3, 4, 5];
+  const results = await Promise.allSettled(
+    ids.map((id) => database.write((session) => insertNote.run(session, note(id)))),
+  );
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  );
+  assert.deepEqual(await idsOf(database), [1, 2, 4, 5]);
+});
+
+test('work that goes on after the transaction was rolled back under it commits nothing', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  await sql`create trigger note_refuse before insert on note when new.id = 2
+    begin select raise(rollback, 'not this one'); end`.execute(database.kysely);
+  const swallowing = database.write(async (session) => {
+    await insertNote.run(session, note(1));
+    await insertNote.run(session, note(2)).catch(() => {});
+    await insertNote.run(session, note(3)).catch(() => {});
+  });
+  await assert.rejects(swallowing, /not this one/);
+  assert.deepEqual(await idsOf(database), []);
+});
+
+test('work that ends its transaction itself fails, and its neighbours are kept', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  const results = await Promise.allSettled([
+    database.write((session) => insertNote.run(session, note(1))),
+    database.write((session) => sql`rollback`.execute(session.kysely)),
+    database.write((session) => insertNote.run(session, note(2))),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(await idsOf(database), [1, 2]);
+});
+
+test('a full disk fails the writes that do not fit as unavailable, and keeps the others', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(database.kysely);
+  const pagesMax = Number(rows[0]?.page_count) + 20;
+  await database.write((session) =>
+    sql`pragma max_page_count = ${sql.lit(pagesMax)}`.execute(session.kysely),
+  );
+  const sizes = [10, 200_000, 10, 200_000, 10];
+  const results = await Promise.allSettled(
+    sizes.map((size, id) =>
+      database.write((session) => insertNote.run(session, note(id, { body: 'x'.repeat(size) }))),
+    ),
+  );
+  assert.deepEqual(
+    results.map((result) => (result.status === 'fulfilled' ? 'kept' : (result.reason as AppError).code)),
+    ['kept', 'unavailable', 'kept', 'unavailable', 'kept'],
+  );
+  assert.deepEqual(await idsOf(database), [0, 2, 4]);
+});
+
+test('a foreign key that is only checked at the commit fails the write at fault', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  const results = await Promise.allSettled(
+    [1, 9, 2].map((author, index) =>
+      database.write(async (session) => {
+        await sql`pragma defer_foreign_keys = on`.execute(session.kysely);
+        await insertNote.run(session, note(index, { author_id: author }));
+      }),
+    ),
+  );
+  assert.deepEqual(
+    results.map((result) => (result.status === 'fulfilled' ? 'kept' : (result.reason as AppError).code)),
+    ['kept', 'conflict', 'kept'],
+  );
+  assert.deepEqual(await idsOf(database), [0, 2]);
+});
+
+test('while another process holds the file a write waits, and reads go on', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  using other = new DatabaseSync(fileOf(place));
+  other.exec('BEGIN IMMEDIATE');
+  const write = insertNote.run(database, note(1));
+  for (let read = 0; read < 30; read++) {
+    const startedMs = performance.now();
+    assert.equal(await noteById.first(database, { id: 1 }), undefined);
+    assert.ok(performance.now() - startedMs < 200);
+    await delay(5);
+  }
+  other.exec('COMMIT');
+  assert.deepEqual(await write, { changes: 1 });
+});
+
+test('the file is its owner’s alone, in WAL mode, synchronised with every commit', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  await insertNote.run(database, note(1));
+  for (const suffix of ['', '-wal', '-shm']) {
+    assert.equal(statSync(fileOf(place) + suffix).mode & 0o777, 0o600, `mode of ${suffix || 'the file'}`);
+  }
+  assert.deepEqual(await pragmas(database), { journal_mode: 'wal', synchronous: 2, foreign_keys: 1 });
+});
+
+async function pragmas(database: Database<Tables>): Promise<Record<string, unknown>> {
+  const values: Record<string, unknown> = {};
+  await database.write(async (session) => {
+    for (const name of ['journal_mode', 'synchronous', 'foreign_keys']) {
+      const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(session.kysely);
+      Object.assign(values, rows[0]);
+    }
+  });
+  return values;
+}
+
+function fileOf(place: Place): string {
+  return join(place.options.folder, `${place.options.name}.sqlite`);
+}

@@ -1,0 +1,204 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { WriteMetrics } from '../metrics.ts';
+import { control, type SqliteConnection } from './connection.ts';
+import { fromSqliteError, isBusy } from './errors.ts';
+import { noteCommit } from './turn-reader.ts';
+
+/** A group commits when it has this many writes, or has been open this long. */
+const groupWritesMax = 256;
+const groupOpenMs = 20;
+/** How long to wait for another process to let go of the file. */
+const lockWaitMs = 15_000;
+/**
+ * A process that never rests would keep others out, for SQLite has no queue between processes: so it leaves a gap this
+ * long, this often, and more often while others write too.
+ */
+const gapMs = 5;
+const gapEveryMs = 250;
+const gapEveryAmongOthersMs = 40;
+const othersRememberedMs = 5_000;
+
+const beginImmediate = control('BEGIN IMMEDIATE');
+const commit = control('COMMIT');
+const savepoint = control('SAVEPOINT one');
+const release = control('RELEASE one');
+const dataVersion = control('PRAGMA data_version');
+
+interface Write {
+  readonly alone: boolean;
+  /** Runs the work on the open transaction; throws where it failed or lost the transaction. */
+  run(): Promise<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Queues the writes of one process for the one writer connection. Writes that wait at the same moment share one
+ * transaction, a savepoint each, and so one sync of the disk. None is acknowledged before its COMMIT.
+ */
+export class WriteQueue {
+  readonly #connection: SqliteConnection;
+  readonly #metrics: WriteMetrics;
+  #waiting: Write[] = [];
+  #draining: Promise<void> | undefined;
+  #closed = false;
+  #busySinceMs = 0;
+  #dataVersion: unknown;
+  #othersSeenMs = Number.NEGATIVE_INFINITY;
+
+  constructor(connection: SqliteConnection, metrics: WriteMetrics) {
+    this.#connection = connection;
+    this.#metrics = metrics;
+  }
+
+  /** Runs `run` in a durable transaction; it may run again where a neighbour ended the transaction of both. */
+  submit<T>(run: () => Promise<T>, alone = false): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error('the database is closed'));
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ alone, run, resolve: resolve as (value: unknown) => void, reject });
+      this.#metrics.queued(this.#waiting.length);
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Takes no more, and resolves when what it has taken is done. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    await nextTurn();
+    this.#busySinceMs = performance.now();
+    while (this.#waiting.length > 0) {
+      await this.#runGroup();
+      await this.#leaveGap();
+    }
+    this.#draining = undefined;
+  }
+
+  async #leaveGap(): Promise<void> {
+    const nowMs = performance.now();
+    const amongOthers = nowMs - this.#othersSeenMs < othersRememberedMs;
+    if (nowMs - this.#busySinceMs < (amongOthers ? gapEveryAmongOthersMs : gapEveryMs)) return nextTurn();
+    await delay(gapMs);
+    this.#busySinceMs = performance.now();
+  }
+
+  /** The data version of a connection changes when another one has committed. */
+  #lookForOthers(): void {
+    const version = this.#connection.first(dataVersion)?.data_version;
+    if (this.#dataVersion !== undefined && version !== this.#dataVersion)
+      this.#othersSeenMs = performance.now();
+    this.#dataVersion = version;
+  }
+
+  async #runGroup(): Promise<void> {
+    try {
+      await begin(this.#connection);
+      this.#lookForOthers();
+    } catch (error) {
+      for (const write of this.#waiting.splice(0)) write.reject(fromSqliteError(error, this.#connection));
+      return;
+    }
+    const group = await this.#runWrites();
+    if (group.length === 0) return rollback(this.#connection);
+    const lost = !this.#connection.isTransaction;
+    const failure = lost ? undefined : this.#commit(group.length);
+    if (lost || (failure !== undefined && group.length > 1)) {
+      for (const { write } of group) await this.#runAlone(write);
+    } else {
+      for (const { write, value } of group)
+        failure === undefined ? write.resolve(value) : write.reject(failure);
+    }
+  }
+
+  /** Runs writes of the queue in the open transaction; those which succeeded so far come back. */
+  async #runWrites(): Promise<Done[]> {
+    const openedMs = performance.now();
+    const group: Done[] = [];
+    while (group.length < groupWritesMax && performance.now() - openedMs < groupOpenMs) {
+      if (group.length > 0 && (this.#waiting[0]?.alone || group[0]?.write.alone)) break;
+      const write = this.#waiting.shift();
+      if (write === undefined) break;
+      this.#metrics.queued(this.#waiting.length);
+      await this.#runSaved(write, group);
+      if (!this.#connection.isTransaction) break;
+    }
+    return group;
+  }
+
+  async #runSaved(write: Write, group: Done[]): Promise<void> {
+    try {
+      this.#connection.execute(savepoint);
+      const value = await write.run();
+      if (!this.#connection.isTransaction) throw new Error('the work must not end its transaction');
+      this.#connection.execute(release);
+      group.push({ write, value });
+    } catch (error) {
+      rollbackOne(this.#connection);
+      write.reject(fromSqliteError(error, this.#connection));
+    }
+  }
+
+  /** For a write whose group was lost through no fault of its own, or that cannot be told from the one at fault. */
+  async #runAlone(write: Write): Promise<void> {
+    try {
+      await begin(this.#connection);
+      const value = await write.run();
+      const failure = this.#commit(1);
+      if (failure !== undefined) throw failure;
+      write.resolve(value);
+    } catch (error) {
+      rollback(this.#connection);
+      write.reject(fromSqliteError(error, this.#connection));
+    }
+  }
+
+  /** The error that kept the transaction from being committed, if any; it is rolled back then. */
+  #commit(writes: number): unknown {
+    const startedMs = performance.now();
+    try {
+      this.#connection.execute(commit);
+      noteCommit();
+    } catch (error) {
+      rollback(this.#connection);
+      return fromSqliteError(error, this.#connection);
+    }
+    this.#metrics.committed(writes, performance.now() - startedMs);
+    return undefined;
+  }
+}
+
+interface Done {
+  readonly write: Write;
+  readonly value: unknown;
+}
+
+/** BEGIN IMMEDIATE, tried again for as long as another process holds the lock; the event loop goes on meanwhile. */
+export async function begin(connection: SqliteConnection, waitMs: number = lockWaitMs): Promise<void> {
+  const giveUpMs = performance.now() + waitMs;
+  for (;;) {
+    try {
+      connection.execute(beginImmediate);
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpMs) throw error;
+    }
+    await delay(1 + Math.random() * 2);
+  }
+}
+
+/** Undoes one write of the group, or all where even that fails. */
+function rollbackOne(connection: SqliteConnection): void {
+  if (!connection.isTransaction) return;
+  try {
+    connection.exec('ROLLBACK TO one; RELEASE one');
+  } catch {
+    rollback(connection);
+  }
+}
+
+function rollback(connection: SqliteConnection): void {
+  if (connection.isTransaction) connection.exec('ROLLBACK');
+}

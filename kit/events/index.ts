@@ -1,0 +1,47 @@
+import type { Registry } from 'prom-client';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/index.ts';
+import type { Log } from '../log.ts';
+import type { NatsLink } from '../nats/link.ts';
+import { eventMetrics } from './metrics.ts';
+import type { Expand } from './outbox.ts';
+import type { EventTables } from './outbox-statements.ts';
+import type { EventStream } from './stream.ts';
+import { TableEvents } from './table.ts';
+
+export { payloadType, type StreamEvent } from './event.ts';
+export { appendEvents, type EventBatch, type Expand, type Expanded } from './outbox.ts';
+export type { EventTables } from './outbox-statements.ts';
+export type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
+
+export interface EventStreamOptions<DB extends EventTables> {
+  /** Where the outbox is. */
+  readonly database: Database<DB>;
+  readonly clock: Clock;
+  /** How long a process that does not answer any more may keep others from going on. */
+  readonly leaseMs: number;
+  /** How long events are kept for consumers that are down. */
+  readonly keptMs: number;
+  /** The `source` of all events, such as `/octavo/posts`. */
+  readonly source: string;
+  readonly expand: Expand;
+  readonly log: Log;
+  readonly metrics?: Registry;
+}
+
+/** Events in the tables `event_outbox` and `event_reader` of a service's own database, which its migrations make (README.md). */
+export function openTableEvents<DB extends EventTables>({
+  metrics,
+  ...options
+}: EventStreamOptions<DB> & { sweepMs?: number }): EventStream {
+  return new TableEvents({ ...options, metrics: eventMetrics(metrics) });
+}
+
+/** Events in a stream of NATS JetStream, made where it is missing; the tables hold those that are not there yet. */
+export async function openNatsEvents<DB extends EventTables>(
+  link: NatsLink,
+  { metrics, ...options }: EventStreamOptions<DB> & { name: string },
+): Promise<EventStream> {
+  const { NatsEvents } = await import('./nats.ts');
+  return new NatsEvents({ ...options, link, metrics: eventMetrics(metrics) });
+}

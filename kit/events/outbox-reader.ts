@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../backoff.ts';
+import { Bell } from '../bell.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/index.ts';
+import { newId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { EventMetrics, Waiting } from './metrics.ts';
+import {
+  addReader,
+  countRows,
+  type EventTables,
+  leaveReader,
+  lookFor,
+  moveReader,
+  type OutboxRow,
+  renewReader,
+  rowsAfter,
+  takeReader,
+} from './outbox-statements.ts';
+
+export interface OutboxReaderOptions<DB extends EventTables> {
+  readonly database: Database<DB>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly leaseMs: number;
+  readonly metrics: EventMetrics;
+  /** Under which its position is kept. */
+  readonly name: string;
+  /** Sees to rows, in order; they come again where it throws. */
+  readonly handle: (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>;
+}
+
+const rowsAtOnce = 64;
+/** How soon rows are seen that another process wrote; those of this one are seen at once. */
+const lookMs = 250;
+const renewals = 3;
+const backoff = { firstMs: 100, maxMs: 10_000 };
+
+/**
+ * Reads the outbox row by row, in one process at a time: whoever finds rows takes the name for a while, and another process
+ * goes on where it got to once that is over. While there is nothing to read nothing is written.
+ */
+export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
+  readonly #options: OutboxReaderOptions<DB>;
+  readonly #holder = newId();
+  readonly #bell = new Bell();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #unwatch: () => void;
+  #isKnown = false;
+  #failures = 0;
+
+  constructor(options: OutboxReaderOptions<DB>) {
+    this.#options = options;
+    this.#running = this.#run();
+    this.#unwatch = options.metrics.watch(options.name, () => this.#waiting());
+  }
+
+  ring(): void {
+    this.#bell.ring();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#unwatch();
+    this.#stop.abort();
+    await this.#running;
+    const { database, name } = this.#options;
+    await leaveReader.run(database, { name, holder: this.#holder }).catch(() => {});
+  }
+
+  async #waiting(): Promise<Waiting> {
+    const { database, name } = this.#options;
+    const { count = 0, oldest_ms: oldestMs = null } = (await countRows.first(database, { name })) ?? {};
+    return { count, oldestMs };
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const hasRead = await this.#read(signal);
+        this.#failures = 0;
+        if (!hasRead) await this.#bell.wait(lookMs, signal);
+      } catch (error) {
+        await this.#failed(error, signal);
+      }
+    }
+  }
+
+  /** False where there is nothing to read here and now. */
+  async #read(signal: AbortSignal): Promise<boolean> {
+    const { database, name, clock, leaseMs, handle } = this.#options;
+    if (!this.#isKnown) await addReader.run(database, { name });
+    this.#isKnown = true;
+    if (!(await lookFor.first(database, { name }))?.waiting) return false;
+    const nowMs = clock.now();
+    const lease = { name, holder: this.#holder, untilMs: nowMs + leaseMs };
+    let position = (await takeReader.first(database, { ...lease, nowMs }))?.position;
+    while (position !== undefined && !signal.aborted) {
+      const rows = await rowsAfter.all(database, { position, limit: rowsAtOnce });
+      const last = rows.at(-1);
+      if (!last) return true;
+      await this.#renewing(() => handle(rows, signal));
+      const untilMs = clock.now() + leaseMs;
+      const { changes } = await moveReader.run(database, { ...lease, position: last.seq, untilMs });
+      if (changes === 0) return false;
+      position = last.seq;
+    }
+    return false;
+  }
+
+  async #renewing(work: () => Promise<void>): Promise<void> {
+    const { database, name, clock, leaseMs } = this.#options;
+    const renew = async () => {
+      const untilMs = clock.now() + leaseMs;
+      await renewReader.run(database, { name, holder: this.#holder, untilMs }).catch(() => {});
+    };
+    const timer = setInterval(() => void renew(), leaseMs / renewals);
+    try {
+      await work();
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async #failed(error: unknown, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    this.#failures++;
+    const waitMs = backoffMs(this.#failures, backoff);
+    const { log, name } = this.#options;
+    log[this.#failures === 1 ? 'warn' : 'debug']({ err: error, reader: name, waitMs }, 'events wait');
+    await delay(waitMs, undefined, { signal }).catch(() => {});
+  }
+}

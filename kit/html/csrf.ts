@@ -1,0 +1,66 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import { type Html, html } from './html.ts';
+
+/** Tokens that prove a form came from a page of ours, made for this reader. */
+export interface Csrf {
+  /** A token for the reader with this session; different each time, so that compression cannot leak it. */
+  token(sessionId: string): string;
+  /** The hidden form field that holds a token. */
+  field(sessionId: string): Html;
+  /** Throws `forbidden` with reason `CSRF` where the token is not one for this session. */
+  check(token: unknown, sessionId: string): void;
+}
+
+/** The name of the form field; the header is {@link csrfHeader}. */
+export const csrfFieldName = '_csrf';
+
+/** The header in which browser modules send the token. */
+export const csrfHeader = 'x-csrf-token';
+
+/** Tokens of the form `nonce.HMAC-SHA-256(nonce and session)`: nothing is stored, and no token fits another session. */
+export function createCsrf(secret: string): Csrf {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'csrf', 32));
+  const tokenOf = (nonce: string, sessionId: string) =>
+    `${nonce}.${createHmac('sha256', key).update(`${nonce}.${sessionId}`).digest('base64url')}`;
+  const token = (sessionId: string) => tokenOf(randomBytes(9).toString('base64url'), sessionId);
+  return {
+    token,
+    field: (sessionId) => html`<input type="hidden" name="${csrfFieldName}" value="${token(sessionId)}">`,
+    check(given, sessionId) {
+      const nonce = typeof given === 'string' ? given.slice(0, 12) : '';
+      if (typeof given !== 'string' || !equal(given, tokenOf(nonce, sessionId))) throw refusal();
+    },
+  };
+}
+
+/**
+ * Throws `forbidden` where a browser says that another site sent the request: by `Sec-Fetch-Site` (Fetch Metadata),
+ * else by `Origin`. A request with neither is no browser's of today; the token decides.
+ */
+export function checkSameOrigin(request: FastifyRequest): void {
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined) {
+    if (site === 'same-origin' || site === 'none') return;
+    throw refusal();
+  }
+  const origin = request.headers.origin;
+  if (origin !== undefined && origin !== `${request.protocol}://${request.host}`) throw refusal();
+}
+
+function equal(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function refusal(): AppError {
+  return new AppError(
+    'forbidden',
+    'This form is not from a page of ours, or it is too old. Reload the page and send it again.',
+    {
+      reason: 'CSRF',
+    },
+  );
+}

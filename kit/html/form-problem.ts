@@ -1,0 +1,45 @@
+import { AppError, type ErrorCode, type Fields } from '../errors.ts';
+import { count } from './format.ts';
+
+/** A refusal as a form shows it: beside the field that is to blame, or above all. */
+export interface FormProblem {
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** By the names of the fields, as {@link errorSummary} and {@link field} take them. */
+  readonly errors: Fields;
+  /** Where no field is to blame. */
+  readonly problem?: string;
+}
+
+/**
+ * What a form says of an error that is for its reader to mend; anything else is thrown on.
+ * @param fieldByReason the field to blame, by the reason of the error
+ */
+export function formProblem(error: unknown, fieldByReason: Readonly<Record<string, string>>): FormProblem {
+  if (!(error instanceof AppError)) throw error;
+  const status = statuses[error.code];
+  if (status === undefined) throw error;
+  const field = fieldByReason[error.reason ?? ''];
+  const text = error.retryAfterSeconds === undefined ? error.message : withWait(error);
+  return field === undefined ? { status, errors: {}, problem: text } : { status, errors: { [field]: text } };
+}
+
+/** True for the refusal with that reason. */
+export function isRefusal(error: unknown, reason: string): boolean {
+  return error instanceof AppError && error.reason === reason;
+}
+
+const statuses: Partial<Readonly<Record<ErrorCode, number>>> = {
+  invalid_input: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  conflict: 409,
+  precondition_failed: 423,
+  rate_limited: 429,
+  unavailable: 503,
+};
+
+function withWait({ message, retryAfterSeconds = 0 }: AppError): string {
+  const minutes = Math.ceil(retryAfterSeconds / 60);
+  return message.replace(/Try again later\.$/, `Try again in ${count(minutes, 'minute')}.`);
+}

@@ -1,0 +1,44 @@
+import { type Html, html } from './html.ts';
+
+/** A number in digits grouped by comma, with at most `decimals` places (0 by default). */
+export function formatNumber(value: number, decimals = 0): string {
+  return value.toLocaleString('en', { maximumFractionDigits: decimals });
+}
+
+/** `1 post`, `2 posts`, `1,204 posts`. */
+export function count(value: number, singular: string, plural = `${singular}s`): string {
+  return `${formatNumber(value)} ${value === 1 ? singular : plural}`;
+}
+
+/** A size in bytes, kB, MB or GB of a thousand each, such as `1.5 MB`. */
+export function formatBytes(sizeBytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  let value = sizeBytes;
+  let unit = 0;
+  for (; value >= 999.5 && unit < units.length - 1; unit++) value /= 1_000;
+  return `${formatNumber(value, value < 10 && unit > 0 ? 1 : 0)} ${units[unit]}`;
+}
+
+/**
+ * An instant: in UTC as sent, in the reader's zone once `time.js` ran; the exact instant is in `title`.
+ * @param instant milliseconds since the Unix epoch, or an ISO 8601 text
+ */
+export function time(instant: number | string): Html {
+  const exact = new Date(instant).toISOString();
+  return html`<time datetime="${exact}" title="${exact}">${formatUtc().format(new Date(instant))} UTC</time>`;
+}
+
+let utc: Intl.DateTimeFormat | undefined;
+
+/** Made when it is first needed: it takes some 30 ms of the start. */
+function formatUtc(): Intl.DateTimeFormat {
+  utc ??= new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone: 'UTC',
+  });
+  return utc;
+}

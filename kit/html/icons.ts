@@ -1,0 +1,29 @@
+import { type Html, html, trustedHtml } from './html.ts';
+
+export type IconName = keyof typeof shapes;
+
+/** A 16 px line icon in the colour of the text around it, hidden from screen readers: say its meaning in words. */
+export function icon(name: IconName): Html {
+  return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">${trustedHtml(shapes[name])}</svg>`;
+}
+
+const shapes = {
+  alert: '<path d="M8 2 1.5 13.5h13zM8 6.5v3M8 11.5v.01"/>',
+  check: '<path d="m3 8.5 3.2 3.2L13 5"/>',
+  chart: '<path d="M2.5 13.5h11M4.5 13.5V8M8 13.5v-11M11.5 13.5V6"/>',
+  down: '<path d="m4 6 4 4 4-4"/>',
+  info: '<circle cx="8" cy="8" r="6"/><path d="M8 7.5V11M8 5v.01"/>',
+  inbox: '<path d="M2 9.5 4 3h8l2 6.5v3.5H2zM2 9.5h3.5l1 2h3l1-2H14"/>',
+  list: '<path d="M2.5 4h11M2.5 8h11M2.5 12h7"/>',
+  lock: '<rect x="3" y="7" width="10" height="7" rx="1.5"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>',
+  moon: '<path d="M13.5 9.5A6 6 0 0 1 6.5 2.5a6 6 0 1 0 7 7z"/>',
+  out: '<path d="M6.5 2.5h-4v11h4M10 5l3 3-3 3M13 8H6"/>',
+  plus: '<path d="M8 3v10M3 8h10"/>',
+  pulse: '<path d="M1.5 8.5h3l2-5 3 9 2-4h3"/>',
+  screen: '<rect x="1.5" y="2.5" width="13" height="9" rx="1.5"/><path d="M5.5 14h5"/>',
+  search: '<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.5 3.5"/>',
+  smile: '<circle cx="8" cy="8" r="6"/><path d="M5.5 9.5a3 3 0 0 0 5 0M6 6.2v.01M10 6.2v.01"/>',
+  sun: '<circle cx="8" cy="8" r="3"/><path d="M8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1"/>',
+  up: '<path d="m4 10 4-4 4 4"/>',
+  upload: '<path d="M8 10.5v-8M4.5 6 8 2.5 11.5 6M2.5 10.5v3h11v-3"/>',
+};

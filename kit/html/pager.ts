@@ -1,0 +1,26 @@
+import { formatNumber } from './format.ts';
+import { type Content, type Html, html } from './html.ts';
+
+/** Where in a list a page lies, with links to its neighbours. Gives nothing where all is on one page. */
+export function pager(options: {
+  page: number;
+  pageSize: number;
+  total: number;
+  /** The address of a page, by its number from 1. */
+  href: (page: number) => string;
+}): Content {
+  const { page, pageSize, total, href } = options;
+  const pages = Math.ceil(total / pageSize);
+  if (pages <= 1 && page === 1) return undefined;
+  const from = Math.min((page - 1) * pageSize + 1, total);
+  const to = Math.min(page * pageSize, total);
+  return html`<nav class="pager" aria-label="Pages"><span>${formatNumber(from)}–${formatNumber(to)} of ${formatNumber(total)}</span>
+<span class="actions">${step('First', page > 1 && href(1))}${step('Previous', page > 1 && href(Math.min(page - 1, Math.max(pages, 1))))}
+${step('Next', page < pages && href(page + 1))}${step('Last', page < pages && href(pages))}</span></nav>`;
+}
+
+function step(label: string, href: string | false): Html {
+  return href === false
+    ? html`<a class="button secondary" aria-disabled="true">${label}</a>`
+    : html`<a class="button secondary" href="${href}">${label}</a>`;
+}

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { FakeClock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { createHttpServer } from '../http/server.ts';
+import { silentLog } from '../log.ts';
+import { PageClient } from '../testing/page-client.ts';
+import { loadAssets } from './assets.ts';
+import { html } from './html.ts';
+import { layout } from './layout.ts';
+import { servePages } from './pages.ts';
+
+interface Reader {
+  readonly name: string;
+}
+
+async function startSite() {
+  const clock = new FakeClock();
+  const surroundings = {
+    log: silentLog,
+    clock,
+    dataFolder: '/tmp',
+    environment: 'test' as const,
+    metrics: new Registry(),
+    host: '127.0.0.1',
+    port: 0,
+  };
+  const server = await createHttpServer({
+    name: 'site',
+    title: 'Site',
+    description: 'A site.',
+    surroundings,
+  });
+  const answer = servePages<Reader>(
+    server.app,
+    {
+      name: 'site',
+      secret: 'a secret of more than thirty-two bytes',
+      sessionSeconds: 3600,
+      clock,
+      assets: loadAssets(),
+      errorPage: (visit, error) => `error ${error.status} ${error.message} ${visit.request.id}`,
+    },
+    (routes) => {
+      routes.get('/', async (visit) =>
+        layout(
+          { ...visit.frame(), service: 'Site', navigation: [], flash: visit.takeFlash() },
+          { title: 'Home', main: html`<p>who=${visit.who?.name ?? 'nobody'}</p>` },
+        ),
+      );
+      routes.post('/sign-in', async (visit) => {
+        visit.signIn({ name: visit.field('name') });
+        return visit.redirect(visit.field('next'), { tone: 'good', text: 'Welcome.' });
+      });
+      routes.post('/sign-out', async (visit) => {
+        visit.signOut();
+        return visit.redirect('/');
+      });
+      routes.post('/echo', async (visit) => html`<pre>${visit.field('text')}</pre>`.toString());
+      routes.post(
+        '/json',
+        async (visit) => visit.reply.type('application/json').send({ got: visit.request.body }),
+        {
+          accepts: 'application/json',
+        },
+      );
+      routes.get('/broken', async () => {
+        throw new Error('secret detail');
+      });
+      routes.get('/busy', async () => {
+        throw new AppError('unavailable', 'Try later.', { retryAfterSeconds: 3 });
+      });
+    },
+  );
+  server.app.get('/shared', (request, reply) => {
+    if (!request.headers.accept?.includes('text/html')) return reply.send({ for: 'programs' });
+    return answer(request, reply, async (visit) => {
+      if (request.headers['x-fail']) throw new AppError('not_found', 'Nothing here.');
+      return html`<p>who=${visit.who?.name ?? 'nobody'}</p>${visit.frame().csrfField}`.toString();
+    });
+  });
+  const url = await server.listen();
+  return { clock, url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+test('a page comes with a strict policy, is not kept, and weighs under 50 kB with its stylesheet', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  const { html: text, ...response } = await alice.open('/');
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  const policy = response.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'self'/);
+  assert.doesNotMatch(policy, /unsafe|data:|\*/);
+  const href = /<link rel="stylesheet" href="([^"]+)"/.exec(text)?.[1] ?? '';
+  const css = await fetch(new URL(href, site.url), { headers: { 'accept-encoding': 'br' } });
+  assert.equal(css.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  assert.equal(css.headers.get('content-encoding'), 'br');
+  assert.ok(text.length + (await css.text()).length < 50_000);
+  for (const [, src = ''] of text.matchAll(/<script type="module" src="([^"]+)"><\/script>/g)) {
+    const module = await fetch(new URL(src, site.url));
+    assert.equal(module.headers.get('content-type'), 'text/javascript; charset=utf-8');
+  }
+  const other = await fetch(new URL(href.replace(/assets\/[^/]+/, 'assets/other'), site.url));
+  assert.equal(other.headers.get('cache-control'), 'no-cache');
+  assert.equal((await fetch(new URL('/assets/x/../../package.json', site.url))).status, 404);
+});
+
+test('signing in starts another session, shows a message once, and ends by itself or by signing out', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  const before = alice.token;
+  const response = await alice.send('/sign-in', { name: 'Alice', next: '/' });
+  assert.equal(response.status, 303);
+  assert.match(
+    response.headers.get('set-cookie') ?? '',
+    /^site_session=[\w-]+; Path=\/; Max-Age=3600; SameSite=Strict; HttpOnly$/,
+  );
+  assert.match((await alice.open('/')).html, /Welcome[\s\S]*who=Alice/);
+  assert.doesNotMatch((await alice.open('/')).html, /Welcome/);
+  assert.equal((await alice.send('/echo', { _csrf: before, text: 'x' })).status, 403);
+  site.clock.advance(3_600_000);
+  assert.match((await alice.open('/')).html, /who=nobody/);
+  await alice.send('/sign-in', { name: 'Alice', next: '/' });
+  await alice.open('/');
+  await alice.send('/sign-out', {});
+  assert.match((await alice.open('/')).html, /who=nobody/);
+});
+
+test('a form without this reader’s token, or from elsewhere, is refused', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  const charlie = new PageClient(site.url);
+  await alice.open('/');
+  await charlie.open('/');
+  assert.equal((await alice.send('/echo', { text: 'x' })).status, 200);
+  assert.equal((await alice.send('/echo', { text: 'x', _csrf: '' })).status, 403);
+  assert.equal((await alice.send('/echo', { text: 'x', _csrf: charlie.token })).status, 403);
+  for (const from of ['cross-site', 'same-site']) {
+    assert.equal((await alice.send('/echo', { text: 'x' }, { 'sec-fetch-site': from })).status, 403);
+  }
+  const token = alice.token;
+  const cookie = [...alice.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const send = (headers: Record<string, string>) =>
+    fetch(`${site.url}/echo`, {
+      method: 'POST',
+      body: new URLSearchParams({ _csrf: token }),
+      headers: { cookie, ...headers },
+    });
+  assert.equal((await send({ origin: site.url })).status, 200);
+  assert.equal((await send({})).status, 200);
+  assert.equal((await send({ origin: 'http://evil.example' })).status, 403);
+  assert.equal((await send({ origin: 'null' })).status, 403);
+});
+
+test('JSON goes in with the token in a header, and errors come back as JSON', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  const send = (token: string) =>
+    alice.open('/json', {
+      method: 'POST',
+      body: '{"a":1}',
+      headers: { accept: 'application/json', 'content-type': 'application/json', 'x-csrf-token': token },
+    });
+  assert.equal((await send(alice.token)).html, '{"got":{"a":1}}');
+  const refused = await send('x');
+  assert.equal(refused.status, 403);
+  assert.equal(JSON.parse(refused.html).error.code, 'CSRF');
+});
+
+test('text comes through unchanged but for the newlines of browsers', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  assert.match(
+    (await alice.send('/echo', { text: '\r\n<i>😀\r\nend' })).html,
+    /<pre>\n&lt;i&gt;😀\nend<\/pre>/,
+  );
+});
+
+test('errors are pages with the request id, and say nothing of their cause', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  const broken = await alice.open('/broken');
+  assert.equal(broken.status, 500);
+  assert.doesNotMatch(broken.html, /secret detail/);
+  assert.ok(broken.html.endsWith(broken.headers.get('x-request-id') ?? '-'));
+  const busy = await alice.open('/busy');
+  assert.equal(busy.status, 503);
+  assert.equal(busy.headers.get('retry-after'), '3');
+  const missing = await alice.open('/nowhere');
+  assert.equal(missing.status, 404);
+  assert.match(missing.headers.get('content-type') ?? '', /html/);
+  const asJson = await fetch(`${site.url}/nowhere`);
+  assert.match(asJson.headers.get('content-type') ?? '', /json/);
+});
+
+test('the theme is remembered, and nobody is sent to another site', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  const response = await alice.send('/theme', { theme: 'dark', back: '/?q=1' });
+  assert.equal(response.headers.get('location'), '/?q=1');
+  assert.match((await alice.open('/')).html, /<html lang="en" data-theme="dark">/);
+  for (const back of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:x', '']) {
+    assert.equal((await alice.send('/theme', { theme: 'auto', back })).headers.get('location'), '/');
+  }
+  assert.match((await alice.open('/')).html, /<html lang="en"><head>/);
+});
+
+test('a reader who comes from another site loads the page again from here, so that the strict cookie comes along', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  const fromElsewhere = { headers: { 'sec-fetch-site': 'cross-site' } };
+  for (const path of ['/', '/nowhere']) {
+    const { html: text, ...response } = await alice.open(path, fromElsewhere);
+    assert.equal(response.status, 200);
+    assert.match(text, /<meta http-equiv="refresh" content="0">/);
+    assert.doesNotMatch(response.headers.get('set-cookie') ?? '', /site_session/);
+    alice.cookies.clear();
+  }
+  await alice.open('/', fromElsewhere);
+  assert.match((await alice.open('/', fromElsewhere)).html, /who=nobody/);
+});
+
+test('a form that comes after its session has ended is answered by 401', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  site.clock.advance(3_600_000);
+  assert.equal((await alice.send('/echo', { text: 'x' })).status, 401);
+});
+
+test('an address that browsers share with programs answers the former as a page does', async () => {
+  await using site = await startSite();
+  assert.deepEqual(await (await fetch(new URL('/shared', site.url))).json(), { for: 'programs' });
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  await alice.send('/sign-in', { name: 'Alice', next: '/' });
+  const page = await alice.open('/shared');
+  assert.match(page.html, /who=Alice/);
+  assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'self'/);
+  assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  const stranger = new PageClient(site.url);
+  await stranger.open('/shared');
+  assert.equal((await stranger.send('/echo', { text: 'x' })).status, 200);
+  const detour = await new PageClient(site.url).open('/shared', {
+    headers: { 'sec-fetch-site': 'cross-site' },
+  });
+  assert.match(detour.html, /http-equiv="refresh"/);
+  const failed = await alice.open('/shared', { headers: { 'x-fail': '1' } });
+  assert.equal(failed.status, 404);
+  assert.match(failed.html, /error 404 Nothing here/);
+});

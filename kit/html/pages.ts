@@ -1,0 +1,220 @@
+import multipart from '@fastify/multipart';
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { readCookie, writeCookie } from '../auth/cookies.ts';
+import { createSessionCookie } from '../auth/session-cookie.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { defaultErrorTable, fromFastify, toHttpError } from '../http/error-table.ts';
+import type { HttpError } from '../http/options.ts';
+import { securityHeaders } from '../http/security-headers.ts';
+import type { HttpApp } from '../http/server.ts';
+import type { Assets } from './assets.ts';
+import { compressPage } from './compress.ts';
+import { checkSameOrigin, createCsrf, csrfFieldName, csrfHeader } from './csrf.ts';
+import { html } from './html.ts';
+import { themeCookie, toTheme } from './theme.ts';
+import { type Session, Visit } from './visit.ts';
+
+/** What a page handler gives: a whole document, or a reply that it has sent itself. */
+export type PageHandler<T> = (visit: Visit<T>) => Promise<string | FastifyReply>;
+
+/** Adds pages to a server. Both take the forms that browsers send; `post` also checks where they come from. */
+export interface PageRoutes<T> {
+  get(path: string, handler: PageHandler<T>): void;
+  post(path: string, handler: PageHandler<T>, options?: PostOptions): void;
+}
+
+/** Answers a request that came to another route with a page, for addresses that browsers share with programs. */
+export type PageAnswer<T> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handler: PageHandler<T>,
+) => Promise<FastifyReply>;
+
+export interface PostOptions {
+  /** Media type of the body; an HTML form by default. JSON arrives in `visit.request.body`. */
+  readonly accepts?: typeof formType | 'application/json' | 'multipart/form-data';
+  readonly bodyBytesMax?: number;
+}
+
+export interface PagesOptions<T> {
+  /** Name of the service, lower case: the session cookie's. */
+  readonly name: string;
+  /** Seals cookies and tokens; at least 32 bytes. */
+  readonly secret: string;
+  readonly sessionSeconds: number;
+  readonly clock: Clock;
+  readonly assets: Assets;
+  /** Draws what went wrong. The request's id is `visit.request.id`. */
+  readonly errorPage: (visit: Visit<T>, error: HttpError) => string | Promise<string>;
+}
+
+/**
+ * Serves pages: strict Content-Security-Policy, nothing kept in caches, sessions in a sealed cookie, forms refused that
+ * come from elsewhere or without the reader's token, errors drawn as pages, and `/theme` for the switch.
+ * A multipart form is checked for its origin only: its handler calls `visit.checkToken` with the first field.
+ * Gives what other routes answer browsers with.
+ */
+export function servePages<T>(
+  app: HttpApp,
+  options: PagesOptions<T>,
+  addRoutes: (routes: PageRoutes<T>) => void,
+): PageAnswer<T> {
+  const visitOf = visitsOf(options);
+  options.assets.serve(app);
+  // Every request passes here, also those of an API on the same server: those that are found cost no promise.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 || !isForReaders(request)) return done();
+    answerUnknown(visitOf(request, reply), options).catch(done);
+  });
+  app.register(async (pages) => {
+    await pages.register(multipart, { limits: { files: 1, fields: 20, fieldSize: 64 * 1024 } });
+    pages.addHook('onRequest', async (request, reply) => {
+      prepare(request, reply);
+      const visit = visitOf(request, reply);
+      if (isStranded(visit)) return sendOn(visit);
+    });
+    pages.addHook('preHandler', async (request, reply) => checkToken(visitOf(request, reply)));
+    pages.addHook('onSend', async (request, reply, payload) => {
+      visitOf(request, reply).commit();
+      return typeof payload === 'string' ? compressPage(payload, reply) : payload;
+    });
+    pages.setErrorHandler((error, request, reply) => sendError(visitOf(request, reply), options, error));
+    const run = (handler: PageHandler<T>) => (request: FastifyRequest, reply: FastifyReply) =>
+      handler(visitOf(request, reply));
+    const routes: PageRoutes<T> = {
+      get: (path, handler) => pages.get(path, hidden, run(handler)),
+      post: (path, handler, post = {}) => pages.post(path, postOptions(post), run(handler)),
+    };
+    routes.post('/theme', async (visit) => rememberTheme(visit));
+    addRoutes(routes);
+  });
+  return (request, reply, handler) => answerElsewhere(visitOf(request, reply), options, handler);
+}
+
+async function answerElsewhere<T>(
+  visit: Visit<T>,
+  options: PagesOptions<T>,
+  handler: PageHandler<T>,
+): Promise<FastifyReply> {
+  const { request, reply } = visit;
+  prepare(request, reply);
+  if (isStranded(visit)) return sendOn(visit);
+  try {
+    const page = await handler(visit);
+    visit.commit();
+    return typeof page === 'string' ? reply.send(await compressPage(page, reply)) : page;
+  } catch (error) {
+    return sendError(visit, options, error);
+  }
+}
+
+async function answerUnknown<T>(visit: Visit<T>, options: PagesOptions<T>): Promise<FastifyReply> {
+  prepare(visit.request, visit.reply);
+  if (isStranded(visit)) return sendOn(visit);
+  return sendError(visit, options, new AppError('not_found', 'There is nothing at this address.'));
+}
+
+/** One visit a request, whoever asks for it first. */
+function visitsOf<T>(options: PagesOptions<T>): (request: FastifyRequest, reply: FastifyReply) => Visit<T> {
+  const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds } = options;
+  const cookie = createSessionCookie<Session<T>>({ name: `${name}_session`, secret, clock, maxAgeSeconds });
+  const shared = { cookie, csrf: createCsrf(secret), assets };
+  const visits = new WeakMap<FastifyRequest, Visit<T>>();
+  return (request, reply) => {
+    const visit = visits.get(request) ?? new Visit<T>(request, reply, shared);
+    visits.set(request, visit);
+    return visit;
+  };
+}
+
+// Pages are no part of the API: they stay out of /openapi.json.
+const hidden = { schema: { hide: true } as object };
+
+function postOptions({ accepts = formType, bodyBytesMax }: PostOptions): RouteShorthandOptions {
+  return { ...hidden, config: { accepts: [accepts] }, ...(bodyBytesMax ? { bodyLimit: bodyBytesMax } : {}) };
+}
+
+function prepare(request: FastifyRequest, reply: FastifyReply): void {
+  reply
+    .headers(securityHeaders.page)
+    // Without a referrer browsers send "Origin: null" with our own forms.
+    .header('referrer-policy', 'same-origin')
+    .header('cache-control', 'no-store')
+    .type('text/html; charset=utf-8');
+  if (request.method === 'POST') checkSameOrigin(request);
+}
+
+/** A reader who followed a link on another site comes without our strict cookie, as if signed out. */
+function isStranded<T>({ request, hasSession }: Visit<T>): boolean {
+  const isFromElsewhere = request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site';
+  const isSentOn = readCookie(request, sentOnCookie) !== undefined;
+  return isFromElsewhere && !hasSession && !isSentOn;
+}
+
+/** Answers with a page that loads the same address again, this time from here, so that the cookie comes along. */
+function sendOn<T>({ reply }: Visit<T>): FastifyReply {
+  writeCookie(reply, sentOnCookie, '1', { sameSite: 'Lax', maxAgeSeconds: 5 });
+  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment</title>
+<meta http-equiv="refresh" content="0"></head><body></body></html>`;
+  return reply.send(page.toString());
+}
+
+// For a browser that still says "cross-site" the second time: once is enough.
+const sentOnCookie = 'octavo_sent_on';
+
+function checkToken<T>(visit: Visit<T>): void {
+  const { request } = visit;
+  if (request.method !== 'POST' || request.isMultipart()) return;
+  visit.checkToken(request.headers[csrfHeader] ?? visit.field(csrfFieldName));
+}
+
+async function sendError<T>(
+  visit: Visit<T>,
+  options: PagesOptions<T>,
+  thrown: unknown,
+): Promise<FastifyReply> {
+  const { request, reply } = visit;
+  const error = fromFastify(thrown);
+  const told = toHttpError(error, defaultErrorTable);
+  if (told.status >= 500)
+    request.log.error({ err: error.cause ?? error, requestId: request.id }, 'page failed');
+  reply.code(told.status);
+  if (told.retryAfterSeconds) reply.header('retry-after', String(Math.ceil(told.retryAfterSeconds)));
+  if (!asksForJson(request)) {
+    const page = await options.errorPage(visit, told);
+    visit.commit();
+    return reply.type('text/html; charset=utf-8').send(page);
+  }
+  const { code, message, fields } = told;
+  return reply
+    .type('application/json')
+    .send({ error: { code, message, fields }, meta: { requestId: request.id } });
+}
+
+function isForReaders(request: FastifyRequest): boolean {
+  const isLooking = request.method === 'GET' || request.method === 'HEAD';
+  return isLooking && asksForHtml(request) && !request.url.startsWith('/api/');
+}
+
+/** Where there is no page, only who asks for one by name gets one; programs are told in JSON. */
+function asksForHtml(request: FastifyRequest): boolean {
+  return request.headers.accept?.includes('text/html') ?? false;
+}
+
+/** Where there is a page, only a browser module asks for JSON. */
+function asksForJson(request: FastifyRequest): boolean {
+  return !asksForHtml(request) && (request.headers.accept?.includes('application/json') ?? false);
+}
+
+function rememberTheme<T>(visit: Visit<T>): FastifyReply {
+  const theme = toTheme(visit.field('theme'));
+  writeCookie(visit.reply, themeCookie, theme, {
+    sameSite: 'Lax',
+    httpOnly: false,
+    maxAgeSeconds: theme === 'auto' ? 0 : 31_536_000,
+  });
+  return visit.redirect(visit.field('back'));
+}
+
+const formType = 'application/x-www-form-urlencoded';

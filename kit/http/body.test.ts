@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import Type from 'typebox';
+import type { HttpApp } from './server.ts';
+import { exchange, startTestServer, type TestServer, Wire } from './testing.ts';
+
+const Draft = Type.Object({ title: Type.String({ maxLength: 5 }), count: Type.Optional(Type.Integer()) });
+const Form = Type.Object({
+  name: Type.String(),
+  age: Type.Integer(),
+  tags: Type.Optional(Type.Array(Type.String())),
+});
+
+function addRoutes(app: HttpApp): void {
+  app.post('/notes', { schema: { body: Draft } }, async ({ body }) => ({ got: body }));
+  app.put('/notes', { schema: { body: Type.Partial(Draft) } }, async ({ body }) => ({ got: body }));
+  app.post('/any', async ({ body }) => ({ got: body ?? null }));
+  app.post(
+    '/strict',
+    { schema: { body: Draft }, config: { invalidBody: 'invalid_input' } },
+    async () => ({}),
+  );
+  app.post('/small', { schema: { body: Draft }, bodyLimit: 20 }, async () => ({ got: true }));
+  const accepts = ['application/x-www-form-urlencoded'];
+  app.post('/form', { schema: { body: Form }, config: { accepts } }, async ({ body }) => ({ got: body }));
+  app.post('/csv', { config: { accepts: ['text/csv'], rawBody: true } }, async ({ body }) => ({
+    got: String(body),
+  }));
+}
+
+describe('a request body', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer(addRoutes);
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  test('reaches the handler as its schema says, without other keys', async () => {
+    const answer = await server.send('/notes', {
+      body: { title: '🎉🎉🎉🎉🎉', count: 1, id: 9, constructor: 1 },
+    });
+    assert.deepEqual([answer.status, answer.json], [200, { got: { title: '🎉🎉🎉🎉🎉', count: 1 } }]);
+  });
+
+  test('that does not fit is 422 with every field, or what the route calls it', async () => {
+    const body = { title: 'too long', count: '1' };
+    const { status, error } = await server.send('/notes', { body });
+    assert.equal(status, 422);
+    assert.deepEqual(error, {
+      code: 'VALIDATION_FAILED',
+      message: 'title must be at most 5 characters; count must be a whole number',
+      fields: { title: 'must be at most 5 characters', count: 'must be a whole number' },
+    });
+    const strict = await server.send('/strict', { body });
+    assert.deepEqual([strict.status, strict.error.code], [400, 'INVALID_INPUT']);
+    assert.deepEqual(strict.error.fields, error.fields);
+  });
+
+  test('of another JSON type is named as the body', async () => {
+    for (const body of ['null', '[]', '"title"', '7']) {
+      const { status, error } = await server.send('/notes', { body });
+      assert.deepEqual([status, error.fields], [422, { body: 'must be an object' }], body);
+    }
+  });
+
+  test('that is missing is 400 where one is required', async () => {
+    for (const method of ['POST', 'PUT']) {
+      const { status, error } = await server.send('/notes', { method });
+      assert.deepEqual([status, error.code], [400, 'INVALID_INPUT'], method);
+      assert.match(error.message, /body is required/);
+    }
+    const bare = await exchange(
+      server.port,
+      ...['POST /notes HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Connection: close', ''],
+    );
+    assert.match(bare, /^HTTP\/1.1 400 .*body is required/s);
+    const empty = await exchange(
+      server.port,
+      ...['POST /notes HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Connection: close'],
+      ...['Transfer-Encoding: chunked', '', '0', ''],
+    );
+    assert.match(empty, /^HTTP\/1.1 400 .*body is required/s);
+    assert.equal((await server.send('/any', { method: 'POST' })).status, 200);
+    assert.deepEqual((await server.send('/notes', { method: 'PUT', body: {} })).json, { got: {} });
+  });
+
+  test('that is not JSON is 400, and the connection stays', async () => {
+    for (const body of ['{"title":', '{title: 1}', "{'title':'a'}", '{"a":1}{"b":2}', 'NaN', '\u0000']) {
+      const answer = await server.send('/notes', { body });
+      assert.deepEqual([answer.status, answer.error.code], [400, 'INVALID_INPUT'], body);
+      assert.equal(answer.headers.get('connection'), 'keep-alive');
+    }
+  });
+
+  test('that is not UTF-8 is 400', async () => {
+    const title = Buffer.from('{"title":"a?"}');
+    for (const byte of [0xff, 0xc0, 0xe9]) {
+      title[title.indexOf('?')] = byte;
+      const { status, error } = await server.send('/notes', { body: title });
+      assert.deepEqual([status, error.message], [400, 'The request body is not valid UTF-8.']);
+      title[title.indexOf(byte)] = '?'.charCodeAt(0);
+    }
+    const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('{"title":"a"}')]);
+    assert.equal((await server.send('/notes', { body: marked })).status, 200);
+  });
+
+  test('with keys that poison prototypes is harmless', async () => {
+    const body =
+      '{"title":"a","__proto__":{"count":7},"constructor":{"prototype":{"x":1}},"\\u005f_proto__":1}';
+    assert.deepEqual((await server.send('/notes', { body })).json, { got: { title: 'a' } });
+    const unread = await server.send('/any', { body: `{"deep":[${body}],"constructor":1}` });
+    assert.deepEqual(unread.json, { got: { deep: [{ title: 'a' }], constructor: 1 } });
+    assert.equal(({} as { x?: number }).x, undefined);
+  });
+
+  test('of repeated keys keeps the last', async () => {
+    const { json } = await server.send('/notes', { body: '{"title":1,"title":"a","title":"b"}' });
+    assert.deepEqual(json, { got: { title: 'b' } });
+  });
+
+  test('nested a hundred thousand deep is read or refused', async () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const { status } = await server.send('/notes', { body: `{"title":"a","__proto__":${deep}}` });
+    assert.equal(status, 200);
+  });
+
+  test('of another media type is 415', async () => {
+    const types = [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/json',
+    ];
+    for (const type of [...types, 'application/json; charset=latin1', 'application/jsonp', 'nonsense']) {
+      const { status, error } = await server.send('/notes', {
+        headers: { 'content-type': type },
+        body: '{"title":"a"}',
+      });
+      assert.deepEqual([status, error.code], [415, 'UNSUPPORTED_MEDIA_TYPE'], type);
+    }
+    const untyped = await exchange(
+      server.port,
+      ...['POST /notes HTTP/1.1', 'Host: x', 'Connection: close', 'Content-Length: 13', '', '{"title":"a"}'],
+    );
+    assert.match(untyped, /^HTTP\/1.1 415 /);
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON',
+      'application/json;charset="UTF-8"',
+    ]) {
+      const { status } = await server.send('/notes', {
+        headers: { 'content-type': type },
+        body: '{"title":"a"}',
+      });
+      assert.equal(status, 200, type);
+    }
+  });
+
+  test('that is compressed is 415', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    assert.equal((await server.send('/notes', { headers, body: '{"title":"a"}' })).status, 415);
+    const plain = { 'content-encoding': 'identity' };
+    assert.equal((await server.send('/notes', { headers: plain, body: '{"title":"a"}' })).status, 200);
+  });
+
+  test('may be a form only where the route says so', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const sent = await server.send('/form', {
+      headers,
+      body: 'name=A+B%26&age=7&tags=x&tags=y&__proto__=1&other=1',
+    });
+    assert.deepEqual(sent.json, { got: { name: 'A B&', age: 7, tags: ['x', 'y'] } });
+    const refused = await server.send('/form', { headers, body: 'age=x&age=2' });
+    assert.deepEqual(
+      [refused.status, refused.error.fields],
+      [422, { name: 'is required', age: 'must be given once' }],
+    );
+    assert.equal((await server.send('/form', { body: { name: 'a', age: 1 } })).status, 415);
+  });
+
+  test('comes as bytes where the route asks for them', async () => {
+    const { json } = await server.send('/csv', { headers: { 'content-type': 'text/csv' }, body: 'a,b' });
+    assert.deepEqual(json, { got: 'a,b' });
+  });
+
+  test('up to the limit is taken, and beyond it is 413 before it is sent', async () => {
+    assert.equal((await server.send('/small', { body: '{"title":"a"       }' })).status, 200);
+    await using wire = await Wire.open(server.port);
+    wire.send('POST /small HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 21', '');
+    const refused = await wire.until(/\}$/);
+    assert.match(refused, /^HTTP\/1.1 413 .*\r\nconnection: close\r\n.*"code":"PAYLOAD_TOO_LARGE"/is);
+  });
+
+  test('beyond the limit without a length is 413 while it comes', async () => {
+    await using wire = await Wire.open(server.port);
+    wire.send(
+      'POST /small HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+      '',
+    );
+    wire.send('14', '{"title":"a"       }', '1', ' ');
+    assert.match(await wire.until(/\}$/), /^HTTP\/1.1 413 .*\r\nconnection: close\r\n/is);
+    await using whole = await Wire.open(server.port);
+    whole.send(
+      'POST /small HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+      '',
+    );
+    whole.send('14', '{"title":"a"       }', '0', '');
+    assert.match(await whole.until(/\}$/), /^HTTP\/1.1 200 /);
+  });
+
+  test('by default may have 256 KiB', async () => {
+    const body = `{"title":"a"${' '.repeat(256 * 1024 - 13)}}`;
+    assert.equal(body.length, 256 * 1024);
+    assert.equal((await server.send('/notes', { body })).status, 200);
+    assert.equal((await server.send('/notes', { body: `${body} ` })).status, 413);
+  });
+
+  test('that is refused while 20 MB of it are on their way does not cost the client its answer', async () => {
+    await using wire = await Wire.open(server.port);
+    const bytes = Buffer.alloc(20 * 1024 * 1024, ' ');
+    wire.send(
+      'POST /notes HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      `Content-Length: ${bytes.length}`,
+      '',
+    );
+    wire.socket.write(bytes);
+    await wire.closed;
+    assert.match(wire.received, /^HTTP\/1.1 413 .*"PAYLOAD_TOO_LARGE".*\}$/s);
+  });
+
+  test('is asked for only when somebody reads it', async () => {
+    await using wire = await Wire.open(server.port);
+    const head = [
+      'Host: x',
+      'Content-Type: application/json',
+      'Expect: 100-continue',
+      'Content-Length: 13',
+      '',
+    ];
+    wire.send('POST /notes HTTP/1.1', ...head);
+    await wire.until(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
+    wire.socket.write('{"title":"a"}');
+    await wire.until(/HTTP\/1.1 200 OK/);
+    await using other = await Wire.open(server.port);
+    other.send('POST /nowhere HTTP/1.1', ...head);
+    await other.closed;
+    assert.match(other.received, /^HTTP\/1.1 404 /);
+    assert.doesNotMatch(other.received, /100 Continue/);
+  });
+
+  test('that breaks off harms nobody', async () => {
+    const wire = await Wire.open(server.port);
+    wire.send(
+      'POST /notes HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      'Content-Length: 100',
+      '',
+      '{"ti',
+    );
+    await wire[Symbol.asyncDispose]();
+    assert.equal((await server.send('/notes', { body: { title: 'a' } })).status, 200);
+  });
+});

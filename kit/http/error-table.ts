@@ -1,0 +1,67 @@
+import { AppError, type ErrorCode, toAppError } from '../errors.ts';
+import type { ErrorRow, HttpError } from './options.ts';
+
+/** The statuses of RFC 9110 (and nginx's 499 for a caller that went away) that the error codes go by. */
+export const defaultErrorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
+  invalid_input: { status: 400, code: 'INVALID_INPUT' },
+  unauthenticated: { status: 401, code: 'UNAUTHORIZED' },
+  forbidden: { status: 403, code: 'FORBIDDEN' },
+  not_found: { status: 404, code: 'NOT_FOUND' },
+  method_not_allowed: { status: 405, code: 'METHOD_NOT_ALLOWED' },
+  conflict: { status: 409, code: 'CONFLICT' },
+  precondition_failed: { status: 412, code: 'PRECONDITION_FAILED' },
+  too_large: { status: 413, code: 'PAYLOAD_TOO_LARGE' },
+  range_not_satisfiable: { status: 416, code: 'RANGE_NOT_SATISFIABLE' },
+  unsupported_media_type: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+  validation_failed: { status: 422, code: 'VALIDATION_FAILED' },
+  rate_limited: { status: 429, code: 'RATE_LIMITED' },
+  canceled: { status: 499, code: 'CANCELED' },
+  internal: { status: 500, code: 'INTERNAL_ERROR' },
+  unavailable: { status: 503, code: 'SERVICE_UNAVAILABLE' },
+  timeout: { status: 504, code: 'UPSTREAM_TIMEOUT' },
+};
+
+export type ErrorTable = Readonly<Record<ErrorCode, ErrorRow>>;
+
+/** What the caller is told of an error. */
+export function toHttpError(error: AppError, table: ErrorTable): HttpError {
+  const { status, code } = table[error.code];
+  return {
+    status,
+    code: error.reason ?? code,
+    message: error.message,
+    fields: error.fields,
+    retryAfterSeconds: waitOf(error, status),
+  };
+}
+
+function waitOf({ retryAfterSeconds }: AppError, status: number): number | undefined {
+  if (retryAfterSeconds === Number.POSITIVE_INFINITY) return undefined;
+  return retryAfterSeconds ?? (status === 503 || status === 429 ? 1 : undefined);
+}
+
+/**
+ * Anything thrown inside Fastify as an `AppError`: its own errors about a request by their status, in our words;
+ * every other foreign one becomes `internal`.
+ */
+export function fromFastify(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('FST_')) return toAppError(error);
+  const known = fastifyErrors[code] ?? fastifyStatuses[String(statusCode)];
+  return known ? new AppError(known[0], known[1], { cause: error }) : toAppError(error);
+}
+
+type Known = readonly [ErrorCode, string];
+
+const fastifyErrors: Readonly<Record<string, Known>> = {
+  FST_ERR_BAD_URL: ['invalid_input', 'The address is not well-formed.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['invalid_input', 'A part of the address is too long.'],
+};
+
+const fastifyStatuses: Readonly<Record<string, Known>> = {
+  400: ['invalid_input', 'The request is not well-formed.'],
+  404: ['not_found', 'There is nothing at this address.'],
+  413: ['too_large', 'The request body is too large.'],
+  415: ['unsupported_media_type', 'The media type of the request body is not supported here.'],
+};

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import Type from 'typebox';
+import { testBrowser } from '../../testing/browser.ts';
+import { startTestServer, type TestServer } from '../testing.ts';
+
+const browser = testBrowser();
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer(
+    (app) => {
+      app.get(
+        '/notes',
+        { schema: { summary: 'Read every note', response: { 200: Type.Array(Type.String()) } } },
+        async () => [],
+      );
+    },
+    { title: 'Notes & <more>' },
+  );
+});
+after(() => server[Symbol.asyncDispose]());
+
+describe('/docs', () => {
+  test('is a page of our own, strict about where scripts come from', async () => {
+    const { status, headers, text } = await server.send('/docs');
+    assert.equal(status, 200);
+    assert.match(headers.get('content-security-policy') ?? '', /script-src 'self';.*frame-ancestors 'none'/);
+    assert.match(text, /<title>Notes &#38; &#60;more&#62;<\/title>/);
+    assert.doesNotMatch(text, /<script>| on\w+=|https?:/);
+  });
+
+  test('gets its reader from this server, compressed where that is taken', async () => {
+    const plain = await server.send('/docs/scalar.js', { headers: { 'accept-encoding': 'identity' } });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.ok(plain.text.length > 1_000_000 && plain.text.includes('createApiReference'));
+    const compressed = await server.send('/docs/scalar.js', { headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(compressed.headers.get('content-encoding'), 'gzip');
+    assert.ok(Number(compressed.headers.get('content-length')) < plain.text.length / 2);
+    assert.equal(compressed.text, plain.text);
+  });
+
+  test('shows the routes in a browser that keeps to the policy', { skip: browser.skip }, async () => {
+    const { page, complaints } = await browser.open({ baseUrl: server.url });
+    const elsewhere: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(server.url) && !/^(data|blob):/.test(request.url()))
+        elsewhere.push(request.url());
+    });
+    await page.goto('/docs');
+    await page.getByText('Read every note').first().waitFor();
+    assert.deepEqual([elsewhere, complaints], [[], []]);
+  });
+});

@@ -1,0 +1,85 @@
+import { Worker } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { securityHeaders } from '../security-headers.ts';
+
+const hidden = { schema: { hide: true } };
+
+/**
+ * Scalar sets styles from its script, and its icons are data URLs; scripts and everything else come from this host.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const start = `Scalar.createApiReference('#reference', {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+});
+`;
+
+/**
+ * Adds `/openapi.json`, and `/docs` to read it by. The reader comes from this host and is loaded when first asked
+ * for.
+ */
+export function addDocs(app: FastifyInstance, title: string): void {
+  let bundle: Promise<Buffer> | undefined;
+  app.get('/openapi.json', hidden, (_request, reply) => reply.send(app.swagger()));
+  app.get('/docs', hidden, (_request, reply) =>
+    reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page(title)),
+  );
+  app.get('/docs/start.js', hidden, (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(start),
+  );
+  app.get('/docs/scalar.js', hidden, async (request, reply) => {
+    bundle ??= loadBundle();
+    const compressed = await bundle;
+    reply
+      .type('text/javascript; charset=utf-8')
+      .headers({ 'cache-control': 'public, max-age=86400', vary: 'Accept-Encoding' });
+    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(gunzipSync(compressed));
+    return reply.header('content-encoding', 'gzip').send(compressed);
+  });
+}
+
+const pageHeaders = { ...securityHeaders.page, 'content-security-policy': contentSecurityPolicy };
+
+function page(title: string): string {
+  const escaped = title.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>${escaped}</title>
+</head>
+<body>
+<div id="reference"></div>
+<noscript>This page needs JavaScript. The same is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<script src="/docs/scalar.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+}
+
+/** The 4 MB are read, parsed and compressed on a thread of their own, so that nobody waits for it. */
+async function loadBundle(): Promise<Buffer> {
+  const worker = new Worker(new URL('./bundle-worker.ts', import.meta.url));
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  worker.once('message', resolve).once('error', reject);
+  return Buffer.from(await promise);
+}

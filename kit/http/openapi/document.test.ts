@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import Type from 'typebox';
+import { AppError } from '../../errors.ts';
+import type { HttpApp } from '../server.ts';
+import { startTestServer, type TestServer } from '../testing.ts';
+import { compileValidator } from '../validation/reader.ts';
+
+const Note = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  title: Type.String({ minLength: 1, maxLength: 3 }),
+  kind: Type.Enum(['plain', 'rich']),
+  at: Type.String({ format: 'date-time' }),
+  parent: Type.Union([Type.Null(), Type.String({ format: 'uuid' })]),
+  labels: Type.Record(Type.String(), Type.Integer()),
+});
+const Draft = Type.Object({ title: Type.String({ maxLength: 500 }), size: Type.Integer({ default: 20 }) });
+const Query = Type.Object({
+  page: Type.Integer({ default: 1 }),
+  tag: Type.Optional(Type.Array(Type.String())),
+});
+const off = new AppError('unavailable', 'Storing is switched off.', { reason: 'STORE_DISABLED' });
+
+function addRoutes(app: HttpApp): void {
+  app.post(
+    '/notes',
+    {
+      schema: { summary: 'Write a note', security: [{ bearer: [] }], body: Draft, response: { 201: Note } },
+      config: { errors: ['conflict', off] },
+    },
+    async () => ({}) as never,
+  );
+  app.get('/notes', { schema: { querystring: Query, response: { 200: Type.Array(Note) } } }, async () => []);
+  app.get(
+    '/notes/:id/files/*',
+    {
+      schema: {
+        params: Type.Object({ id: Type.Integer(), '*': Type.String() }),
+        response: { 200: { content: { 'text/csv': { schema: Type.String() } } } },
+      },
+      config: { errors: ['not_found'] },
+    },
+    async () => 'a,b' as never,
+  );
+  app.delete('/notes/:id', { schema: { params: Type.Object({ id: Type.Integer() }) } }, async () => ({}));
+  app.get('/page', { schema: { hide: true } }, async () => '<p>');
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: {
+    required?: boolean;
+    content: Record<string, { schema: { required?: string[] }; example?: unknown }>;
+  };
+  readonly parameters?: { name: string; in: string; required?: boolean }[];
+  readonly responses: Record<
+    string,
+    {
+      content?: Record<
+        string,
+        { schema?: object; example?: unknown; examples?: Record<string, { value: unknown }> }
+      >;
+    }
+  >;
+}
+
+let server: TestServer;
+let document: Document;
+before(async () => {
+  server = await startTestServer(addRoutes);
+  document = (await server.send('/openapi.json')).json as Document;
+});
+after(() => server[Symbol.asyncDispose]());
+
+describe('/openapi.json', () => {
+  test('is OpenAPI 3.1 and the linter finds nothing', async () => {
+    assert.equal(document.openapi, '3.1.0');
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    assert.deepEqual(
+      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+      [],
+    );
+  });
+
+  test('has every route, also the probes, save hidden ones', () => {
+    assert.deepEqual(Object.keys(document.paths).sort(), [
+      '/health',
+      '/metrics',
+      '/notes',
+      '/notes/{id}',
+      '/notes/{id}/files/{rest}',
+      '/readiness',
+    ]);
+    const ids = Object.values(document.paths).flatMap((path) =>
+      Object.values(path).map((each) => each.operationId),
+    );
+    assert.deepEqual([...new Set(ids)].sort(), ids.sort());
+    assert.ok(ids.includes('postNotes') && ids.includes('getNotesIdFiles'));
+  });
+
+  test('shows each status with its schema and an example that fits', () => {
+    const { responses = {}, requestBody } = document.paths['/notes']?.post ?? {};
+    assert.deepEqual(Object.keys(responses), [
+      '201',
+      '400',
+      '401',
+      '403',
+      '409',
+      '413',
+      '415',
+      '422',
+      '500',
+      '503',
+    ]);
+    for (const [status, { content }] of Object.entries(responses)) {
+      const media = content?.['application/json'];
+      assert.ok(media?.schema, status);
+      assert.ok(media.example ?? media.examples, status);
+    }
+    assert.equal(compileValidator(Note)(responses['201']?.content?.['application/json']?.example), undefined);
+    assert.deepEqual(requestBody?.content['application/json']?.example, { title: 'text', size: 20 });
+    assert.deepEqual(Object.keys(responses['503']?.content?.['application/json']?.examples ?? {}), [
+      'SERVICE_UNAVAILABLE',
+      'STORE_DISABLED',
+    ]);
+  });
+
+  test('shows errors as the server answers them', async () => {
+    const example =
+      document.paths['/notes']?.post?.responses['422']?.content?.['application/json']?.examples
+        ?.VALIDATION_FAILED;
+    const real = await server.send('/notes', { body: {} });
+    const shape = (value: unknown) =>
+      JSON.stringify(value, (_key, each) => (typeof each === 'string' ? '' : each));
+    assert.equal(shape(example?.value), shape(real.json));
+  });
+
+  test('does not require what has a default', () => {
+    const body = document.paths['/notes']?.post?.requestBody?.content['application/json'];
+    assert.deepEqual(body?.schema.required, ['title']);
+    const page = document.paths['/notes']?.get?.parameters?.find(({ name }) => name === 'page');
+    assert.equal(page?.required ?? false, false);
+  });
+});

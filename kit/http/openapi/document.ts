@@ -1,0 +1,153 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { FastifySchema, RouteOptions } from 'fastify';
+import type { ErrorAnswers } from '../error-answers.ts';
+import type { HttpServerOptions } from '../options.ts';
+import { type DocumentedError, describeErrors, errorsOf } from './errors.ts';
+import { exampleOf, schemaOf } from './examples.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What else the route answers, for `/openapi.json`: codes, or errors that show their reason and fields. */
+    errors?: readonly DocumentedError[];
+  }
+}
+
+type Json = Record<string, unknown>;
+
+interface Operation extends Json {
+  operationId: string;
+  summary?: string;
+  requestBody?: { content?: Record<string, Media> };
+  responses: Record<string, Response>;
+}
+
+interface Response extends Json {
+  description: string;
+  content?: Record<string, Media>;
+}
+
+interface Media extends Json {
+  schema?: Json;
+  example?: unknown;
+  examples?: unknown;
+}
+
+/**
+ * The options by which @fastify/swagger writes the OpenAPI 3.1 document of a server: the routes' own schemas, and
+ * what their authors need not say, which is the errors that follow from each route's shape, an example of every
+ * answer, and an id for every operation.
+ */
+export function documentOptions(
+  options: HttpServerOptions,
+  answers: ErrorAnswers,
+): FastifyDynamicSwaggerOptions {
+  const errors = new Map<string, readonly DocumentedError[]>();
+  const invalidBody = options.invalidBody ?? 'validation_failed';
+  return {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: options.title,
+        description: options.description,
+        version: options.version ?? '1.0.0',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'This server' }],
+      security: [],
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    },
+    convertConstToEnum: false,
+    transform({ schema = {}, url, route }) {
+      const operationId = schema.operationId ?? idOf(route);
+      errors.set(operationId, errorsOf(schema, { invalidBody, ...route.config }));
+      const relaxed = { ...schema, ...optionalWhereDefault(schema), ...namedRest(schema), operationId };
+      return { url: url.replace('*', ':rest'), schema: relaxed };
+    },
+    transformObject(given) {
+      const { openapiObject: document } = given as unknown as { openapiObject: Json };
+      const schemas = { ...((document.components as Json).schemas as Json), Error: errorSchema(answers) };
+      for (const operation of operationsOf(document))
+        complete(operation, errors.get(operation.operationId), answers);
+      return { ...document, components: { ...(document.components as Json), schemas } };
+    },
+  };
+}
+
+function errorSchema(answers: ErrorAnswers): Json {
+  const { error } = describeErrors(['not_found'], answers)[0] ?? {};
+  return { ...schemaOf(error), description: 'What went wrong.' };
+}
+
+/** `GET /posts/:id` becomes `getPostsId`. */
+function idOf({ method, url }: RouteOptions): string {
+  const words = url.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  const camel = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
+  return `${String(method).toLowerCase()}${camel || 'Root'}`;
+}
+
+/** A key with a default may be left out, though TypeBox, which types what the handler gets, calls it required. */
+function optionalWhereDefault(schema: FastifySchema): FastifySchema {
+  const relaxed = Object.entries({ body: schema.body, querystring: schema.querystring }).map(
+    ([part, given]) => {
+      const { required, properties } = (given ?? {}) as {
+        required?: string[];
+        properties?: Record<string, Json>;
+      };
+      if (!required || !properties) return [part, given];
+      return [
+        part,
+        { ...(given as Json), required: required.filter((key) => properties[key]?.default === undefined) },
+      ];
+    },
+  );
+  return Object.fromEntries(relaxed.filter(([, given]) => given !== undefined));
+}
+
+/** OpenAPI has no path parameter over several segments; ours are shown under a name. */
+function namedRest({ params }: FastifySchema): FastifySchema {
+  const { properties, required } = (params ?? {}) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  if (!properties?.['*']) return {};
+  const { '*': rest, ...others } = properties;
+  return {
+    params: {
+      properties: { ...others, rest },
+      required: required?.map((name) => (name === '*' ? 'rest' : name)),
+    },
+  };
+}
+
+function operationsOf(document: Json): Operation[] {
+  const paths = Object.values((document.paths ?? {}) as Record<string, Record<string, Operation>>);
+  return paths.flatMap((path) => Object.values(path));
+}
+
+function complete(
+  operation: Operation,
+  errors: readonly DocumentedError[] = [],
+  answers: ErrorAnswers,
+): void {
+  operation.summary ??= operation.operationId.replaceAll(/([A-Z])/g, ' $1');
+  for (const media of Object.values(operation.requestBody?.content ?? {})) addExample(media);
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (response.description === 'Default Response') response.description = STATUS_CODES[status] ?? 'Answer';
+    for (const media of Object.values(response.content ?? {})) addExample(media);
+  }
+  for (const { status, code, error } of describeErrors(errors, answers)) {
+    operation.responses[status] ??= { description: STATUS_CODES[status] ?? 'Error' };
+    const response = operation.responses[status];
+    response.content ??= { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+    const media = response.content['application/json'];
+    if (media && media.example === undefined)
+      media.examples = { ...(media.examples as Json), [code]: { value: error } };
+  }
+}
+
+function addExample(media: Media): void {
+  if (media.schema && media.example === undefined && media.examples === undefined) {
+    media.example = exampleOf(media.schema);
+  }
+}

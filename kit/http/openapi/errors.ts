@@ -1,0 +1,57 @@
+import type { FastifySchema } from 'fastify';
+import { AppError, type ErrorCode } from '../../errors.ts';
+import type { ErrorAnswers } from '../error-answers.ts';
+
+/** An error that a route answers: its code, or one that shows its message, reason and fields. */
+export type DocumentedError = ErrorCode | AppError;
+
+interface RouteConfig {
+  readonly invalidBody?: 'validation_failed' | 'invalid_input';
+  readonly errors?: readonly DocumentedError[];
+}
+
+const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<string, string>]>> = {
+  invalid_input: ['page must be a whole number', { page: 'must be a whole number' }],
+  unauthenticated: ['A bearer token is required.'],
+  forbidden: ['You may not do this.'],
+  not_found: ['There is nothing at this address.'],
+  method_not_allowed: ['PATCH is not supported here.'],
+  conflict: ['It exists already.'],
+  precondition_failed: ['It was changed in the meantime.'],
+  range_not_satisfiable: ['The range lies outside of the file.'],
+  too_large: ['The request body must be at most 262144 bytes.'],
+  unsupported_media_type: ['The request body must be application/json.'],
+  validation_failed: ['title is required', { title: 'is required' }],
+  rate_limited: ['Too many requests; try again later.'],
+  unavailable: ['The server is overloaded; try again shortly.'],
+  timeout: ['It took too long.'],
+  canceled: ['The caller went away.'],
+  internal: ['Something went wrong on our side.'],
+};
+
+/** The errors that follow from what a route takes, and those that it names. */
+export function errorsOf(schema: FastifySchema, config: RouteConfig): readonly DocumentedError[] {
+  const { invalidBody = 'validation_failed', errors = [] } = config;
+  const implied: ErrorCode[] = ['invalid_input', 'internal', 'unavailable'];
+  if ((schema as { security?: readonly object[] }).security?.length)
+    implied.push('unauthenticated', 'forbidden');
+  if (schema.body) implied.push(invalidBody, 'too_large', 'unsupported_media_type');
+  return [...implied, ...errors];
+}
+
+/** How errors go over the wire: status, code, and the whole body as an example. */
+export function describeErrors(
+  errors: readonly DocumentedError[],
+  answers: ErrorAnswers,
+): { status: string; code: string; error: unknown }[] {
+  return errors.map((each) => {
+    const error = typeof each === 'string' ? sampleOf(each) : each;
+    const { status, code, body } = answers.describe(error, { id: '5f0c8c1e-6a5e-4a53-9d0e-0c1a4c1d2f3b' });
+    return { status: String(status), code, error: body };
+  });
+}
+
+function sampleOf(code: ErrorCode): AppError {
+  const [message, fields] = samples[code];
+  return new AppError(code, message, { fields });
+}

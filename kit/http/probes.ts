@@ -1,0 +1,121 @@
+import { performance } from 'node:perf_hooks';
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Traffic } from './traffic.ts';
+
+type Check = (signal: AbortSignal) => Promise<void>;
+type Checks = Readonly<Partial<Record<string, Check>>>;
+
+interface ProbeOptions {
+  readonly checks: Checks;
+  readonly optionalChecks: Checks;
+  readonly traffic: Traffic;
+  readonly log: Log;
+}
+
+const timeoutMs = 400;
+const freshMs = 1_000;
+
+const healthSchema = {
+  tags: ['Probes'],
+  summary: 'Whether the process answers',
+  response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+};
+const readinessSchema = {
+  tags: ['Probes'],
+  summary: 'Whether the service can do its work, and what keeps it from it',
+  response: {
+    200: verdicts('ready', 'ok'),
+    503: verdicts('not_ready', 'failing: no answer within 400 ms'),
+  },
+};
+
+/**
+ * Adds `/health`, which says that the process answers, and `/readiness`, which says whether it can do its work, and which optional
+ * parts do not answer, if any.
+ */
+export function addProbes(app: FastifyInstance, options: ProbeOptions): void {
+  const { traffic, log } = options;
+  const checks = cached(options.checks, log);
+  const optional = cached(options.optionalChecks, log);
+  app.get('/health', { schema: healthSchema }, async () => ({ status: 'ok' }));
+  app.get('/readiness', { schema: readinessSchema }, async (_request, reply) => {
+    const [verdicts, others] = await Promise.all([verdictsOf(checks), verdictsOf(optional)]);
+    const isReady = !traffic.isStopping && Object.values(verdicts).every((verdict) => verdict === 'ok');
+    const status = isReady ? 'ready' : traffic.isStopping ? 'stopping' : 'not_ready';
+    const failing = Object.entries(others).filter(([, verdict]) => verdict !== 'ok');
+    const integrations = failing.length > 0 ? { integrations: Object.fromEntries(failing) } : {};
+    return reply.code(isReady ? 200 : 503).send({ status, checks: verdicts, ...integrations });
+  });
+}
+
+function cached(checks: Checks, log: Log): CachedCheck[] {
+  return Object.entries(checks).flatMap(([name, check]) =>
+    check ? [new CachedCheck(name, check, log)] : [],
+  );
+}
+
+async function verdictsOf(checks: readonly CachedCheck[]): Promise<Record<string, string>> {
+  const verdicts = await Promise.all(checks.map(async (check) => [check.name, await check.verdict()]));
+  return Object.fromEntries(verdicts);
+}
+
+/** Runs a check at most once a second, never twice at once, and answers for it in time. */
+class CachedCheck {
+  readonly name: string;
+  readonly #check: Check;
+  readonly #log: Log;
+  #startMs = Number.NEGATIVE_INFINITY;
+  #isRunning = false;
+  #verdict: Promise<string> = Promise.resolve('ok');
+  #last = 'ok';
+
+  constructor(name: string, check: Check, log: Log) {
+    this.name = name;
+    this.#check = check;
+    this.#log = log;
+  }
+
+  verdict(): Promise<string> {
+    const nowMs = performance.now();
+    if (!this.#isRunning && nowMs - this.#startMs >= freshMs) {
+      this.#startMs = nowMs;
+      this.#isRunning = true;
+      this.#verdict = this.#run();
+    }
+    return this.#verdict;
+  }
+
+  async #run(): Promise<string> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const late = new Promise<string>((resolve) => {
+      signal.addEventListener('abort', () => resolve(`failing: no answer within ${timeoutMs} ms`));
+    });
+    const verdict = await Promise.race([this.#attempt(signal), late]);
+    if (verdict !== this.#last) this.#log.warn({ check: this.name, verdict }, 'readiness changed');
+    this.#last = verdict;
+    return verdict;
+  }
+
+  async #attempt(signal: AbortSignal): Promise<string> {
+    try {
+      await this.#check(signal);
+      return 'ok';
+    } catch (error) {
+      this.#log.debug({ err: error, check: this.name }, 'check failed');
+      return `failing: ${error instanceof AppError ? error.message : 'does not answer'}`;
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+}
+
+function verdicts(status: string, verdict: string) {
+  const checks = Type.Record(Type.String(), Type.String());
+  return Type.Object(
+    { status: Type.String(), checks, integrations: Type.Optional(checks) },
+    { examples: [{ status, checks: { database: verdict } }] },
+  );
+}

@@ -1,0 +1,48 @@
+import { readdirSync } from 'node:fs';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Figures of the process under the names that every Prometheus client uses, where the registry has none yet. */
+export function addProcessFigures(registry: Registry): void {
+  if (registry.getSingleMetric('process_cpu_seconds_total')) return;
+  const registers = [registry];
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'User and system CPU time.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  const gauges: Record<string, [help: string, value: () => number]> = {
+    process_resident_memory_bytes: ['Resident memory.', () => process.memoryUsage.rss()],
+    process_start_time_seconds: ['When the process started, Unix time.', startTimeSeconds],
+    process_open_fds: ['Open file descriptors.', openDescriptors],
+    nodejs_heap_used_bytes: ['Used JavaScript heap.', () => process.memoryUsage().heapUsed],
+    nodejs_external_memory_bytes: ['Memory of buffers and the like.', () => process.memoryUsage().external],
+  };
+  for (const [name, [help, value]] of Object.entries(gauges)) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  }
+}
+
+function startTimeSeconds(): number {
+  return Date.now() / 1000 - process.uptime();
+}
+
+/** Known on Linux only. */
+function openDescriptors(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,56 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RateLimiter, RateVerdict } from '../auth/rate-limiter.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { networkOf } from '../network.ts';
+import { clientAddress } from './client-address.ts';
+
+/** A limit on the requests of one client, under the name that it has in the headers. */
+export interface RateLimit {
+  readonly name: string;
+  readonly limiter: RateLimiter;
+}
+
+/**
+ * Counts a request for its client (an IPv6 client is its /64) under all given limits. Throws `rate_limited` where it is one too many.
+ * The answer says where the client stands: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
+ * `X-RateLimit-*` for the limit that is closest, its reset in Unix seconds.
+ */
+export function limitRequests(
+  limits: readonly RateLimit[],
+  clock: Clock,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  if (limits.length === 0) return () => {};
+  const policy = limits.map(policyOf).join(', ');
+  return (request, reply) => {
+    const nowMs = clock.now();
+    const client = networkOf(clientAddress(request));
+    const verdicts = limits.map(({ name, limiter }) => ({ name, limiter, ...limiter.take(client, nowMs) }));
+    const closest = verdicts.reduce((one, other) => (isCloser(other, one) ? other : one));
+    reply
+      .header('ratelimit-policy', policy)
+      .header('ratelimit', verdicts.map(standing).join(', '))
+      .header('x-ratelimit-limit', String(closest.limiter.requestsMax))
+      .header('x-ratelimit-remaining', String(closest.remaining))
+      .header('x-ratelimit-reset', String(Math.ceil(nowMs / 1_000) + closest.resetSeconds));
+    if (!closest.isAllowed) throw rateLimited(closest.resetSeconds);
+  };
+}
+
+/** What a client is told that has made too many requests. */
+export function rateLimited(retryAfterSeconds: number): AppError {
+  return new AppError('rate_limited', 'Too many requests. Try again later.', { retryAfterSeconds });
+}
+
+function policyOf({ name, limiter }: RateLimit): string {
+  return `"${name}";q=${limiter.requestsMax};w=${Math.ceil(limiter.windowMs / 1_000)}`;
+}
+
+function standing({ name, remaining, resetSeconds }: RateVerdict & { name: string }): string {
+  return `"${name}";r=${remaining};t=${resetSeconds}`;
+}
+
+function isCloser(one: RateVerdict, other: RateVerdict): boolean {
+  if (one.isAllowed !== other.isAllowed) return !one.isAllowed;
+  return one.remaining < other.remaining;
+}

@@ -1,0 +1,63 @@
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+} from 'node:http';
+import type { RouteFigures } from './figures.ts';
+import type { HeaderLines } from './header-lines.ts';
+import type { Traffic } from './traffic.ts';
+
+type HeadersGiven = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/** The answer to one request, with what the server notes about it. */
+export class HttpResponse extends ServerResponse {
+  startMs = 0;
+  /** Names the request in answers and logs. */
+  requestId = '';
+  /** Absent until a route is found. */
+  route: RouteFigures | undefined;
+  /** Who asked, for the access log: the client behind trusted proxies, and the account where there is one. */
+  clientAddress: string | undefined;
+  userId: string | undefined;
+  /** Whether it broke off after it had begun. */
+  hasFailed = false;
+  /** Where the server has its counts; absent before the door. */
+  traffic: Traffic | undefined;
+  /** What the head carries besides what is written. */
+  defaults: HeaderLines | undefined;
+  #hasSetHeaders = false;
+
+  /**
+   * Writes the head and puts in the headers that every answer carries, unless the given ones are a bare list, as in
+   * calls between services. Those were checked once and for all, so they go straight into the text that Node made of
+   * the others (`_header`, which is its own): to have them checked and joined each time would cost as much as all
+   * else that the kit does for a request.
+   */
+  override writeHead(status: number, message?: string, headers?: HeadersGiven): this;
+  override writeHead(status: number, headers?: HeadersGiven): this;
+  override writeHead(status: number, message?: string | HeadersGiven, headers?: HeadersGiven): this {
+    if (this.traffic?.isStopping) this.shouldKeepAlive = false;
+    const given = typeof message === 'string' ? headers : message;
+    if (typeof message === 'string') super.writeHead(status, message, given);
+    else super.writeHead(status, given);
+    if (this.defaults && !Array.isArray(given)) {
+      const lines = this.defaults.besides(given ?? none, this.#hasSetHeaders ? this : undefined);
+      const written = this as unknown as { _header: string };
+      written._header = `${written._header.slice(0, -2)}${lines}x-request-id: ${this.requestId}\r\n\r\n`;
+    }
+    return this;
+  }
+
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    this.#hasSetHeaders = true;
+    return super.setHeader(name, value);
+  }
+}
+
+const none = {};
+
+/** The answer behind a Fastify reply. */
+export function responseOf(reply: { readonly raw: ServerResponse<IncomingMessage> }): HttpResponse {
+  return reply.raw as HttpResponse;
+}

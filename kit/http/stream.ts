@@ -1,0 +1,71 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGzip, createZstdCompress } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+
+export type ContentCoding = 'zstd' | 'gzip';
+
+/**
+ * Answers with text or bytes as they come: no faster than the client reads, at most some pieces in memory,
+ * compressed where the client takes one of the offered codings. What fails before the first piece becomes an error
+ * of its own; what fails later destroys the connection, so that half an answer never looks whole. When the client
+ * goes away, the pieces' `return` is called. `HEAD` asks for no piece.
+ */
+export async function sendStream(
+  reply: FastifyReply,
+  pieces: AsyncIterable<string | Uint8Array>,
+  options: { readonly encodings?: readonly ContentCoding[] } = {},
+): Promise<FastifyReply> {
+  const { encodings = [] } = options;
+  const { method, headers } = reply.request;
+  if (encodings.length > 0) reply.header('vary', 'Accept-Encoding');
+  const coding = preferredCoding(headers['accept-encoding'], encodings);
+  if (coding) reply.header('content-encoding', coding);
+  if (method === 'HEAD') return reply.send(Readable.from([]));
+  const source = await begun(pieces);
+  if (!coding) return reply.send(source);
+  const coder = coding === 'zstd' ? createZstdCompress() : createGzip();
+  // An error reaches whoever reads the compressed stream; here there is nothing more to do about it.
+  return reply.send(pipeline(source, coder, () => undefined));
+}
+
+/** Whether the whole answer was handed to the network, once that is known: the client may have gone away before. */
+export function whenDelivered(reply: FastifyReply): Promise<boolean> {
+  return new Promise((resolve) => {
+    reply.raw.once('finish', () => resolve(true)).once('close', () => resolve(false));
+  });
+}
+
+/**
+ * The offered coding that `Accept-Encoding` prefers (RFC 9110 section 12.5.3), the first of equals; none where
+ * plain is as welcome.
+ */
+export function preferredCoding(
+  acceptEncoding: string | undefined,
+  offered: readonly ContentCoding[],
+): ContentCoding | undefined {
+  const weights = new Map<string, number>();
+  for (const item of (acceptEncoding ?? '').toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = item.split(';');
+    const weight = parameters.map((each) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(each)?.[1]).find(Boolean);
+    weights.set(coding.trim(), Number(weight ?? 1));
+  }
+  const weigh = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0;
+  const best = offered.toSorted((one, other) => weigh(other) - weigh(one))[0];
+  if (!best || weigh(best) === 0 || weigh(best) < (weights.get('identity') ?? 0)) return undefined;
+  return best;
+}
+
+/** Waits for the first piece: what fails until then still has its own status. */
+async function begun(pieces: AsyncIterable<string | Uint8Array>): Promise<Readable> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return Readable.from(resume(first, iterator), { objectMode: false });
+}
+
+async function* resume<T>(first: IteratorResult<T>, iterator: AsyncIterator<T>): AsyncGenerator<T> {
+  try {
+    for (let next = first; !next.done; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
+  }
+}

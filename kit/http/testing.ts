@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { Registry } from 'prom-client';
+import { systemClock } from '../clock.ts';
+import { createLog } from '../log.ts';
+import type { HttpServerOptions } from './options.ts';
+import { createHttpServer, type HttpApp, type HttpServer } from './server.ts';
+
+/** A server of the given routes on a free port, and what it logged. */
+export interface TestServer extends AsyncDisposable {
+  readonly server: HttpServer;
+  readonly url: string;
+  readonly port: number;
+  readonly log: Record<string, unknown>[];
+  /** `GET` by default; a body is sent as JSON unless it is text or the headers say otherwise. */
+  send(path: string, options?: SendOptions): Promise<Answer>;
+}
+
+export interface SendOptions {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: unknown;
+  /** Of an error in the default shape. */
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly fields: Record<string, string>;
+  };
+}
+
+/** Starts a server for a test. */
+export async function startTestServer(
+  addRoutes: (app: HttpApp) => void,
+  options: Partial<HttpServerOptions> & { port?: number } = {},
+): Promise<TestServer> {
+  const log: Record<string, unknown>[] = [];
+  const destination = new Writable({
+    write(line, _encoding, done) {
+      log.push(JSON.parse(String(line)));
+      done();
+    },
+  });
+  const server = await createHttpServer({
+    name: 'notes',
+    title: 'Notes',
+    description: 'Notes of the tests.',
+    surroundings: {
+      log: createLog({ service: 'notes', level: 'debug', destination }),
+      clock: systemClock,
+      dataFolder: '',
+      environment: 'test',
+      metrics: new Registry(),
+      host: '127.0.0.1',
+      port: options.port ?? 0,
+    },
+    ...options,
+  });
+  addRoutes(server.app);
+  const url = await server.listen();
+  return {
+    server,
+    url,
+    port: Number(new URL(url).port),
+    log,
+    send: (path, given) => send(`${url}${path}`, given),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function send(url: string, options: SendOptions = {}): Promise<Answer> {
+  const { body, method = body === undefined ? 'GET' : 'POST', headers = {} } = options;
+  const isText = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
+  const response = await fetch(url, {
+    method,
+    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+    body: isText ? (body as string | undefined) : JSON.stringify(body),
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+  const json = isJson ? JSON.parse(text) : undefined;
+  return { status: response.status, headers: response.headers, text, json, error: json?.error };
+}
+
+/** A bare connection, for what HTTP clients would not send or would hide. */
+export class Wire implements AsyncDisposable {
+  readonly socket: Socket;
+  /** Settles when the other side has closed. */
+  readonly closed: Promise<void>;
+  received = '';
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        this.received += bytes.toString('latin1');
+      });
+  }
+
+  static async open(port: number): Promise<Wire> {
+    const socket = connect(port, '127.0.0.1');
+    const wire = new Wire(socket);
+    await once(socket, 'connect');
+    return wire;
+  }
+
+  /** Sends lines, each ended by CRLF. */
+  send(...lines: string[]): void {
+    this.socket.write(lines.map((line) => `${line}\r\n`).join(''));
+  }
+
+  /** What has come once it matches; throws where the connection closes before. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.received)) {
+      if (this.socket.closed) throw new Error(`closed after ${JSON.stringify(this.received)}`);
+      await Promise.race([once(this.socket, 'data'), this.closed]);
+    }
+    return this.received;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.socket.destroy();
+    await this.closed;
+  }
+}
+
+/** Sends one raw request and gives the whole answer, once the server has closed the connection. */
+export async function exchange(port: number, ...lines: string[]): Promise<string> {
+  await using wire = await Wire.open(port);
+  wire.send(...lines);
+  await wire.closed;
+  return wire.received;
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Type from 'typebox';
+import { compileTextReader } from './query.ts';
+
+const read = compileTextReader(
+  Type.Object({
+    page: Type.Integer({ minimum: 1, default: 1 }),
+    share: Type.Optional(Type.Number()),
+    open: Type.Optional(Type.Boolean()),
+    search: Type.Optional(Type.String()),
+    tag: Type.Optional(Type.Array(Type.Integer())),
+  }),
+);
+
+test('parameters are parsed by their declared types', () => {
+  const texts = { page: '7', share: '-0.5', open: 'false', search: '12', tag: ['1', '2'], other: 'x' };
+  assert.deepEqual(read(texts), { value: { page: 7, share: -0.5, open: false, search: '12', tag: [1, 2] } });
+  assert.deepEqual(read({ tag: '3' }), { value: { page: 1, tag: [3] } });
+});
+
+test('whole numbers are digits and nothing else', () => {
+  for (const page of ['', ' 1', '1 ', '+1', '1.0', '1e3', '0x10', 'one', '1,2']) {
+    assert.deepEqual(read({ page }), { fields: { page: 'must be a whole number' } }, page);
+  }
+  assert.deepEqual(read({ page: '0' }), { fields: { page: 'must be at least 1' } });
+  assert.deepEqual(read({ page: '-3' }), { fields: { page: 'must be at least 1' } });
+  assert.match(JSON.stringify(read({ page: '9007199254740992' })), /must be from/);
+});
+
+test('a parameter given twice is refused by its name, with all other problems', () => {
+  assert.deepEqual(read({ page: ['1', '2'], open: 'yes', tag: ['1', 'x'] }), {
+    fields: { page: 'must be given once', open: 'must be true or false', 'tag[1]': 'must be a whole number' },
+  });
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import Type from 'typebox';
+import { compileReader, compileValidator } from './reader.ts';
+
+const Note = Type.Object({
+  title: Type.String({ minLength: 1, maxLength: 5, format: 'text' }),
+  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+  kind: Type.Optional(Type.Enum(['plain', 'rich'])),
+  tags: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { maxItems: 2 })),
+});
+
+describe('a validator', () => {
+  test('finds nothing in a good value', () => {
+    const validate = compileValidator(Note);
+    assert.equal(validate({ title: 'abc', count: 10, kind: 'rich', tags: ['a', 'b'], other: 1 }), undefined);
+    assert.equal(validate({ title: 'abc' }), undefined);
+  });
+
+  test('names every problem as the sender wrote it', () => {
+    const Bulk = Type.Object({ posts: Type.Array(Note), owner: Type.Object({ name: Type.String() }) });
+    const posts = [{ title: 'ok' }, { title: 'too long', count: 0, kind: 'x', tags: ['long', 'a'] }, {}, 7];
+    assert.deepEqual(compileValidator(Bulk)({ posts, owner: { name: null } }), {
+      'posts[1].title': 'must be at most 5 characters',
+      'posts[1].count': 'must be at least 1',
+      'posts[1].kind': 'must be one of plain, rich',
+      'posts[1].tags[0]': 'must be at most 3 characters',
+      'posts[2].title': 'is required',
+      'posts[3]': 'must be an object',
+      'owner.name': 'must be a string',
+    });
+  });
+
+  test('coerces nothing', () => {
+    const validate = compileValidator(
+      Type.Object({
+        text: Type.String(),
+        whole: Type.Integer(),
+        yes: Type.Boolean(),
+        list: Type.Array(Type.Null()),
+      }),
+    );
+    assert.deepEqual(validate({ text: 1, whole: '1', yes: 'true', list: {} }), {
+      text: 'must be a string',
+      whole: 'must be a whole number',
+      yes: 'must be true or false',
+      list: 'must be an array',
+    });
+    assert.deepEqual(validate({ text: null, whole: 1.5, yes: 1, list: [0] }), {
+      text: 'must be a string',
+      whole: 'must be a whole number',
+      yes: 'must be true or false',
+      'list[0]': 'must be null',
+    });
+  });
+
+  test('names the whole value where it is at fault', () => {
+    assert.deepEqual(compileValidator(Note)(null), { body: 'must be an object' });
+    assert.deepEqual(compileValidator(Note, 'post')([]), { post: 'must be an object' });
+  });
+
+  test('counts text in code points', () => {
+    const validate = compileValidator(Type.Object({ text: Type.String({ minLength: 2, maxLength: 3 }) }));
+    assert.equal(validate({ text: '🎉🎉🎉' }), undefined);
+    assert.deepEqual(validate({ text: '🎉🎉🎉🎉' }), { text: 'must be at most 3 characters' });
+    assert.deepEqual(validate({ text: '🎉' }), { text: 'must be at least 2 characters' });
+    // One letter to the eye, four code points.
+    assert.deepEqual(validate({ text: 'e\u0301\u0302\u0303' }), { text: 'must be at most 3 characters' });
+  });
+
+  test('counts any text as its code points are', () => {
+    const grapheme = fc.string({ unit: 'binary', maxLength: 12 });
+    const units = fc.array(fc.integer({ min: 0xd7f0, max: 0xe010 }), { maxLength: 12 });
+    const any = fc.oneof(
+      grapheme,
+      units.map((codes) => String.fromCharCode(...codes)),
+    );
+    fc.assert(
+      fc.property(any, fc.nat(12), fc.nat(12), (text, minLength, maxLength) => {
+        const fits = compileValidator(Type.String({ minLength, maxLength }))(text) === undefined;
+        const length = [...text].length;
+        assert.equal(fits, length >= minLength && length <= maxLength);
+      }),
+    );
+  });
+
+  test('takes only text that every database can hold', () => {
+    const validate = compileValidator(Type.String({ format: 'text' }), 'text');
+    assert.equal(validate('🎉 ünï \ufffe'), undefined);
+    const problem = { text: 'must be well-formed Unicode without U+0000' };
+    for (const bad of ['\ud800', 'a\udc00b', '\udc00\ud800', 'a\u0000b'])
+      assert.deepEqual(validate(bad), problem);
+  });
+
+  test('says a pattern in the words of its author', () => {
+    const validate = compileValidator(
+      Type.String({ pattern: '\\S', 'x-problem': 'must not be blank' } as { pattern: string }),
+      'text',
+    );
+    assert.equal(validate(' a '), undefined);
+    assert.deepEqual(validate(' \n\u00a0'), { text: 'must not be blank' });
+  });
+
+  test('refuses numbers that a double does not hold', () => {
+    const validate = compileValidator(
+      Type.Object({ id: Type.Integer({ minimum: 1 }), share: Type.Number() }),
+    );
+    assert.equal(validate({ id: Number.MAX_SAFE_INTEGER, share: 0.5 }), undefined);
+    const range = `must be from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`;
+    assert.deepEqual(validate(JSON.parse('{"id":9007199254740992,"share":1e999}')), {
+      id: range,
+      share: 'must be a number in range',
+    });
+  });
+
+  test('speaks of the one form that a nullable value has', () => {
+    const validate = compileValidator(
+      Type.Object({ at: Type.Union([Type.String({ maxLength: 2 }), Type.Null()]) }),
+    );
+    assert.equal(validate({ at: null }), undefined);
+    assert.deepEqual(validate({ at: 'abc' }), { at: 'must be at most 2 characters' });
+    const either = compileValidator(Type.Object({ id: Type.Union([Type.String(), Type.Integer()]) }));
+    assert.deepEqual(either({ id: true }), { id: 'does not have a permitted form' });
+  });
+
+  test('reads keys that every object inherits as absent', () => {
+    const validate = compileValidator(Type.Object({ toString: Type.String(), constructor: Type.String() }));
+    assert.deepEqual(validate({}), { toString: 'is required', constructor: 'is required' });
+  });
+
+  test('refuses a schema that says what it does not check', () => {
+    assert.throws(() => compileValidator(Type.String({ format: 'email' })), /format email is not known/);
+    assert.throws(
+      () => compileValidator(Type.Unsafe({ type: 'object', dependentRequired: {} })),
+      /dependentRequired/,
+    );
+    assert.throws(() => compileValidator(Type.Tuple([Type.String()])), /additionalItems|tuples/);
+  });
+});
+
+describe('a reader', () => {
+  test('drops what the schema does not name, at every depth', () => {
+    const read = compileReader(
+      Type.Object({ a: Type.Object({ b: Type.Integer() }), list: Type.Array(Note) }),
+    );
+    const given = JSON.parse(
+      '{"a":{"b":1,"c":2,"__proto__":{"x":1}},"list":[{"title":"t","id":9}],"__proto__":{}}',
+    );
+    assert.deepEqual(read(given), { value: { a: { b: 1 }, list: [{ title: 't' }] } });
+  });
+
+  test('fills in defaults, and keeps what it is given', () => {
+    const read = compileReader(Type.Object({ size: Type.Integer({ default: 20 }), any: Type.Unknown() }));
+    assert.deepEqual(read({ any: { deep: ['1'] } }), { value: { size: 20, any: { deep: ['1'] } } });
+    assert.deepEqual(read({ size: 5, any: 0 }), { value: { size: 5, any: 0 } });
+  });
+
+  test('keeps every key of a record save __proto__', () => {
+    const read = compileReader(Type.Record(Type.String(), Type.Integer()));
+    const { value } = read(JSON.parse('{"a":1,"constructor":2,"__proto__":3}')) as { value: object };
+    assert.deepEqual(Object.entries(value), [
+      ['a', 1],
+      ['constructor', 2],
+    ]);
+    assert.equal(Object.getPrototypeOf(value), Object.prototype);
+    assert.deepEqual(read({ 'x y': 'z' }), { fields: { 'x y': 'must be a whole number' } });
+  });
+
+  test('joins the parts of an intersection', () => {
+    const read = compileReader(
+      Type.Intersect([Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.String() })]),
+    );
+    assert.deepEqual(read({ a: 1, b: 'x', c: 2 }), { value: { a: 1, b: 'x' } });
+    assert.deepEqual(read({ a: '1' }), { fields: { a: 'must be a whole number', b: 'is required' } });
+  });
+
+  test('agrees with itself on whatever JSON comes', () => {
+    const read = compileReader(Note);
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const reading = read(value);
+        if (reading.fields) assert.notDeepEqual(reading.fields, {});
+        else assert.deepEqual(read(reading.value), { value: reading.value });
+      }),
+    );
+  });
+});

@@ -1,0 +1,11 @@
+import type { FastifyRequest } from 'fastify';
+import type { Visitor } from '../auth/visitor.ts';
+import { clientAddress } from './client-address.ts';
+
+const userAgentCharacters = 160;
+
+/** Who makes a request. */
+export function visitorOf(request: FastifyRequest): Visitor {
+  const userAgent = request.headers['user-agent'] ?? '';
+  return { address: clientAddress(request), userAgent: userAgent.slice(0, userAgentCharacters) };
+}

@@ -1,0 +1,49 @@
+import type { Registry } from 'prom-client';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/index.ts';
+import type { Log } from '../log.ts';
+import type { NatsLink } from '../nats/link.ts';
+import { jobMetrics } from './metrics.ts';
+import type { JobQueue } from './queue.ts';
+import { TableJobs } from './table.ts';
+import type { JobTables } from './table-statements.ts';
+
+export { type Backoff, backoffMs } from '../backoff.ts';
+export {
+  type DeadJob,
+  HopelessJob,
+  type Job,
+  type JobHandler,
+  type JobQueue,
+  type NewJob,
+  type WorkOptions,
+} from './queue.ts';
+export type { JobTables } from './table-statements.ts';
+
+export interface JobQueueOptions {
+  readonly clock: Clock;
+  /** How long a job may stay with a worker that does not answer any more, at least 200. */
+  readonly leaseMs: number;
+  readonly log: Log;
+  readonly metrics?: Registry;
+}
+
+/** Jobs in the table `job` of a service's own database, which its migrations make (README.md). */
+export function openTableJobs<DB extends JobTables>(
+  database: Database<DB>,
+  { metrics, ...options }: JobQueueOptions,
+): JobQueue {
+  return new TableJobs({ ...options, database, metrics: jobMetrics(metrics) });
+}
+
+/**
+ * Jobs in streams of NATS JetStream, made where they are missing: `<NAME>` with subjects `<name>.<kind>` and
+ * `<NAME>_DEAD` with `<name>.dead.<kind>.<id>`. The name has letters, digits, `_` and dots.
+ */
+export async function openNatsJobs(
+  link: NatsLink,
+  { metrics, name, ...options }: JobQueueOptions & { name: string },
+): Promise<JobQueue> {
+  const { NatsJobs } = await import('./nats.ts');
+  return new NatsJobs({ ...options, name, link, metrics: jobMetrics(metrics) });
+}

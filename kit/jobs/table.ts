@@ -1,0 +1,224 @@
+import { Bell } from '../bell.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/index.ts';
+import { notFound } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { JobMetrics } from './metrics.ts';
+import {
+  checkJob,
+  type DeadJob,
+  type JobHandler,
+  type JobQueue,
+  type NewJob,
+  type WorkOptions,
+} from './queue.ts';
+import type { JobSource, LeasedJob } from './source.ts';
+import {
+  buryJob,
+  deadJobs,
+  giveBack,
+  insertJobs,
+  type JobRow,
+  type JobTables,
+  nextDue,
+  removeDone,
+  renewLease,
+  reviveJob,
+  takeDue,
+} from './table-statements.ts';
+import { JobWorker } from './worker.ts';
+
+export interface TableJobsOptions<DB extends JobTables> {
+  readonly database: Database<DB>;
+  /** The same for all processes that share the database, within a fraction of the lease. */
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly log: Log;
+  readonly metrics: JobMetrics;
+}
+
+/** How soon a job is seen that another process queued; those of this one are seen at once. */
+const lookMs = 500;
+/** After the database did not answer. */
+const retryMs = 1_000;
+
+/** Jobs in the table `job` of a service's own database. */
+export class TableJobs<DB extends JobTables> implements JobQueue {
+  readonly #options: TableJobsOptions<DB>;
+  readonly #sources = new Set<TableSource<DB>>();
+
+  constructor(options: TableJobsOptions<DB>) {
+    this.#options = options;
+  }
+
+  async add(jobs: readonly NewJob[]): Promise<void> {
+    for (const job of jobs) checkJob(job);
+    const nowMs = this.#options.clock.now();
+    const rows = jobs.map(({ id, kind, payload, traceparent }) => {
+      return [id, kind, Buffer.from(payload).toString('hex'), traceparent ?? null];
+    });
+    await insertJobs.run(this.#options.database, { jobs: JSON.stringify(rows), nowMs });
+    this.#ring();
+  }
+
+  work(options: WorkOptions, handler: JobHandler): AsyncDisposable {
+    const source = new TableSource(this.#options, options.kind, () => this.#sources.delete(source));
+    this.#sources.add(source);
+    const { log, metrics } = this.#options;
+    return new JobWorker({ ...options, source, handler, log, metrics });
+  }
+
+  async dead(limit: number): Promise<DeadJob[]> {
+    return (await deadJobs.all(this.#options.database, { limit })).map((row) => ({
+      ...toJob(row),
+      attempts: row.attempts,
+      error: row.error ?? '',
+      diedAtMs: row.dead_at_ms ?? 0,
+    }));
+  }
+
+  async revive(id: string): Promise<void> {
+    const { database, clock } = this.#options;
+    const { changes } = await reviveJob.run(database, { id, nowMs: clock.now() });
+    if (changes === 0) throw notFound('dead job', id);
+    this.#ring();
+  }
+
+  ping(): Promise<void> {
+    return this.#options.database.ping();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #ring(): void {
+    for (const source of this.#sources) source.ring();
+  }
+}
+
+/** Gives the jobs of one kind to the slots of one worker: as many at once as wait. */
+class TableSource<DB extends JobTables> implements JobSource {
+  readonly leaseMs: number;
+  readonly #options: TableJobsOptions<DB>;
+  readonly #kind: string;
+  readonly #bell = new Bell();
+  readonly #onEnd: () => void;
+  readonly #waiting: ((leased: LeasedJob | undefined) => void)[] = [];
+  readonly #done: Done[] = [];
+  #serving = false;
+  /** There was as much as was asked for: most likely there is more. */
+  #isMoreDue = false;
+  #noting: Promise<void> | undefined;
+
+  constructor(options: TableJobsOptions<DB>, kind: string, onEnd: () => void) {
+    this.leaseMs = options.leaseMs;
+    this.#options = options;
+    this.#kind = kind;
+    this.#onEnd = onEnd;
+  }
+
+  ring(): void {
+    this.#bell.ring();
+  }
+
+  next(signal: AbortSignal): Promise<LeasedJob | undefined> {
+    const { promise, resolve } = Promise.withResolvers<LeasedJob | undefined>();
+    this.#waiting.push(resolve);
+    if (!this.#serving) void this.#serve(signal);
+    return promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#onEnd();
+  }
+
+  async #serve(signal: AbortSignal): Promise<void> {
+    this.#serving = true;
+    while (this.#waiting.length > 0 && !signal.aborted) {
+      try {
+        const dueInMs = this.#isMoreDue ? 0 : await this.#dueInMs();
+        if (dueInMs > 0) await this.#bell.wait(Math.min(dueInMs, lookMs), signal);
+        else await this.#take(signal);
+      } catch (error) {
+        this.#options.log.warn({ err: error, kind: this.#kind }, 'jobs cannot be taken');
+        await this.#bell.wait(retryMs, signal);
+      }
+    }
+    if (signal.aborted) for (const resolve of this.#waiting.splice(0)) resolve(undefined);
+    this.#serving = false;
+  }
+
+  async #dueInMs(): Promise<number> {
+    const next = await nextDue.first(this.#options.database, { kind: this.#kind });
+    return (next?.due ?? Number.POSITIVE_INFINITY) - this.#options.clock.now();
+  }
+
+  async #take(signal: AbortSignal): Promise<void> {
+    const { database, clock, leaseMs } = this.#options;
+    const nowMs = clock.now();
+    const lease = { kind: this.#kind, holder: newId(), nowMs, untilMs: nowMs + leaseMs };
+    const limit = this.#waiting.length;
+    const rows = await takeDue.all(database, { ...lease, limit });
+    this.#isMoreDue = rows.length === limit;
+    for (const row of rows.sort((a, b) => a.created_at_ms - b.created_at_ms)) {
+      const leased = this.#leased(row);
+      const slot = signal.aborted ? undefined : this.#waiting.shift();
+      if (slot) slot(leased);
+      else await leased.retry(0, '');
+    }
+  }
+
+  #leased(row: JobRow): LeasedJob {
+    const { database, clock, leaseMs } = this.#options;
+    const { id, holder, attempts } = row;
+    return {
+      job: { ...toJob(row), attempt: attempts },
+      extend: async () => {
+        const { changes } = await renewLease.run(database, { id, holder, untilMs: clock.now() + leaseMs });
+        return changes === 1;
+      },
+      complete: () => this.#complete(id, holder),
+      retry: async (delayMs, error) => {
+        // What is given back at once was not its own failure.
+        const counted = delayMs === 0 ? attempts - 1 : attempts;
+        const dueMs = clock.now() + delayMs;
+        await giveBack.run(database, { id, holder, dueMs, error, attempts: counted });
+      },
+      bury: async (error) => {
+        await buryJob.run(database, { id, holder, nowMs: clock.now(), error });
+      },
+    };
+  }
+
+  /** Jobs that end at the same moment are noted by one statement. */
+  #complete(id: string, holder: string): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#done.push({ pair: [id, holder], resolve, reject });
+    this.#noting ??= this.#note();
+    return promise;
+  }
+
+  async #note(): Promise<void> {
+    await Promise.resolve();
+    while (this.#done.length > 0) {
+      const done = this.#done.splice(0);
+      try {
+        await removeDone.run(this.#options.database, { pairs: JSON.stringify(done.map(({ pair }) => pair)) });
+        for (const { resolve } of done) resolve();
+      } catch (error) {
+        for (const { reject } of done) reject(error);
+      }
+    }
+    this.#noting = undefined;
+  }
+}
+
+interface Done {
+  readonly pair: readonly [id: string, holder: string];
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+function toJob({ id, kind, payload, traceparent }: JobRow): NewJob {
+  return { id, kind, payload, traceparent: traceparent ?? undefined };
+}

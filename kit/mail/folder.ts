@@ -1,0 +1,97 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newId } from '../ids.ts';
+import { compose, signing } from './compose.ts';
+import { type Dkim, type Mail, MailError, type Mailer } from './mailer.ts';
+
+export interface FolderOptions {
+  /** Made where it is missing, for its owner alone. */
+  readonly folder: string;
+  readonly dkim?: Dkim | undefined;
+}
+
+/**
+ * Keeps mails as files, for trying things out without a mail server: `<id>.eml`, byte for byte what a server would get. Sent again, a mail
+ * takes its own place.
+ */
+export function openFolderMailer(options: FolderOptions): Mailer {
+  return new FolderMailer(options);
+}
+
+/** Where the mail of this id is kept. */
+export function fileOf(folder: string, id: string): string {
+  return join(folder, `${id}.eml`);
+}
+
+class FolderMailer implements Mailer {
+  readonly #options: FolderOptions;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(options: FolderOptions) {
+    this.#options = options;
+  }
+
+  async send(mail: Mail): Promise<string> {
+    if (this.#closed) throw new MailError('unreachable', 'ECLOSED', 'no more mails are taken');
+    const message = compose(mail);
+    const storing = this.#store(mail.id, message);
+    this.#underWay.add(storing);
+    try {
+      return await storing;
+    } finally {
+      this.#underWay.delete(storing);
+    }
+  }
+
+  async ping(): Promise<void> {
+    await known(mkdir(this.#options.folder, { recursive: true, mode: 0o700 }));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#underWay);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #store(id: string, message: ReturnType<typeof compose>): Promise<string> {
+    const { folder, dkim } = this.#options;
+    // Loaded here, since most starts send nothing.
+    const { createTransport } = await import('nodemailer');
+    const composer = { streamTransport: true, buffer: true, newline: 'windows', ...signing(dkim) } as const;
+    const { message: source } = await createTransport(composer).sendMail(message);
+    await this.ping();
+    await known(writeWhole(fileOf(folder, id), source as Buffer));
+    return `kept as ${id}.eml`;
+  }
+}
+
+/** Written aside and renamed, so that nobody reads half of it. */
+async function writeWhole(file: string, content: Buffer): Promise<void> {
+  const draft = `${file}.${newId()}`;
+  try {
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+async function known<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { code = 'EIO', message } = error as NodeJS.ErrnoException;
+    throw new MailError('unreachable', code, message, { cause: error });
+  }
+}

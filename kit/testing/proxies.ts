@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { after } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+/** A load balancer: each request goes to the next server. It ends after the tests of the file that asks. */
+export interface Balancer {
+  readonly url: string;
+  /** Sends a server requests from now on. */
+  put(url: string): void;
+  /** Sends a server no more, and waits until it has answered what it had. */
+  take(url: string): Promise<void>;
+}
+
+/** Starts one. What reached no server is tried with the next; what may have reached one is not tried again: 502. */
+export async function startBalancer(): Promise<Balancer> {
+  const agent = new Agent({ keepAlive: true });
+  const underWay = new Map<string, number>();
+  let servers: string[] = [];
+  let turn = 0;
+  const balancer = createServer(async (incoming, outgoing) => {
+    const body = Buffer.concat(await Array.fromAsync(incoming));
+    const first = turn++ % servers.length;
+    for (const server of [...servers.slice(first), ...servers.slice(0, first)]) {
+      underWay.set(server, (underWay.get(server) ?? 0) + 1);
+      const isAnswered = await forward({ incoming, outgoing, body, server, agent });
+      underWay.set(server, (underWay.get(server) ?? 0) - 1);
+      if (isAnswered) return;
+    }
+    outgoing.writeHead(502).end();
+  });
+  balancer.listen(0, '127.0.0.1');
+  await once(balancer, 'listening');
+  after(() => {
+    balancer.closeAllConnections();
+    balancer.close();
+    agent.destroy();
+  });
+  return {
+    url: `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`,
+    put(url) {
+      servers = [...servers.filter((each) => each !== url), url];
+    },
+    async take(url) {
+      servers = servers.filter((each) => each !== url);
+      while ((underWay.get(url) ?? 0) > 0) await setTimeout(10);
+    },
+  };
+}
+
+/** False where the server could not be reached at all. */
+async function forward(parts: {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  body: Buffer;
+  server: string;
+  agent: Agent;
+}): Promise<boolean> {
+  const { incoming, outgoing, body, server, agent } = parts;
+  const { method = 'GET', url = '/', headers } = incoming;
+  const onward = request(server + url, { method, headers, agent });
+  onward.end(body);
+  try {
+    const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    for await (const piece of answer) outgoing.write(piece);
+    outgoing.end();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return false;
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(502).end();
+  }
+  return true;
+}
+
+/** A way to a server that can be cut. */
+export interface Gate {
+  /** Where the server is reached through it: `127.0.0.1:port`. */
+  readonly address: string;
+  /** Ends what goes through it, and lets nothing through until it is opened. */
+  cut(): void;
+  open(): void;
+}
+
+/** Puts one before the server at `host:port`. It ends after the tests of the file that asks. */
+export async function startGate(server: string): Promise<Gate> {
+  const { hostname, port } = new URL(`tcp://${server}`);
+  const sockets = new Set<Socket>();
+  let isOpen = true;
+  const gate = createTcpServer((near) => {
+    if (!isOpen) return near.destroy();
+    const far = connect(Number(port), hostname);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.pipe(other);
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  });
+  const cut = () => {
+    isOpen = false;
+    for (const socket of sockets) socket.destroy();
+  };
+  gate.listen(0, '127.0.0.1');
+  await once(gate, 'listening');
+  after(() => {
+    cut();
+    gate.close();
+  });
+  return {
+    address: `127.0.0.1:${(gate.address() as AddressInfo).port}`,
+    cut,
+    open() {
+      isOpen = true;
+    },
+  };
+}

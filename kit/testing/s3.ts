@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream';
+import { after } from 'node:test';
+
+/** Where a bucket for tests is, empty at first. */
+export interface TestBucket {
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/** An S3 server with one bucket, as a process of its own. */
+export interface TestS3 extends TestBucket {
+  /** Of the process that runs now. */
+  readonly pid: number;
+  /** Ends it at once, as by kill -9. */
+  kill(): Promise<void>;
+  /** Leaves it running but answering nothing, until it is thawed. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again at the same address, on what it had. */
+  revive(): Promise<void>;
+}
+
+const bucket = 'test';
+const key = 'S3RVER';
+
+/** Starts one; it ends after the tests of the file that asks. */
+export async function startTestS3(): Promise<TestS3> {
+  const server = await startS3();
+  after(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+/** Starts one that goes on until it is disposed of. */
+export async function startS3(): Promise<TestS3 & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'octavo-s3-'));
+  let { child, port } = await serve(folder, 0);
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    ...bucketAt(port),
+    get pid() {
+      return child.pid as number;
+    },
+    kill,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    async revive() {
+      ({ child, port } = await serve(folder, port));
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * The same server with `If-None-Match: *` on a PUT, which the one that tests use ignores and Amazon's and most others know: a proxy before it that
+ * answers 412 where the key is taken, and decides for one request at a time.
+ */
+export async function startStrictTestS3(): Promise<TestBucket> {
+  const folder = await mkdtemp(join(tmpdir(), 'octavo-s3-'));
+  const { child, port } = await serve(folder, 0);
+  let turn = Promise.resolve();
+  const proxy = createServer((incoming, outgoing) => {
+    const over = new Promise<void>((resolve) => outgoing.once('close', resolve));
+    const pass = () => {
+      const path = decodeURIComponent(incoming.url?.replace(/\?.*/s, '') ?? '');
+      if (isConditional(incoming) && existsSync(join(folder, `${path}._S3rver_object`))) {
+        incoming.resume().on('end', () => outgoing.writeHead(412).end());
+      } else {
+        forward(incoming, outgoing, port);
+      }
+    };
+    if (isConditional(incoming)) turn = turn.then(pass).then(() => over);
+    else pass();
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  after(async () => {
+    proxy.closeAllConnections();
+    proxy.close();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await rm(folder, { recursive: true, force: true });
+  });
+  return bucketAt((proxy.address() as AddressInfo).port);
+}
+
+function bucketAt(port: number): TestBucket {
+  const credentials = { accessKeyId: key, secretAccessKey: key };
+  return { endpoint: `http://127.0.0.1:${port}`, bucket, region: 'us-east-1', credentials };
+}
+
+function isConditional({ headers }: IncomingMessage): boolean {
+  return headers['if-none-match'] === '*';
+}
+
+function forward(incoming: IncomingMessage, outgoing: ServerResponse, port: number): void {
+  const { method = '', url = '', headers } = incoming;
+  const onward = request({ port, method, path: url, headers, agent: false }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+    pipeline(answer, outgoing, () => undefined);
+  });
+  pipeline(incoming, onward, (error) => error && outgoing.destroy());
+}
+
+async function serve(folder: string, port: number): Promise<{ child: ChildProcess; port: number }> {
+  const program = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js');
+  const args = ['-d', folder, '-a', '127.0.0.1', '-p', String(port), '--configure-bucket', bucket];
+  const child = spawn(process.execPath, ['--no-deprecation', program, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const listening = /listening on .*:(\d+)/.exec(line)?.[1];
+    if (listening === undefined) continue;
+    child.stdout.resume();
+    return { child, port: Number(listening) };
+  }
+  throw new Error('the S3 server did not start');
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+
+/** A real mail server: Debian's OpenSMTPD, which keeps the mails of `bob@mail.test` and takes no others. */
+export interface TestSmtpd extends AsyncDisposable {
+  readonly port: number;
+  /** The mails that bob has got, once there are so many. */
+  mailsOfBob(count: number): Promise<Buffer[]>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+const nobody = 65_534;
+const patienceMs = 15_000;
+const program = '/usr/sbin/smtpd';
+
+/** False, or why there is no such server to test with; with `CI=true` that is an error. One runs at a time on a machine. */
+export function smtpdMissing(): false | string {
+  const why = existsSync(program)
+    ? userInfo().uid !== 0 && 'OpenSMTPD can only be started by root'
+    : `there is no ${program}: apt-get install opensmtpd`;
+  if (why && process.env.CI === 'true') throw new Error(why);
+  return why;
+}
+
+export async function startTestSmtpd(): Promise<TestSmtpd> {
+  const folder = await mkdtemp(join(tmpdir(), 'octavo-smtpd-'));
+  const box = await mkdtemp(join(tmpdir(), 'octavo-box-'));
+  await chown(box, nobody, nobody);
+  const port = await freePort();
+  await configure({ folder, box, port });
+  let child: ChildProcess | undefined;
+  const server = {
+    port,
+    mailsOfBob: (count: number) => mailsIn(join(box, 'new'), count),
+    async start() {
+      child = spawn(program, ['-d', '-f', join(folder, 'smtpd.conf')], { stdio: 'ignore' });
+      await answers(port);
+    },
+    async stop() {
+      if (!child || child.exitCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await Promise.all([folder, box].map((path) => rm(path, { recursive: true, force: true })));
+    },
+  };
+  await server.start();
+  return server;
+}
+
+/** In the clear: the TLS of Debian 12's OpenSMTPD does not work with its OpenSSL. */
+async function configure({
+  folder,
+  box,
+  port,
+}: {
+  folder: string;
+  box: string;
+  port: number;
+}): Promise<void> {
+  await writeFile(
+    join(folder, 'smtpd.conf'),
+    `table people { "bob" = "nobody" }
+listen on 127.0.0.1 port ${port} hostname mail.test
+action "keep" maildir "${box}" virtual <people>
+match from any for domain "mail.test" action "keep"
+`,
+    { mode: 0o600 },
+  );
+}
+
+async function mailsIn(folder: string, count: number): Promise<Buffer[]> {
+  const giveUpMs = performance.now() + patienceMs;
+  for (;;) {
+    const names = await readdir(folder).catch(() => []);
+    if (names.length >= count) return Promise.all(names.sort().map((name) => readFile(join(folder, name))));
+    if (performance.now() > giveUpMs) throw new Error(`bob has got ${names.length} of ${count} mails`);
+    await delay(50);
+  }
+}
+
+async function answers(port: number): Promise<void> {
+  const giveUpMs = performance.now() + patienceMs;
+  while (!(await greets(port))) {
+    if (performance.now() > giveUpMs) throw new Error('OpenSMTPD does not start; is another one running?');
+    await delay(50);
+  }
+}
+
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('data', () => socket.end(() => resolve(true)));
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { AppError } from '#kit/errors.ts';
+import type { Question } from './access.ts';
+import { Policies } from './policies.ts';
+import { shippedPolicies } from './policy-files.ts';
+
+const question: Question = {
+  uid: 4,
+  username: 'alice',
+  role: 'viewer',
+  mfaVerified: false,
+  resourceType: 'post',
+  action: 'read',
+};
+
+test('the shipped policies are sound and have the ids of the specification', async () => {
+  using policies = await Policies.open(shippedPolicies);
+  assert.deepEqual(policies.ids.sort(), [
+    'admin-full-access',
+    'editor-delete-mfa',
+    'editor-read-write',
+    'viewer-read',
+  ]);
+  assert.deepEqual(policies.warnings, []);
+  assert.deepEqual(policies.evaluate(question), { allowed: true, policy: 'viewer-read' });
+  assert.deepEqual(policies.evaluate({ ...question, action: 'write' }), {
+    allowed: false,
+    policy: 'default-deny',
+  });
+});
+
+const unsound: Record<string, { text: string; problem: RegExp }> = {
+  'text that is no policy': {
+    text: '\n@id("x")\npermit (principal, action resource);',
+    problem: /own\.cedar line 3/,
+  },
+  'an empty file': { text: '// nothing\n', problem: /own\.cedar: holds no policy/ },
+  'a policy without an id': {
+    text: 'permit (principal, action, resource);',
+    problem: /own\.cedar: each policy needs @id/,
+  },
+  'an id of other characters': {
+    text: '@id("A b")\npermit (principal, action, resource);',
+    problem: /needs @id/,
+  },
+  'an id that is taken': {
+    text: '@id("viewer-read")\npermit (principal, action, resource);',
+    problem: /another policy @id\("viewer-read"\)/,
+  },
+  'a template': {
+    text: '@id("x")\npermit (principal == ?principal, action, resource);',
+    problem: /templates/,
+  },
+  'a role that does not exist': {
+    text: '@id("x")\npermit (principal in Role::"edtor", action, resource);',
+    problem: /edtor/,
+  },
+  'an attribute that does not exist': {
+    text: '@id("x")\npermit (principal, action, resource) when { principal.email == "a" };',
+    problem: /email/,
+  },
+};
+
+for (const [what, { text, problem }] of Object.entries(unsound)) {
+  test(`refuses ${what}`, async (context) => {
+    const folder = policyFolder(context, text);
+    await assert.rejects(Policies.open(folder), (error) => {
+      assert.ok(error instanceof AppError);
+      assert.equal(error.reason, 'CONFIG');
+      assert.match(error.fields.AUTHZ_POLICIES ?? '', problem);
+      return true;
+    });
+  });
+}
+
+test('an id is the annotation, not what looks like one', async (context) => {
+  const folder = policyFolder(
+    context,
+    `// @id("first")
+@doc("\n@id(\\"second\\") // ") // @id("third")
+@id( "fourth" )
+permit (principal, action, resource) when { principal.username == "@id(\\"fifth\\")" };`,
+  );
+  using policies = await Policies.open(folder);
+  assert.deepEqual([policies.ids.length, policies.ids.includes('fourth')], [5, true]);
+});
+
+test('refuses a folder that is missing or holds no policies', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-policies-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  await assert.rejects(Policies.open(folder), /holds no \.cedar file/);
+  await assert.rejects(Policies.open(join(folder, 'missing')), /cannot be read: ENOENT/);
+});
+
+test('a policy that forbids wins, and is the one that is named', async (context) => {
+  const folder = policyFolder(
+    context,
+    '@id("not-alice")\nforbid (principal == Account::"4", action, resource);',
+  );
+  using policies = await Policies.open(folder);
+  assert.deepEqual(policies.evaluate(question), { allowed: false, policy: 'not-alice' });
+  assert.deepEqual(policies.evaluate({ ...question, uid: 5 }), { allowed: true, policy: 'viewer-read' });
+});
+
+test('throws where a policy fails while it is evaluated, even if another one allows', async (context) => {
+  const folder = policyFolder(
+    context,
+    '@id("overflow")\nforbid (principal, action, resource) when { principal.uid + 9223372036854775807 > 0 };',
+  );
+  using policies = await Policies.open(folder);
+  assert.throws(() => policies.evaluate(question), /overflow/);
+});
+
+test('a reload replaces all policies; one that fails changes nothing', async (context) => {
+  const folder = policyFolder(context, '@id("lent")\npermit (principal == Account::"4", action, resource);');
+  using policies = await Policies.open(folder);
+  const write = { ...question, action: 'write' } as const;
+  assert.deepEqual(policies.evaluate(write), { allowed: true, policy: 'lent' });
+  const before = policies.version;
+
+  assert.equal(await policies.reload(), false);
+  writeFileSync(join(folder, 'own.cedar'), 'permit (');
+  await assert.rejects(policies.reload(), /own\.cedar/);
+  assert.deepEqual(policies.evaluate(write), { allowed: true, policy: 'lent' });
+  assert.equal(policies.version, before);
+
+  rmSync(join(folder, 'own.cedar'));
+  assert.equal(await policies.reload(), true);
+  assert.deepEqual(policies.evaluate(write), { allowed: false, policy: 'default-deny' });
+  assert.notEqual(policies.version, before);
+});
+
+test('two sets live side by side in one process', async (context) => {
+  using strict = await Policies.open(shippedPolicies);
+  using lax = await Policies.open(policyFolder(context, '@id("all")\npermit (principal, action, resource);'));
+  const write = { ...question, action: 'write' } as const;
+  assert.equal(strict.evaluate(write).allowed, false);
+  assert.equal(lax.evaluate(write).allowed, true);
+});
+
+function policyFolder(context: TestContext, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-policies-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  cpSync(shippedPolicies, folder, { recursive: true });
+  writeFileSync(join(folder, 'own.cedar'), text);
+  return folder;
+}

@@ -1,0 +1,115 @@
+import { AppError } from '#kit/errors.ts';
+import { type Action, actions, decide, type ResourceType, resourceTypes } from './access.ts';
+import { type Role, roles } from './account.ts';
+import { Policies } from './policies.ts';
+import { shippedPolicies } from './policy-files.ts';
+
+const columns = {
+  role: roles,
+  resource: resourceTypes,
+  action: actions,
+  mfa: ['yes', 'no'],
+  account: ['active', 'disabled'],
+} as const;
+const outcomes = ['allow', 'deny', 'mfa-required'];
+
+/** One combination and what is to come out. */
+export interface PolicyCase {
+  readonly line: number;
+  readonly role: Role;
+  readonly resource: ResourceType;
+  readonly action: Action;
+  readonly mfa: 'yes' | 'no';
+  readonly account: 'active' | 'disabled';
+  readonly outcome: string;
+  readonly policy: string;
+}
+
+export interface PolicyTestReport {
+  readonly passed: number;
+  /** One sentence for each case that came out differently. */
+  readonly failures: readonly string[];
+  /** How many combinations no case speaks of. */
+  readonly uncovered: number;
+}
+
+/** Asks the policies of a folder each case of a table (policies/cases.txt explains the format). Throws where it is no table. */
+export async function runPolicyTests(text: string, folder = shippedPolicies): Promise<PolicyTestReport> {
+  const cases = parsePolicyCases(text);
+  using policies = await Policies.open(folder);
+  const failures = cases.flatMap((row) => {
+    const actual = outcomeOf(policies, row);
+    if (actual === `${row.outcome} ${row.policy}`) return [];
+    const { line, role, resource, action, mfa, account } = row;
+    const question = `${role} ${action} ${resource}, mfa ${mfa}, ${account}`;
+    return [`line ${line}: ${question}: expected ${row.outcome} ${row.policy}, got ${actual}`];
+  });
+  const combinations = Object.values(columns).reduce((product, words) => product * words.length, 1);
+  return { passed: cases.length - failures.length, failures, uncovered: combinations - cases.length };
+}
+
+function outcomeOf(policies: Policies, row: PolicyCase): string {
+  const subject = { uid: 1, username: 'alice' };
+  const account = { ...subject, role: row.role, disabled: row.account === 'disabled', createdAtMs: 0 };
+  const { allowed, reason, policy } = decide(policies.evaluate, account, {
+    ...subject,
+    mfaVerified: row.mfa === 'yes',
+    resourceType: row.resource,
+    action: row.action,
+  });
+  if (allowed) return `allow ${policy}`;
+  return `${reason === 'MFA_REQUIRED' ? 'mfa-required' : 'deny'} ${policy}`;
+}
+
+/** The cases of a table, one for each combination. */
+export function parsePolicyCases(text: string): PolicyCase[] {
+  const lines = text
+    .split(/\r?\n/)
+    .map((content, index) => ({ line: index + 1, words: content.replace(/#.*/, '').trim().split(/\s+/) }))
+    .filter(({ words }) => words[0] !== '');
+  const [header, ...rows] = lines;
+  const names = header?.words ?? [];
+  const wanted = [...Object.keys(columns), 'outcome', 'policy'];
+  if (names.toSorted().join() !== wanted.toSorted().join()) {
+    throw malformed(header?.line ?? 1, `the first line must name the columns ${wanted.join(', ')}`);
+  }
+  const seen = new Map<string, number>();
+  return rows.flatMap(({ line, words }) => {
+    if (words.length !== names.length) throw malformed(line, `there must be ${names.length} words`);
+    const cases = expand(
+      line,
+      Object.fromEntries(names.map((name, index) => [name, words[index] as string])),
+    );
+    for (const row of cases) refuseSecond(seen, row);
+    return cases;
+  });
+}
+
+function expand(line: number, row: Record<string, string>): PolicyCase[] {
+  if (!outcomes.includes(row.outcome as string)) {
+    throw malformed(line, `outcome must be one of ${outcomes.join(', ')}`);
+  }
+  let cases: Record<string, string>[] = [{ outcome: row.outcome as string, policy: row.policy as string }];
+  for (const [name, known] of Object.entries(columns)) {
+    const words = row[name] === '*' ? known : (row[name] as string).split(',');
+    const wrong = words.find((word) => !(known as readonly string[]).includes(word));
+    if (wrong !== undefined)
+      throw malformed(line, `${name} ${wrong} must be one of ${known.join(', ')}, or *`);
+    cases = cases.flatMap((partial) => words.map((word) => ({ ...partial, [name]: word })));
+  }
+  return cases.map((combination) => ({ line, ...combination }) as unknown as PolicyCase);
+}
+
+function refuseSecond(
+  seen: Map<string, number>,
+  { line, role, resource, action, mfa, account }: PolicyCase,
+): void {
+  const key = [role, resource, action, mfa, account].join(' ');
+  const before = seen.get(key);
+  if (before !== undefined) throw malformed(line, `line ${before} says it already: ${key}`);
+  seen.set(key, line);
+}
+
+function malformed(line: number, problem: string): AppError {
+  return new AppError('invalid_input', `line ${line}: ${problem}`, { fields: { [`line ${line}`]: problem } });
+}

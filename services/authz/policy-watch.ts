@@ -1,0 +1,69 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { Counter, type Registry } from 'prom-client';
+import type { Log } from '#kit/log.ts';
+import type { Policies } from './policies.ts';
+
+export interface WatchOptions {
+  readonly policies: Policies;
+  readonly folder: string;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+const settleMs = 100;
+
+/** Puts changed policies in force within moments. Broken ones change nothing; they are logged and counted. */
+export function watchPolicies({ policies, folder, log, metrics }: WatchOptions): Disposable {
+  const reloads = new Counter({
+    name: 'authz_policy_reloads_total',
+    help: 'Changes of the policy folder by what came of them',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  tell('access policies are in force');
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watchFolder();
+
+  // A system that has no more watches to give is no reason to serve nothing.
+  function watchFolder(): FSWatcher | undefined {
+    try {
+      return watch(folder, { persistent: false }, settle).on('error', unwatched);
+    } catch (error) {
+      unwatched(error);
+      return undefined;
+    }
+  }
+
+  function settle(): void {
+    clearTimeout(timer);
+    timer = setTimeout(reload, settleMs).unref();
+  }
+
+  function unwatched(error: unknown): void {
+    log.error({ err: error, folder }, 'changes of access policies will not be noticed');
+  }
+
+  async function reload(): Promise<void> {
+    try {
+      if (!(await policies.reload())) return;
+      reloads.inc({ outcome: 'ok' });
+      tell('access policies changed');
+    } catch (error) {
+      reloads.inc({ outcome: 'refused' });
+      log.error({ err: error, folder }, 'changed access policies are refused; the former stay in force');
+    }
+  }
+
+  function tell(message: string): void {
+    const { ids, version, warnings } = policies;
+    if (warnings.length > 0) log.warn({ folder, warnings }, 'access policies are suspicious');
+    log.info({ folder, ids, policies: version }, message);
+  }
+
+  return {
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      watcher?.close();
+    },
+  };
+}

@@ -1,0 +1,165 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, type TestContext } from 'node:test';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { FakeClock } from '#kit/clock.ts';
+import { type Environment, readConfig } from '#kit/config.ts';
+import { type Database, openDatabase } from '#kit/db/index.ts';
+import { AppError } from '#kit/errors.ts';
+import { createLog, silentLog } from '#kit/log.ts';
+import { type Client, localClient } from '#kit/rpc/index.ts';
+import { remoteClient } from '#kit/rpc/remote.ts';
+import type { Surroundings } from '#kit/service.ts';
+import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import { authz, type RunningAuthz } from './service.ts';
+import type { Tables } from './store.ts';
+
+/** A database and a way to call. */
+export interface World {
+  readonly name: string;
+  /** PostgreSQL, or SQLite where it is empty. */
+  readonly databaseUrl: string | undefined;
+  readonly remote: boolean;
+}
+
+export interface StartOptions {
+  /** Another replica: it shares the database, the clock and the data folder. */
+  readonly beside?: TestAuthz;
+  readonly environment?: Environment;
+  readonly nodeEnv?: Surroundings['environment'];
+  readonly dataFolder?: string;
+}
+
+export interface TestAuthz {
+  readonly client: Client<AuthServiceDefinition>;
+  readonly running: RunningAuthz;
+  readonly clock: FakeClock;
+  readonly dataFolder: string;
+  readonly metrics: Registry;
+  readonly logs: Logs;
+}
+
+/** What was logged. */
+export class Logs {
+  readonly lines: Record<string, unknown>[] = [];
+  readonly #events = new EventEmitter();
+
+  write(line: string): void {
+    this.lines.push(JSON.parse(line));
+    this.#events.emit('line');
+  }
+
+  /** Waits until a message was logged so many times. */
+  async told(message: string, times = 1): Promise<void> {
+    const signal = AbortSignal.timeout(5_000);
+    while (this.lines.filter((line) => line.msg === message).length < times) {
+      await once(this.#events, 'line', { signal });
+    }
+  }
+}
+
+const lightHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+
+/** Runs the tests on both databases, in process and over the network. */
+export async function inEveryWorld(tests: (world: World) => void): Promise<void> {
+  const postgres = await testDatabaseUrl();
+  for (const remote of [false, true]) {
+    const way = remote ? 'over the network' : 'in process';
+    describe(`on SQLite, ${way}`, () => tests({ name: 'sqlite', databaseUrl: undefined, remote }));
+    describe(`on PostgreSQL, ${way}`, { skip: postgres.skip }, () =>
+      tests({ name: 'postgres', databaseUrl: postgres.url, remote }),
+    );
+  }
+}
+
+/** The service with an empty database, or another replica of it. It stops after the test. */
+export async function startAuthz(
+  context: TestContext,
+  world: World,
+  options: StartOptions = {},
+): Promise<TestAuthz> {
+  const { beside } = options;
+  const dataFolder = options.dataFolder ?? beside?.dataFolder ?? (await temporaryFolder());
+  if (!beside && world.databaseUrl) await emptySchema(world.databaseUrl);
+  const clock = beside?.clock ?? new FakeClock();
+  const metrics = new Registry();
+  const logs = new Logs();
+  const log = createLog({ service: 'authz', destination: logs });
+  const config = readConfig(authz.settings, {
+    DATABASE_URL: world.databaseUrl,
+    ...lightHashes,
+    ...options.environment,
+  });
+  const running = await authz.start(
+    config,
+    {
+      log,
+      clock,
+      dataFolder,
+      environment: options.nodeEnv ?? 'test',
+      metrics,
+      host: '127.0.0.1',
+      port: world.remote ? 0 : undefined,
+    },
+    {},
+  );
+  context.after(() => running[Symbol.asyncDispose]());
+  return {
+    client: clientOf(context, running, config.RPC_TOKEN),
+    running,
+    clock,
+    dataFolder,
+    metrics,
+    logs,
+  };
+}
+
+function clientOf(
+  context: TestContext,
+  running: RunningAuthz,
+  token: string | undefined,
+): Client<AuthServiceDefinition> {
+  if (!running.url) return localClient(AuthServiceDefinition, running.handlers, { log: silentLog });
+  const client = remoteClient(AuthServiceDefinition, { address: running.url, token, log: silentLog });
+  context.after(() => client[Symbol.asyncDispose]());
+  return client;
+}
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'octavo-authz-'));
+  after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The database of a started service, to look into. */
+export function openStore(dataFolder: string, world: World): Promise<Database<Tables>> {
+  return openDatabase<Tables>({
+    name: 'authz',
+    url: world.databaseUrl,
+    folder: dataFolder,
+    migrations: new URL('./migrations/', import.meta.url),
+    log: silentLog,
+  });
+}
+
+async function emptySchema(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('DROP SCHEMA IF EXISTS authz CASCADE');
+  await client.end();
+}
+
+/** What a call was refused with. */
+export async function refusal(call: Promise<unknown>): Promise<AppError> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('the call was not refused');
+}

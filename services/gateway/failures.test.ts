@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
+import { type Answer, castOf, refused } from './testing.ts';
+
+// The gateway runs here whatever TEST_RPC says, its backends as processes of their own, to be killed.
+process.env.TEST_RPC = 'local';
+const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-failures-'));
+const environment = {
+  NODE_ENV: 'test',
+  OCTAVO_DATA: dataFolder,
+  LOG_LEVEL: 'fatal',
+  DEMO_ADMIN_PASSWORD: 'admin-of-the-tests',
+  DEMO_EDITOR_PASSWORD: 'editor-of-the-tests',
+  DEMO_VIEWER_PASSWORD: 'viewer-of-the-tests',
+  ARGON2_MEMORY_KIB: '1024',
+  ARGON2_PASSES: '1',
+};
+let posts = await startProcess('posts', environment);
+let authz = await startProcess('authz', environment);
+const [postsAddress, authzAddress] = [new URL(posts.url), new URL(authz.url)];
+const system = await startTestSystem({
+  POSTSVC_ADDR: postsAddress.host,
+  AUTHSVC_ADDR: authzAddress.host,
+});
+const { alice, charlie, stranger } = await castOf(system);
+after(async () => {
+  await system[Symbol.asyncDispose]();
+  await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
+  await rm(dataFolder, { recursive: true });
+});
+
+async function readiness(): Promise<{ status: number; checks: Record<string, string> }> {
+  const response = await fetch(`${system.url}/readiness`);
+  const { checks } = (await response.json()) as { checks: Record<string, string> };
+  return { status: response.status, checks };
+}
+
+/** The answer once it has that status; fails after two seconds and the time of a request. */
+async function eventually(status: number, ask: () => Promise<Answer>): Promise<Answer> {
+  const deadlineMs = performance.now() + 2_000;
+  for (;;) {
+    const answer = await ask();
+    if (answer.status === status) return answer;
+    assert.ok(performance.now() < deadlineMs, `still ${answer.status}: ${answer.text}`);
+    await delay(50);
+  }
+}
+
+describe('without the post backend', () => {
+  test('what needs it is 503, and the rest goes on', async () => {
+    const { id } = await alice.create();
+    await stopProcess(posts.child, 'SIGKILL');
+    const calls: (() => Promise<Answer>)[] = [
+      () => charlie.get(`/posts/${id}`),
+      () => charlie.get('/posts'),
+      () => charlie.get('/posts/export'),
+      () => charlie.get('/posts/analytics'),
+      () => alice.post('/posts', { title: 'Fog', body: 'b' }),
+      () => alice.put(`/posts/${id}`, { title: 'Fog' }),
+      () => alice.post('/posts/bulk', { posts: [{ title: 'Fog', body: 'b' }] }),
+    ];
+    for (const call of calls) {
+      const answer = await call();
+      refused(answer, 503, 'SERVICE_UNAVAILABLE');
+      assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+      for (const name of ['content-disposition', 'content-encoding', 'etag']) {
+        assert.equal(answer.headers.get(name), null, name);
+      }
+      assert.doesNotMatch(answer.text, /127\.0\.0\.1|ECONN|node:|\.ts/);
+    }
+    refused(await charlie.post('/posts', {}), 403, 'FORBIDDEN');
+    refused(await alice.post('/posts', {}), 422, 'VALIDATION_FAILED');
+    assert.equal((await fetch(`${system.url}/health`)).status, 200);
+    const { status, checks } = await readiness();
+    assert.equal(status, 503);
+    assert.equal(checks.authsvc, 'ok');
+    assert.notEqual(checks.postsvc, 'ok');
+  });
+
+  test('that comes back it is used again, with what was acknowledged', async () => {
+    posts = await startProcess('posts', environment, Number(postsAddress.port));
+    const answer = await eventually(200, () => charlie.get('/posts'));
+    assert.equal(answer.json.pagination.totalItems, 1);
+    await eventually(201, () => alice.post('/posts', { title: 'Fog', body: 'b' }));
+    await delay(1_000);
+    assert.equal((await readiness()).status, 200);
+  });
+
+  test('an export that breaks off does not look whole', async () => {
+    const rows = Array(1_000).fill({ title: 'Fog', body: 'b'.repeat(10_000) });
+    for (let count = 0; count < 3; count++) await alice.post('/posts/bulk', { posts: rows });
+    const response = await fetch(`${system.url}/api/v1/posts/export`, {
+      headers: { authorization: `Bearer ${charlie.token}` },
+    });
+    assert.equal(response.status, 200);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await stopProcess(posts.child, 'SIGKILL');
+    await assert.rejects(async () => {
+      while (!(await reader?.read())?.done);
+    });
+    posts = await startProcess('posts', environment, Number(postsAddress.port));
+    await eventually(200, () => charlie.get('/posts'));
+  });
+});
+
+describe('without the decision service', () => {
+  test('nothing is allowed and nothing is forbidden', async () => {
+    await stopProcess(authz.child, 'SIGKILL');
+    await delay(1_000);
+    for (const call of [
+      () => charlie.get('/posts'),
+      () => charlie.post('/posts', {}),
+      () => alice.post('/posts', { title: 'Fog', body: 'b' }),
+      () => charlie.get('/admin/status'),
+      () => stranger.post('/auth/login', { username: 'editor', password: 'editor-of-the-tests' }),
+    ]) {
+      refused(await call(), 503, 'SERVICE_UNAVAILABLE');
+    }
+    refused(await stranger.get('/posts'), 401, 'UNAUTHORIZED');
+    refused(await charlie.get('/nothing'), 404, 'NOT_FOUND');
+    const { status, checks } = await readiness();
+    assert.equal(status, 503);
+    assert.notEqual(checks.authsvc, 'ok');
+  });
+
+  test('that comes back it is asked again', async () => {
+    authz = await startProcess('authz', environment, Number(authzAddress.port));
+    await eventually(200, () => charlie.get('/posts'));
+    refused(await charlie.post('/posts', {}), 403, 'FORBIDDEN');
+  });
+
+  test('that hangs is 503 as well', async () => {
+    authz.child.kill('SIGSTOP');
+    await delay(1_000);
+    refused(await charlie.get('/posts'), 503, 'SERVICE_UNAVAILABLE');
+    const startedMs = performance.now();
+    assert.equal((await readiness()).status, 503);
+    assert.ok(performance.now() - startedMs < 500);
+    authz.child.kill('SIGCONT');
+    await eventually(200, () => charlie.get('/posts'));
+  });
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { request } from 'node:http';
+import type { TestSystem } from '../testing.ts';
+import type { Post } from './post.ts';
+
+export const jwtSecret = 'the key of the tests, which is long enough';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; what is in it, the test knows. */
+  readonly json: Json;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+type Json = any;
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Calls the API as one person: `alice.post('/posts', { title, body })`. Paths are below `/api/v1`. */
+export class Person {
+  readonly url: string;
+  readonly token: string | undefined;
+
+  constructor(url: string, token?: string) {
+    this.url = url;
+    this.token = token;
+  }
+
+  get(path: string, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('GET', path, { headers });
+  }
+
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('POST', path, { body, headers });
+  }
+
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('PUT', path, { body, headers });
+  }
+
+  delete(path: string, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('DELETE', path, { headers });
+  }
+
+  async call(method: string, path: string, { body, headers = {} }: CallOptions = {}): Promise<Answer> {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
+    const response = await fetch(this.#address(path), {
+      method,
+      headers: {
+        ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: (isRaw ? body : JSON.stringify(body)) as RequestInit['body'],
+    });
+    return answerOf(response);
+  }
+
+  /** With header lines as they are, also twice the same. */
+  raw(method: string, path: string, lines: readonly string[]): Promise<{ status: number; text: string }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+    const { host, hostname, port } = new URL(this.url);
+    const headers = ['Host', host, 'Authorization', `Bearer ${this.token}`, ...lines];
+    const sent = request({ hostname, port, method, path: `/api/v1${path}`, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.on('error', reject);
+    if (lines.includes('Content-Length')) sent.flushHeaders();
+    else sent.end();
+    return promise;
+  }
+
+  async create(post: { title?: string; body?: string; userId?: number } = {}): Promise<Post> {
+    const created = await this.post('/posts', { title: 'Fog', body: 'The ferries wait.', ...post });
+    assert.equal(created.status, 201, created.text);
+    return created.json.data;
+  }
+
+  #address(path: string): string {
+    return `${this.url}/api/v1${path}`;
+  }
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    get json() {
+      return JSON.parse(text);
+    },
+  };
+}
+
+/** Alice writes (editor), Bob may do everything (admin), Charlie only reads (viewer), and a stranger has no token. */
+export async function castOf({ url, passwords }: Pick<TestSystem, 'url' | 'passwords'>) {
+  const stranger = new Person(url);
+  const signIn = async (username: 'admin' | 'editor' | 'viewer') => {
+    const signedIn = await stranger.post('/auth/login', { username, password: passwords[username] });
+    assert.equal(signedIn.status, 200, signedIn.text);
+    return new Person(url, signedIn.json.data.token);
+  };
+  const [alice, bob, charlie] = await Promise.all([signIn('editor'), signIn('admin'), signIn('viewer')]);
+  return { alice, bob, charlie, stranger };
+}
+
+/** Asserts an error in its one shape and gives its fields. */
+export function refused(answer: Answer, status: number, code: string): Record<string, string> {
+  assert.equal(answer.status, status, answer.text);
+  const { error, meta, ...rest } = answer.json;
+  assert.deepEqual(rest, {});
+  assert.deepEqual(Object.keys(error), ['code', 'message', 'fields']);
+  assert.equal(error.code, code);
+  assert.ok(error.message.length > 0);
+  assert.equal(meta.requestId, answer.headers.get('x-request-id'));
+  assert.match(meta.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  return error.fields;
+}
+
+/** A token over any claims and header, signed with the key of the tests or another. */
+export function mint(
+  claims: object,
+  { header = { alg: 'HS256', typ: 'JWT' }, key = jwtSecret } = {},
+): string {
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const registered = { iss: 'post-gateway', aud: 'post-api', iat: nowSeconds, exp: nowSeconds + 60 };
+  const input = [header, { ...registered, ...claims }]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`;
+}

@@ -1,0 +1,94 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Clock } from '#kit/clock.ts';
+import { clientAddress } from '#kit/http/client-address.ts';
+import { limitRequests } from '#kit/http/rate-limit.ts';
+import { responseOf } from '#kit/http/response.ts';
+import { visitorOf } from '#kit/http/visitor.ts';
+import { networkOf } from '#kit/network.ts';
+import type { Limits } from './api-limits.ts';
+import type { Caller } from './caller.ts';
+
+import type { Sessions } from './sessions.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, on the routes that want a bearer token, and where there is one on those that take it. */
+    caller: Caller | undefined;
+  }
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+interface Guard {
+  readonly preValidation: Hook;
+}
+
+/** Hooks that run once the body is parsed and before it is validated, as the order of the pipeline wants it. */
+export interface Guards {
+  /** Wants a bearer token. */
+  readonly bearer: Guard;
+  /** For what begins something and needs no token. */
+  readonly open: Guard;
+  /** For what adds a factor. Takes a bearer token; a broken one is refused, never passed over. */
+  readonly enroll: Guard;
+  /** For what hands in a link, a code or the answer to a challenge. */
+  readonly verify: Guard;
+  /** For what exchanges a refresh token. */
+  readonly refresh: Guard;
+  /** Whether a client may ask for another magic link; it is not told. */
+  admitsMagic(request: FastifyRequest): boolean;
+}
+
+export function createGuards(parts: { sessions: Sessions; limits: Limits; clock: Clock }): Guards {
+  const { sessions, limits, clock } = parts;
+  const { post, magic, enroll, verify, refresh } = limits;
+  const [limitPost, limitEnroll, limitVerify, limitRefresh, limitGet] = [
+    limitRequests(post, clock),
+    limitRequests([...post, ...enroll], clock),
+    limitRequests([...post, ...verify], clock),
+    limitRequests([...post, ...refresh], clock),
+    limitRequests(verify, clock),
+  ];
+  const identify = async (request: FastifyRequest, reply: FastifyReply): Promise<Caller> => {
+    const caller = await sessions.identify(request.headers.authorization);
+    responseOf(reply).userId = caller.user.id;
+    return caller;
+  };
+  return {
+    bearer: {
+      async preValidation(request, reply) {
+        request.caller = await identify(request, reply);
+        if (request.method === 'POST') limitPost(request, reply);
+      },
+    },
+    open: { preValidation: async (request, reply) => limitPost(request, reply) },
+    enroll: {
+      async preValidation(request, reply) {
+        const { authorization } = request.headers;
+        if (authorization !== undefined) request.caller = await identify(request, reply);
+        limitEnroll(request, reply);
+      },
+    },
+    verify: {
+      preValidation: async (request, reply) =>
+        request.method === 'POST' ? limitVerify(request, reply) : limitGet(request, reply),
+    },
+    refresh: { preValidation: async (request, reply) => limitRefresh(request, reply) },
+    admitsMagic(request) {
+      const client = networkOf(clientAddress(request));
+      return [...post, ...magic].every(({ limiter }) => limiter.take(client, clock.now()).isAllowed);
+    },
+  };
+}
+
+/** Who asks, behind {@link Guards.bearer}. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (!request.caller) throw new Error('the route has no guard');
+  return request.caller;
+}
+
+/** Where a request came from, and the language to write to its sender in. */
+export function senderOf(request: FastifyRequest): { visitor: Visitor; locale: string | undefined } {
+  return { visitor: visitorOf(request), locale: request.headers['accept-language'] };
+}

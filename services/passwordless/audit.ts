@@ -1,0 +1,53 @@
+import type { Registry } from 'prom-client';
+import { type AuditFacts, AuditTrail } from '#kit/auth/audit.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Executor } from '#kit/db/index.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import type { Log } from '#kit/log.ts';
+import { insertEvent } from './store-audit.ts';
+
+/** The names of the OWASP Logging Vocabulary, and `refresh_race` and those of factors, which are ours. */
+export type AuditEvent =
+  | 'user_created'
+  | 'user_verified'
+  | 'user_deleted'
+  | 'authn_login_success'
+  | 'authn_login_fail'
+  | 'authn_login_lock'
+  | 'authn_token_created'
+  | 'authn_token_revoked'
+  | 'authn_token_reuse'
+  | 'refresh_race'
+  | 'enrolment_without_token'
+  | 'totp_added'
+  | 'totp_removed'
+  | 'recovery_codes_made'
+  | 'recovery_code_used'
+  | 'passkey_added'
+  | 'passkey_renamed'
+  | 'passkey_removed'
+  | 'passkey_cloned';
+
+/** One row besides. No e-mail address, no token, no code is in it. */
+export class Audit extends AuditTrail<AuditEvent> {
+  readonly #clock: Clock;
+
+  constructor({ log, clock, metrics }: { log: Log; clock: Clock; metrics: Registry }) {
+    const figure = 'passwordless_events_total';
+    super({ log, metrics, figure, alarming: ['authn_login_lock', 'authn_token_reuse', 'passkey_cloned'] });
+    this.#clock = clock;
+  }
+
+  /** Notes it, and keeps it in the caller's transaction. */
+  async record(session: Executor, event: AuditEvent, facts: AuditFacts): Promise<void> {
+    this.note(event, facts);
+    await insertEvent.run(session, {
+      id: newOrderedId(),
+      nowMs: this.#clock.now(),
+      event,
+      userId: facts.userId ?? null,
+      sessionId: facts.sessionId ?? null,
+      address: facts.address ?? null,
+    });
+  }
+}

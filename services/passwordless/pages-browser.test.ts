@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { testBrowser } from '#kit/testing/browser.ts';
+import { alice, eventually, startService } from './testing.ts';
+import { linkIn } from './testing-pages.ts';
+import { enterByLink, startForBrowser, virtualAuthenticator } from './testing-webauthn.ts';
+
+const browser = testBrowser();
+const world = { databaseUrl: undefined };
+
+describe('in a browser', { skip: browser.skip }, () => {
+  test('a passkey is added, named, signs in by its button, and is removed, without anything in the way', async (context) => {
+    const { service, baseUrl } = await startForBrowser(context);
+    const { page, complaints, barriers } = await browser.open({ baseUrl, widthPx: 390 });
+    const authenticator = await virtualAuthenticator(page);
+    await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+    await page.goto('/');
+    assert.deepEqual(await barriers(), []);
+    await page.getByLabel('E-mail').fill(alice);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+    assert.deepEqual(await barriers(), []);
+    await page.goto(await linkIn(service, alice));
+    assert.deepEqual(await barriers(), []);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    assert.deepEqual(await barriers(), []);
+    await page.getByLabel('Name').fill('Work laptop');
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('The passkey “Work laptop” is added.').waitFor();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('This device has a passkey for you already.').waitFor();
+    await page.getByRole('link', { name: 'Rename Work laptop' }).click();
+    assert.deepEqual(await barriers(), []);
+    await page.getByLabel('Name').fill('Old laptop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'Old laptop', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    assert.equal(await page.getByRole('cell', { name: /Passkey$/ }).count(), 1);
+    await page.getByRole('link', { name: 'Remove Old laptop' }).click();
+    await page.getByRole('button', { name: 'Remove passkey' }).click();
+    await page.getByText('The passkey “Old laptop” is removed.').waitFor();
+    await eventually(async () => assert.deepEqual(await authenticator.credentials(), []));
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a browser offers the passkey by itself, where addresses are offered', async (context) => {
+    const { service, baseUrl } = await startForBrowser(context);
+    const { page, complaints } = await browser.open({ baseUrl });
+    await virtualAuthenticator(page);
+    await enterByLink(service, page, alice);
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('is added.').waitFor();
+    const entered = page.waitForResponse((response) => response.url().endsWith('/sign-in/passkey'));
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    assert.equal((await entered).status(), 200);
+    await page.getByRole('cell', { name: 'Passkey', exact: true }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a clone is refused, and the page says so', async (context) => {
+    const { service, baseUrl } = await startForBrowser(context);
+    const { page } = await browser.open({ baseUrl });
+    const original = await virtualAuthenticator(page);
+    await enterByLink(service, page, alice);
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('is added.').waitFor();
+    const [copied] = await original.credentials();
+    const signOut = () => page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    const entered = page.waitForResponse((response) => response.url().endsWith('/sign-in/passkey'));
+    await signOut();
+    assert.equal((await entered).status(), 200);
+    await page.getByRole('cell', { name: 'Passkey', exact: true }).waitFor();
+    await original.setPresence(false);
+    await signOut();
+    await page.getByText('You are signed out.').waitFor();
+    await original.remove();
+    const clone = await virtualAuthenticator(page);
+    await clone.setPresence(false);
+    await clone.add({ ...copied, signCount: 0 });
+    await clone.setPresence(true);
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByText('The passkey could not be verified.').waitFor();
+    assert.equal(service.lines.filter(({ event }) => event === 'passkey_cloned').length > 0, true);
+  });
+
+  test('at another address than the one it is set up for the page says where passkeys hold', async (context) => {
+    const { service } = await startForBrowser(context);
+    const { page } = await browser.open({ baseUrl: service.url.replace('localhost', '127.0.0.1') });
+    await virtualAuthenticator(page);
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByText('Passkeys do not work at http://127.0.0.1').waitFor();
+  });
+
+  test('an authenticator app is set up by what the page shows, and recovery codes are shown once', async (context) => {
+    const { service, baseUrl } = await startForBrowser(context);
+    const { page, complaints, barriers } = await browser.open({ baseUrl, colorScheme: 'dark' });
+    await enterByLink(service, page, alice);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByRole('img', { name: 'QR code' }).waitFor();
+    assert.deepEqual(await barriers(), []);
+    await page.getByRole('textbox', { name: 'Code' }).fill('123');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Make codes' }).click();
+    await page.getByText('they are not shown again').waitFor();
+    assert.deepEqual(await barriers(), []);
+    await page.getByRole('link', { name: 'I have kept them' }).click();
+    await page.getByText('10 codes left').waitFor();
+    assert.deepEqual(await barriers(), []);
+    const others = complaints.filter((each) => !each.includes('400'));
+    assert.deepEqual(others, []);
+  });
+
+  test('without scripts no passkey is offered, and everything else works', async (context) => {
+    const { service, baseUrl } = await startForBrowser(context);
+    const { page } = await browser.open({ baseUrl, javaScript: false });
+    await page.goto('/');
+    assert.equal(await page.getByRole('button', { name: 'Use a passkey' }).isVisible(), false);
+    await enterByLink(service, page, alice);
+    assert.equal(await page.getByRole('button', { name: 'Add a passkey' }).isDisabled(), true);
+    await page.getByText('Passkeys need JavaScript').waitFor();
+  });
+
+  test('nothing keeps anybody out, wide or narrow, light or dark', async (context) => {
+    const service = await startService(context, world);
+    const visits = [
+      { widthPx: 1280, colorScheme: 'light', paths: ['/', '/sign-in/authenticator'] },
+      {
+        widthPx: 390,
+        colorScheme: 'dark',
+        paths: ['/verify/magic?token=x', '/sign-in/recovery', '/nothing'],
+      },
+    ] as const;
+    for (const { paths, ...window } of visits) {
+      const { page, barriers } = await browser.open({ baseUrl: service.url, ...window });
+      for (const path of paths) {
+        await page.goto(path);
+        assert.deepEqual(await barriers(), [], path);
+      }
+    }
+  });
+});

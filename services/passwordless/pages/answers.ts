@@ -1,0 +1,21 @@
+import type { FastifyReply } from 'fastify';
+import { AppError } from '#kit/errors.ts';
+import { compileReader } from '#kit/http/validation/reader.ts';
+import { Asserted, Registered } from '../passkey-answers.ts';
+import type { Reading } from './reader.ts';
+
+export const json = { accepts: 'application/json' } as const;
+export const readAsserted = refusing(compileReader(Asserted));
+export const readRegistered = refusing(compileReader(Registered));
+
+export function sendJson({ reply }: Reading, value: object): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
+}
+
+function refusing<T>(read: (body: unknown) => { value: T; fields?: undefined } | { fields: object }) {
+  return ({ request }: Reading): T => {
+    const reading = read(request.body);
+    if (reading.fields) throw new AppError('invalid_input', 'Your browser sent something unexpected.');
+    return (reading as { value: T }).value;
+  };
+}

@@ -1,0 +1,50 @@
+import { refuse } from '#kit/config.ts';
+
+const verifyPath = '/verify/magic';
+
+/** How the service is known from outside. Never taken from a request: a `Host` header could name somebody else's. */
+export class Site {
+  readonly #given: URL | undefined;
+  #url: URL | undefined;
+
+  /** Throws a refusal of the setting where it is no address of a page. */
+  constructor(magicLinkBaseUrl: string | undefined) {
+    this.#given = magicLinkBaseUrl === undefined ? undefined : parse(magicLinkBaseUrl);
+    this.#url = this.#given;
+  }
+
+  /** Without a setting it is what the service listens on, by the name that passkeys need. Gives the address to tell people. */
+  listensAt(url: string): string {
+    const { hostname, port } = new URL(url);
+    this.#url = this.#given ?? new URL(verifyPath, `http://localhost:${port}`);
+    return this.#given || hostname !== '127.0.0.1' ? url : this.origin;
+  }
+
+  /** Such as `https://sign-in.example.com`; also the issuer of tokens unless one is set. */
+  get origin(): string {
+    return this.#base().origin;
+  }
+
+  get host(): string {
+    return this.#base().hostname;
+  }
+
+  linkWith(token: string): string {
+    const url = new URL(this.#base());
+    url.searchParams.set('token', token);
+    return url.href;
+  }
+
+  #base(): URL {
+    if (!this.#url) throw new Error('the address is known once the service listens');
+    return this.#url;
+  }
+}
+
+function parse(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.hash) {
+    return refuse({ PASSWORDLESS_MAGIC_LINK_BASE_URL: 'must be an http or https address' }) as never;
+  }
+  return url;
+}

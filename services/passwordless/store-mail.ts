@@ -1,0 +1,173 @@
+import { sql } from 'kysely';
+import { type Session, statement, type WriteSession } from '#kit/db/index.ts';
+import type { MailRow, MailTables } from './mail-tables.ts';
+
+interface NewMailRow {
+  id: string;
+  kind: string;
+  recipient: string;
+  subject: string;
+  textBody: string;
+  htmlBody: string;
+  nowMs: number;
+  expiresAtMs: number;
+}
+
+/** An entry as one worker took it once; what that worker does later only counts while nobody else took it. */
+export type Claim = Pick<MailRow, 'id' | 'claims'> & { readonly worker: string };
+
+/** Written out, since a parameter would keep the databases from using the index of what is due. */
+const isOpen = sql<boolean>`status in ('pending', 'sending')`;
+
+export const insertMail = statement<MailTables, NewMailRow>((db, p) =>
+  db.insertInto('email_queue').values({
+    id: p('id'),
+    kind: p('kind'),
+    recipient: p('recipient'),
+    subject: p('subject'),
+    text_body: p('textBody'),
+    html_body: p('htmlBody'),
+    status: 'pending',
+    next_try_at_ms: p('nowMs'),
+    expires_at_ms: p('expiresAtMs'),
+    attempts: 0,
+    claims: 0,
+    created_at_ms: p('nowMs'),
+  }),
+);
+
+export const hasRecentMail = statement<
+  MailTables,
+  { recipient: string; kind: string; sinceMs: number },
+  Pick<MailRow, 'id'>
+>((db, p) =>
+  db
+    .selectFrom('email_queue')
+    .select('id')
+    .where('recipient', '=', p('recipient'))
+    .where('kind', '=', p('kind'))
+    .where('created_at_ms', '>', p('sinceMs'))
+    .limit(1),
+);
+
+/** When the next entry may be taken. */
+export const nextDue = statement<MailTables, Record<never, never>, Pick<MailRow, 'next_try_at_ms'>>((db) =>
+  db.selectFrom('email_queue').select('next_try_at_ms').where(isOpen).orderBy('next_try_at_ms').limit(1),
+);
+
+/** Takes the entries that are due the longest, in one statement, so that of many who try each gets others. */
+export const claimMails = statement<
+  MailTables,
+  { worker: string; nowMs: number; leaseEndMs: number; count: number },
+  MailRow
+>((db, p, dialect) => {
+  const due = db
+    .selectFrom('email_queue')
+    .select('id')
+    .where(isOpen)
+    .where('next_try_at_ms', '<=', p('nowMs'))
+    .orderBy('next_try_at_ms')
+    .limit(p('count'));
+  // As an array it is made once; PostgreSQL might run a mere `in` again for each row, and lock more each time.
+  const isDue =
+    dialect === 'postgres'
+      ? sql<boolean>`id = any(array(${due.forUpdate().skipLocked()}))`
+      : sql<boolean>`id in (${due})`;
+  return db
+    .updateTable('email_queue')
+    .set((eb) => ({
+      status: 'sending',
+      worker: p('worker'),
+      claims: eb('claims', '+', 1),
+      attempts: eb('attempts', '+', 1),
+      next_try_at_ms: p('leaseEndMs'),
+    }))
+    .where(isDue)
+    .returningAll();
+});
+
+/** The entries are sent: their bodies are replaced by a note. Gives the ids of those that nobody else has taken meanwhile. */
+export async function finishSent(
+  session: WriteSession<MailTables>,
+  claims: readonly Claim[],
+  { note, nowMs }: { note: string; nowMs: number },
+): Promise<string[]> {
+  if (claims.length === 0) return [];
+  const rows = await session.kysely
+    .updateTable('email_queue')
+    .set({ status: 'sent', text_body: note, html_body: note, last_error: null, finished_at_ms: nowMs })
+    .where(sql<boolean>`status = 'sending'`)
+    .where((eb) =>
+      eb.or(claims.map(({ id, worker, claims: count }) => eb.and({ id, worker, claims: count }))),
+    )
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+const fail = statement<MailTables, Claim & { lastError: string; note: string; nowMs: number }>((db, p) =>
+  db
+    .updateTable('email_queue')
+    .set({
+      status: 'failed',
+      text_body: p('note'),
+      html_body: p('note'),
+      last_error: p('lastError'),
+      finished_at_ms: p('nowMs'),
+    })
+    .where('id', '=', p('id'))
+    .where('worker', '=', p('worker'))
+    .where('claims', '=', p('claims'))
+    .where('status', '=', 'sending'),
+);
+
+const giveBack = statement<
+  MailTables,
+  Claim & { nextTryAtMs: number; attempts: number; lastError: string | null }
+>((db, p) =>
+  db
+    .updateTable('email_queue')
+    .set({
+      status: 'pending',
+      worker: null,
+      next_try_at_ms: p('nextTryAtMs'),
+      attempts: p('attempts'),
+      last_error: p('lastError'),
+    })
+    .where('id', '=', p('id'))
+    .where('worker', '=', p('worker'))
+    .where('claims', '=', p('claims'))
+    .where('status', '=', 'sending'),
+);
+
+/** The entry is given up: its bodies are replaced by a note. False where somebody else has taken it meanwhile. */
+export async function failMail(
+  session: WriteSession<MailTables>,
+  claim: Claim,
+  end: { lastError: string; note: string; nowMs: number },
+): Promise<boolean> {
+  return (await fail.run(session, { ...claim, ...end })).changes === 1;
+}
+
+/** The entry waits again. False where somebody else has taken it meanwhile. */
+export async function giveMailBack(
+  session: WriteSession<MailTables>,
+  claim: Claim,
+  next: { nextTryAtMs: number; attempts: number; lastError: string | null },
+): Promise<boolean> {
+  return (await giveBack.run(session, { ...claim, ...next })).changes === 1;
+}
+
+/** Removes a slice of the entries that were finished before; how many. */
+export async function sweepMails(session: Session<MailTables>, beforeMs: number): Promise<number> {
+  const { changes } = await sweep.run(session, { beforeMs });
+  return changes;
+}
+
+const sweep = statement<MailTables, { beforeMs: number }>((db, p) =>
+  db
+    .deleteFrom('email_queue')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('email_queue').select('id').where('finished_at_ms', '<', p('beforeMs')).limit(500),
+    ),
+);

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { systemClock } from '#kit/clock.ts';
+import { silentLog } from '#kit/log.ts';
+import type { Surroundings } from '#kit/service.ts';
+import { testBrowser } from '#kit/testing/browser.ts';
+import { portal } from './service.ts';
+import type { Site } from './site.ts';
+
+const browser = testBrowser();
+const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor' }];
+
+function start(sites: readonly Site[], surroundings: Partial<Surroundings> = {}) {
+  return portal.start(
+    {},
+    {
+      log: silentLog,
+      clock: systemClock,
+      dataFolder: '/tmp',
+      environment: 'development',
+      metrics: new Registry(),
+      host: '127.0.0.1',
+      port: 0,
+      ...surroundings,
+    },
+    { sites: async () => sites, demoSignIns: async () => signIns },
+  );
+}
+
+/** A service that answers readiness with a status, or never. */
+async function startSite(name: string, status: number | undefined) {
+  const server = createServer((request, response) => {
+    if (status === undefined) return;
+    response.writeHead(request.url === '/readiness' ? status : 404).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    site: { name, summary: `Does what ${name} does`, url },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const pageOf = async (url = '') => (await fetch(url)).text();
+
+describe('the portal', () => {
+  test('lists what runs with its address and state, and leaves itself out', async () => {
+    await using good = await startSite('good', 200);
+    await using bad = await startSite('bad', 503);
+    const gone = { name: 'gone', summary: 'Does nothing', url: 'http://127.0.0.1:1' };
+    const self = { name: 'portal', summary: 'This', url: 'http://127.0.0.1:2' };
+    await using running = await start([self, good.site, bad.site, gone]);
+    const html = await pageOf(running.url);
+    assert.match(html, /1 of 3 ready/);
+    for (const { name, summary, url } of [good.site, bad.site, gone]) {
+      assert.ok(html.includes(`<a href="${url}">${name}</a><div>${summary}</div>`), name);
+    }
+    assert.match(html, /good[\s\S]*>ready<[\s\S]*bad[\s\S]*>not ready<[\s\S]*gone[\s\S]*>no answer</);
+    assert.doesNotMatch(html, />portal</);
+  });
+
+  test('waits no longer than a moment for one that does not answer', async () => {
+    await using slow = await startSite('slow', undefined);
+    await using running = await start([slow.site]);
+    const startedMs = performance.now();
+    assert.match(await pageOf(running.url), /0 of 1 ready[\s\S]*no answer/);
+    assert.ok(performance.now() - startedMs < 2_000);
+  });
+
+  test('shows demo sign-ins on loopback outside production only', async () => {
+    await using open = await start([]);
+    assert.match(await pageOf(open.url), /Demo sign-ins[\s\S]*a&lt;b &amp; &quot;c&quot;/);
+    await using production = await start([], { environment: 'production' });
+    assert.doesNotMatch(await pageOf(production.url), /Demo sign-ins|a&lt;b/);
+    await using everywhere = await start([], { host: '0.0.0.0' });
+    assert.doesNotMatch(await pageOf(everywhere.url), /Demo sign-ins|a&lt;b/);
+  });
+
+  test('says what to do where nothing else runs', async () => {
+    await using running = await start([]);
+    assert.match(await pageOf(running.url), /Nothing else runs here[\s\S]*octavo up/);
+  });
+
+  test('keeps nobody out, in light and dark, on a phone and a desk', { skip: browser.skip }, async () => {
+    await using good = await startSite('good', 200);
+    await using running = await start([good.site]);
+    for (const [widthPx, colorScheme] of [
+      [390, 'dark'],
+      [1280, 'light'],
+    ] as const) {
+      const { page, barriers, complaints } = await browser.open({ widthPx, colorScheme });
+      await page.goto(running.url ?? '');
+      assert.deepEqual(await barriers(), []);
+      assert.deepEqual(complaints, []);
+    }
+  });
+});

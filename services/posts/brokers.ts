@@ -1,0 +1,79 @@
+import type { Clock } from '#kit/clock.ts';
+import { type Config, flag, integer, refuse, type Settings, text } from '#kit/config.ts';
+import type { Database } from '#kit/db/index.ts';
+import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
+import { type JobQueue, openNatsJobs, openTableJobs } from '#kit/jobs/index.ts';
+import { NatsLink } from '#kit/nats/link.ts';
+import type { Surroundings } from '#kit/service.ts';
+import { expandEvents } from './events.ts';
+import type { Tables } from './tables.ts';
+
+const dayMs = 86_400_000;
+
+export const brokerSettings = {
+  MESSAGE_BROKER: flag({
+    default: true,
+    help: 'Whether reanalyses can be asked for: their jobs are in the database, or in NATS where NATS_URL is set',
+  }),
+  EVENT_STREAM: flag({
+    default: true,
+    help: 'Whether changes of posts are told as events: in the database, or in NATS where NATS_URL is set',
+  }),
+  NATS_URL: text({
+    secret: true,
+    help: 'NATS with JetStream for jobs and events: nats://[user:password@]host:port, several with commas; tls:// for TLS',
+  }),
+  NATS_PREFIX: text({ default: 'octavo', help: 'First part of the subjects and streams in NATS' }),
+  EVENT_DAYS: integer({
+    default: 7,
+    min: 1,
+    max: 3_650,
+    help: 'How many days events are kept for consumers that are down',
+  }),
+  JOB_LEASE_MS: integer({
+    default: 15_000,
+    min: 500,
+    max: 600_000,
+    help: 'How long a worker may be silent before another takes its jobs over',
+  }),
+} satisfies Settings;
+
+/** What is switched on. */
+export interface Brokers extends AsyncDisposable {
+  readonly queue: JobQueue | undefined;
+  readonly events: EventStream | undefined;
+}
+
+/** Jobs and events where the settings want them: in tables of the database, or in NATS. */
+export async function openBrokers(
+  config: Config<typeof brokerSettings>,
+  { log, metrics, clock }: Pick<Surroundings, 'log' | 'metrics'> & { clock: Clock },
+  database: Database<Tables>,
+): Promise<Brokers> {
+  checkSettings(config);
+  await using stack = new AsyncDisposableStack();
+  const { NATS_URL: url, NATS_PREFIX: prefix, JOB_LEASE_MS: leaseMs, MESSAGE_BROKER, EVENT_STREAM } = config;
+  const isNeeded = url !== undefined && (MESSAGE_BROKER || EVENT_STREAM);
+  const link = isNeeded ? stack.use(new NatsLink({ url, name: 'octavo posts', log })) : undefined;
+  const common = { clock, leaseMs, log, metrics };
+  const source = `/${prefix}/posts`;
+  const stream = { ...common, database, source, keptMs: config.EVENT_DAYS * dayMs, expand: expandEvents };
+  const openQueue = async () =>
+    link ? openNatsJobs(link, { ...common, name: `${prefix}.jobs` }) : openTableJobs(database, common);
+  const openEvents = async () =>
+    link ? openNatsEvents(link, { ...stream, name: `${prefix}.posts` }) : openTableEvents(stream);
+  const queue = MESSAGE_BROKER ? stack.use(await openQueue()) : undefined;
+  const events = EVENT_STREAM ? stack.use(await openEvents()) : undefined;
+  const owned = stack.move();
+  return { queue, events, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function checkSettings({ NATS_URL: url, NATS_PREFIX: prefix }: Config<typeof brokerSettings>): void {
+  const isAddress = (server: string) => /^(nats|tls):\/\//.test(server.trim()) && URL.canParse(server.trim());
+  if (url !== undefined && !url.split(',').every(isAddress)) {
+    refuse({ NATS_URL: 'must be an address with nats:// or tls://, or several with commas between' });
+  }
+  if (!/^[A-Za-z0-9_]{1,32}$/.test(prefix)) {
+    refuse({ NATS_PREFIX: 'must be 1 to 32 letters, digits or _' });
+  }
+}

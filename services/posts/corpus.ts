@@ -1,0 +1,135 @@
+import {
+  adjectives,
+  emoji,
+  englishSentences,
+  englishTitles,
+  givenNames,
+  languages,
+  places,
+  topics,
+  verbs,
+} from './corpus-texts.ts';
+
+export interface CorpusPost {
+  readonly userId: number;
+  readonly title: string;
+  readonly body: string;
+  readonly createdAtMs: number;
+}
+
+export interface Corpus {
+  readonly size: number;
+  /** The post at an index from 0: the same for the same seed and size, whichever others were asked for. */
+  at(index: number): CorpusPost;
+}
+
+const startMs = Date.UTC(2024, 0, 1);
+const spanMs = 2 * 365 * 24 * 3_600_000;
+
+/**
+ * Posts as people write them: two thirds English, the rest in some two dozen languages and scripts, with emoji,
+ * mostly a few sentences and now and then thousands of characters; a few users write most of them.
+ */
+export function createCorpus(options: { seed: number; size: number; users: number }): Corpus {
+  const matter = readMatter();
+  return {
+    size: options.size,
+    at(index) {
+      const random = randomNumbers(options.seed, index);
+      const createdAtMs = startMs + Math.floor(((index + random()) / options.size) * spanMs);
+      const userId = 1 + Math.floor(options.users * random() ** 2);
+      const english = random() < 0.66;
+      const texts = english ? matter.english : pick(matter.languages, random());
+      const fill = filler(matter, random);
+      const title = capitalised(fill(pick(texts.titles, random())));
+      const body = Array.from({ length: sentenceCount(random) }, (_, place) => {
+        return gap(place) + fill(pick(texts.sentences, random()));
+      }).join('');
+      return { userId, title, body, createdAtMs };
+    },
+  };
+}
+
+interface Texts {
+  readonly titles: readonly Template[];
+  readonly sentences: readonly Template[];
+}
+
+/** Plain text and slot names by turns, text first. */
+type Template = readonly string[];
+
+interface Matter {
+  readonly english: Texts;
+  readonly languages: readonly Texts[];
+  readonly nouns: readonly (readonly string[])[];
+  readonly words: Readonly<Record<string, readonly string[]>>;
+}
+
+function readMatter(): Matter {
+  const template = (text: string): Template => text.split(/[{}]/);
+  return {
+    english: { titles: englishTitles.map(template), sentences: englishSentences.map(template) },
+    languages: languages.map(({ titles, sentences }) => ({
+      titles: titles.split('|').map(template),
+      sentences: sentences.split('|').map(template),
+    })),
+    nouns: topics.map((topic) => topic.nouns.split('|')),
+    words: {
+      adjective: adjectives.split('|'),
+      Adjective: adjectives.split('|').map(capitalised),
+      verb: verbs.split('|'),
+      name: givenNames.split('|'),
+      place: places.split('|'),
+      emoji: emoji.split('|'),
+    },
+  };
+}
+
+/** A function that fills the slots of one post, which keeps to one topic. */
+function filler(matter: Matter, random: () => number): (template: Template) => string {
+  const topic = Math.floor(random() * topics.length);
+  const slot = (name: string): string => {
+    if (name === 'noun') return pick(matter.nouns[topic] ?? [], random());
+    if (name === 'number') return String(1 + Math.floor(2 ** (random() * 11)));
+    if (name === 'code') return code(random);
+    if (name === 'tag') return topics[topic]?.tag ?? '';
+    return pick(matter.words[name] ?? [], random());
+  };
+  return (template) => template.map((part, place) => (place % 2 === 0 ? part : slot(part))).join('');
+}
+
+/** Something rare to search for, such as `QK-40213`. */
+function code(random: () => number): string {
+  const letter = () => String.fromCharCode(65 + Math.floor(random() * 26));
+  return `${letter()}${letter()}-${10_000 + Math.floor(random() * 90_000)}`;
+}
+
+/** Half of the posts have up to three sentences; one in a few hundred is long. */
+function sentenceCount(random: () => number): number {
+  return Math.min(110, 1 + Math.floor(1.2 / (1 - random()) ** 0.75));
+}
+
+/** Five sentences a paragraph. */
+function gap(place: number): string {
+  if (place === 0) return '';
+  return place % 5 === 0 ? '\n\n' : ' ';
+}
+
+function capitalised(text: string): string {
+  return text.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+}
+
+function pick<T>(list: readonly T[], random: number): T {
+  return list[Math.floor(random * list.length)] as T;
+}
+
+/** A generator of numbers in [0, 1) for one post (mulberry32). */
+function randomNumbers(seed: number, index: number): () => number {
+  let state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,1 @@
+-- PostgreSQL has this index from the beginning.

@@ -1,0 +1,158 @@
+import { sql } from 'kysely';
+import { type Session, type Statement, statement, type WriteSession } from '#kit/db/index.ts';
+import type { Tables } from './tables.ts';
+import { Tally } from './tally.ts';
+
+export interface Analytics {
+  readonly totalPosts: number;
+  readonly totalCharacters: number;
+  readonly uniqueCharacters: number;
+  readonly topCharacters: readonly { readonly codePoint: number; readonly count: number }[];
+  readonly medianPostLength: number;
+  readonly postsPerUser: ReadonlyMap<number, number>;
+  /** By UTC hour of creation. */
+  readonly postsPerHour: readonly number[];
+}
+
+const topCharactersMax = 20;
+
+/** Adds a tally to the kept one, except `posts` and `characters`, which `post_total` has. */
+export async function addToTallies(session: WriteSession<Tables>, tally: Tally): Promise<void> {
+  await addCounts(session, increaseUsers, tally.users);
+  await addCounts(session, increaseLengths, tally.lengths);
+  await addCounts(session, increaseHours, tally.hours);
+  await addCounts(session, increaseCharacters, tally.characterCounts());
+}
+
+/** How many posts there are, of everybody or of one user. */
+export async function countPosts(session: Session<Tables>, userId: number | undefined): Promise<number> {
+  const counted =
+    userId === undefined ? await allPosts.first(session, {}) : await postsOfUser.first(session, { userId });
+  return counted?.posts ?? 0;
+}
+
+/** Exact figures over all posts, from the kept tallies. */
+export async function readAnalytics(session: Session<Tables>): Promise<Analytics> {
+  const total = await totals.first(session, {});
+  const totalPosts = total?.posts ?? 0;
+  const byHour = new Map((await hours.all(session, {})).map(({ key, count }) => [key, count]));
+  return {
+    totalPosts,
+    totalCharacters: total?.characters ?? 0,
+    uniqueCharacters: (await uniqueCharacters.first(session, {}))?.count ?? 0,
+    topCharacters: await topCharacters.all(session, {}),
+    medianPostLength: await medianLength(session, totalPosts),
+    postsPerUser: new Map((await users.all(session, {})).map(({ key, count }) => [key, count])),
+    postsPerHour: Array.from({ length: 24 }, (_, hour) => byHour.get(hour) ?? 0),
+  };
+}
+
+/** The middle length, or the floor of the mean of the two in the middle. */
+async function medianLength(session: Session<Tables>, totalPosts: number): Promise<number> {
+  if (totalPosts === 0) return 0;
+  const [lower, upper] = [Math.floor((totalPosts + 1) / 2), Math.floor(totalPosts / 2) + 1];
+  const middle = await middleLengths.first(session, { lower, upper });
+  return Math.floor(((middle?.lower ?? 0) + (middle?.upper ?? 0)) / 2);
+}
+
+/** The kept figures as one tally, to compare with a count of the posts. */
+export async function readTally(session: Session<Tables>): Promise<Tally> {
+  const tally = new Tally();
+  const total = await totals.first(session, {});
+  tally.posts = total?.posts ?? 0;
+  tally.characters = total?.characters ?? 0;
+  for (const { key, count } of await users.all(session, {})) tally.users.set(key, count);
+  for (const { key, count } of await lengths.all(session, {})) tally.lengths.set(key, count);
+  for (const { key, count } of await hours.all(session, {})) tally.hours.set(key, count);
+  for (const { key, count } of await characters.all(session, {})) tally.addCharacter(key, count);
+  return tally;
+}
+
+async function addCounts(
+  session: WriteSession<Tables>,
+  increase: Statement<{ counts: string }, unknown>,
+  counts: Iterable<[number, number]>,
+): Promise<void> {
+  const changed = [...counts].filter(([, by]) => by !== 0);
+  if (changed.length > 0) await increase.run(session, { counts: JSON.stringify(changed) });
+}
+
+const increaseUsers = increaseStatement('user_tally', 'user_id', 'posts');
+const increaseLengths = increaseStatement('length_tally', 'length', 'posts');
+const increaseHours = increaseStatement('hour_tally', 'hour', 'posts');
+const increaseCharacters = increaseStatement('character_tally', 'code_point', 'occurrences');
+
+/** One statement for any number of counts, given as JSON pairs of key and increase. */
+function increaseStatement(tableName: string, keyName: string, countName: string) {
+  const [table, key, count] = [sql.table(tableName), sql.ref(keyName), sql.ref(countName)];
+  return statement<Tables, { counts: string }>((_db, p, dialect) => {
+    const pairs =
+      dialect === 'sqlite'
+        ? sql`SELECT value ->> 0, value ->> 1 FROM json_each(${p('counts')}) WHERE true`
+        : sql`SELECT (value ->> 0)::bigint, (value ->> 1)::bigint FROM jsonb_array_elements(${p('counts')}::jsonb)`;
+    return sql`INSERT INTO ${table} (${key}, ${count}) ${pairs}
+      ON CONFLICT (${key}) DO UPDATE SET ${count} = ${table}.${count} + excluded.${count}`;
+  });
+}
+
+const totals = statement<Tables, Record<never, never>, { posts: number; characters: number }>((db) =>
+  db.selectFrom('post_total').select(['posts', 'characters']),
+);
+
+const allPosts = statement<Tables, Record<never, never>, { posts: number }>((db) =>
+  db.selectFrom('post_total').select('posts'),
+);
+
+const postsOfUser = statement<Tables, { userId: number }, { posts: number }>((db, p) =>
+  db.selectFrom('user_tally').select('posts').where('user_id', '=', p('userId')),
+);
+
+type Count = { key: number; count: number };
+
+const users = statement<Tables, Record<never, never>, Count>((db) =>
+  db
+    .selectFrom('user_tally')
+    .select(['user_id as key', 'posts as count'])
+    .where('posts', '>', 0)
+    .orderBy('user_id'),
+);
+
+const lengths = statement<Tables, Record<never, never>, Count>((db) =>
+  db.selectFrom('length_tally').select(['length as key', 'posts as count']),
+);
+
+const hours = statement<Tables, Record<never, never>, Count>((db) =>
+  db.selectFrom('hour_tally').select(['hour as key', 'posts as count']),
+);
+
+const characters = statement<Tables, Record<never, never>, Count>((db) =>
+  db.selectFrom('character_tally').select(['code_point as key', 'occurrences as count']),
+);
+
+const uniqueCharacters = statement<Tables, Record<never, never>, { count: number }>((db) =>
+  db
+    .selectFrom('character_tally')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('occurrences', '>', 0),
+);
+
+const topCharacters = statement<Tables, Record<never, never>, { codePoint: number; count: number }>((db) =>
+  db
+    .selectFrom('character_tally')
+    .select(['code_point as codePoint', 'occurrences as count'])
+    .where('occurrences', '>', 0)
+    .orderBy('occurrences', 'desc')
+    .orderBy('code_point')
+    .limit(sql.lit(topCharactersMax)),
+);
+
+/** The lengths of the posts at two positions, from 1, when all are put in order of length. */
+const middleLengths = statement<
+  Tables,
+  { lower: number; upper: number },
+  { lower: number | null; upper: number | null }
+>(
+  (_db, p) => sql`WITH reach AS (SELECT length, sum(posts) OVER (ORDER BY length) AS posts FROM length_tally)
+    SELECT min(CASE WHEN posts >= ${p('lower')} THEN length END) AS lower,
+      min(CASE WHEN posts >= ${p('upper')} THEN length END) AS upper FROM reach`,
+);

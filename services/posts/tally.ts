@@ -1,0 +1,81 @@
+import type { NewPost } from './post.ts';
+
+const hourMs = 3_600_000;
+/** Latin, Greek, Cyrillic and their neighbours are counted in a table, others in a map. */
+const tableSize = 0x600;
+
+/** Sums over posts, to be added to those that are kept. */
+export class Tally {
+  posts = 0;
+  characters = 0;
+  readonly users = new Map<number, number>();
+  readonly lengths = new Map<number, number>();
+  readonly hours = new Map<number, number>();
+  readonly #common = new Int32Array(tableSize);
+  readonly #others = new Map<number, number>();
+
+  /** Counts a post but for its time, or takes it away with `sign` -1. */
+  add(post: NewPost, sign: 1 | -1 = 1): void {
+    const length = this.#addText(post.title, sign) + this.#addText(post.body, sign);
+    this.posts += sign;
+    this.characters += sign * length;
+    increase(this.users, post.userId, sign);
+    increase(this.lengths, length, sign);
+  }
+
+  /** Counts the time of so many posts. */
+  addTime(createdAtMs: number, posts: number): void {
+    increase(this.hours, Math.floor(createdAtMs / hourMs) % 24, posts);
+  }
+
+  /** Adds what another tally counted, `sign` times. */
+  addAll(other: Tally, sign: 1 | -1): void {
+    this.posts += sign * other.posts;
+    this.characters += sign * other.characters;
+    for (const [user, posts] of other.users) increase(this.users, user, sign * posts);
+    for (const [length, posts] of other.lengths) increase(this.lengths, length, sign * posts);
+    for (const [hour, posts] of other.hours) increase(this.hours, hour, sign * posts);
+    for (const [codePoint, times] of other.characterCounts()) this.addCharacter(codePoint, sign * times);
+  }
+
+  /** Whether adding it would change nothing. */
+  get isZero(): boolean {
+    const counts = [...this.users.values(), ...this.lengths.values(), ...this.hours.values()];
+    const differing = counts.some((count) => count !== 0) || !this.characterCounts().next().done;
+    return this.posts === 0 && this.characters === 0 && !differing;
+  }
+
+  addCharacter(codePoint: number, times: number): void {
+    if (codePoint < tableSize) this.#common[codePoint] = (this.#common[codePoint] as number) + times;
+    else increase(this.#others, codePoint, times);
+  }
+
+  /** How often each code point occurs; those that do not are left out. */
+  *characterCounts(): Generator<[codePoint: number, times: number]> {
+    for (const [codePoint, times] of this.#common.entries()) if (times !== 0) yield [codePoint, times];
+    for (const entry of this.#others) if (entry[1] !== 0) yield entry;
+  }
+
+  /** Gives the length of the text in code points. */
+  #addText(text: string, sign: number): number {
+    const common = this.#common;
+    let pairs = 0;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit < tableSize) {
+        common[unit] = (common[unit] as number) + sign;
+      } else if (unit >= 0xd800 && unit < 0xdc00) {
+        increase(this.#others, text.codePointAt(index) as number, sign);
+        index++;
+        pairs++;
+      } else {
+        increase(this.#others, unit, sign);
+      }
+    }
+    return text.length - pairs;
+  }
+}
+
+function increase(counts: Map<number, number>, key: number, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}

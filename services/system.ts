@@ -1,0 +1,200 @@
+import { mkdirSync } from 'node:fs';
+import { Registry } from 'prom-client';
+import { type Clock, systemClock } from '#kit/clock.ts';
+import type { Settings } from '#kit/config.ts';
+import { choice, type Environment, integer, readConfig, refuse, text } from '#kit/config.ts';
+import { AppError } from '#kit/errors.ts';
+import { createLog, type Log } from '#kit/log.ts';
+import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
+import { localClient, requireTokenOffLoopback } from '#kit/rpc/index.ts';
+import type { DemoSignIn, Running, Service, Surroundings } from '#kit/service.ts';
+import { OtlpTracer } from '#kit/tracing/otlp.ts';
+
+/** Settings that every service shares. */
+export const suiteSettings = {
+  OCTAVO_DATA: text({ default: './data', help: 'Folder for databases, stored files and generated secrets' }),
+  HOST: text({ default: '127.0.0.1', help: 'Address to listen on' }),
+  PORT: integer({ min: 0, max: 65_535, help: 'Port to listen on; 0 picks a free one' }),
+  NODE_ENV: choice(['development', 'test', 'production'], {
+    default: 'development',
+    help: 'production refuses missing secrets and has no demo accounts',
+  }),
+  LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    default: 'info',
+    help: 'Least severe level to log',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: text({
+    help: 'Collector of traces by OTLP over HTTP, without /v1/traces, such as http://127.0.0.1:4318',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: text({
+    secret: true,
+    help: 'What is sent along to it: name=value, several with commas between, values percent-encoded',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: text({ default: '1', help: 'Share of the traces that are sent, 0 to 1' }),
+  RPC_TOKEN: text({
+    secret: true,
+    help: 'Shared secret between the services; required in production off loopback',
+  }),
+} satisfies Settings;
+
+/** One line of the topology. */
+export interface Entry {
+  readonly service: Service<Settings, never>;
+  /** Its folder in `services/`, where that is not its name. */
+  readonly folder?: string;
+  /** Its port in `octavo up`; absent where it only answers other services. */
+  readonly upPort?: number;
+  /** Its port when served alone. */
+  readonly alonePort: number;
+  /** Starts it in a system, together with what it needs. */
+  start(system: System, surroundings: Surroundings): Promise<Running>;
+}
+
+/** Where a running service can be opened. */
+export interface Address {
+  readonly name: string;
+  readonly summary: string;
+  readonly url: string;
+}
+
+export interface SystemOptions {
+  readonly environment: Environment;
+  /** Port per service name; one that is missing is used in process only. */
+  readonly ports?: Readonly<Record<string, number>>;
+  readonly clock?: Clock;
+  /** Where to log; by default standard error at LOG_LEVEL. */
+  readonly log?: Log;
+}
+
+/** Services running in this process, and the clients that join them. */
+export class System implements AsyncDisposable {
+  readonly environment: Environment;
+  readonly #options: SystemOptions;
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #running = new Map<string, Promise<Running>>();
+  readonly #stack = new AsyncDisposableStack();
+
+  constructor(entries: readonly Entry[], options: SystemOptions) {
+    this.environment = options.environment;
+    this.#options = options;
+    this.#entries = new Map(entries.map((entry) => [entry.service.name, entry]));
+  }
+
+  /** Starts a service once; a second call gives the same one. `metrics` joins an embedded one to its host's. */
+  start(name: string, metrics = new Registry()): Promise<Running> {
+    const known = this.#running.get(name);
+    if (known) return known;
+    const entry = this.#entries.get(name);
+    if (!entry)
+      throw new AppError(
+        'invalid_input',
+        `unknown service ${name}; known: ${[...this.#entries.keys()].join(', ')}`,
+      );
+    const started = entry
+      .start(this, this.#surroundings(name, metrics))
+      .then((running) => this.#stack.use(running));
+    this.#running.set(name, started);
+    return started;
+  }
+
+  /** A client of another service: over the network where its address is set, else in this process. */
+  async client<D extends ServiceDefinition>(
+    definition: D,
+    provider: Service<Settings, never, Running & { readonly handlers: Handlers<D> }>,
+    { address, surroundings }: { address: string; surroundings: Surroundings },
+  ): Promise<Client<D>> {
+    const { log, metrics } = surroundings;
+    const remote = this.environment[address];
+    if (remote) {
+      const { RPC_TOKEN: token } = readConfig(suiteSettings, this.environment);
+      const { environment } = surroundings;
+      requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: remote, token, environment });
+      const { remoteClient } = await import('#kit/rpc/remote.ts');
+      return this.#stack.use(remoteClient(definition, { address: remote, token, log, metrics }));
+    }
+    const running = (await this.start(provider.name, metrics)) as Running & { handlers: Handlers<D> };
+    return localClient(definition, running.handlers, { log, metrics });
+  }
+
+  /** What runs and can be opened, in the order of the topology. */
+  async addresses(): Promise<Address[]> {
+    const started = await this.#started();
+    return started.flatMap(({ service, running }) =>
+      running.url === undefined ? [] : [{ name: service.name, summary: service.summary, url: running.url }],
+    );
+  }
+
+  /** Accounts for trying things out; none in production. */
+  async demoSignIns(): Promise<DemoSignIn[]> {
+    const started = await this.#started();
+    return started.flatMap(({ running }) => running.demoSignIns ?? []);
+  }
+
+  /** Stops in the reverse order of starting: whoever calls others goes before them. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+
+  /** Its spans are sent on when all services have stopped. */
+  #surroundings(name: string, metrics: Registry): Surroundings {
+    const surroundings = surroundingsFor(name, this.#options, metrics);
+    const tracer = this.#stack.use(tracerFor(name, this.environment, surroundings));
+    return { ...surroundings, tracer };
+  }
+
+  #started(): Promise<{ service: Entry['service']; running: Running }[]> {
+    const started = [...this.#entries.values()].filter(({ service }) => this.#running.has(service.name));
+    return Promise.all(
+      started.map(async ({ service }) => ({
+        service,
+        running: (await this.#running.get(service.name)) as Running,
+      })),
+    );
+  }
+}
+
+/** What a service is given besides its settings; makes its data folder. */
+export function surroundingsFor(
+  name: string,
+  options: SystemOptions,
+  metrics = new Registry(),
+): Surroundings {
+  const config = readConfig(suiteSettings, options.environment);
+  mkdirSync(config.OCTAVO_DATA, { recursive: true, mode: 0o700 });
+  return {
+    log: options.log?.child({ service: name }) ?? createLog({ service: name, level: config.LOG_LEVEL }),
+    clock: options.clock ?? systemClock,
+    dataFolder: config.OCTAVO_DATA,
+    environment: config.NODE_ENV,
+    host: config.HOST,
+    port: options.ports?.[name],
+    metrics,
+  };
+}
+
+/** Where the spans of a service go; nowhere without a collector. */
+function tracerFor(
+  service: string,
+  environment: Environment,
+  { log, metrics }: Surroundings,
+): OtlpTracer | undefined {
+  const config = readConfig(suiteSettings, environment);
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = config;
+  const ratio = Number(config.OTEL_TRACES_SAMPLER_ARG);
+  if (!(ratio >= 0 && ratio <= 1)) refuse({ OTEL_TRACES_SAMPLER_ARG: 'must be a number from 0 to 1' });
+  if (endpoint === undefined) return undefined;
+  if (!/^https?:/.test(URL.parse(endpoint)?.protocol ?? '')) {
+    refuse({ OTEL_EXPORTER_OTLP_ENDPOINT: 'must be an address with http or https' });
+  }
+  return new OtlpTracer({ endpoint, headers: readHeaders(headers), service, ratio, log, metrics });
+}
+
+function readHeaders(list: string): Record<string, string> {
+  const pairs = list.split(',').filter((pair) => pair.trim() !== '');
+  const entries = pairs.map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair)?.slice(1) ?? []);
+  try {
+    return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
+  } catch {
+    return refuse({ OTEL_EXPORTER_OTLP_HEADERS: 'must be name=value, several with commas between' }) as never;
+  }
+}

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+
+const given = (options: object = {}) => Type.String({ minLength: 1, ...options });
+const password = given({ examples: ['correct horse battery staple'] });
+const email = given({ examples: ['alice@example.com'] });
+const jwt = given({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] });
+const instant = Type.String({ format: 'date-time' });
+const uuid = Type.String({ format: 'uuid' });
+
+export const Credentials = Type.Object({ email, password });
+export const RefreshToken = Type.Object({ refreshToken: jwt });
+export const PasswordChange = Type.Object({ currentPassword: password, newPassword: password });
+export const EmailChange = Type.Object({ newEmail: email, password });
+export const Confirmation = Type.Object({ password });
+export const SessionId = Type.Object({ id: Type.String() });
+
+export const Issued = Type.Object({ tokens: Type.Object({ accessToken: jwt, refreshToken: jwt }) });
+export const Profile = Type.Object({ id: uuid, email, createdAt: instant });
+export const SessionList = Type.Object({
+  sessions: Type.Array(
+    Type.Object({
+      id: uuid,
+      current: Type.Boolean({ description: 'The session of the token that asks' }),
+      createdAt: instant,
+      lastUsedAt: instant,
+      expiresAt: instant,
+      address: Type.String({ examples: ['192.0.2.7'] }),
+      userAgent: Type.String({ examples: ['Firefox'] }),
+    }),
+  ),
+});
+
+export function message<T extends string>(text: T) {
+  return Type.Object({ message: Type.Literal(text) });
+}

@@ -1,0 +1,30 @@
+import type { Registry } from 'prom-client';
+import { AuditTrail } from '#kit/auth/audit.ts';
+import type { Log } from '#kit/log.ts';
+
+/** The names of the OWASP Logging Vocabulary, and `refresh_race`, which is ours. */
+export type AuditEvent =
+  | 'user_created'
+  | 'user_updated'
+  | 'user_deleted'
+  | 'authn_login_success'
+  | 'authn_login_fail'
+  | 'authn_login_lock'
+  | 'authn_password_change'
+  | 'authn_password_change_fail'
+  | 'authn_token_created'
+  | 'authn_token_revoked'
+  | 'authn_token_reuse'
+  | 'refresh_race';
+
+/** No address of e-mail, no password, no token is in it. */
+export class Audit extends AuditTrail<AuditEvent> {
+  constructor(log: Log, metrics: Registry) {
+    super({
+      log,
+      metrics,
+      figure: 'tokens_events_total',
+      alarming: ['authn_login_lock', 'authn_token_reuse'],
+    });
+  }
+}

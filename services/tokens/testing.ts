@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { FakeClock } from '#kit/clock.ts';
+import { type Environment, readConfig } from '#kit/config.ts';
+import { createLog } from '#kit/log.ts';
+import type { Surroundings } from '#kit/service.ts';
+import { tokens } from './service.ts';
+
+export const secrets = {
+  access: 'the access key of the tests, long enough',
+  refresh: 'the refresh key of the tests, long enough',
+} as const;
+
+export const password = 'ferries wait in fog';
+
+export interface Pair {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+  readonly json: any;
+}
+
+export interface TestTokens extends AsyncDisposable {
+  readonly url: string;
+  readonly clock: FakeClock;
+  /** What was logged. */
+  readonly lines: Record<string, unknown>[];
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  post(path: string, body?: unknown, token?: string): Promise<Answer>;
+  get(path: string, token?: string): Promise<Answer>;
+  register(email: string, given?: string): Promise<Pair>;
+  login(email: string, given?: string): Promise<Pair>;
+  /** The value of a figure in /metrics. */
+  figure(name: string): Promise<number>;
+}
+
+export interface CallOptions {
+  /** Text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The service on a free port, without a rate limit and with light hashes unless the environment says otherwise. */
+export async function startTokens(
+  environment: Environment = {},
+  nodeEnv: Surroundings['environment'] = 'test',
+): Promise<TestTokens> {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-tokens-'));
+  const clock = new FakeClock();
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog({
+    service: 'tokens',
+    destination: { write: (line) => lines.push(JSON.parse(line)) },
+  });
+  const config = readConfig(tokens.settings, {
+    RATE_LIMIT_MAX: '0',
+    ARGON2_MEMORY_KIB: '8',
+    ARGON2_PASSES: '1',
+    ...(nodeEnv === 'production'
+      ? {}
+      : { JWT_ACCESS_SECRET: secrets.access, JWT_REFRESH_SECRET: secrets.refresh }),
+    ...environment,
+  });
+  const metrics = new Registry();
+  const running = await tokens.start(
+    config,
+    { log, clock, dataFolder, environment: nodeEnv, metrics, host: '127.0.0.1', port: 0 },
+    {},
+  );
+  const client = clientOf(running.url ?? '');
+  return {
+    ...client,
+    url: running.url ?? '',
+    clock,
+    lines,
+    async [Symbol.asyncDispose]() {
+      await running[Symbol.asyncDispose]();
+      await rm(dataFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+function clientOf(url: string) {
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
+    const { body, token, headers = {} } = options;
+    const isRaw = typeof body === 'string' || body === undefined;
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: isRaw ? body : JSON.stringify(body),
+    });
+    return answerOf(response);
+  };
+  const pairOf = async (path: string, status: number, given: object): Promise<Pair> => {
+    const answer = await call('POST', path, { body: given });
+    assert.equal(answer.status, status, answer.text);
+    return answer.json.tokens;
+  };
+  return {
+    call,
+    post: (path: string, body?: unknown, token?: string) => call('POST', path, { body, token }),
+    get: (path: string, token?: string) => call('GET', path, { token }),
+    register: (email: string, given = password) => pairOf('/auth/register', 201, { email, password: given }),
+    login: (email: string, given = password) => pairOf('/auth/login', 200, { email, password: given }),
+    async figure(name: string): Promise<number> {
+      const { text } = await call('GET', '/metrics');
+      return Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
+    },
+  };
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    get json() {
+      return JSON.parse(text);
+    },
+  };
+}
+
+/** Asserts an error in its one shape. */
+export function refused(answer: Answer, status: number, code: string): void {
+  assert.equal(answer.status, status, answer.text);
+  const { error, ...rest } = answer.json;
+  assert.deepEqual(rest, {});
+  assert.deepEqual(Object.keys(error), ['code', 'message']);
+  assert.equal(error.code, code, answer.text);
+  assert.ok(error.message.length > 0);
+}
+
+/** The claims of a token, unverified. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into any claim
+export function claimsOf(token: string): any {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+}
+
+/** A token over any header and claims, signed with any key. Text is taken as it is. */
+export function mint(header: unknown, claims: unknown, key: string = secrets.access): string {
+  const input = [header, claims]
+    .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
+    .map((text) => Buffer.from(text).toString('base64url'))
+    .join('.');
+  return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`;
+}

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { readConfig } from '#kit/config.ts';
+import { topology } from '../services/index.ts';
+import { suiteSettings } from '../services/system.ts';
+import { startProcess, stopProcess } from '../services/testing.ts';
+
+// What cannot be run here for want of a container engine or a cluster is checked for what they would refuse.
+
+interface Named {
+  readonly name: string;
+  readonly value?: string;
+}
+
+interface Container {
+  readonly args: readonly string[];
+  readonly env: readonly Named[];
+  readonly ports: readonly { readonly containerPort: number }[];
+  readonly resources: { readonly requests: object; readonly limits: { readonly memory: string } };
+  readonly securityContext: object;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly startupProbe: Probe;
+  readonly lifecycle: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Named;
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is checked by the types of Kubernetes
+  readonly spec: any;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+interface Compose {
+  readonly services: Readonly<
+    Record<string, { image: string; command?: string[]; environment?: Record<string, string> }>
+  >;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const folder = join(root, 'deploy');
+const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+const files = globSync('kubernetes/*.yaml', { cwd: folder }).sort();
+const manifests = files.flatMap((file) =>
+  parseAllDocuments(read(file)).map((document) => document.toJS({ maxAliasCount: -1 }) as Manifest),
+);
+const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+const compose = parse(read('compose.yaml'), { merge: true }) as Compose;
+const composed = Object.entries(compose.services).filter(([, { image }]) => image === 'octavo');
+const secrets = {
+  DATABASE_URL: 'postgres://octavo:octavo@postgres/octavo',
+  RPC_TOKEN: 'a token between the services',
+  GATEWAY_JWT_SECRET: 'a secret of more than thirty-two bytes',
+  NATS_URL: 'nats://nats:4222',
+  S3_ACCESS_KEY_ID: 'octavo',
+  S3_SECRET_ACCESS_KEY: 'octavo',
+};
+
+describe('the manifests for Kubernetes', () => {
+  test('are what its API takes', () => {
+    const project = mkdtempSync(join(tmpdir(), 'octavo-manifests-'));
+    after(() => rmSync(project, { recursive: true }));
+    symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+    const typed = manifests.filter(({ kind }) => kind !== 'Kustomization');
+    const lines = typed.map((manifest, index) => {
+      const { apiVersion, kind } = manifest;
+      const from = apiVersion.includes('/') ? apiVersion : 'v1';
+      return `export const m${index}: import('kubernetes-models/${from}').I${kind} = ${JSON.stringify(manifest)};`;
+    });
+    writeFileSync(join(project, 'manifests.ts'), lines.join('\n'));
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--ignoreConfig'];
+    execFileSync(join(root, 'node_modules/.bin/tsc'), [...options, 'manifests.ts'], {
+      cwd: project,
+      stdio: 'pipe',
+    });
+    assert.ok(typed.length > 10);
+  });
+
+  test('are all in the kustomization', () => {
+    const { resources } = parse(read('kubernetes/kustomization.yaml')) as { resources: string[] };
+    const expected = files.map((file) => file.split('/')[1]).filter((file) => file !== 'kustomization.yaml');
+    assert.deepEqual(resources.toSorted(), expected);
+  });
+
+  for (const { metadata, spec } of deployments) {
+    const container = spec.template.spec.containers[0] as Container;
+
+    test(`let ${metadata.name} be replaced and lose a node without an outage`, () => {
+      assert.ok(spec.replicas >= 2);
+      assert.deepEqual(spec.strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
+      assert.deepEqual(spec.selector.matchLabels, spec.template.metadata.labels);
+      const budget = manifests.find(
+        (each) => each.kind === 'PodDisruptionBudget' && each.metadata.name === metadata.name,
+      );
+      assert.deepEqual(budget?.spec, { minAvailable: 1, selector: spec.selector });
+      const { lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
+      const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path);
+      assert.deepEqual(paths, ['/health', '/health', '/readiness']);
+      // Twice as long as a caller keeps an address, and then some for what is under way.
+      assert.ok(lifecycle.preStop.sleep.seconds >= 6);
+      assert.ok(spec.template.spec.terminationGracePeriodSeconds >= lifecycle.preStop.sleep.seconds + 30);
+    });
+
+    test(`give ${metadata.name} few rights and bounded means`, () => {
+      assert.equal(spec.template.spec.securityContext.runAsNonRoot, true);
+      assert.equal(spec.template.spec.automountServiceAccountToken, false);
+      assert.deepEqual(container.securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      assert.deepEqual(Object.keys(container.resources.requests), ['cpu', 'memory']);
+      assert.ok(container.resources.limits.memory);
+    });
+
+    test(`start ${metadata.name} as it is to be started in production`, () => {
+      const config = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+      const own = Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? secretOf(name)]));
+      const [command, service = ''] = container.args;
+      assert.equal(command, 'serve');
+      assertStarts(service, { ...config, ...own }, Object.keys(own));
+      const [port] = container.ports;
+      assert.equal(port?.containerPort, entryOf(service).alonePort);
+      assert.equal(own.PORT, String(port?.containerPort));
+    });
+  }
+});
+
+describe('the compose file', () => {
+  for (const [name, { command = [], environment = {} }] of composed) {
+    test(`starts ${name} as it is to be started in production`, () => {
+      const given = Object.entries(environment).map(([key, value]) => [
+        key,
+        value.replace(/\$\{(\w+)[^}]*\}/g, 'x'.repeat(32)),
+      ]);
+      assert.deepEqual(command, ['serve', name]);
+      assertStarts(name, { NODE_ENV: 'production', ...Object.fromEntries(given) }, Object.keys(environment));
+    });
+  }
+
+  test('needs nothing that the example of its settings does not name', () => {
+    const named = [...read('example.env').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+    const used = [...read('compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name);
+    assert.deepEqual([...new Set(used)].sort(), named.sort());
+  });
+
+  test('has everything that Prometheus is to look at', () => {
+    const { scrape_configs: jobs } = parse(read('prometheus/prometheus.yaml')) as {
+      scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
+    };
+    const targets = jobs.flatMap(({ dns_sd_configs: [target] }) =>
+      target ? [[target.names[0], target.port]] : [],
+    );
+    const expected = composed.map(([name]) => [name, entryOf(name).alonePort]);
+    assert.deepEqual(targets.sort(), expected.sort());
+  });
+});
+
+describe('the image', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list = '']) =>
+    list.split(' '),
+  );
+
+  test('is made of what is there, and runs as nobody in particular', () => {
+    for (const path of copied) assert.ok(existsSync(join(root, path)), path);
+    const allowed = read('Dockerfile.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'));
+    assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...new Set(copied)].sort());
+    assert.match(read('Dockerfile'), /^USER 10001:10001$/m);
+  });
+
+  test('has every package that its code imports', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const isShipped = (file: string) =>
+      !/\.(test|suite)\.ts$|\/testing|\/training\/|train\.ts$|\/contract\//.test(file);
+    const sources = globSync(['bin/**/*.ts', 'kit/**/*.ts', 'services/**/*.ts'], { cwd: root }).filter(
+      isShipped,
+    );
+    const missing = sources.flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      const found = text.matchAll(
+        /^(?:import|export) (?!type )[^;]*?from '([^'#.][^']*)'|import\('([^'#.][^']*)'\)/gm,
+      );
+      const packages = [...found].map(([, from, dynamic]) => packageOf(from ?? dynamic ?? ''));
+      return packages.filter((name) => name && !dependencies[name]).map((name) => `${file}: ${name}`);
+    });
+    assert.deepEqual(
+      missing.filter((line) => !line.startsWith('bin/check.ts')),
+      [],
+    );
+  });
+
+  test('runs from what is copied into it', async (context) => {
+    const image = mkdtempSync(join(tmpdir(), 'octavo-image-'));
+    const isIgnored = (path: string) => /\.(test|suite)\.ts$/.test(path);
+    for (const path of copied) {
+      cpSync(join(root, path), join(image, path), { recursive: true, filter: (from) => !isIgnored(from) });
+    }
+    symlinkSync(join(root, 'node_modules'), join(image, 'node_modules'));
+    const environment = {
+      ...secrets,
+      DATABASE_URL: '',
+      NATS_URL: '',
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'error',
+    };
+    const { url, child } = await startProcess(
+      'gateway',
+      { ...environment, OCTAVO_DATA: join(image, 'data') },
+      0,
+      image,
+    );
+    context.after(async () => {
+      await stopProcess(child);
+      rmSync(image, { recursive: true });
+    });
+    assert.equal((await fetch(`${url}/readiness`)).status, 200);
+    assert.equal((await fetch(`${url}/docs`)).status, 200);
+    assert.equal((await fetch(url)).status, 200);
+  });
+});
+
+/** Asserts that a service takes the settings, knows each of its own, and misses none. */
+function assertStarts(name: string, environment: Record<string, string>, own: readonly string[]): void {
+  const { service } = entryOf(name);
+  const known = { ...suiteSettings, ...service.settings };
+  const addresses = ['POSTSVC_ADDR', 'AUTHSVC_ADDR'];
+  assert.deepEqual(
+    own.filter((key) => !(key in known) && !addresses.includes(key)),
+    [],
+    `${name} knows no such settings`,
+  );
+  readConfig({ ...suiteSettings, ...service.settings }, environment);
+  const needed = Object.keys(known).filter((key) => ['DATABASE_URL', 'NATS_URL', 'RPC_TOKEN'].includes(key));
+  if (name !== 'gateway') for (const key of needed) assert.ok(environment[key], `${name} wants ${key}`);
+}
+
+function entryOf(name: string) {
+  const entry = topology.find(({ service }) => service.name === name);
+  assert.ok(entry, `${name} is no service`);
+  return entry;
+}
+
+function secretOf(name: string): string {
+  const secret = (secrets as Record<string, string>)[name];
+  assert.ok(secret, `${name} is no secret that README.md tells to make`);
+  assert.ok(read('README.md').includes(name), `deploy/README.md does not say how to make ${name}`);
+  return secret;
+}
+
+function packageOf(specifier: string): string | undefined {
+  if (specifier.startsWith('node:') || builtinModules.includes(specifier)) return undefined;
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

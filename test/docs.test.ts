@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { example, settingsOf } from '../bin/commands/config.ts';
+import { commands } from '../bin/commands.ts';
+import { topology } from '../services/index.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const documents = globSync(['*.md', 'decisions/*.md', '{services,kit,deploy,bench}/**/*.md'], { cwd: root });
+
+test('every service has its row with its ports in the README', () => {
+  const rows = read('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+  for (const { service, folder = service.name, upPort, alonePort } of topology) {
+    const row = rows.find((line) => line.includes(`services/${folder}/`) && line.includes(service.name));
+    assert.ok(row, `README.md has no row for ${service.name}`);
+    for (const port of [upPort, alonePort]) {
+      if (port !== undefined)
+        assert.ok(row.includes(String(port)), `the row of ${service.name} does not say ${port}`);
+    }
+  }
+});
+
+test('.env.example is what the settings say', () => {
+  assert.equal(read('.env.example'), example(settingsOf()));
+});
+
+test('every setting of a service is in its README', () => {
+  for (const { service, folder = service.name } of topology) {
+    const text = read(`services/${folder}/README.md`);
+    for (const name of Object.keys(service.settings)) {
+      assert.ok(text.includes(`\`${name}\``), `services/${folder}/README.md does not explain ${name}`);
+    }
+  }
+});
+
+test('every command of the command line is in the README', () => {
+  for (const name of Object.keys(commands)) {
+    assert.match(
+      read('README.md'),
+      new RegExp(`octavo ${name}\\b`),
+      `README.md does not show octavo ${name}`,
+    );
+  }
+});
+
+test('every npm script that a document names exists', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  for (const document of documents) {
+    for (const [, name = ''] of read(document).matchAll(/npm run ([\w:-]+)/g)) {
+      assert.ok(scripts[name], `${document} names npm run ${name}`);
+    }
+  }
+});
+
+test('links between documents and files lead somewhere', () => {
+  for (const document of documents) {
+    for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)) {
+      assert.ok(existsSync(join(root, dirname(document), target)), `${document} links to ${target}`);
+    }
+  }
+});
+
+test('decisions are numbered without gaps, short, and say when to revisit them', () => {
+  const files = globSync('decisions/*.md', { cwd: root }).sort();
+  assert.ok(files.length > 0);
+  for (const [index, file] of files.entries()) {
+    assert.ok(file.startsWith(`decisions/${String(index + 1).padStart(3, '0')}-`), `${file} is out of order`);
+    const lines = read(file).trimEnd().split('\n').length;
+    assert.ok(lines >= 10 && lines <= 70, `${file} has ${lines} lines`);
+    assert.match(read(file), /revisit/i, `${file} does not say when to revisit it`);
+  }
+});
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}

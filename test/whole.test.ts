@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, describe, test } from 'node:test';
+import { freePort } from '#kit/testing/free-port.ts';
+import { commands } from '../bin/commands.ts';
+import { startProcess, stopProcess } from '../services/testing.ts';
+
+const entry = join(import.meta.dirname, '../bin/octavo.js');
+const folder = await mkdtemp(join(tmpdir(), 'octavo-whole-'));
+after(() => rm(folder, { recursive: true, force: true }));
+const quick = { LOG_LEVEL: 'warn', ARGON2_MEMORY_KIB: '1024', ARGON2_PASSES: '1' };
+
+describe('octavo up', () => {
+  test('prints where everything is and how to sign in, and ends with 0 on SIGTERM', async () => {
+    await using up = await Up.start(join(folder, 'up'));
+    const portal = await fetch(up.addressOf('portal'));
+    assert.equal(portal.status, 200);
+    assert.match(await portal.text(), new RegExp(new URL(up.addressOf('gateway')).host));
+    for (const role of ['admin', 'editor', 'viewer']) {
+      const signedIn = await signIn(up.addressOf('gateway'), role, up.passwordOf(role));
+      assert.equal(signedIn.status, 200, role);
+    }
+    assert.equal(await up.stop(), 0);
+  });
+
+  test('an address in use is said plainly', async () => {
+    await using up = await Up.start(join(folder, 'first'));
+    const { port } = new URL(up.addressOf('portal'));
+    const second = await octavo(['up', '--port', port], { OCTAVO_DATA: join(folder, 'second') });
+    assert.equal(second.code, 69);
+    assert.match(second.stderr, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use`));
+  });
+});
+
+describe('the command line', () => {
+  test('every command explains itself', async () => {
+    const whole = await octavo(['--help']);
+    assert.equal(whole.code, 0);
+    for (const name of Object.keys(commands)) {
+      assert.match(whole.stdout, new RegExp(`\\b${name}\\b`));
+      const help = await octavo([name, '--help']);
+      assert.deepEqual([help.code, help.stderr], [0, '']);
+      assert.match(help.stdout, new RegExp(`Usage: octavo ${name}`));
+    }
+  });
+
+  test('what it cannot do it refuses by name, with the status of a wrong call', async () => {
+    for (const [args, words] of [
+      [['nope'], /no command "nope"/],
+      [['serve'], /name the services/],
+      [['serve', 'nope'], /unknown service nope/],
+      [['serve', 'posts', '--bogus'], /--bogus/],
+      [['serve', 'tokens', '--workers', '2'], /tokens keeps its state in memory/],
+      [['seed', 'authz'], /authz/],
+      [['accounts', 'add', 'alice'], /role/],
+      [['restore', join(folder, 'missing')], /missing/],
+      [['policy', 'test', join(folder, 'missing')], /missing/],
+    ] as const) {
+      const { code, stderr } = await octavo([...args], { OCTAVO_DATA: join(folder, 'refused') });
+      assert.equal(code, 64, args.join(' '));
+      assert.match(stderr, words);
+    }
+  });
+
+  test('settings that cannot be used are refused by name before anything opens', async () => {
+    const { code, stderr } = await octavo(['serve', 'gateway', '--port', '0'], {
+      NODE_ENV: 'production',
+      OCTAVO_DATA: join(folder, 'production'),
+    });
+    assert.equal(code, 78, stderr);
+    assert.match(stderr, /GATEWAY_JWT_SECRET is required with NODE_ENV=production/);
+    const port = await octavo(['serve', 'gateway'], { PORT: 'eighty' });
+    assert.equal(port.code, 78);
+    assert.match(port.stderr, /PORT must be a whole number from 0 to 65535/);
+  });
+
+  test('accounts are added, changed and disabled', async () => {
+    const environment = { ...quick, OCTAVO_DATA: join(folder, 'accounts') };
+    const added = await octavo(
+      ['accounts', 'add', 'alice', 'editor'],
+      environment,
+      'a long enough password\n',
+    );
+    assert.equal(added.code, 0, added.stderr);
+    const { url, child } = await startProcess('gateway', environment);
+    const status = async () => (await signIn(url, 'alice', 'a long enough password')).status;
+    assert.equal(await status(), 200);
+    await octavo(['accounts', 'disable', 'alice'], environment);
+    assert.equal(await status(), 401);
+    await stopProcess(child);
+    const { stdout } = await octavo(['accounts', 'list'], environment);
+    assert.match(stdout, /alice +editor +\(disabled\)/);
+  });
+
+  test('the shipped policies pass the shipped cases', async () => {
+    const { code, stdout } = await octavo(['policy', 'test', 'services/authz/policies/cases.txt']);
+    assert.equal(code, 0);
+    assert.match(stdout, /0 not; 0 combinations without a case/);
+  });
+});
+
+describe('the data', () => {
+  test('is seeded, backed up while it is served, and restored elsewhere', async () => {
+    const environment = {
+      ...quick,
+      OCTAVO_DATA: join(folder, 'data'),
+      DEMO_VIEWER_PASSWORD: 'viewer-of-the-tests',
+    };
+    const { url, child } = await startProcess('gateway', environment);
+    assert.equal((await octavo(['seed', 'gateway', '--count', '1200'], environment)).code, 0);
+    const file = join(folder, 'backup.tar');
+    const saved = await octavo(['backup', file], environment);
+    assert.equal(saved.code, 0, saved.stderr);
+    const before = await totalPosts(url);
+    await stopProcess(child);
+    const occupied = await octavo(['restore', file], environment);
+    assert.equal(occupied.code, 64);
+    const elsewhere = { ...environment, OCTAVO_DATA: join(folder, 'elsewhere') };
+    const restored = await octavo(['restore', file], elsewhere);
+    assert.equal(restored.code, 0, restored.stderr);
+    const second = await startProcess('gateway', elsewhere);
+    assert.equal(await totalPosts(second.url), before);
+    assert.equal(before, 1_200);
+    await stopProcess(second.child);
+  });
+});
+
+describe('several workers behind one port', () => {
+  test('share the work, and one that dies is replaced', async (t) => {
+    const environment = {
+      ...quick,
+      OCTAVO_DATA: join(folder, 'workers'),
+      DEMO_VIEWER_PASSWORD: 'viewer-of-the-tests',
+    };
+    const port = await freePort();
+    const child = run(['serve', 'gateway', '--port', String(port), '--workers', '2'], environment);
+    t.after(() => child.kill('SIGKILL'));
+    await once(createInterface({ input: child.stdout }), 'line');
+    const url = `http://127.0.0.1:${port}`;
+    assert.equal(await totalPosts(url), 0);
+    const [first = 0, ...others] = await childrenOf(child);
+    assert.equal(others.length, 1);
+    const replaced = once(createInterface({ input: child.stderr }), 'line', {
+      signal: AbortSignal.timeout(10_000),
+    });
+    process.kill(first, 'SIGKILL');
+    assert.match(String(await replaced), /a worker ended with 1 and is replaced/);
+    assert.equal(await totalPosts(url), 0);
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+});
+
+/** A running `octavo up` on free ports. */
+class Up implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #output: string;
+
+  private constructor(child: ChildProcess, output: string) {
+    this.#child = child;
+    this.#output = output;
+  }
+
+  static async start(dataFolder: string): Promise<Up> {
+    const child = run(['up', '--data', dataFolder, '--port', '0'], quick);
+    let output = '';
+    for await (const line of createInterface({ input: child.stdout })) {
+      output += `${line}\n`;
+      if (line.startsWith('Ready')) break;
+    }
+    return new Up(child, output);
+  }
+
+  addressOf(name: string): string {
+    return new RegExp(`^ +${name} +(\\S+)`, 'm').exec(this.#output)?.[1] ?? '';
+  }
+
+  passwordOf(role: string): string {
+    return (
+      new RegExp(`^ +${role} +(\\S+)`, 'm').exec(this.#output.split('Demo sign-ins:')[1] ?? '')?.[1] ?? ''
+    );
+  }
+
+  async stop(): Promise<number | null> {
+    if (this.#child.exitCode !== null) return this.#child.exitCode;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    const [code] = (await ended) as [number | null];
+    return code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+function run(args: readonly string[], environment: Record<string, string>) {
+  return spawn(process.execPath, [entry, ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+async function octavo(args: readonly string[], environment: Record<string, string> = {}, input = '') {
+  const child = spawn(process.execPath, [entry, ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+  });
+  child.stdin.end(input);
+  const [stdout, stderr, [code]] = await Promise.all([
+    Array.fromAsync(child.stdout.setEncoding('utf8')),
+    Array.fromAsync(child.stderr.setEncoding('utf8')),
+    once(child, 'exit'),
+  ]);
+  return { code: code as number, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+function signIn(url: string, username: string, password: string): Promise<Response> {
+  return fetch(`${url}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  });
+}
+
+async function totalPosts(url: string): Promise<number> {
+  const signedIn = (await (await signIn(url, 'viewer', 'viewer-of-the-tests')).json()) as {
+    data: { token: string };
+  };
+  const headers = { authorization: `Bearer ${signedIn.data.token}` };
+  const list = (await (await fetch(`${url}/api/v1/posts`, { headers })).json()) as {
+    pagination: { totalItems: number };
+  };
+  return list.pagination.totalItems;
+}
+
+async function childrenOf(child: ChildProcess): Promise<number[]> {
+  const ps = spawn('ps', ['-o', 'pid=', '--ppid', String(child.pid)]);
+  const printed = (await Array.fromAsync(ps.stdout.setEncoding('utf8'))).join('');
+  return printed.trim().split(/\s+/).map(Number);
+}
