@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { glob } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
+import { inspect } from 'node:util';
 
 /**
  * Every check of the project, in the order of their cost. `node bin/check.ts [WORD...]` runs those whose name holds a word.
@@ -37,6 +39,9 @@ const checks: readonly Check[] = [
   tests('whole', ['test/!(architecture|docs).test.ts', 'bin/**/*.test.ts']),
 ];
 
+/** What failed, in words, for the end of the output. */
+const failures: string[] = [];
+
 interface Counts {
   passed: number;
   failed: number;
@@ -65,12 +70,17 @@ async function main(words: readonly string[]): Promise<number> {
     console.log(`   ${sum(counts)} in ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`);
     for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += counts[key];
   }
+  if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`);
   console.log(`\n${sum(total)}`);
   return total.failed > 0 || total.passed === 0 ? 1 : 0;
 }
 
 function sum({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+function indented(text: string): string {
+  return text.slice(0, 3_000).replaceAll(/^/gm, '    ');
 }
 
 function command(name: string, program: string, args: readonly string[]): Check {
@@ -80,9 +90,10 @@ function command(name: string, program: string, args: readonly string[]): Check 
       new Promise((resolve) => {
         const child = spawn(program, args, { stdio: 'inherit' });
         child.once('error', () => resolve({ passed: 0, failed: 1, skipped: 0 }));
-        child.once('exit', (code) =>
-          resolve({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 }),
-        );
+        child.once('exit', (code) => {
+          if (code !== 0) failures.push(`- ${name}`);
+          resolve({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
+        });
       }),
   };
 }
@@ -101,9 +112,15 @@ function tests(name: string, patterns: string[], environment: Record<string, str
       });
       const counts = new Promise<Counts>((resolve) => {
         const hung = setTimeout(() => {
-          console.log(`   does not end within ${longestCheckMs / 1000} s, and is left`);
+          failures.push(`- ${name}: does not end within ${longestCheckMs / 1000} s, and is left`);
           resolve({ passed: 0, failed: 1, skipped: 0 });
         }, longestCheckMs);
+        stream.on('test:fail', ({ name: test, file, details: { error } }) => {
+          if (error.cause !== undefined && String(error.cause).includes('subtest')) return;
+          failures.push(
+            `- ${name}: ${test} (${relative('.', file ?? '')})\n${indented(inspect(error.cause ?? error))}`,
+          );
+        });
         stream.on('test:summary', (event) => {
           if (event.file !== undefined) return;
           clearTimeout(hung);
