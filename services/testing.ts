@@ -81,12 +81,13 @@ export async function startProcess(
   return { url: line.split(/\s+/)[1] ?? '', child };
 }
 
-/** Ends a process by a signal and waits until it is gone. */
+/** Ends a process by a signal and waits until it is gone; throws where SIGTERM does not end it well. */
 export async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill(signal);
-  await gone;
+  const [code, endedBy] = await gone;
+  if (signal === 'SIGTERM' && code !== 0) throw new Error(`it ended with ${code ?? endedBy} on SIGTERM`);
 }
 
 type Started = Pick<TestSystem, 'url' | 'processes'> & AsyncDisposable;

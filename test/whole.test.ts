@@ -50,7 +50,7 @@ describe('the command line', () => {
   });
 
   test('what it cannot do it refuses by name, with the status of a wrong call', async () => {
-    for (const [args, words] of [
+    const refused = [
       [['nope'], /no command "nope"/],
       [['serve'], /name the services/],
       [['serve', 'nope'], /unknown service nope/],
@@ -60,11 +60,14 @@ describe('the command line', () => {
       [['accounts', 'add', 'alice'], /role/],
       [['restore', join(folder, 'missing')], /missing/],
       [['policy', 'test', join(folder, 'missing')], /missing/],
-    ] as const) {
-      const { code, stderr } = await octavo([...args], { OCTAVO_DATA: join(folder, 'refused') });
-      assert.equal(code, 64, args.join(' '));
-      assert.match(stderr, words);
-    }
+    ] as const;
+    await Promise.all(
+      refused.map(async ([args, words]) => {
+        const { code, stderr } = await octavo([...args], { OCTAVO_DATA: join(folder, 'refused') });
+        assert.equal(code, 64, args.join(' '));
+        assert.match(stderr, words);
+      }),
+    );
   });
 
   test('settings that cannot be used are refused by name before anything opens', async () => {

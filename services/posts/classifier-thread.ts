@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { BackgroundWorker } from '#kit/background-worker.ts';
 import { AppError } from '#kit/errors.ts';
 import type { Classification, Classifier } from './classifier.ts';
 import { type Batch, ClassifierQueue, type Place } from './classifier-queue.ts';
@@ -115,12 +115,13 @@ interface ThreadEvents {
 
 /** It keeps the process alive only while something is under way. */
 class ModelThread {
-  readonly #worker = new Worker(new URL('./classifier-worker.ts', import.meta.url), { name: 'classifier' });
+  readonly #worker = new BackgroundWorker(new URL('./classifier-worker.ts', import.meta.url), {
+    name: 'classifier',
+  });
   readonly #underWay = new Map<number, readonly Place[]>();
   #lastId = 0;
 
   constructor({ onClassified, onEnd }: ThreadEvents) {
-    this.#worker.unref();
     this.#worker.on('message', ({ id, classifications }: ClassifiedSlice) => {
       const places = this.#underWay.get(id) ?? [];
       this.#underWay.delete(id);
@@ -148,9 +149,7 @@ class ModelThread {
   }
 
   async end(): Promise<void> {
-    // Else the process may run out of work, and end, before this is done.
-    this.#worker.ref();
-    await this.#worker.terminate();
+    await this.#worker.end();
   }
 }
 

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { BackgroundWorker } from '#kit/background-worker.ts';
 import { AppError } from '#kit/errors.ts';
 import type { Answer, Question, Tasks, ThreadError } from './thread.ts';
 
@@ -12,17 +12,16 @@ interface Asked {
 
 /** A worker thread on the database of a folder; it keeps the process alive only while it is asked something. */
 class Thread {
-  readonly #worker: Worker;
+  readonly #worker: BackgroundWorker;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
   #ended = false;
 
   constructor(folder: string) {
-    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    this.#worker = new BackgroundWorker(new URL('./thread.ts', import.meta.url), {
       name: 'posts',
       workerData: { folder },
     });
-    this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => this.#settle(answer));
     this.#worker.on('error', (error) => this.#end(error as Error));
     this.#worker.on('exit', () => this.#end(new Error('the thread of the posts ended')));
@@ -48,9 +47,7 @@ class Thread {
 
   async close(): Promise<void> {
     if (!this.#ended) await this.ask('close', undefined).catch(() => {});
-    // Nothing else may keep the process alive until it has ended.
-    this.#worker.ref();
-    await this.#worker.terminate();
+    await this.#worker.end();
   }
 
   #settle(answer: Answer): void {

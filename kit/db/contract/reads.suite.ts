@@ -134,14 +134,20 @@ export function readContract(url: string | undefined): void {
     assert.equal((await countNotes.first(database, {}))?.count, 26);
   });
 
-  test('disposing the database ends a stream that nobody reads', async () => {
-    await using place = new Place(url);
-    const database = await openWithNotes(place, 25);
-    const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
-    await stream.next();
-    await database[Symbol.asyncDispose]();
-    await assert.rejects(Array.fromAsync({ [Symbol.asyncIterator]: () => stream }));
-  });
+  for (const [state, ms] of [
+    ['is being read', 0],
+    ['has been read', 100],
+  ] as const) {
+    test(`disposing the database ends a stream whose next batch ${state}`, async () => {
+      await using place = new Place(url);
+      const database = await openWithNotes(place, 25);
+      const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+      await stream.next();
+      await delay(ms);
+      await database[Symbol.asyncDispose]();
+      await assert.rejects(Array.fromAsync({ [Symbol.asyncIterator]: () => stream }));
+    });
+  }
 
   test('a slow read off the event loop holds up nobody else', async () => {
     await using place = new Place(url);

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
+import { BackgroundWorker } from '../../background-worker.ts';
 import type { StreamOptions } from '../database.ts';
 import type { Query, Row } from '../session.ts';
 import { toRow } from './connection.ts';
@@ -91,17 +91,18 @@ interface Question {
 class Thread {
   /** How many reads are open on it. */
   reads = 0;
-  readonly #worker: Worker;
+  readonly #worker: BackgroundWorker;
   readonly #waiting: Question[] = [];
   #asked: Question | undefined;
   #askedMs = 0;
+  /** Why it answers no more. */
+  #ended: unknown;
 
   constructor(file: string, onEnd: () => void) {
-    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    this.#worker = new BackgroundWorker(new URL('./thread.ts', import.meta.url), {
       name: 'sqlite-reader',
       workerData: { file },
     });
-    this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => this.#settle(answer));
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => {
@@ -117,6 +118,7 @@ class Thread {
   }
 
   ask(request: Request, signal: AbortSignal | undefined): Promise<Batch> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
     const { promise, resolve, reject } = Promise.withResolvers<Batch>();
     const question = { request, resolve, reject };
     const withdraw = (): void => {
@@ -138,9 +140,7 @@ class Thread {
   }
 
   async end(): Promise<void> {
-    // Nothing else may keep the process alive until it has ended.
-    this.#worker.ref();
-    await this.#worker.terminate();
+    await this.#worker.end();
   }
 
   #askNext(): void {
@@ -164,6 +164,7 @@ class Thread {
   }
 
   #fail(error: unknown): void {
+    this.#ended ??= error;
     for (const question of [this.#asked, ...this.#waiting.splice(0)]) question?.reject(error);
     this.#asked = undefined;
   }
