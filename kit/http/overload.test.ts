@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { silentLog } from '../log.ts';
+import { Connections } from './connections.ts';
+import { createHttpMetrics } from './metrics.ts';
+import { withDefaults } from './options.ts';
 import type { HttpApp } from './server.ts';
 import { sendStream } from './stream.ts';
 import { startTestServer, Wire } from './testing.ts';
+import { Traffic } from './traffic.ts';
 
 const workMs = 10;
 
@@ -65,6 +72,22 @@ describe('a server with more work than it can do', () => {
     const told = server.log.filter(({ msg }) => msg === 'overloaded');
     assert.ok(told.length > 0 && told.length < 8, `${told.length} lines`);
     assert.equal(server.log.filter(({ level }) => level === 'warn').length, told.length);
+  });
+
+  test('has two late turns within two seconds, also with idle ones between them', async () => {
+    const limits = withDefaults({ eventLoopDelayMs: 100 });
+    const figures = createHttpMetrics(new Registry());
+    const connections = new Connections(limits);
+    const traffic = new Traffic({ ...figures, limits, log: silentLog, connections, onEnd() {} });
+    const isOverloadedAfterPause = (): boolean => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+      return traffic.isOverloaded(performance.now());
+    };
+    assert.equal(isOverloadedAfterPause(), false);
+    await setTimeout(350);
+    assert.equal(isOverloadedAfterPause(), true);
+    await setTimeout(2_500);
+    assert.equal(isOverloadedAfterPause(), false);
   });
 
   test('is not called so for one pause', async () => {
@@ -162,7 +185,7 @@ describe('a server with more work than it can do', () => {
     await using wire = await Wire.open(server.port);
     wire.send('GET /echo HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: echo', '');
     await wire.until(/101/);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await setTimeout(400);
     wire.send('still there');
     await wire.until(/still there/);
   });

@@ -7,6 +7,8 @@ import type { Limits } from './options.ts';
 import type { HttpResponse } from './response.ts';
 
 const tickMs = 100;
+/** How long a late turn of the event loop makes the next one count as overload. */
+const lateMs = 2_000;
 
 interface TrafficOptions {
   readonly limits: Limits;
@@ -26,7 +28,7 @@ export class Traffic {
   readonly #options: TrafficOptions;
   readonly #timer: NodeJS.Timeout;
   #lastTickMs = performance.now();
-  #wasLate = false;
+  #lateAtMs = Number.NEGATIVE_INFINITY;
   #lastToldMs = Number.NEGATIVE_INFINITY;
   #onIdle: (() => void) | undefined;
 
@@ -51,12 +53,13 @@ export class Traffic {
 
   /**
    * True when one more request would be served late, and so everybody's. One pause, as of a collection, is no
-   * overload.
+   * overload; a second one soon after is, also where those that were answered took a moment to ask again.
    */
   isOverloaded(nowMs: number): boolean {
     const { inFlight, eventLoopDelayMs } = this.#options.limits;
     if (this.inFlight > inFlight) return true;
-    return this.#wasLate && nowMs - this.#lastTickMs - tickMs > eventLoopDelayMs;
+    const wasLate = this.#lastTickMs - this.#lateAtMs < lateMs;
+    return wasLate && nowMs - this.#lastTickMs - tickMs > eventLoopDelayMs;
   }
 
   /**
@@ -79,7 +82,7 @@ export class Traffic {
     const nowMs = performance.now();
     const delayMs = Math.max(0, nowMs - this.#lastTickMs - tickMs);
     this.#lastTickMs = nowMs;
-    this.#wasLate = delayMs > this.#options.limits.eventLoopDelayMs / 2;
+    if (delayMs > this.#options.limits.eventLoopDelayMs / 2) this.#lateAtMs = nowMs;
     this.#options.eventLoopDelay.observe(delayMs / 1000);
     if (this.shed > 0 && nowMs - this.#lastToldMs >= 1_000) this.#tellShed(nowMs);
   }
