@@ -2,7 +2,8 @@
  * Bulk creation at the post backend, rows a second, durable: batches of 1,000 posts of the corpus by its client, beside
  * prepared inserts of the same rows into the same tables and indexes, one bare node:sqlite transaction a batch. Bare inserts
  * are given what must be computed (folded texts, counted characters): with the statistics of each row, and, as the service
- * writes them, with those of the batch summed up beforehand. Rounds alternate, the best of each counts.
+ * writes them, with those of the batch summed up beforehand. The service runs with its worker, which has the new posts classified, and
+ * without. Rounds alternate, the best of each counts.
  * Then the longest time that the event loop stood still while 1,000 posts of full size were created.
  *
  *   node bench/bulk.ts [rounds] [batches]
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Environment } from '../kit/config.ts';
 import { createCorpus } from '../services/posts/corpus.ts';
 import { type Drafts, draft } from '../services/posts/drafts.ts';
 import type { NewPost } from '../services/posts/post.ts';
@@ -22,23 +24,25 @@ import { scratchFolder, startBenchPosts } from './posts-bench.ts';
 const [rounds = 3, batches = 20] = process.argv.slice(2).map(Number);
 const rows = 1_000;
 const corpus = createCorpus({ seed: 9, size: rows * batches, users: 50 });
-const best = { service: 0, bare: 0, summed: 0 };
+const best = { service: 0, alone: 0, bare: 0, summed: 0 };
 for (let round = 0; round < rounds; round++) {
   best.bare = Math.max(best.bare, await bare((posts) => Promise.all(posts.map((post) => draft([post])))));
   best.summed = Math.max(best.summed, await bare(async (posts) => [await draft(posts)]));
-  best.service = Math.max(best.service, await service());
+  best.alone = Math.max(best.alone, await service({ POSTS_WORKER: 'off' }));
+  best.service = Math.max(best.service, await service({}));
 }
 const share = (floor: number) => (best.service / floor).toFixed(2);
 console.log(`bare inserts, row by row            ${Math.round(best.bare)} rows/s`);
 console.log(`bare inserts, statistics summed up  ${Math.round(best.summed)} rows/s`);
+console.log(`service, nothing else done          ${Math.round(best.alone)} rows/s`);
 console.log(
-  `service                             ${Math.round(best.service)} rows/s: ${share(best.bare)} and ${share(best.summed)} of these`,
+  `service, new posts classified       ${Math.round(best.service)} rows/s: ${share(best.bare)} and ${share(best.summed)} of these`,
 );
 await stalls();
 
-async function service(): Promise<number> {
+async function service(settings: Environment): Promise<number> {
   using folder = scratchFolder();
-  await using posts = await startBenchPosts(folder.path);
+  await using posts = await startBenchPosts(folder.path, settings);
   let ms = 0;
   // The thread is started.
   await posts.client.bulkCreatePosts({

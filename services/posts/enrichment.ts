@@ -3,6 +3,7 @@ import type { EventStream, StreamEvent } from '#kit/events/index.ts';
 import type { Log } from '#kit/log.ts';
 import { beginSpan, type OpenSpan, type Tracer, withinSpans } from '#kit/tracing/tracer.ts';
 import { eventTypes } from './events.ts';
+import { Intake } from './intake.ts';
 import type { Post } from './post.ts';
 import { classifyPosts, inParts, keepSentiments, type SentimentParts } from './sentiments.ts';
 import { type StoredSentiment, unclassified } from './store-sentiments.ts';
@@ -19,11 +20,15 @@ const partMax = 128;
 /** Has every new or changed post classified soon after, also those from while nobody did. */
 export function startEnrichment(parts: EnrichmentParts): AsyncDisposable {
   const stack = new AsyncDisposableStack();
+  const intake = new Intake(parts);
   // One consumer a type: a broker can then keep all else from coming here. Which of a post comes first makes no difference.
   for (const type of [eventTypes.created, eventTypes.updated]) {
     const name = `sentiment-${type.split('.')[1]}`;
     const consumer = parts.events.consume({ name, types: [type], batchMax }, (events, signal) =>
-      inSpans(parts.tracer, events, (traced) => enrich(parts, traced, signal)),
+      inSpans(parts.tracer, events, async (traced) => {
+        await intake.ebb(Math.min(...events.map(({ timeMs }) => timeMs)), signal);
+        await enrich(parts, traced, signal);
+      }),
     );
     stack.use(consumer);
   }
