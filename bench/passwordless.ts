@@ -52,7 +52,7 @@ async function compare(): Promise<void> {
   const ours = stack.adopt(await startProcess('passwordless', environment), ({ child }) =>
     stopProcess(child),
   );
-  const peer = stack.adopt(await startPeer(), ({ child }) => stopProcess(child));
+  const peer = stack.adopt(await startPeer(), ({ child }) => stopProcess(child, 'SIGKILL'));
   const pair = await signIn(ours.url, 'shape@example.com');
   using echo = await startEcho(pair);
   const magic = (url: string): Load => ({

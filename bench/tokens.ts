@@ -36,8 +36,8 @@ try {
 async function compare(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const ours = stack.adopt(await startProcess('tokens', environment), ({ child }) => stopProcess(child));
-  const checking = stack.adopt(await startPeer('check'), ({ child }) => stopProcess(child));
-  const extending = stack.adopt(await startPeer('extend'), ({ child }) => stopProcess(child));
+  const checking = stack.adopt(await startPeer('check'), ({ child }) => stopProcess(child, 'SIGKILL'));
+  const extending = stack.adopt(await startPeer('extend'), ({ child }) => stopProcess(child, 'SIGKILL'));
   await post(`${ours.url}/auth/register`, bob);
   await post(`${checking.url}/api/auth/sign-up/email`, bob);
   const { tokens } = (await (await post(`${ours.url}/auth/register`, alice)).json()) as {
