@@ -1,4 +1,5 @@
-import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomBytes } from './random.ts';
 
 /** A random UUID (version 4, RFC 9562): it tells nothing about when it was made. */
 export function newId(): string {

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { type Config, integer, type Settings } from '../config.ts';
+import { randomBytes } from '../random.ts';
 import { Turnstile, type TurnstileOptions } from './turnstile.ts';
 
 /** What one hash costs: argon2id parameters of RFC 9106 section 3.1. */

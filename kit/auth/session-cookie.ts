@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
+import { randomBytes } from '../random.ts';
 import { readCookie, writeCookie } from './cookies.ts';
 
 /** A value that a browser keeps for us, which only we can read or make. */

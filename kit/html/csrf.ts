@@ -1,6 +1,7 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
+import { randomBytes } from '../random.ts';
 import { type Html, html } from './html.ts';
 
 /** Tokens that prove a form came from a page of ours, made for this reader. */

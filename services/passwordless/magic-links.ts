@@ -127,7 +127,7 @@ export class MagicLinks {
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     const expiresAtMs = nowMs + lifetimeSeconds * 1_000;
     const tokenHash = hashOf(token);
-    await makeRoom(session, email);
+    await makeRoom.run(session, { email });
     await insertLink.run(session, {
       hash: tokenHash,
       email,

@@ -1,6 +1,6 @@
 import type { Clock } from '#kit/clock.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import { newId } from '#kit/ids.ts';
+import { newOrderedId } from '#kit/ids.ts';
 import type { NewMail } from './mail.ts';
 import type { MailSeal } from './mail-seal.ts';
 import type { MailTables } from './mail-tables.ts';
@@ -36,7 +36,7 @@ export class MailQueue {
       if (await hasRecentMail.first(session, since)) return;
     }
     const { subject, text, html } = texts.render(mail, nowMs);
-    const id = newId();
+    const id = newOrderedId();
     await insertMail.run(session, {
       id,
       kind,

@@ -26,7 +26,7 @@ type Values = Readonly<Record<string, string>>;
 
 /** The texts of one language. */
 interface Locale {
-  readonly kinds: Readonly<Record<Kind, MailText>>;
+  readonly kinds: Readonly<Record<Kind, Readonly<Record<keyof MailText, Template>>>>;
   readonly events: Readonly<Record<SecurityEvent, string>>;
 }
 
@@ -50,13 +50,13 @@ export class MailTexts {
     const { subject, text, html: markup } = locale.kinds[mail.kind];
     const values = { service: this.#service, ...valuesOf(mail, locale, nowMs) };
     return {
-      subject: fill(subject, values, plain).replace(/\s+/g, ' ').trim(),
-      text: fill(text, values, plain),
-      html: fill(markup, values, inMarkup),
+      subject: subject.filledWith(values).replace(/\s+/g, ' ').trim(),
+      text: text.filledWith(values),
+      html: markup.filledWith(inMarkup(values)),
     };
   }
 
-  #localeFor(acceptLanguage = ''): Locale {
+  #localeFor(acceptLanguage: string | undefined): Locale {
     const wanted = preferences(acceptLanguage).flatMap((tag) => [tag, tag.split('-')[0] ?? tag]);
     const name = wanted.find((tag) => this.#locales.has(tag)) ?? fallback;
     return this.#locales.get(name) as Locale;
@@ -78,15 +78,30 @@ function instant(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function fill(template: string, values: Values, encode: (text: string) => string): string {
-  return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => encode(values[name] ?? ''));
+function inMarkup(values: Values): Values {
+  return Object.fromEntries(Object.entries(values).map(([name, text]) => [name, String(html`${text}`)]));
 }
 
-const plain = (text: string) => text;
-const inMarkup = (text: string) => String(html`${text}`);
+/** A text with `{{name}}` where values go. */
+class Template {
+  /** Texts, with the name of a value between each and the next. */
+  readonly #parts: readonly string[];
+
+  constructor(text: string) {
+    this.#parts = text.split(/\{\{(\w+)\}\}/);
+  }
+
+  filledWith(values: Values): string {
+    let filled = '';
+    for (const [index, part] of this.#parts.entries())
+      filled += index % 2 === 0 ? part : (values[part] ?? '');
+    return filled;
+  }
+}
 
 /** The languages of an Accept-Language (RFC 9110 section 12.5.4), the best first. */
-function preferences(acceptLanguage: string): string[] {
+function preferences(acceptLanguage: string | undefined): string[] {
+  if (!acceptLanguage) return [];
   const ranges = acceptLanguage.slice(0, 200).split(',');
   const weighted = ranges.map((range) => {
     const [tag = '', weight] = range.toLowerCase().split(';');
@@ -123,7 +138,7 @@ function readLocale(folders: readonly string[], name: string): Locale {
 }
 
 /** The text file starts with its subject, then an empty line. */
-function readKind(folders: readonly string[], locale: string, kind: Kind): MailText {
+function readKind(folders: readonly string[], locale: string, kind: Kind): Locale['kinds'][Kind] {
   const file = readFile(folders, locale, `${kind}.txt`);
   const match = /^Subject: (.+)\r?\n\r?\n([\s\S]+)$/.exec(file.content);
   if (match === null) fault(file.path, 'must start with "Subject: ..." and an empty line');
@@ -131,7 +146,7 @@ function readKind(folders: readonly string[], locale: string, kind: Kind): MailT
   const markup = readFile(folders, locale, `${kind}.html`);
   check(file, kind);
   check(markup, kind);
-  return { subject, text, html: markup.content };
+  return { subject: new Template(subject), text: new Template(text), html: new Template(markup.content) };
 }
 
 function check({ path, content }: File, kind: Kind): void {

@@ -6,6 +6,7 @@ const verifyPath = '/verify/magic';
 export class Site {
   readonly #given: URL | undefined;
   #url: URL | undefined;
+  #linkStart: string | undefined;
 
   /** Throws a refusal of the setting where it is no address of a page. */
   constructor(magicLinkBaseUrl: string | undefined) {
@@ -16,6 +17,7 @@ export class Site {
   /** Without a setting it is what the service listens on, by the name that passkeys need. Gives the address to tell people. */
   listensAt(url: string): string {
     const { hostname, port } = new URL(url);
+    this.#linkStart = undefined;
     this.#url = this.#given ?? new URL(verifyPath, `http://localhost:${port}`);
     return this.#given || hostname !== '127.0.0.1' ? url : this.origin;
   }
@@ -29,16 +31,23 @@ export class Site {
     return this.#base().hostname;
   }
 
+  /** The token is in base64url, which needs no escaping. */
   linkWith(token: string): string {
-    const url = new URL(this.#base());
-    url.searchParams.set('token', token);
-    return url.href;
+    this.#linkStart ??= linkStart(this.#base());
+    return this.#linkStart + token;
   }
 
   #base(): URL {
     if (!this.#url) throw new Error('the address is known once the service listens');
     return this.#url;
   }
+}
+
+function linkStart(base: URL): string {
+  const url = new URL(base);
+  url.searchParams.delete('token');
+  url.searchParams.append('token', '');
+  return url.href;
 }
 
 function parse(text: string): URL {

@@ -42,25 +42,22 @@ export async function countLinks(session: Executor, email: string, sinceMs: numb
   return (await linksSince.first(session, { email, sinceMs }))?.links ?? 0;
 }
 
-const tooMany = statement<Tables, { email: string }, { hash: string }>((db, p) =>
-  db
-    .selectFrom('magic_link')
-    .select('hash')
-    .where('email', '=', p('email'))
-    .where(isUnused)
-    .orderBy('created_at_ms', 'desc')
-    .limit(100)
-    .offset(liveMax - 1),
-);
-
-const voidLink = statement<Tables, { hash: string }>((db, p) =>
-  db.updateTable('magic_link').set({ used: 1 }).where('hash', '=', p('hash')),
-);
-
 /** Makes room for one more of the three links that an address may use, under the lock of the address: the oldest go. */
-export async function makeRoom(session: Executor, email: string): Promise<void> {
-  for (const { hash } of await tooMany.all(session, { email })) await voidLink.run(session, { hash });
-}
+export const makeRoom = statement<Tables, { email: string }>((db, p) =>
+  db
+    .updateTable('magic_link')
+    .set({ used: 1 })
+    .where('hash', 'in', (eb) =>
+      eb
+        .selectFrom('magic_link')
+        .select('hash')
+        .where('email', '=', p('email'))
+        .where(isUnused)
+        .orderBy('created_at_ms', 'desc')
+        .limit(100)
+        .offset(liveMax - 1),
+    ),
+);
 
 export const voidLinks = statement<Tables, { email: string }>((db, p) =>
   db.updateTable('magic_link').set({ used: 1 }).where('email', '=', p('email')).where(isUnused),

@@ -16,8 +16,10 @@ interface NewMailRow {
 /** An entry as one worker took it once; what that worker does later only counts while nobody else took it. */
 export type Claim = Pick<MailRow, 'id' | 'claims'> & { readonly worker: string };
 
-/** Written out, since a parameter would keep the databases from using the index of what is due. */
+/** Written out, as is the next, since a parameter would keep the databases from using the index of those. */
 const isOpen = sql<boolean>`status in ('pending', 'sending')`;
+
+const isNoLink = sql<boolean>`kind <> 'magic-link'`;
 
 export const insertMail = statement<MailTables, NewMailRow>((db, p) =>
   db.insertInto('email_queue').values({
@@ -47,6 +49,7 @@ export const hasRecentMail = statement<
     .where('recipient', '=', p('recipient'))
     .where('kind', '=', p('kind'))
     .where('created_at_ms', '>', p('sinceMs'))
+    .where(isNoLink)
     .limit(1),
 );
 
