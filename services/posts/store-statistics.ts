@@ -74,7 +74,8 @@ async function addCounts(
   counts: Iterable<[number, number]>,
 ): Promise<void> {
   const changed = [...counts].filter(([, by]) => by !== 0);
-  if (changed.length > 0) await increase.run(session, { counts: JSON.stringify(changed) });
+  if (changed.length === 0) return;
+  await increase.run(session, { counts: JSON.stringify(Object.fromEntries(changed)) });
 }
 
 const increaseUsers = increaseStatement('user_tally', 'user_id', 'posts');
@@ -82,14 +83,14 @@ const increaseLengths = increaseStatement('length_tally', 'length', 'posts');
 const increaseHours = increaseStatement('hour_tally', 'hour', 'posts');
 const increaseCharacters = increaseStatement('character_tally', 'code_point', 'occurrences');
 
-/** One statement for any number of counts, given as JSON pairs of key and increase. */
+/** One statement for any number of counts, given as a JSON object of increases by key. */
 function increaseStatement(tableName: string, keyName: string, countName: string) {
   const [table, key, count] = [sql.table(tableName), sql.ref(keyName), sql.ref(countName)];
   return statement<Tables, { counts: string }>((_db, p, dialect) => {
     const pairs =
       dialect === 'sqlite'
-        ? sql`SELECT value ->> 0, value ->> 1 FROM json_each(${p('counts')}) WHERE true`
-        : sql`SELECT (value ->> 0)::bigint, (value ->> 1)::bigint FROM jsonb_array_elements(${p('counts')}::jsonb)`;
+        ? sql`SELECT CAST(key AS integer), value FROM json_each(${p('counts')}) WHERE true`
+        : sql`SELECT key::bigint, value::bigint FROM jsonb_each_text(${p('counts')}::jsonb)`;
     return sql`INSERT INTO ${table} (${key}, ${count}) ${pairs}
       ON CONFLICT (${key}) DO UPDATE SET ${count} = ${table}.${count} + excluded.${count}`;
   });

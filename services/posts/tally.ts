@@ -1,8 +1,10 @@
 import type { NewPost } from './post.ts';
+import { utf16 } from './utf16.ts';
 
 const hourMs = 3_600_000;
-/** Latin, Greek, Cyrillic and their neighbours are counted in a table, others in a map. */
-const tableSize = 0x600;
+/** Code points are counted in tables of so many, made as they occur; those beyond the Basic Multilingual Plane in a map. */
+const tableSize = 256;
+const planeSize = 0x10000;
 
 /** Sums over posts, to be added to those that are kept. */
 export class Tally {
@@ -11,7 +13,7 @@ export class Tally {
   readonly users = new Map<number, number>();
   readonly lengths = new Map<number, number>();
   readonly hours = new Map<number, number>();
-  readonly #common = new Int32Array(tableSize);
+  readonly #tables = new Array<Int32Array | undefined>(planeSize / tableSize).fill(undefined);
   readonly #others = new Map<number, number>();
 
   /** Counts a post but for its time, or takes it away with `sign` -1. */
@@ -46,33 +48,45 @@ export class Tally {
   }
 
   addCharacter(codePoint: number, times: number): void {
-    if (codePoint < tableSize) this.#common[codePoint] = (this.#common[codePoint] as number) + times;
-    else increase(this.#others, codePoint, times);
+    if (codePoint >= planeSize) {
+      increase(this.#others, codePoint, times);
+      return;
+    }
+    const table = this.#tableOf(codePoint);
+    table[codePoint % tableSize] = (table[codePoint % tableSize] as number) + times;
   }
 
   /** How often each code point occurs; those that do not are left out. */
   *characterCounts(): Generator<[codePoint: number, times: number]> {
-    for (const [codePoint, times] of this.#common.entries()) if (times !== 0) yield [codePoint, times];
+    for (const [first, table] of this.#tables.entries()) {
+      if (table === undefined) continue;
+      for (const [at, times] of table.entries()) if (times !== 0) yield [first * tableSize + at, times];
+    }
     for (const entry of this.#others) if (entry[1] !== 0) yield entry;
   }
 
   /** Gives the length of the text in code points. */
   #addText(text: string, sign: number): number {
-    const common = this.#common;
     let pairs = 0;
+    const units = utf16(text);
     for (let index = 0; index < text.length; index++) {
-      const unit = text.charCodeAt(index);
-      if (unit < tableSize) {
-        common[unit] = (common[unit] as number) + sign;
-      } else if (unit >= 0xd800 && unit < 0xdc00) {
+      const unit = units[index] as number;
+      if (unit >= 0xd800 && unit < 0xdc00) {
         increase(this.#others, text.codePointAt(index) as number, sign);
         index++;
         pairs++;
       } else {
-        increase(this.#others, unit, sign);
+        const table = this.#tables[unit >>> 8] ?? this.#tableOf(unit);
+        table[unit & 0xff] = (table[unit & 0xff] as number) + sign;
       }
     }
     return text.length - pairs;
+  }
+
+  #tableOf(codePoint: number): Int32Array {
+    const at = Math.floor(codePoint / tableSize);
+    this.#tables[at] ??= new Int32Array(tableSize);
+    return this.#tables[at];
   }
 }
 
