@@ -19,8 +19,9 @@ interface Wanted {
   readonly limit: number;
 }
 
-const readAtOnce = 1_500;
-const samplesMin = 1_000;
+/** Each key is a look into the table: few a round, in a round or two more, are fewer in all. */
+const readAtOnce = 400;
+const samplesMin = 160;
 
 /**
  * The ids from `offset` on, `limit` of them, in the common order of ordered lists, reading few keys: every so many ids of
@@ -36,16 +37,17 @@ export async function selectIds(
   for (;;) {
     cutByLength(windows, wanted);
     const left = countOf(windows);
-    if (left <= readAtOnce) {
+    const samples = Math.max(samplesMin, 8 * windows.length);
+    if (left <= Math.max(readAtOnce, samples)) {
       const keys = await readKeys(windows.flatMap((window) => idsOf(window, 1)));
       return keys
         .sort(compareKeys)
         .slice(wanted.skip, wanted.skip + limit)
         .map(({ id }) => id);
     }
-    const step = Math.ceil(left / Math.max(samplesMin, 8 * windows.length));
-    const samples = await readKeys(windows.flatMap((window) => idsOf(window, step)));
-    cutBySamples(windows, wanted, { step, samples: samples.sort(compareKeys) });
+    const step = Math.ceil(left / samples);
+    const keys = await readKeys(windows.flatMap((window) => idsOf(window, step)));
+    cutBySamples(windows, wanted, { step, samples: keys.sort(compareKeys) });
   }
 }
 
