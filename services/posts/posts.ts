@@ -41,7 +41,7 @@ interface Target {
   readonly traceparent?: string | undefined;
 }
 
-const exportBatchRows = 100;
+const exportBatchRows = 150;
 
 /** What can be done with posts. */
 export class Posts {
