@@ -23,24 +23,34 @@ function addRoutes(app: HttpApp): void {
   });
 }
 
-/** Asks `/work` on many connections from a process of its own for a while, and a probe; counts the statuses. */
+/**
+ * Asks `/work` on many connections from a process of its own for a while, and a probe; counts the statuses. All connections are
+ * accepted before: a busy server accepts one a turn.
+ */
 const storm = `
   const { connect } = require('node:net');
+  const { once } = require('node:events');
   const [port, connections, durationMs] = process.argv.slice(1).map(Number);
-  const request = 'GET /work HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n';
+  const request = (path) => 'GET ' + path + ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n';
   const counts = {};
   let retryAfter = true;
-  const endMs = Date.now() + durationMs;
-  for (let index = 0; index < connections; index++) {
-    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+  let endMs = 0;
+  async function open() {
+    const socket = connect(port, '127.0.0.1');
     socket.on('error', () => { counts.failed = (counts.failed ?? 0) + 1; });
+    socket.write(request('/health'));
+    await once(socket, 'data');
+    return socket;
+  }
+  function ask(socket) {
     socket.on('data', (bytes) => {
       const text = String(bytes);
       const status = text.slice(9, 12);
       counts[status] = (counts[status] ?? 0) + 1;
       if (status === '503') retryAfter &&= /retry-after: 1/.test(text) && /SERVICE_UNAVAILABLE/.test(text);
-      if (Date.now() < endMs) setTimeout(() => socket.write(request), status === '503' ? 50 : 0);
+      if (Date.now() < endMs) setTimeout(() => socket.write(request('/work')), status === '503' ? 50 : 0);
     });
+    socket.write(request('/work'));
   }
   async function probe() {
     while (Date.now() < endMs) {
@@ -50,7 +60,11 @@ const storm = `
     process.send({ counts, retryAfter });
     process.exit();
   }
-  probe();
+  Promise.all(Array.from({ length: connections }, open)).then((sockets) => {
+    endMs = Date.now() + durationMs;
+    for (const socket of sockets) ask(socket);
+    return probe();
+  });
 `;
 
 describe('a server with more work than it can do', () => {
