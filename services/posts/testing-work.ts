@@ -7,7 +7,7 @@ import { natsIsMissing, startTestNats, type TestNats } from '#kit/testing/nats.t
 import { type PostServiceDefinition, type Reanalysis, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import { inEveryWorld, onBothDatabases, type World } from './testing.ts';
 
-const waitMs = 30_000;
+const waitMs = 60_000;
 
 /** A world with a worker; with NATS where `nats` is its server. */
 export interface WorkWorld extends World {
