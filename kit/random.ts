@@ -13,7 +13,9 @@ export function randomBytes(count: number): Buffer {
     randomFillSync(pool);
     used = 0;
   }
-  const given = Buffer.from(pool.subarray(used, used + count));
+  // Memory of its own: that of small buffers is shared with others.
+  const given = Buffer.alloc(count);
+  pool.copy(given, 0, used, used + count);
   pool.fill(0, used, used + count);
   used += count;
   return given;

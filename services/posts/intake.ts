@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
-import { lastIdGiven } from './store.ts';
+import { lastId } from './store-search/index-store.ts';
 import type { Tables } from './tables.ts';
 
 /** More than a model classifies meanwhile: it would fall behind anyway, and slow down what comes in. */
@@ -48,8 +48,7 @@ export class Intake {
   }
 
   async #look(): Promise<Look> {
-    const lastId = await lastIdGiven(this.#database);
-    this.#last = { lastId, atMs: performance.now() };
+    this.#last = { lastId: await lastId(this.#database), atMs: performance.now() };
     return this.#last;
   }
 }

@@ -10,8 +10,8 @@ const stepsPerLook = 8;
  * its own the work holds up nobody.
  */
 export function slices(): () => Promise<void> | undefined {
-  let startedMs = performance.now();
   if (!isMainThread) return () => undefined;
+  let startedMs = performance.now();
   let steps = 0;
   return () => {
     if (++steps % stepsPerLook !== 0) return undefined;

@@ -32,11 +32,6 @@ export async function findPosts(session: Session<Tables>, ids: readonly number[]
   return ids.flatMap((id) => posts.get(id) ?? []);
 }
 
-/** The id that was given last, also to a post that is not there any more. */
-export async function lastIdGiven(session: Session<Tables>): Promise<number> {
-  return (await lastId.first(session, {}))?.last_id ?? 0;
-}
-
 /** Takes ids for new posts. Time does not run backwards: where the clock did, they get the time of the last one. */
 export async function reserveIds(
   session: WriteSession<Tables>,
@@ -129,10 +124,6 @@ const byIds = statement<Tables, { ids: string }, Post>((db, p) =>
     .selectFrom('post')
     .select(postColumns)
     .where('id', 'in', sql<number>`(SELECT value FROM json_each(${p('ids')}))`),
-);
-
-const lastId = statement<Tables, Record<never, never>, { last_id: number }>((db) =>
-  db.selectFrom('post_total').select('last_id'),
 );
 
 const reserve = statement<

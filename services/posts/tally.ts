@@ -3,7 +3,8 @@ import { utf16 } from './utf16.ts';
 
 const hourMs = 3_600_000;
 /** Code points are counted in tables of so many, made as they occur; those beyond the Basic Multilingual Plane in a map. */
-const tableSize = 256;
+const tableBits = 8;
+const tableSize = 1 << tableBits;
 const planeSize = 0x10000;
 
 /** Sums over posts, to be added to those that are kept. */
@@ -48,12 +49,8 @@ export class Tally {
   }
 
   addCharacter(codePoint: number, times: number): void {
-    if (codePoint >= planeSize) {
-      increase(this.#others, codePoint, times);
-      return;
-    }
-    const table = this.#tableOf(codePoint);
-    table[codePoint % tableSize] = (table[codePoint % tableSize] as number) + times;
+    if (codePoint < planeSize) this.#addUnit(codePoint, times);
+    else increase(this.#others, codePoint, times);
   }
 
   /** How often each code point occurs; those that do not are left out. */
@@ -76,17 +73,16 @@ export class Tally {
         index++;
         pairs++;
       } else {
-        const table = this.#tables[unit >>> 8] ?? this.#tableOf(unit);
-        table[unit & 0xff] = (table[unit & 0xff] as number) + sign;
+        this.#addUnit(unit, sign);
       }
     }
     return text.length - pairs;
   }
 
-  #tableOf(codePoint: number): Int32Array {
-    const at = Math.floor(codePoint / tableSize);
-    this.#tables[at] ??= new Int32Array(tableSize);
-    return this.#tables[at];
+  #addUnit(unit: number, times: number): void {
+    this.#tables[unit >>> tableBits] ??= new Int32Array(tableSize);
+    const table = this.#tables[unit >>> tableBits] as Int32Array;
+    table[unit % tableSize] = (table[unit % tableSize] as number) + times;
   }
 }
 
