@@ -24,6 +24,15 @@ export interface StreamOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface WriteOptions {
+  /** A long transaction that shall share its commit with no other. */
+  readonly alone?: boolean;
+  /**
+   * It may be lost where the power fails right after it, as a whole: for what is merely done again then. It does not wait for the disk.
+   */
+  readonly mayBeLost?: boolean;
+}
+
 /**
  * The data of one service. As a {@link Session} it runs each statement by itself; errors of the database come as
  * `conflict` (unique and foreign keys) and `unavailable` (full, locked, gone), anything else as it is.
@@ -34,9 +43,9 @@ export interface Database<DB> extends Session<DB>, AsyncDisposable {
   /**
    * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects.
    * `work` may run more than once (a conflict of transactions, a neighbour's fault), so it must only touch the session.
-   * On SQLite writes run one after another, and those that wait share a commit; `alone` gives a long one its own.
+   * On SQLite writes run one after another, and those that wait share a commit.
    */
-  write<T>(work: (session: WriteSession<DB>) => Promise<T>, options?: { alone?: boolean }): Promise<T>;
+  write<T>(work: (session: WriteSession<DB>) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
    * The rows in batches, from one snapshot taken at the first batch, on a connection of its own that is given back when
    * the consumer stops or `signal` aborts. It holds one batch and gives way to other work between batches.

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../backoff.ts';
 import { Bell } from '../bell.ts';
 import type { Clock } from '../clock.ts';
-import type { Database } from '../db/index.ts';
+import type { Database, Session } from '../db/index.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { EventMetrics, Waiting } from './metrics.ts';
@@ -96,25 +96,32 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
     if (!(await lookFor.first(database, { name }))?.waiting) return false;
     const nowMs = clock.now();
     const lease = { name, holder: this.#holder, untilMs: nowMs + leaseMs };
-    let position = (await takeReader.first(database, { ...lease, nowMs }))?.position;
+    let position = (await this.#keep((session) => takeReader.first(session, { ...lease, nowMs })))?.position;
     while (position !== undefined && !signal.aborted) {
       const rows = await rowsAfter.all(database, { position, limit: rowsAtOnce });
       const last = rows.at(-1);
       if (!last) return true;
       await this.#renewing(() => handle(rows, signal));
       const untilMs = clock.now() + leaseMs;
-      const { changes } = await moveReader.run(database, { ...lease, position: last.seq, untilMs });
+      const moved = { ...lease, position: last.seq, untilMs };
+      const { changes } = await this.#keep((session) => moveReader.run(session, moved));
       if (changes === 0) return false;
       position = last.seq;
     }
     return false;
   }
 
+  /** Keeps where it is. If that is lost with the power, rows come again, as they may anyway: no reason to wait for the disk at each step. */
+  #keep<T>(work: (session: Session<DB>) => Promise<T>): Promise<T> {
+    return this.#options.database.write(work, { mayBeLost: true });
+  }
+
   async #renewing(work: () => Promise<void>): Promise<void> {
-    const { database, name, clock, leaseMs } = this.#options;
+    const { name, clock, leaseMs } = this.#options;
     const renew = async () => {
       const untilMs = clock.now() + leaseMs;
-      await renewReader.run(database, { name, holder: this.#holder, untilMs }).catch(() => {});
+      const renewed = { name, holder: this.#holder, untilMs };
+      await this.#keep((session) => renewReader.run(session, renewed)).catch(() => {});
     };
     const timer = setInterval(() => void renew(), leaseMs / renewals);
     try {

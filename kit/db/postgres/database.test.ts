@@ -10,6 +10,26 @@ import { statement } from '../index.ts';
 const { url, skip } = await testDatabaseUrl();
 const unavailable = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 1 };
 
+test('a write that may be lost does not wait for the disk, and the next one does again', {
+  skip,
+}, async () => {
+  await using place = new Place(url);
+  const database = await place.open();
+  const seen: unknown[] = [];
+  for (const mayBeLost of [true, false]) {
+    await database.write(
+      async (session) => {
+        const { rows } = await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(
+          session.kysely,
+        );
+        seen.push(rows[0]?.synchronous_commit);
+      },
+      { mayBeLost },
+    );
+  }
+  assert.deepEqual(seen, ['off', 'on']);
+});
+
 test('a lost connection is unavailable, and the next request has a new one', { skip }, async () => {
   await using place = new Place(url);
   const database = await openWithNotes(place, 3);

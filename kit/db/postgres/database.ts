@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import type { Database, StreamOptions } from '../database.ts';
+import type { Database, StreamOptions, WriteOptions } from '../database.ts';
 import { outerHandleError, translatingErrors } from '../errors.ts';
 import { kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
@@ -15,6 +15,7 @@ import { inTransaction, postgresTransaction, runQuery } from './session.ts';
 import { streamRows } from './stream.ts';
 
 const attempts = 12;
+const beginUnsynced = 'BEGIN; SET LOCAL synchronous_commit = off';
 const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 interface PostgresParts {
@@ -53,14 +54,18 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
     return this.#retry(() => this.#transact(beginRead, (session) => session.run(work)));
   }
 
-  async write<T>(work: (session: WriteSession<DB>) => Promise<T>): Promise<T> {
+  async write<T>(
+    work: (session: WriteSession<DB>) => Promise<T>,
+    { mayBeLost = false }: WriteOptions = {},
+  ): Promise<T> {
     this.#refuseInside();
     const { metrics } = this.#parts;
+    const begin = mayBeLost ? beginUnsynced : 'BEGIN';
     const inside = (session: Transaction<DB>): Promise<T> =>
       this.#inside.run(session, () => session.run(work));
     metrics.queued(++this.#writing);
     try {
-      return await this.#retry(() => this.#transact('BEGIN', inside, (ms) => metrics.committed(1, ms)));
+      return await this.#retry(() => this.#transact(begin, inside, (ms) => metrics.committed(1, ms)));
     } finally {
       metrics.queued(--this.#writing);
     }

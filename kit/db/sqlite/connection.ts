@@ -67,9 +67,11 @@ export class SqliteConnection implements Disposable {
 
   #prepare(query: Query): Prepared {
     if (query.name !== undefined) {
-      const kept = this.#named.get(query.sql) ?? new Prepared(this.database.prepare(query.sql));
-      this.#named.set(query.sql, kept);
-      return kept;
+      const kept = this.#named.get(query.sql);
+      if (kept) return kept;
+      const prepared = new Prepared(this.database.prepare(query.sql));
+      this.#named.set(query.sql, prepared);
+      return prepared;
     }
     const prepared = this.#adHoc.get(query.sql) ?? new Prepared(this.database.prepare(query.sql));
     this.#adHoc.delete(query.sql);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Kysely } from 'kysely';
-import type { Database, StreamOptions } from '../database.ts';
+import type { Database, StreamOptions, WriteOptions } from '../database.ts';
 import { outerHandleError, translatingErrors } from '../errors.ts';
 import { kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
@@ -63,15 +63,12 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
     return this.#readers.snapshot((connection) => sqliteTransaction<DB>(connection).run(work));
   }
 
-  async write<T>(
-    work: (session: WriteSession<DB>) => Promise<T>,
-    options: { alone?: boolean } = {},
-  ): Promise<T> {
+  async write<T>(work: (session: WriteSession<DB>) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     this.#refuseInside();
     return this.#queue.submit(() => {
       const session = sqliteTransaction<DB>(this.#writer);
       return this.#inside.run(session, () => session.run(work));
-    }, options.alone);
+    }, options);
   }
 
   stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncGenerator<R[]> {

@@ -110,6 +110,39 @@ test('while another process holds the file a write waits, and reads go on', asyn
   assert.deepEqual(await write, { changes: 1 });
 });
 
+test('a write that may be lost does not wait for the disk, unless it shares its commit with one that does', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  const seen: string[] = [];
+  const write = (name: string, mayBeLost: boolean, end?: Promise<void>) =>
+    database.write(
+      async (session) => {
+        const { rows } = await sql<{ synchronous: number }>`pragma synchronous`.execute(session.kysely);
+        seen.push(`${name} ${rows[0]?.synchronous === 1 ? 'leaves' : 'waits'}`);
+        await end;
+      },
+      { mayBeLost },
+    );
+  await write('alone', true);
+  await Promise.all([write('before', true), write('with', false), write('after', true)]);
+  const late = Promise.withResolvers<void>();
+  const first = write('first', true, late.promise);
+  while (!seen.includes('first leaves')) await delay(1);
+  const others = [write('second', true), write('third', false), write('fourth', true)];
+  late.resolve();
+  await Promise.all([first, ...others]);
+  assert.deepEqual(seen, [
+    'alone leaves',
+    'before waits',
+    'with waits',
+    'after waits',
+    'first leaves',
+    'second leaves',
+    'third waits',
+    'fourth waits',
+  ]);
+});
+
 test('the file is its owner’s alone, in WAL mode, synchronised with every commit', async () => {
   await using place = new Place(undefined);
   const database = await place.open();

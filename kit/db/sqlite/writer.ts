@@ -1,4 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { WriteOptions } from '../database.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import { control, type SqliteConnection } from './connection.ts';
 import { fromSqliteError, isBusy } from './errors.ts';
@@ -23,9 +24,10 @@ const commit = control('COMMIT');
 const savepoint = control('SAVEPOINT one');
 const release = control('RELEASE one');
 const dataVersion = control('PRAGMA data_version');
+const waitForDisk = control('PRAGMA synchronous = FULL');
+const leaveToSystem = control('PRAGMA synchronous = NORMAL');
 
-interface Write {
-  readonly alone: boolean;
+interface Write extends WriteOptions {
   /** Runs the work on the open transaction; throws where it failed or lost the transaction. */
   run(): Promise<unknown>;
   resolve(value: unknown): void;
@@ -34,7 +36,8 @@ interface Write {
 
 /**
  * Queues the writes of one process for the one writer connection. Writes that wait at the same moment share one
- * transaction, a savepoint each, and so one sync of the disk. None is acknowledged before its COMMIT.
+ * transaction, a savepoint each, and so one sync of the disk. None is acknowledged before its COMMIT. Where all may be lost there is no
+ * sync: the write-ahead log keeps their order, so that whatever is on disk is whole.
  */
 export class WriteQueue {
   readonly #connection: SqliteConnection;
@@ -45,17 +48,18 @@ export class WriteQueue {
   #busySinceMs = 0;
   #dataVersion: unknown;
   #othersSeenMs = Number.NEGATIVE_INFINITY;
+  #waitsForDisk = true;
 
   constructor(connection: SqliteConnection, metrics: WriteMetrics) {
     this.#connection = connection;
     this.#metrics = metrics;
   }
 
-  /** Runs `run` in a durable transaction; it may run again where a neighbour ended the transaction of both. */
-  submit<T>(run: () => Promise<T>, alone = false): Promise<T> {
+  /** Runs `run` in a transaction; it may run again where a neighbour ended the transaction of both. */
+  submit<T>(run: () => Promise<T>, options?: WriteOptions): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the database is closed'));
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ alone, run, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ ...options, run, resolve: resolve as (value: unknown) => void, reject });
       this.#metrics.queued(this.#waiting.length);
       this.#draining ??= this.#drain();
     });
@@ -94,14 +98,15 @@ export class WriteQueue {
   }
 
   async #runGroup(): Promise<void> {
+    const mayBeLost = this.#waiting.every((write) => write.mayBeLost);
     try {
-      await begin(this.#connection);
+      await this.#begin(mayBeLost);
       this.#lookForOthers();
     } catch (error) {
       for (const write of this.#waiting.splice(0)) write.reject(fromSqliteError(error, this.#connection));
       return;
     }
-    const group = await this.#runWrites();
+    const group = await this.#runWrites(mayBeLost);
     if (group.length === 0) return rollback(this.#connection);
     const lost = !this.#connection.isTransaction;
     const failure = lost ? undefined : this.#commit(group.length);
@@ -114,11 +119,12 @@ export class WriteQueue {
   }
 
   /** Runs writes of the queue in the open transaction; those which succeeded so far come back. */
-  async #runWrites(): Promise<Done[]> {
+  async #runWrites(mayBeLost: boolean): Promise<Done[]> {
     const openedMs = performance.now();
     const group: Done[] = [];
     while (group.length < groupWritesMax && performance.now() - openedMs < groupOpenMs) {
       if (group.length > 0 && (this.#waiting[0]?.alone || group[0]?.write.alone)) break;
+      if (mayBeLost && !this.#waiting[0]?.mayBeLost) break;
       const write = this.#waiting.shift();
       if (write === undefined) break;
       this.#metrics.queued(this.#waiting.length);
@@ -144,7 +150,7 @@ export class WriteQueue {
   /** For a write whose group was lost through no fault of its own, or that cannot be told from the one at fault. */
   async #runAlone(write: Write): Promise<void> {
     try {
-      await begin(this.#connection);
+      await this.#begin(write.mayBeLost === true);
       const value = await write.run();
       const failure = this.#commit(1);
       if (failure !== undefined) throw failure;
@@ -153,6 +159,15 @@ export class WriteQueue {
       rollback(this.#connection);
       write.reject(fromSqliteError(error, this.#connection));
     }
+  }
+
+  /** It is set outside a transaction. */
+  async #begin(mayBeLost: boolean): Promise<void> {
+    if (this.#waitsForDisk === mayBeLost) {
+      this.#connection.execute(mayBeLost ? leaveToSystem : waitForDisk);
+      this.#waitsForDisk = !mayBeLost;
+    }
+    await begin(this.#connection);
   }
 
   /** The error that kept the transaction from being committed, if any; it is rolled back then. */
