@@ -207,3 +207,26 @@ for (const transport of transports) {
     });
   });
 }
+
+test('a span is not made for a handler in this process that does not look at it', async () => {
+  const local = transports.find(({ name }) => name === 'in process');
+  assert.ok(local);
+  let made = 0;
+  const options = {
+    get traceparent() {
+      made += 1;
+      return traceparent;
+    },
+  };
+  await using joined = await local.open(
+    handlersWith({
+      async write(_request, context) {
+        return { id: context.traceparent === traceparent ? 1 : 0 };
+      },
+    }),
+  );
+  await joined.client.read({ text: '' }, options);
+  assert.equal(made, 0);
+  assert.deepEqual(await joined.client.write({ row: undefined }, options), { id: 1 });
+  assert.equal(made, 1);
+});
