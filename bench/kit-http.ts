@@ -14,10 +14,10 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Fastify from 'fastify';
 import { Registry } from 'prom-client';
-import Type from 'typebox';
 import { systemClock } from '#kit/clock.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { createLog } from '#kit/log.ts';
+import { Type } from '../kit/schema.ts';
 
 const names = ['bare node:http', 'Fastify alone', 'kit/http'] as const;
 const reach = 0.8;
