@@ -3,6 +3,11 @@ import { type AppError, toAppError } from '#kit/errors.ts';
 import { commands } from './commands.ts';
 import { helpOf, overview } from './help.ts';
 
+// Whoever reads may have seen enough, as in `octavo config | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -1,89 +1,111 @@
-import { type Environment, readConfig } from '#kit/config.ts';
-import { configOf } from '#kit/service.ts';
+import { type Environment, readConfig, type Settings } from '#kit/config.ts';
+import { configOf, type Running, type Service } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
-import { authz } from './authz/service.ts';
-import { gateway } from './gateway/service.ts';
-import { passwordless, passwordlessWorker } from './passwordless/service.ts';
-import { portal } from './portal/service.ts';
-import { createCorpus } from './posts/corpus.ts';
-import { seedPosts } from './posts/seed.ts';
-import { posts, postsWorker } from './posts/service.ts';
-import { type Entry, System, type SystemOptions, suiteSettings, surroundingsFor } from './system.ts';
-import { tokens } from './tokens/service.ts';
+import {
+  type Entry,
+  type Loaded,
+  type Provider,
+  System,
+  type SystemOptions,
+  suiteSettings,
+  surroundingsFor,
+  unknownService,
+} from './system.ts';
 
-/** Every service of the suite: the only place that names them all. */
+const posts: Provider<PostServiceDefinition> = {
+  name: 'posts',
+  alonePort: 50_051,
+  load: async () => alone((await import('./posts/service.ts')).posts),
+};
+
+const authz: Provider<AuthServiceDefinition> = {
+  name: 'authz',
+  alonePort: 50_052,
+  load: async () => alone((await import('./authz/service.ts')).authz),
+};
+
+/** Every service of the suite: the only place that names them all. Its code is loaded when it is wanted. */
 export const topology: readonly Entry[] = [
   {
-    service: portal,
+    name: 'portal',
     upPort: 3000,
     alonePort: 3000,
-    start: (system, surroundings) =>
-      portal.start(readConfig(portal.settings, system.environment), surroundings, {
-        sites: () => system.addresses(),
-        demoSignIns: () => system.demoSignIns(),
-      }),
+    load: async () => {
+      const { portal } = await import('./portal/service.ts');
+      return {
+        service: portal,
+        start: (system, surroundings) =>
+          portal.start(readConfig(portal.settings, system.environment), surroundings, {
+            sites: () => system.addresses(),
+            demoSignIns: () => system.demoSignIns(),
+          }),
+      };
+    },
   },
   {
-    service: gateway,
+    name: 'gateway',
     upPort: 3001,
     alonePort: 3000,
-    start: async (system, surroundings) =>
-      gateway.start(readConfig(gateway.settings, system.environment), surroundings, {
-        posts: await system.client(PostServiceDefinition, posts, { address: 'POSTSVC_ADDR', surroundings }),
-        authz: await system.client(AuthServiceDefinition, authz, { address: 'AUTHSVC_ADDR', surroundings }),
-        rpcAddresses: {
-          postsvc: system.environment.POSTSVC_ADDR || 'in-process',
-          authsvc: system.environment.AUTHSVC_ADDR || 'in-process',
-        },
-      }),
+    load: async () => {
+      const { gateway } = await import('./gateway/service.ts');
+      return {
+        service: gateway,
+        start: async (system, surroundings) =>
+          gateway.start(readConfig(gateway.settings, system.environment), surroundings, {
+            posts: await system.client(PostServiceDefinition, posts, {
+              address: 'POSTSVC_ADDR',
+              surroundings,
+            }),
+            authz: await system.client(AuthServiceDefinition, authz, {
+              address: 'AUTHSVC_ADDR',
+              surroundings,
+            }),
+            rpcAddresses: {
+              postsvc: system.environment.POSTSVC_ADDR || 'in-process',
+              authsvc: system.environment.AUTHSVC_ADDR || 'in-process',
+            },
+          }),
+      };
+    },
   },
+  posts,
   {
-    service: posts,
-    alonePort: 50_051,
-    start: (system, surroundings) =>
-      posts.start(readConfig(posts.settings, system.environment), surroundings, {}),
-  },
-  {
-    service: postsWorker,
+    name: 'posts-worker',
     folder: 'posts',
     alonePort: 50_061,
-    start: (system, surroundings) =>
-      postsWorker.start(readConfig(postsWorker.settings, system.environment), surroundings, {}),
+    load: async () => alone((await import('./posts/service.ts')).postsWorker),
   },
+  authz,
   {
-    service: authz,
-    alonePort: 50_052,
-    start: (system, surroundings) =>
-      authz.start(readConfig(authz.settings, system.environment), surroundings, {}),
-  },
-  {
-    service: tokens,
+    name: 'tokens',
     upPort: 3002,
     alonePort: 3000,
-    start: (system, surroundings) =>
-      tokens.start(readConfig(tokens.settings, system.environment), surroundings, {}),
+    load: async () => alone((await import('./tokens/service.ts')).tokens),
   },
   {
-    service: passwordless,
+    name: 'passwordless',
     upPort: 3003,
     alonePort: 3000,
-    start: (system, surroundings) =>
-      passwordless.start(configOf(passwordless, system.environment, surroundings.log), surroundings, {}),
+    load: async () => alone((await import('./passwordless/service.ts')).passwordless),
   },
   {
-    service: passwordlessWorker,
+    name: 'passwordless-worker',
     folder: 'passwordless',
     // Any free one, since several may run on a machine.
     alonePort: 0,
-    start: (system, surroundings) =>
-      passwordlessWorker.start(
-        configOf(passwordlessWorker, system.environment, surroundings.log),
-        surroundings,
-        {},
-      ),
+    load: async () => alone((await import('./passwordless/service.ts')).passwordlessWorker),
   },
 ];
+
+/** A service that needs no other. */
+function alone<S extends Settings, R extends Running>(service: Service<S, object, R>): Loaded<R> {
+  return {
+    service,
+    start: (system, surroundings) =>
+      service.start(configOf(service, system.environment, surroundings.log), surroundings, {}),
+  };
+}
 
 export interface SeedOptions {
   readonly count: number;
@@ -95,6 +117,8 @@ export const seeds: Readonly<
   Record<string, (environment: Environment, options: SeedOptions) => Promise<void>>
 > = {
   gateway: async (environment, { count, onProgress }) => {
+    const { createCorpus } = await import('./posts/corpus.ts');
+    const { seedPosts } = await import('./posts/seed.ts');
     await using system = new System(topology, { environment });
     const surroundings = surroundingsFor('posts', { environment });
     const client = await system.client(PostServiceDefinition, posts, {
@@ -105,7 +129,7 @@ export const seeds: Readonly<
   },
 };
 
-/** Starts the named services and what they need. All settings are checked before anything opens. */
+/** Starts the named services and what they need. */
 export async function startSystem(names: readonly string[], options: SystemOptions): Promise<System> {
   const system = new System(topology, options);
   try {
@@ -117,19 +141,26 @@ export async function startSystem(names: readonly string[], options: SystemOptio
   }
 }
 
+/** The services themselves, in the order of the topology: those that are named, or all where none is. Throws for a name that none has. */
+export async function loadServices(names: readonly string[] = []): Promise<Service<Settings, never>[]> {
+  const known = topology.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw unknownService(unknown, known);
+  const entries = names.length === 0 ? topology : topology.filter(({ name }) => names.includes(name));
+  return Promise.all(entries.map(async (entry) => (await entry.load()).service));
+}
+
 /** The names of `octavo up`: everything that people open. */
 export function upNames(): string[] {
-  return topology.filter((entry) => entry.upPort !== undefined).map((entry) => entry.service.name);
+  return topology.filter((entry) => entry.upPort !== undefined).map((entry) => entry.name);
 }
 
 /**
  * Ports by service name. One name takes PORT or its own default; several take their `octavo up` offsets from PORT.
  */
 export function portsFor(names: readonly string[], port: number | undefined): Record<string, number> {
-  const entries = topology.filter((entry) => names.includes(entry.service.name));
-  return Object.fromEntries(
-    entries.map((entry) => [entry.service.name, portOf(entry, entries.length, port)]),
-  );
+  const entries = topology.filter((entry) => names.includes(entry.name));
+  return Object.fromEntries(entries.map((entry) => [entry.name, portOf(entry, entries.length, port)]));
 }
 
 /** The settings that all services share, read from an environment. */
@@ -147,7 +178,7 @@ function portOf(entry: Entry, count: number, port: number | undefined): number {
 /** Those that others need come first, so that they listen before they are called. */
 function inOrder(names: readonly string[]): string[] {
   const wanted = new Set(names);
-  const known = topology.map((entry) => entry.service.name);
+  const known = topology.map((entry) => entry.name);
   return [
     ...names.filter((name) => !known.includes(name)),
     ...known.filter((name) => wanted.has(name)).reverse(),

@@ -38,16 +38,25 @@ export const suiteSettings = {
 } satisfies Settings;
 
 /** One line of the topology. */
-export interface Entry {
-  readonly service: Service<Settings, never>;
+export interface Entry<R extends Running = Running> {
+  readonly name: string;
   /** Its folder in `services/`, where that is not its name. */
   readonly folder?: string;
   /** Its port in `octavo up`; absent where it only answers other services. */
   readonly upPort?: number;
   /** Its port when served alone. */
   readonly alonePort: number;
+  /** A process holds the code of what it runs only. */
+  load(): Promise<Loaded<R>>;
+}
+
+/** A service that answers calls of others. */
+export type Provider<D extends ServiceDefinition> = Entry<Running & { readonly handlers: Handlers<D> }>;
+
+export interface Loaded<R extends Running = Running> {
+  readonly service: Service<Settings, never>;
   /** Starts it in a system, together with what it needs. */
-  start(system: System, surroundings: Surroundings): Promise<Running>;
+  start(system: System, surroundings: Surroundings): Promise<R>;
 }
 
 /** Where a running service can be opened. */
@@ -66,41 +75,40 @@ export interface SystemOptions {
   readonly log?: Log;
 }
 
+interface Started {
+  readonly service: Service<Settings, never>;
+  readonly running: Running;
+}
+
 /** Services running in this process, and the clients that join them. */
 export class System implements AsyncDisposable {
   readonly environment: Environment;
   readonly #options: SystemOptions;
   readonly #entries: ReadonlyMap<string, Entry>;
-  readonly #running = new Map<string, Promise<Running>>();
+  readonly #running = new Map<string, Promise<Started>>();
   readonly #stack = new AsyncDisposableStack();
 
   constructor(entries: readonly Entry[], options: SystemOptions) {
     this.environment = options.environment;
     this.#options = options;
-    this.#entries = new Map(entries.map((entry) => [entry.service.name, entry]));
+    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
   }
 
   /** Starts a service once; a second call gives the same one. `metrics` joins an embedded one to its host's. */
-  start(name: string, metrics = new Registry()): Promise<Running> {
+  async start(name: string, metrics = new Registry()): Promise<Running> {
     const known = this.#running.get(name);
-    if (known) return known;
+    if (known) return (await known).running;
     const entry = this.#entries.get(name);
-    if (!entry)
-      throw new AppError(
-        'invalid_input',
-        `unknown service ${name}; known: ${[...this.#entries.keys()].join(', ')}`,
-      );
-    const started = entry
-      .start(this, this.#surroundings(name, metrics))
-      .then((running) => this.#stack.use(running));
+    if (!entry) throw unknownService(name, [...this.#entries.keys()]);
+    const started = this.#start(entry, metrics);
     this.#running.set(name, started);
-    return started;
+    return (await started).running;
   }
 
   /** A client of another service: over the network where its address is set, else in this process. */
   async client<D extends ServiceDefinition>(
     definition: D,
-    provider: Service<Settings, never, Running & { readonly handlers: Handlers<D> }>,
+    provider: Provider<D>,
     { address, surroundings }: { address: string; surroundings: Surroundings },
   ): Promise<Client<D>> {
     const { log, metrics } = surroundings;
@@ -142,15 +150,20 @@ export class System implements AsyncDisposable {
     return { ...surroundings, tracer };
   }
 
-  #started(): Promise<{ service: Entry['service']; running: Running }[]> {
-    const started = [...this.#entries.values()].filter(({ service }) => this.#running.has(service.name));
-    return Promise.all(
-      started.map(async ({ service }) => ({
-        service,
-        running: (await this.#running.get(service.name)) as Running,
-      })),
-    );
+  async #start(entry: Entry, metrics: Registry): Promise<Started> {
+    const { service, start } = await entry.load();
+    const running = this.#stack.use(await start(this, this.#surroundings(entry.name, metrics)));
+    return { service, running };
   }
+
+  #started(): Promise<Started[]> {
+    const running = [...this.#entries.keys()].map((name) => this.#running.get(name));
+    return Promise.all(running.filter((each) => each !== undefined));
+  }
+}
+
+export function unknownService(name: string, known: readonly string[]): AppError {
+  return new AppError('invalid_input', `unknown service ${name}; known: ${known.join(', ')}`);
 }
 
 /** What a service is given besides its settings; makes its data folder. */

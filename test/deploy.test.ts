@@ -134,12 +134,12 @@ describe('the manifests for Kubernetes', () => {
       assert.ok(container.resources.limits.memory);
     });
 
-    test(`start ${metadata.name} as it is to be started in production`, () => {
+    test(`start ${metadata.name} as it is to be started in production`, async () => {
       const config = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
       const own = Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? secretOf(name)]));
       const [command, service = ''] = container.args;
       assert.equal(command, 'serve');
-      assertStarts(service, { ...config, ...own }, Object.keys(own));
+      await assertStarts(service, { ...config, ...own }, Object.keys(own));
       const [port] = container.ports;
       assert.equal(port?.containerPort, entryOf(service).alonePort);
       assert.equal(own.PORT, String(port?.containerPort));
@@ -149,13 +149,17 @@ describe('the manifests for Kubernetes', () => {
 
 describe('the compose file', () => {
   for (const [name, { command = [], environment = {} }] of composed) {
-    test(`starts ${name} as it is to be started in production`, () => {
+    test(`starts ${name} as it is to be started in production`, async () => {
       const given = Object.entries(environment).map(([key, value]) => [
         key,
         value.replace(/\$\{(\w+)[^}]*\}/g, 'x'.repeat(32)),
       ]);
       assert.deepEqual(command, ['serve', name]);
-      assertStarts(name, { NODE_ENV: 'production', ...Object.fromEntries(given) }, Object.keys(environment));
+      await assertStarts(
+        name,
+        { NODE_ENV: 'production', ...Object.fromEntries(given) },
+        Object.keys(environment),
+      );
     });
   }
 
@@ -245,8 +249,12 @@ describe('the image', () => {
 });
 
 /** Asserts that a service takes the settings, knows each of its own, and misses none. */
-function assertStarts(name: string, environment: Record<string, string>, own: readonly string[]): void {
-  const { service } = entryOf(name);
+async function assertStarts(
+  name: string,
+  environment: Record<string, string>,
+  own: readonly string[],
+): Promise<void> {
+  const { service } = await entryOf(name).load();
   const known = { ...suiteSettings, ...service.settings };
   const addresses = ['POSTSVC_ADDR', 'AUTHSVC_ADDR'];
   assert.deepEqual(
@@ -260,7 +268,7 @@ function assertStarts(name: string, environment: Record<string, string>, own: re
 }
 
 function entryOf(name: string) {
-  const entry = topology.find(({ service }) => service.name === name);
+  const entry = topology.find((entry) => entry.name === name);
   assert.ok(entry, `${name} is no service`);
   return entry;
 }

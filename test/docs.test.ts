@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { example, settingsOf } from '../bin/commands/config.ts';
 import { commands } from '../bin/commands.ts';
-import { topology } from '../services/index.ts';
+import { loadServices, topology } from '../services/index.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const documents = globSync(['*.md', 'decisions/*.md', '{services,kit,deploy,bench}/**/*.md'], { cwd: root });
@@ -13,22 +13,31 @@ test('every service has its row with its ports in the README', () => {
   const rows = read('README.md')
     .split('\n')
     .filter((line) => line.startsWith('|'));
-  for (const { service, folder = service.name, upPort, alonePort } of topology) {
-    const row = rows.find((line) => line.includes(`services/${folder}/`) && line.includes(service.name));
-    assert.ok(row, `README.md has no row for ${service.name}`);
+  for (const { name, folder = name, upPort, alonePort } of topology) {
+    const row = rows.find((line) => line.includes(`services/${folder}/`) && line.includes(name));
+    assert.ok(row, `README.md has no row for ${name}`);
     for (const port of [upPort, alonePort]) {
       if (port !== undefined)
-        assert.ok(row.includes(String(port)), `the row of ${service.name} does not say ${port}`);
+        assert.ok(row.includes(String(port)), `the row of ${name} does not say ${port}`);
     }
   }
 });
 
-test('.env.example is what the settings say', () => {
-  assert.equal(read('.env.example'), example(settingsOf()));
+test('every service has the name that the topology gives it', async () => {
+  const services = await loadServices();
+  assert.deepEqual(
+    services.map(({ name }) => name),
+    topology.map(({ name }) => name),
+  );
 });
 
-test('every setting of a service is in its README', () => {
-  for (const { service, folder = service.name } of topology) {
+test('.env.example is what the settings say', async () => {
+  assert.equal(read('.env.example'), example(settingsOf(await loadServices())));
+});
+
+test('every setting of a service is in its README', async () => {
+  for (const { name, folder = name, load } of topology) {
+    const { service } = await load();
     const text = read(`services/${folder}/README.md`);
     for (const name of Object.keys(service.settings)) {
       assert.ok(text.includes(`\`${name}\``), `services/${folder}/README.md does not explain ${name}`);

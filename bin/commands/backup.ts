@@ -31,7 +31,7 @@ async function writeBackup(draft: string, folder: string): Promise<string[]> {
   const pack = tar.pack();
   const written = pipeline(pack, createWriteStream(draft, { mode: 0o600, flush: true }));
   const names: string[] = [];
-  for (const options of databasesOf([], process.env)) {
+  for (const options of await databasesOf([], process.env)) {
     await using database = await openDatabase(options);
     const copy = join(folder, options.name);
     await database.backup(copy);

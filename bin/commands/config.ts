@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Environment, Setting, Settings } from '#kit/config.ts';
-import { AppError } from '#kit/errors.ts';
-import { topology } from '../../services/index.ts';
+import type { Service } from '#kit/service.ts';
+import { loadServices } from '../../services/index.ts';
 import { suiteSettings } from '../../services/system.ts';
 
 export async function run(args: string[]): Promise<number> {
@@ -10,21 +10,17 @@ export async function run(args: string[]): Promise<number> {
     allowPositionals: true,
     options: { example: { type: 'boolean', default: false } },
   });
-  const sections = settingsOf(names);
-  process.stdout.write(values.example ? example(sections) : listing(sections));
+  const services = await loadServices(names);
+  const sections = settingsOf(services);
+  process.stdout.write(values.example ? example(sections) : listing(sections, services));
   return 0;
 }
 
 /** The settings of the suite and of each service, by section. */
-export function settingsOf(names: readonly string[] = []): [string, Settings][] {
-  const known = topology.map((entry) => entry.service.name);
-  const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw new AppError('invalid_input', `unknown service ${unknown[0]}; known: ${known.join(', ')}`);
-  const chosen = topology.filter(({ service }) => names.length === 0 || names.includes(service.name));
+export function settingsOf(services: readonly Service<Settings, never>[]): [string, Settings][] {
   return [
     ['every service', suiteSettings],
-    ...chosen.map(({ service }): [string, Settings] => [service.name, service.settings]),
+    ...services.map(({ name, settings }): [string, Settings] => [name, settings]),
   ];
 }
 
@@ -41,19 +37,18 @@ export function example(sections: readonly [string, Settings][]): string {
     .join('\n');
 }
 
-function listing(sections: readonly [string, Settings][]): string {
+function listing(
+  sections: readonly [string, Settings][],
+  services: readonly Service<Settings, never>[],
+): string {
   return sections
-    .map(
-      ([title, settings]) =>
-        `${title}\n${rows(settings, environmentOf(title)).join('\n') || '  (none of its own)'}\n`,
-    )
+    .map(([title, settings]) => {
+      const service = services.find(({ name }) => name === title);
+      // Some read a file besides.
+      const environment = service?.sources?.(process.env) ?? process.env;
+      return `${title}\n${rows(settings, environment).join('\n') || '  (none of its own)'}\n`;
+    })
     .join('\n');
-}
-
-/** What a service reads its settings from: some read a file besides. */
-function environmentOf(title: string): Environment {
-  const service = topology.find((entry) => entry.service.name === title)?.service;
-  return service?.sources?.(process.env) ?? process.env;
 }
 
 function rows(settings: Settings, environment: Environment): string[] {

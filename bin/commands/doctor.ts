@@ -21,7 +21,7 @@ export async function run(): Promise<number> {
         () => checkPort(suite.HOST, port),
       ],
     ),
-    ...databasesOf([], process.env, silentLog).map((options): [string, () => Promise<string>] => [
+    ...(await databasesOf([], process.env, silentLog)).map((options): [string, () => Promise<string>] => [
       `database ${options.name}`,
       async () => {
         await using database = await openDatabase(options);

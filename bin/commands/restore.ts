@@ -35,7 +35,7 @@ async function unpack(file: string, folder: string): Promise<{ options: Database
   const targets = [];
   try {
     for await (const entry of entriesOf(file)) {
-      const options = targetOf(entry.header.name);
+      const options = await targetOf(entry.header.name);
       const copy = join(folder, options.name);
       await pipeline(entry, createWriteStream(copy, { mode: 0o600 }));
       targets.push({ options, copy });
@@ -49,9 +49,9 @@ async function unpack(file: string, folder: string): Promise<{ options: Database
   return targets;
 }
 
-function targetOf(part: string): DatabaseOptions {
+async function targetOf(part: string): Promise<DatabaseOptions> {
   const [name, dialect] = part.split('.');
-  const options = databasesOf([], process.env).find((database) => database.name === name);
+  const options = (await databasesOf([], process.env)).find((database) => database.name === name);
   if (!options) throw new AppError('invalid_input', `the backup holds "${part}", which no service here has`);
   if (dialect !== (options.url ? 'postgres' : 'sqlite')) {
     throw new AppError(

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
-import { portsFor, readSuite, startSystem, topology } from '../../services/index.ts';
+import { loadServices, portsFor, readSuite, startSystem } from '../../services/index.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { supervise } from '../workers.ts';
 
@@ -27,19 +27,17 @@ export async function run(args: string[]): Promise<number> {
   if (!Number.isInteger(workers) || workers < 1) {
     throw new AppError('invalid_input', '--workers must be a whole number from 1');
   }
-  if (workers > 1) refuseSeveral(names);
+  if (workers > 1) await refuseSeveral(names);
   const ports = portsFor(names, readSuite(environment).PORT);
   if (workers > 1 && cluster.isPrimary) return supervise(workers);
   return serve(names, environment, ports);
 }
 
-function refuseSeveral(names: readonly string[]): void {
-  const single = topology.find(({ service }) => service.isSingle && names.includes(service.name));
+async function refuseSeveral(names: readonly string[]): Promise<void> {
+  const services = await loadServices(names);
+  const single = services.find((service) => service.isSingle);
   if (!single) return;
-  throw new AppError(
-    'invalid_input',
-    `${single.service.name} keeps its state in memory and runs as one worker`,
-  );
+  throw new AppError('invalid_input', `${single.name} keeps its state in memory and runs as one worker`);
 }
 
 async function serve(

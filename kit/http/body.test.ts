@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import Type from 'typebox';
+import { Type } from '../schema.ts';
 import type { HttpApp } from './server.ts';
 import { exchange, startTestServer, type TestServer, Wire } from './testing.ts';
 
 const Draft = Type.Object({ title: Type.String({ maxLength: 5 }), count: Type.Optional(Type.Integer()) });
+const Change = Type.Object({
+  title: Type.Optional(Draft.properties.title),
+  count: Draft.properties.count,
+});
 const Form = Type.Object({
   name: Type.String(),
   age: Type.Integer(),
@@ -13,7 +17,7 @@ const Form = Type.Object({
 
 function addRoutes(app: HttpApp): void {
   app.post('/notes', { schema: { body: Draft } }, async ({ body }) => ({ got: body }));
-  app.put('/notes', { schema: { body: Type.Partial(Draft) } }, async ({ body }) => ({ got: body }));
+  app.put('/notes', { schema: { body: Change } }, async ({ body }) => ({ got: body }));
   app.post('/any', async ({ body }) => ({ got: body ?? null }));
   app.post(
     '/strict',

@@ -1,4 +1,5 @@
-import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { http } from './node-http.ts';
 
 /** Headers with lower-case names. */
 export type Headers = Readonly<Record<string, string>>;
@@ -12,8 +13,8 @@ export class HeaderLines {
   /** Throws for a name or value that a header cannot have. */
   constructor(headers: Headers) {
     for (const [name, value] of Object.entries(headers)) {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
+      http.validateHeaderName(name);
+      http.validateHeaderValue(name, value);
     }
     this.headers = headers;
     // A second line of Vary adds to the first.

@@ -1,14 +1,15 @@
-import { createServer, IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Door } from './door.ts';
+import { http } from './node-http.ts';
 import type { Limits } from './options.ts';
 import { HttpResponse } from './response.ts';
 
 /** A Node server whose requests pass the door before they reach `route`. */
 export function createListener(limits: Limits, door: Door, route: RequestListener): Server {
-  const server = createServer(
+  const server = http.createServer(
     {
       ServerResponse: HttpResponse,
-      IncomingMessage,
+      IncomingMessage: http.IncomingMessage,
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import Type from 'typebox';
+import { Type } from '../schema.ts';
 import { RequestDurations } from './figures.ts';
 import { addProcessFigures } from './process-figures.ts';
 import { responseOf } from './response.ts';

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
-import Type from 'typebox';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { Type } from '../schema.ts';
 import type { Traffic } from './traffic.ts';
 
 type Check = (signal: AbortSignal) => Promise<void>;

@@ -1,11 +1,7 @@
-import {
-  type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-  ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { RouteFigures } from './figures.ts';
 import type { HeaderLines } from './header-lines.ts';
+import { http } from './node-http.ts';
 import type { Traffic } from './traffic.ts';
 
 type HeadersGiven = OutgoingHttpHeaders | OutgoingHttpHeader[];
@@ -14,7 +10,7 @@ type HeadersGiven = OutgoingHttpHeaders | OutgoingHttpHeader[];
 const togetherMs = 1;
 
 /** The answer to one request, with what the server notes about it. */
-export class HttpResponse extends ServerResponse {
+export class HttpResponse extends http.ServerResponse {
   startMs = 0;
   /** Names the request in answers and logs. */
   requestId = '';

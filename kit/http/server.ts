@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import swagger from '@fastify/swagger';
 import Fastify, {
   errorCodes,
   type FastifyBaseLogger,
@@ -10,6 +9,7 @@ import type { Log } from '../log.ts';
 import { createAccessLog, statusOf } from './access-log.ts';
 import { parseBody } from './body.ts';
 import { clientAddress, type TrustedProxy } from './client-address.ts';
+import { schemaController } from './compilers.ts';
 import { Connections } from './connections.ts';
 import { createCors } from './cors.ts';
 import { createDoor, type Door } from './door.ts';
@@ -18,7 +18,7 @@ import { listen } from './listen.ts';
 import { createListener } from './listener.ts';
 import { addMetrics, countRefused, countRoutes, createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import { addDocs } from './openapi/docs.ts';
-import { documentOptions } from './openapi/document.ts';
+import { ApiDocument } from './openapi/document.ts';
 import { type HttpServerOptions, type Limits, withDefaults } from './options.ts';
 import { addProbes } from './probes.ts';
 import { responseOf } from './response.ts';
@@ -26,7 +26,7 @@ import { KnownRoutes, unknownRoute } from './routes.ts';
 import { ServerLog } from './server-log.ts';
 import { decorateWithTrace, recordRequest } from './trace.ts';
 import { Traffic } from './traffic.ts';
-import { type TypeBoxTypeProvider, validatorCompiler } from './type-provider.ts';
+import type { TypeBoxTypeProvider } from './type-provider.ts';
 import { answerUnparsedRequests } from './unparsed.ts';
 import { writeAnswer } from './unread-body.ts';
 
@@ -65,7 +65,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const cors = createCors(options.corsOrigin);
   const door = createDoor({ traffic, limits, routes, answers, cors, trustedProxy });
   const app = createApp({ limits, door, answers, trustedProxy, log: surroundings.log });
-  await app.register(swagger, documentOptions(options, answers));
+  const document = new ApiDocument(options, answers);
+  document.watch(app);
   decorateWithTrace(app);
   connections.watch(app.server);
   routes.watch(app);
@@ -86,7 +87,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     throw unknownRoute(routes, request, reply);
   });
   addMetrics(app, surroundings.metrics, () => traffic.inFlight);
-  addDocs(app, options.title);
+  addDocs(app, options.title, document);
   const { checks = {}, optionalChecks = {} } = options;
   addProbes(app, { checks, optionalChecks, traffic, log: surroundings.log });
   let stopped: Promise<void> | undefined;
@@ -141,9 +142,9 @@ function createApp(options: {
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => writeAnswer(responseOf(reply), answers.of(error, request)),
     routerOptions: { maxParamLength: limits.parameterCharacters },
+    schemaController,
   }).withTypeProvider<TypeBoxTypeProvider>();
   answerUnparsedRequests(app.server, answers);
-  app.setValidatorCompiler(validatorCompiler);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', parseBody);
   return app;

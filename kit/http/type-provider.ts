@@ -1,6 +1,6 @@
 import type { FastifySchemaCompiler, FastifyTypeProvider } from 'fastify';
-import type { Static, TSchema } from 'typebox';
 import type { Fields } from '../errors.ts';
+import type { Static, TSchema } from '../schema.ts';
 import { FormFields } from './body.ts';
 import { compileTextReader } from './validation/query.ts';
 import { compileReader, type Reading } from './validation/reader.ts';

@@ -60,7 +60,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Names the request in both services' logs; made up when absent. */
   readonly requestId?: string;
-  /** The caller's span, W3C Trace Context. */
+  /** The caller's span, W3C Trace Context. May be a getter: in this process it is read only if the handler does. */
   readonly traceparent?: string;
 }
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '#kit/schema.ts';
 import { AnalyticsResult, toAnalytics } from './analytics.ts';
 import { timedMetaOf } from './api-meta.ts';
 import type { ApiParts } from './api-parts.ts';

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { Turnstile } from '#kit/auth/turnstile.ts';
 import { AppError } from '#kit/errors.ts';
 import { compileReader } from '#kit/http/validation/reader.ts';
+import { Type } from '#kit/schema.ts';
 import { readBulkBody } from './api-bulk-body.ts';
 import { callerOf } from './api-guard.ts';
 import type { ApiParts } from './api-parts.ts';

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { sendStream, whenDelivered } from '#kit/http/stream.ts';
+import { Type } from '#kit/schema.ts';
 import type { ApiParts } from './api-parts.ts';
 import { fileOf, operation } from './api-schemas.ts';
 import { callOf } from './call.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { sendRanged } from '#kit/http/ranges.ts';
+import { Type } from '#kit/schema.ts';
 import { without } from './api-disabled.ts';
 import type { ApiParts } from './api-parts.ts';
 import { dataOf, fileOf, operation } from './api-schemas.ts';

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { AppError } from '#kit/errors.ts';
 import { clientAddress } from '#kit/http/client-address.ts';
+import { Type } from '#kit/schema.ts';
 import { metaOf } from './api-meta.ts';
 import type { ApiParts } from './api-parts.ts';
 import { dataWithMeta } from './api-schemas.ts';

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { matchesAny } from '#kit/http/entity-tags.ts';
+import { Type } from '#kit/schema.ts';
 import { callerOf } from './api-guard.ts';
 import { metaOf, timedMetaOf } from './api-meta.ts';
 import type { ApiParts } from './api-parts.ts';

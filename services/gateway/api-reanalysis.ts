@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '#kit/schema.ts';
 import { without } from './api-disabled.ts';
 import type { ApiParts } from './api-parts.ts';
 import { dataOf, operation } from './api-schemas.ts';

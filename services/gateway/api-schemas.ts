@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from '#kit/schema.ts';
 import { largestId } from './post.ts';
 
 /** What `/openapi.json` says of an operation besides its shapes. */

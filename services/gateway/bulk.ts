@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { AppError, type Fields } from '#kit/errors.ts';
+import { type Static, Type } from '#kit/schema.ts';
 import { CreatePostRequest } from './post.ts';
 
 export const bulkPostsMax = 1_000;

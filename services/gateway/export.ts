@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Static, Type } from 'typebox';
 import type { CallOptions } from '#kit/rpc/index.ts';
+import { type Static, Type } from '#kit/schema.ts';
 import { csvFormat, type ExportFormat, exportName, jsonFormat } from './export-format.ts';
 import { FilterQuery, toFilter } from './listing.ts';
 import { toPost } from './post.ts';

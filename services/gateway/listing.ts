@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { AppError } from '#kit/errors.ts';
+import { type Static, Type } from '#kit/schema.ts';
 import {
   type ListPostsRequest,
   type ListPostsResponse,

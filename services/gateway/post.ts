@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '#kit/schema.ts';
 import type { Post as StoredPost } from '#proto/posts/v1/posts.ts';
 import { isoTime } from './iso-time.ts';
 

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import type { StoredObject } from '#kit/objects/index.ts';
+import { Type } from '#kit/schema.ts';
 import { csvFormat, type ExportFormat, exportName, jsonFormat } from './export-format.ts';
 
 /** A file in the object store, by the names that the store gives its properties. */

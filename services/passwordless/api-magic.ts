@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { AppError } from '#kit/errors.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
+import { Type } from '#kit/schema.ts';
 import type { ApiParts } from './api.ts';
 import { codeOf, message, Tokens, VerifyMagic } from './api-schemas.ts';
 import type { Caller } from './caller.ts';

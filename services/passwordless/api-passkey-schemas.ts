@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '#kit/schema.ts';
 import { email } from './api-schemas.ts';
 import { base64url, credentialId, publicKey } from './passkey-answers.ts';
 

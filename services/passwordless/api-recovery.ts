@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { visitorOf } from '#kit/http/visitor.ts';
+import { Type } from '#kit/schema.ts';
 import type { ApiParts } from './api.ts';
 import { callerOf, senderOf } from './api-guard.ts';
 import { email, Tokens } from './api-schemas.ts';

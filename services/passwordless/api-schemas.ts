@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { AppError } from '#kit/errors.ts';
+import { Type } from '#kit/schema.ts';
 
 const given = (options: object = {}) => Type.String({ minLength: 1, ...options });
 const jwt = given({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] });

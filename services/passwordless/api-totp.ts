@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { visitorOf } from '#kit/http/visitor.ts';
+import { Type } from '#kit/schema.ts';
 import type { ApiParts } from './api.ts';
 import { callerOf, senderOf } from './api-guard.ts';
 import { Code, codeOf, email, message, Tokens } from './api-schemas.ts';

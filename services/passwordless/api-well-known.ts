@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '#kit/schema.ts';
 import type { ApiParts } from './api.ts';
 import { pageRoutes, routes } from './routes.ts';
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '#kit/schema.ts';
 import { credentialIdCharactersMax } from './passkey.ts';
 
 export const base64url = (charactersMax: number, examples: string[]) =>

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '#kit/schema.ts';
 
 const given = (options: object = {}) => Type.String({ minLength: 1, ...options });
 const password = given({ examples: ['correct horse battery staple'] });

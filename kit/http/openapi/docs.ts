@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { securityHeaders } from '../security-headers.ts';
+import type { ApiDocument } from './document.ts';
 
 const hidden = { schema: { hide: true } };
 
@@ -34,9 +35,9 @@ const start = `Scalar.createApiReference('#reference', {
  * Adds `/openapi.json`, and `/docs` to read it by. The reader comes from this host and is loaded when first asked
  * for.
  */
-export function addDocs(app: FastifyInstance, title: string): void {
+export function addDocs(app: FastifyInstance, title: string, document: ApiDocument): void {
   let bundle: Promise<Buffer> | undefined;
-  app.get('/openapi.json', hidden, (_request, reply) => reply.send(app.swagger()));
+  app.get('/openapi.json', hidden, () => document.read());
   app.get('/docs', hidden, (_request, reply) =>
     reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page(title)),
   );

@@ -1,7 +1,8 @@
-import { STATUS_CODES } from 'node:http';
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
-import type { FastifySchema, RouteOptions } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from 'fastify';
+import { schemaController } from '../compilers.ts';
 import type { ErrorAnswers } from '../error-answers.ts';
+import { http } from '../node-http.ts';
 import type { HttpServerOptions } from '../options.ts';
 import { type DocumentedError, describeErrors, errorsOf } from './errors.ts';
 import { exampleOf, schemaOf } from './examples.ts';
@@ -34,14 +35,45 @@ interface Media extends Json {
 }
 
 /**
- * The options by which @fastify/swagger writes the OpenAPI 3.1 document of a server: the routes' own schemas, and
- * what their authors need not say, which is the errors that follow from each route's shape, an example of every
- * answer, and an id for every operation.
+ * The OpenAPI 3.1 document of a server: the routes' own schemas, and what their authors need not say, which is the errors that follow
+ * from each route's shape, an example of every answer, and an id for every operation. It is written, and @fastify/swagger loaded, when it
+ * is first read.
  */
-export function documentOptions(
-  options: HttpServerOptions,
-  answers: ErrorAnswers,
-): FastifyDynamicSwaggerOptions {
+export class ApiDocument {
+  readonly #options: FastifyDynamicSwaggerOptions;
+  readonly #routes: RouteOptions[] = [];
+  #document: Promise<object> | undefined;
+
+  constructor(options: HttpServerOptions, answers: ErrorAnswers) {
+    this.#options = documentOptions(options, answers);
+  }
+
+  /** Takes note of every route that is added from now on. */
+  watch(app: Pick<FastifyInstance, 'addHook'>): void {
+    app.addHook('onRoute', (route) => {
+      if (route.method !== 'HEAD') this.#routes.push(route);
+    });
+  }
+
+  read(): Promise<object> {
+    this.#document ??= this.#write();
+    return this.#document;
+  }
+
+  /** The plugin looks at routes as they are added, so they are added once more, to a server that nobody calls. */
+  async #write(): Promise<object> {
+    const { default: swagger } = await import('@fastify/swagger');
+    const app = Fastify({ exposeHeadRoutes: false, schemaController });
+    await app.register(swagger, this.#options);
+    for (const { method, url, schema, config } of this.#routes) {
+      app.route({ method, url, schema, config, handler: () => {} });
+    }
+    await app.ready();
+    return app.swagger();
+  }
+}
+
+function documentOptions(options: HttpServerOptions, answers: ErrorAnswers): FastifyDynamicSwaggerOptions {
   const errors = new Map<string, readonly DocumentedError[]>();
   const invalidBody = options.invalidBody ?? 'validation_failed';
   return {
@@ -133,11 +165,12 @@ function complete(
   operation.summary ??= operation.operationId.replaceAll(/([A-Z])/g, ' $1');
   for (const media of Object.values(operation.requestBody?.content ?? {})) addExample(media);
   for (const [status, response] of Object.entries(operation.responses)) {
-    if (response.description === 'Default Response') response.description = STATUS_CODES[status] ?? 'Answer';
+    if (response.description === 'Default Response')
+      response.description = http.STATUS_CODES[status] ?? 'Answer';
     for (const media of Object.values(response.content ?? {})) addExample(media);
   }
   for (const { status, code, error } of describeErrors(errors, answers)) {
-    operation.responses[status] ??= { description: STATUS_CODES[status] ?? 'Error' };
+    operation.responses[status] ??= { description: http.STATUS_CODES[status] ?? 'Error' };
     const response = operation.responses[status];
     response.content ??= { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
     const media = response.content['application/json'];

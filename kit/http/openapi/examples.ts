@@ -2,14 +2,13 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** A value that fits a schema: the example that its author gave, else the plainest there is. */
 export function exampleOf(schema: Schema): unknown {
-  const { examples, anyOf, allOf, properties, items } = schema as Readonly<Record<string, Schema[] & Schema>>;
+  const { examples, anyOf, properties, items } = schema as Readonly<Record<string, Schema[] & Schema>>;
   if (examples?.length) return examples[0];
   for (const keyword of ['example', 'default', 'const'] as const) {
     if (schema[keyword] !== undefined) return schema[keyword];
   }
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (anyOf) return exampleOf(anyOf.find((each) => each.type !== 'null') ?? {});
-  if (allOf) return Object.assign({}, ...allOf.map(exampleOf));
   if (properties) {
     return Object.fromEntries(
       Object.entries(properties).map(([key, each]) => [key, exampleOf(each as Schema)]),

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { TSchema } from '../../schema.ts';
 import { compileReader, type Reading } from './reader.ts';
 import type { JsonSchema } from './schema.ts';
 

@@ -1,12 +1,12 @@
-import type { Static, TSchema } from 'typebox';
 import type { Fields } from '../../errors.ts';
+import type { Static, TSchema } from '../../schema.ts';
 import { arrayReader } from './arrays.ts';
 import { numberReader } from './numbers.ts';
 import { objectReader } from './objects.ts';
 import { Problems } from './problems.ts';
 import { type JsonSchema, type Read, refuseUnknownKeywords } from './schema.ts';
 import { stringReader } from './strings.ts';
-import { allOfReader, anyOfReader, constReader, enumReader } from './unions.ts';
+import { anyOfReader, constReader, enumReader } from './unions.ts';
 
 /** What a value came to: itself without unknown keys, or every problem by the name that its sender wrote. */
 export type Reading<T> = { readonly value: T; readonly fields?: undefined } | { readonly fields: Fields };
@@ -49,7 +49,6 @@ function compile(schema: JsonSchema): Read {
   if (schema.const !== undefined) return constReader(schema.const);
   if (schema.enum) return enumReader(schema.enum);
   if (schema.anyOf) return anyOfReader(schema.anyOf, compile);
-  if (schema.allOf) return allOfReader(schema.allOf, compile);
   switch (schema.type) {
     case 'string':
       return stringReader(schema);

@@ -6,7 +6,6 @@ export interface JsonSchema {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];
-  readonly allOf?: readonly JsonSchema[];
   readonly default?: unknown;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -37,7 +36,7 @@ export type Compile = (schema: JsonSchema) => Read;
 
 const checked = new Set(
   (
-    'type const enum anyOf allOf default minLength maxLength pattern format minimum maximum exclusiveMinimum ' +
+    'type const enum anyOf default minLength maxLength pattern format minimum maximum exclusiveMinimum ' +
     'exclusiveMaximum multipleOf properties required additionalProperties patternProperties maxProperties items ' +
     'minItems maxItems uniqueItems x-problem'
   ).split(' '),

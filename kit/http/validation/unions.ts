@@ -32,12 +32,3 @@ export function anyOfReader(schemas: readonly JsonSchema[], compile: Compile): R
     return undefined;
   };
 }
-
-/** Reads a value by every schema; the objects that they give are joined. */
-export function allOfReader(schemas: readonly JsonSchema[], compile: Compile): Read {
-  const reads = schemas.map(compile);
-  return (value, problems) => {
-    const clean = reads.map((read) => read(value, problems));
-    return clean.every((part) => typeof part === 'object') ? Object.assign({}, ...clean) : clean.at(-1);
-  };
-}

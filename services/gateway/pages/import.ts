@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import { AppError } from '#kit/errors.ts';
 import { csrfFieldName } from '#kit/html/csrf.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { compileReader } from '#kit/http/validation/reader.ts';
+import { Type } from '#kit/schema.ts';
 import { checkRows, type ReadRow, wholeRow } from '../bulk.ts';
 import { pageRoutes } from '../page-routes.ts';
 import { CreatePostRequest } from '../post.ts';
