@@ -73,9 +73,9 @@ async function addCounts(
   increase: Statement<{ counts: string }, unknown>,
   counts: Iterable<[number, number]>,
 ): Promise<void> {
-  const changed = [...counts].filter(([, by]) => by !== 0);
-  if (changed.length === 0) return;
-  await increase.run(session, { counts: JSON.stringify(Object.fromEntries(changed)) });
+  let json = '';
+  for (const [key, by] of counts) if (by !== 0) json += `${json === '' ? '{' : ','}"${key}":${by}`;
+  if (json !== '') await increase.run(session, { counts: `${json}}` });
 }
 
 const increaseUsers = increaseStatement('user_tally', 'user_id', 'posts');

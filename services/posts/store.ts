@@ -20,6 +20,15 @@ export interface Folded {
 /** Rows of one statement: many, because each statement costs as much as a row. */
 const rowsAtOnce = 50;
 
+/** What the parameters of each of them are called. */
+const rowNames = Array.from({ length: rowsAtOnce }, (_, row) => ({
+  id: `id${row}`,
+  userId: `userId${row}`,
+  title: `title${row}`,
+  body: `body${row}`,
+  folded: `folded${row}`,
+}));
+
 export function findPost(session: Session<Tables>, id: number): Promise<Post | undefined> {
   return byId.first(session, { id });
 }
@@ -52,13 +61,13 @@ export async function insertPosts(
   let start = 0;
   for (; start + rowsAtOnce <= posts.length; start += rowsAtOnce) {
     const params: Record<string, string | number | null> = { createdAtMs };
-    for (let index = 0; index < rowsAtOnce; index++) {
-      const post = posts[start + index] as NewPost & Folded;
-      params[`id${index}`] = lastId + start + index + 1;
-      params[`userId${index}`] = post.userId;
-      params[`title${index}`] = post.title;
-      params[`body${index}`] = post.body;
-      params[`folded${index}`] = post.folded;
+    for (const [index, names] of rowNames.entries()) {
+      const { userId, title, body, folded } = posts[start + index] as NewPost & Folded;
+      params[names.id] = lastId + start + index + 1;
+      params[names.userId] = userId;
+      params[names.title] = title;
+      params[names.body] = body;
+      params[names.folded] = folded;
     }
     await insertMany.run(session, params);
     await pause();
@@ -147,15 +156,14 @@ const reserve = statement<
     .returning(['last_id', 'last_created_at_ms']),
 );
 
-const insertOne = insertStatement(1);
-const insertMany = insertStatement(rowsAtOnce);
+const insertOne = insertStatement(rowNames.slice(0, 1));
+const insertMany = insertStatement(rowNames);
 
-function insertStatement(rows: number): Statement<Record<string, string | number | null>, unknown> {
+function insertStatement(rows: typeof rowNames): Statement<Record<string, string | number | null>, unknown> {
   return statement((_db, p) => {
-    const values = Array.from(
-      { length: rows },
-      (_, row) => sql`(${p(`id${row}`)}, ${p(`userId${row}`)}, ${p(`title${row}`)}, ${p(`body${row}`)},
-        ${p('createdAtMs')}, ${p('createdAtMs')}, 1, ${p(`folded${row}`)})`,
+    const values = rows.map(
+      ({ id, userId, title, body, folded }) => sql`(${p(id)}, ${p(userId)}, ${p(title)}, ${p(body)},
+        ${p('createdAtMs')}, ${p('createdAtMs')}, 1, ${p(folded)})`,
     );
     return sql`INSERT INTO post (id, user_id, title, body, created_at_ms, updated_at_ms, revision, folded)
       VALUES ${sql.join(values)}`;

@@ -44,27 +44,35 @@ export class Tally {
   /** Whether adding it would change nothing. */
   get isZero(): boolean {
     const counts = [...this.users.values(), ...this.lengths.values(), ...this.hours.values()];
-    const differing = counts.some((count) => count !== 0) || !this.characterCounts().next().done;
+    const differing = counts.some((count) => count !== 0) || this.characterCounts().length > 0;
     return this.posts === 0 && this.characters === 0 && !differing;
   }
 
   addCharacter(codePoint: number, times: number): void {
-    if (codePoint < planeSize) this.#addUnit(codePoint, times);
+    if (codePoint < planeSize) addTo(this.#tableOf(codePoint >>> tableBits), codePoint, times);
     else increase(this.#others, codePoint, times);
   }
 
   /** How often each code point occurs; those that do not are left out. */
-  *characterCounts(): Generator<[codePoint: number, times: number]> {
-    for (const [first, table] of this.#tables.entries()) {
+  characterCounts(): [codePoint: number, times: number][] {
+    const counts: [number, number][] = [];
+    for (let page = 0; page < this.#tables.length; page++) {
+      const table = this.#tables[page];
       if (table === undefined) continue;
-      for (const [at, times] of table.entries()) if (times !== 0) yield [first * tableSize + at, times];
+      for (let at = 0; at < tableSize; at++) {
+        const times = table[at] as number;
+        if (times !== 0) counts.push([page * tableSize + at, times]);
+      }
     }
-    for (const entry of this.#others) if (entry[1] !== 0) yield entry;
+    for (const entry of this.#others) if (entry[1] !== 0) counts.push(entry);
+    return counts;
   }
 
-  /** Gives the length of the text in code points. */
+  /** Gives the length of the text in code points. The characters of a text lie close together, mostly in one table. */
   #addText(text: string, sign: number): number {
     let pairs = 0;
+    let page = 0;
+    let table = this.#tableOf(page);
     const units = utf16(text);
     for (let index = 0; index < text.length; index++) {
       const unit = units[index] as number;
@@ -72,18 +80,25 @@ export class Tally {
         increase(this.#others, text.codePointAt(index) as number, sign);
         index++;
         pairs++;
-      } else {
-        this.#addUnit(unit, sign);
+        continue;
       }
+      if (unit >>> tableBits !== page) {
+        page = unit >>> tableBits;
+        table = this.#tableOf(page);
+      }
+      addTo(table, unit, sign);
     }
     return text.length - pairs;
   }
 
-  #addUnit(unit: number, times: number): void {
-    this.#tables[unit >>> tableBits] ??= new Int32Array(tableSize);
-    const table = this.#tables[unit >>> tableBits] as Int32Array;
-    table[unit % tableSize] = (table[unit % tableSize] as number) + times;
+  #tableOf(page: number): Int32Array {
+    this.#tables[page] ??= new Int32Array(tableSize);
+    return this.#tables[page] as Int32Array;
   }
+}
+
+function addTo(table: Int32Array, unit: number, by: number): void {
+  table[unit % tableSize] = (table[unit % tableSize] as number) + by;
 }
 
 function increase(counts: Map<number, number>, key: number, by: number): void {

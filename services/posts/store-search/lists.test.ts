@@ -65,12 +65,21 @@ test('each run of four units has the documents that hold it', async () => {
         }
       }
       assert.deepEqual(lists, new Map([...expected].sort(([a], [b]) => (a < b ? -1 : 1))));
-      for (const key of lists.keys()) {
-        const found = data.flatMap((page) => [...listsIn(page, key, key)]);
-        assert.deepEqual(
-          found.map((list) => list.key),
-          [key],
-        );
+      const placesWith = (low: string, high: string) => {
+        const bitmap = emptyBitmap(128);
+        for (const page of data) for (const list of listsIn(page, low, high)) addPlaces(bitmap, list);
+        return [...placesOf(bitmap)];
+      };
+      for (const [key, places] of lists) {
+        assert.deepEqual(placesWith(key, key), places);
+        for (const absent of [key.slice(1), `${key}a`, `b${key.slice(1)}b`, '\uffff']) {
+          assert.deepEqual(placesWith(absent, absent), []);
+        }
+        const likeIt = [...lists]
+          .filter(([other]) => other.startsWith(key.slice(0, 2)))
+          .flatMap(([, at]) => at);
+        const expectedPlaces = [...new Set(likeIt)].sort((a, b) => a - b);
+        assert.deepEqual(placesWith(key.slice(0, 2), key.slice(0, 2).padEnd(4, '\uffff')), expectedPlaces);
       }
     }),
     { numRuns: 60 },

@@ -114,7 +114,7 @@ async function readLists(
 ): Promise<Bitmap> {
   const bitmap = emptyBitmap(segment.span);
   for (const page of await pagesWith(session, { segmentId: segment.id, kind: kinds[kind], low, high })) {
-    for (const { list } of listsIn(page, low, high)) addPlaces(bitmap, list);
+    for (const list of listsIn(page, low, high)) addPlaces(bitmap, list);
   }
   return bitmap;
 }

@@ -77,14 +77,16 @@ export function keyOrder(key: string): Uint8Array {
 }
 
 /** The lists, still packed, of the keys from `low` to `high` in a page. */
-export function* listsIn(
-  data: Uint8Array,
-  low: string,
-  high: string,
-): Generator<{ key: string; list: Uint8Array }> {
-  const { keys, numbers, page } = openPage(data);
+export function* listsIn(data: Uint8Array, low: string, high: string): Generator<Uint8Array> {
+  const { keyUnits, numbers, page } = openPage(data);
+  if (low === high) {
+    const index = indexOfKey(keyUnits, low);
+    if (index !== -1) yield listAt(page, numbers, index);
+    return;
+  }
+  const keys = keysIn(keyUnits);
   for (let index = firstAtLeast(keys, low); index < keys.length && (keys[index] as string) <= high; index++) {
-    yield { key: keys[index] as string, list: listAt(page, numbers, index) };
+    yield listAt(page, numbers, index);
   }
 }
 
@@ -92,24 +94,40 @@ export function* listsIn(
 export function* unpackPages(pages: Iterable<Uint8Array>, offset: number): Generator<Entry> {
   const buffer = new Uint16Array(65_536);
   for (const data of pages) {
-    const { keys, numbers, page } = openPage(data);
-    for (const [index, key] of keys.entries()) {
+    const { keyUnits, numbers, page } = openPage(data);
+    for (const [index, key] of keysIn(keyUnits).entries()) {
       const length = decodePlaces(listAt(page, numbers, index), offset, buffer, 0);
       yield { key, places: buffer.subarray(0, length) };
     }
   }
 }
 
-function openPage(data: Uint8Array): { page: Uint8Array; numbers: Uint32Array; keys: string[] } {
+function openPage(data: Uint8Array): { page: Uint8Array; numbers: Uint32Array; keyUnits: Uint16Array } {
   // Numbers need an offset in whole numbers, which bytes from elsewhere do not promise.
   const page = data.byteOffset % 4 === 0 ? data : data.slice();
   const [count = 0, keyBytes = 0] = new Uint32Array(page.buffer, page.byteOffset, 2);
   const numbers = new Uint32Array(page.buffer, page.byteOffset, 2 + count);
-  const keysStart = headBytes + count * 4;
-  const keys = Buffer.from(page.buffer, page.byteOffset + keysStart, keyBytes)
-    .toString('utf16le')
-    .split(keyEnd);
-  return { page, numbers, keys };
+  const keyUnits = new Uint16Array(page.buffer, page.byteOffset + headBytes + count * 4, keyBytes >>> 1);
+  return { page, numbers, keyUnits };
+}
+
+function keysIn(keyUnits: Uint16Array): string[] {
+  const { buffer, byteOffset, byteLength } = keyUnits;
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf16le').split(keyEnd);
+}
+
+/** Which of the keys it is, or -1; sooner than a string can be made of each. */
+function indexOfKey(keyUnits: Uint16Array, key: string): number {
+  let index = 0;
+  for (let at = 0; at < keyUnits.length; index++) {
+    const start = at;
+    while (at - start < key.length && keyUnits[at] === key.charCodeAt(at - start)) at++;
+    const isBegun = at - start === key.length;
+    if (isBegun && (at === keyUnits.length || keyUnits[at] === 0)) return index;
+    while (at < keyUnits.length && keyUnits[at] !== 0) at++;
+    at++;
+  }
+  return -1;
 }
 
 function listAt(page: Uint8Array, numbers: Uint32Array, index: number): Uint8Array {
