@@ -5,15 +5,14 @@
  *
  *   node bench/decisions.ts [rounds] [seconds]
  */
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { openSync } from 'node:fs';
 import pino from 'pino';
 import { Registry } from 'prom-client';
 import { systemClock } from '#kit/clock.ts';
 import { readConfig } from '#kit/config.ts';
 import { createLog } from '#kit/log.ts';
 import { localClient } from '#kit/rpc/index.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { AuthServiceDefinition, type DecideRequest } from '#proto/authz/v1/authz.ts';
 import { loadCedar } from '../services/authz/cedar.ts';
 import { Policies } from '../services/authz/policies.ts';
@@ -21,7 +20,7 @@ import { readPolicyFiles, shippedPolicies } from '../services/authz/policy-files
 import { authz } from '../services/authz/service.ts';
 
 const [rounds = 3, seconds = 1] = process.argv.slice(2).map(Number);
-const folder = mkdtempSync(join(tmpdir(), 'octavo-bench-'));
+const folder = testFolder('bench');
 const log = createLog({
   service: 'authz',
   destination: pino.destination({ fd: openSync('/dev/null', 'w'), sync: true }),
@@ -57,7 +56,6 @@ for (const [name, perSecond] of Object.entries(best)) {
     `${name.padEnd(36)} ${String(Math.round(perSecond)).padStart(8)} decisions/s, ${share} of bare Cedar`,
   );
 }
-rmSync(folder, { recursive: true });
 
 async function measure(name: string, decide: (index: number) => Promise<unknown>): Promise<void> {
   const startMs = performance.now();

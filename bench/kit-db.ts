@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { type Database, openDatabase, statement } from '#kit/db/index.ts';
 import { silentLog } from '#kit/log.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 
 // Point reads, durable writes and a stream through kit/db, each beside bare node:sqlite in the same run.
 
@@ -42,12 +41,8 @@ const all = statement<Tables, Record<never, never>, Post>((db) =>
   db.selectFrom('post').selectAll().orderBy('id'),
 );
 
-const folder = mkdtempSync(join(tmpdir(), 'octavo-bench-'));
-try {
-  await run();
-} finally {
-  rmSync(folder, { recursive: true });
-}
+const folder = testFolder('bench');
+await run();
 
 async function run(): Promise<void> {
   const migrations = new URL('./kit-db/', import.meta.url);

@@ -8,12 +8,10 @@
  *   node bench/mail.ts [mails] [sqlite|postgres://...] [lease seconds]
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import pg from 'pg';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 import { type SinkReport, startSink } from './mail/sink.ts';
 
@@ -21,7 +19,7 @@ const mails = Number(process.argv[2] ?? 2_000);
 const database = process.argv[3] ?? 'sqlite';
 const leaseSeconds = process.argv[4] ?? '5';
 const at = 'reader@example.com';
-const folder = await mkdtemp(join(tmpdir(), 'octavo-bench-'));
+const folder = testFolder('bench');
 const sink = await startSink();
 const environment = {
   OCTAVO_DATA: folder,
@@ -44,7 +42,6 @@ try {
   await killed();
 } finally {
   await sink[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function bare(): Promise<void> {

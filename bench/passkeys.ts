@@ -7,11 +7,9 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
+import { testFolder } from '#kit/testing/folder.ts';
 import { SoftwareAuthenticator } from '../services/passwordless/testing-authenticator.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 
@@ -20,7 +18,7 @@ const requests = Number(process.argv[3] ?? 2_000);
 const origin = 'http://localhost:3003';
 const users = 1_000;
 const clients = 64;
-const folder = await mkdtemp(join(tmpdir(), 'octavo-bench-'));
+const folder = testFolder('bench');
 const dispatcher = new Agent({ connections: clients });
 const limits = [
   'POST_PER_IP',
@@ -60,7 +58,6 @@ try {
   console.log(`POST /webauthn/login/options: ${asked?.toFixed(0)} µs`);
 } finally {
   await dispatcher.close();
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function enrol(url: string, index: number): Promise<SoftwareAuthenticator> {

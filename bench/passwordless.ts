@@ -8,10 +8,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { testFolder } from '#kit/testing/folder.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { appCode } from '../services/passwordless/testing.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
@@ -22,7 +21,7 @@ import { startEcho } from './tokens/echo.ts';
 const rounds = Number(process.argv[2] ?? 3);
 const seconds = Number(process.argv[3] ?? 3);
 const clients = 64;
-const folder = await mkdtemp(join(tmpdir(), 'octavo-bench-'));
+const folder = testFolder('bench');
 const environment = {
   OCTAVO_DATA: folder,
   LOG_LEVEL: 'warn',
@@ -41,11 +40,7 @@ const environment = {
   ),
 };
 
-try {
-  await compare();
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+await compare();
 
 async function compare(): Promise<void> {
   await using stack = new AsyncDisposableStack();

@@ -6,18 +6,18 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
+import { testFolder } from '#kit/testing/folder.ts';
 
 const rounds = Number(process.argv[2] ?? 5);
 const entry = join(import.meta.dirname, '../bin/octavo.js');
 const restMs = 10_000;
 
 for (let round = 1; round <= rounds; round++) {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-bench-'));
+  const folder = testFolder('bench');
   const bare = await start(['-e', 'console.log("Ready")']);
   const first = await start(['--max-semi-space-size=8', entry, 'up', '--port', '0', '--data', folder]);
   const again = await start(
@@ -28,7 +28,6 @@ for (let round = 1; round <= rounds; round++) {
     `bare node ${bare.readyMs.toFixed(0)} ms; first start ${first.readyMs.toFixed(0)} ms; next start ${again.readyMs.toFixed(0)} ms` +
       (again.restMegabytes === undefined ? '' : `; at rest ${again.restMegabytes.toFixed(0)} MB`),
   );
-  rmSync(folder, { recursive: true });
 }
 
 async function start(args: readonly string[], isWeighed = false) {

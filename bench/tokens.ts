@@ -7,10 +7,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 import { startBareHttp } from './lib/bare-http.ts';
 import { bests, say } from './lib/compare.ts';
@@ -23,15 +22,11 @@ const alice = { email: 'alice@example.com', password: 'a password for measuring'
 // Signs in over and over: beyond a hundred sessions the oldest gives way, and Alice is to keep hers.
 const bob = { ...alice, email: 'bob@example.com', name: 'Bob' };
 const usersMax = 100_000;
-const folder = await mkdtemp(join(tmpdir(), 'octavo-bench-'));
+const folder = testFolder('bench');
 const environment = { OCTAVO_DATA: folder, LOG_LEVEL: 'warn', RATE_LIMIT_MAX: '0', NODE_ENV: 'development' };
 
-try {
-  await compare();
-  await measureMemory();
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+await compare();
+await measureMemory();
 
 async function compare(): Promise<void> {
   await using stack = new AsyncDisposableStack();

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Environment } from '#kit/config.ts';
 import { silentLog } from '#kit/log.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { startSystem } from './index.ts';
 
@@ -30,10 +30,9 @@ const startMs = 20_000;
  * TEST_DATABASE says (`sqlite` or `postgres`). Call it at the top of a test file: the database is dropped after its tests.
  */
 export async function startTestSystem(settings: Environment = {}): Promise<TestSystem> {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-test-'));
   const environment = {
     NODE_ENV: 'test',
-    OCTAVO_DATA: dataFolder,
+    OCTAVO_DATA: testFolder('test'),
     LOG_LEVEL: 'error',
     DATABASE_URL: process.env.TEST_DATABASE === 'postgres' ? await postgresUrl() : '',
     DEMO_ADMIN_PASSWORD: passwords.admin,
@@ -45,19 +44,12 @@ export async function startTestSystem(settings: Environment = {}): Promise<TestS
   };
   const started =
     process.env.TEST_RPC === 'remote' ? await startProcesses(environment) : await startHere(environment);
-  return {
-    ...started,
-    passwords,
-    async [Symbol.asyncDispose]() {
-      await started[Symbol.asyncDispose]();
-      await rm(dataFolder, { recursive: true, force: true });
-    },
-  };
+  return { ...started, passwords };
 }
 
 /**
  * Starts one service as a process of its own on a free port and gives it with its address once it is ready; of another
- * copy of the project where its root is given.
+ * copy of the project where its root is given. It ends with this process at the latest.
  */
 export async function startProcess(
   name: string,
@@ -71,6 +63,7 @@ export async function startProcess(
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  endWithThis(child);
   const lines = createInterface({ input: child.stdout });
   const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`)));
   ended.catch(() => {});
@@ -78,13 +71,29 @@ export async function startProcess(
     once(lines, 'line', { signal: AbortSignal.timeout(startMs) }),
     ended,
   ])) as [string];
+  (child.stdout as Socket).unref();
   return { url: line.split(/\s+/)[1] ?? '', child };
+}
+
+const children: ChildProcess[] = [];
+
+/** A child that a failed test leaves running keeps this process from nothing, and is killed when it ends. */
+function endWithThis(child: ChildProcess): void {
+  child.unref();
+  // Before the folders are removed.
+  if (children.length === 0) process.prependOnceListener('exit', killAll);
+  children.push(child);
+}
+
+function killAll(): void {
+  for (const child of children) child.kill('SIGKILL');
 }
 
 /** Ends a process by a signal and waits until it is gone; throws where SIGTERM does not end it well. */
 export async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
+  child.ref();
   child.kill(signal);
   const [code, endedBy] = await gone;
   if (signal === 'SIGTERM' && code !== 0) throw new Error(`it ended with ${code ?? endedBy} on SIGTERM`);

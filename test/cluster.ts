@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startTestNats } from '#kit/testing/nats.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { type Balancer, type Gate, startBalancer, startGate } from '#kit/testing/proxies.ts';
@@ -86,13 +84,9 @@ export class Replica {
   }
 
   static async start(name: string, environment: Record<string, string>): Promise<Replica> {
-    const folder = await mkdtemp(join(tmpdir(), 'octavo-replica-'));
-    const own = { ...environment, OCTAVO_DATA: folder };
+    const own = { ...environment, OCTAVO_DATA: testFolder('replica') };
     const replica = new Replica(name, own, await startProcess(name, own));
-    after(async () => {
-      await replica.kill();
-      await rm(folder, { recursive: true, force: true });
-    });
+    after(() => replica.kill());
     return replica;
   }
 

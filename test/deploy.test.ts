@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '#kit/config.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { topology } from '../services/index.ts';
 import { suiteSettings } from '../services/system.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
@@ -79,8 +70,7 @@ const secrets = {
 
 describe('the manifests for Kubernetes', () => {
   test('are what its API takes', () => {
-    const project = mkdtempSync(join(tmpdir(), 'octavo-manifests-'));
-    after(() => rmSync(project, { recursive: true }));
+    const project = testFolder('manifests');
     symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
     const typed = manifests.filter(({ kind }) => kind !== 'Kustomization');
     const lines = typed.map((manifest, index) => {
@@ -219,7 +209,7 @@ describe('the image', () => {
   });
 
   test('runs from what is copied into it', async (context) => {
-    const image = mkdtempSync(join(tmpdir(), 'octavo-image-'));
+    const image = testFolder('image');
     const isIgnored = (path: string) => /\.(test|suite)\.ts$/.test(path);
     for (const path of copied) {
       cpSync(join(root, path), join(image, path), { recursive: true, filter: (from) => !isIgnored(from) });
@@ -238,10 +228,7 @@ describe('the image', () => {
       0,
       image,
     );
-    context.after(async () => {
-      await stopProcess(child);
-      rmSync(image, { recursive: true });
-    });
+    context.after(() => stopProcess(child));
     assert.equal((await fetch(`${url}/readiness`)).status, 200);
     assert.equal((await fetch(`${url}/docs`)).status, 200);
     assert.equal((await fetch(url)).status, 200);

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { freePort } from '#kit/testing/free-port.ts';
 import { commands } from '../bin/commands.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 
 const entry = join(import.meta.dirname, '../bin/octavo.js');
-const folder = await mkdtemp(join(tmpdir(), 'octavo-whole-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder('whole');
 const quick = { LOG_LEVEL: 'warn', ARGON2_MEMORY_KIB: '1024', ARGON2_PASSES: '1' };
 
 describe('octavo up', () => {

@@ -1,7 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, stopProcess } from '../../services/testing.ts';
 
 /** A gateway for measuring, as one process or as three. */
@@ -22,7 +20,7 @@ export async function startGateway(
   dataFolder?: string,
   settings: Readonly<Record<string, string>> = { OBJECT_STORE: 'off' },
 ): Promise<BenchGateway> {
-  const folder = dataFolder ?? (await mkdtemp(join(tmpdir(), 'octavo-bench-')));
+  const folder = dataFolder ?? testFolder('bench');
   const environment = { OCTAVO_DATA: folder, LOG_LEVEL: 'warn', DEMO_EDITOR_PASSWORD: password, ...settings };
   const started = mode === 'one' ? await startOne(environment) : await startThree(environment);
   return {
@@ -31,7 +29,6 @@ export async function startGateway(
     headers: { authorization: `Bearer ${await signIn(started.url)}` },
     async [Symbol.asyncDispose]() {
       for (const child of started.processes) await stopProcess(child);
-      if (dataFolder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { testFolder } from '../testing/folder.ts';
 import { keptSecret } from './kept-secret.ts';
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'kept-secret-'));
-});
-after(() => rm(folder, { recursive: true }));
+const folder = testFolder('kept-secret');
 
 test('a secret is made once, for everybody who starts at once, and only its owner may read it', async () => {
   const file = join(folder, 'shared');

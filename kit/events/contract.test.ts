@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { systemClock } from '../clock.ts';
 import { type Database, openDatabase, statement } from '../db/index.ts';
 import { silentLog } from '../log.ts';
 import { NatsLink } from '../nats/link.ts';
+import { testFolder } from '../testing/folder.ts';
 import { natsIsMissing, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import { createTraceparent, formatTraceparent } from '../trace.ts';
@@ -299,8 +297,7 @@ async function until(isSo: () => boolean): Promise<void> {
 async function openDatabases(
   url: string | undefined,
 ): Promise<(context: TestContext) => Promise<Database<Tables>>> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-events-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder('events');
   const migrations = new URL('./contract/migrations/', import.meta.url);
   const name = `e_${randomBytes(4).toString('hex')}`;
   return async (context) => {

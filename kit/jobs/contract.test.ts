@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import { openDatabase } from '../db/index.ts';
@@ -11,6 +8,7 @@ import { AppError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { silentLog } from '../log.ts';
 import { NatsLink } from '../nats/link.ts';
+import { testFolder } from '../testing/folder.ts';
 import { natsIsMissing, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import { createTraceparent, formatTraceparent } from '../trace.ts';
@@ -243,8 +241,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 async function openTable(url: string | undefined): Promise<Open> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-jobs-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder('jobs');
   const migrations = new URL('./contract/migrations/', import.meta.url);
   const place = { name: 'jobs', url, folder, migrations, log: silentLog };
   return async (context) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { newId } from '../ids.ts';
+import { testFolder } from '../testing/folder.ts';
 import { startSmtpSink } from '../testing/smtp-sink.ts';
 import {
   type Dkim,
@@ -29,8 +29,7 @@ const dkim: Dkim = { domain: 'example.org', selector: 's1', privateKey: key.priv
 
 const adapters: Readonly<Record<string, () => Promise<Post>>> = {
   'a folder': async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'octavo-mail-'));
-    after(() => rm(folder, { recursive: true, force: true }));
+    const folder = testFolder('mail');
     return {
       mailer: openFolderMailer({ folder }),
       signing: openFolderMailer({ folder, dkim }),
@@ -171,8 +170,7 @@ for (const [name, open] of Object.entries(adapters)) {
 }
 
 test('mails of a folder are listed newest first', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-mail-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder('mail');
   assert.deepEqual(await listKeptMails(join(folder, 'nowhere')), []);
   await using mailer = openFolderMailer({ folder });
   const mails = [

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { AppError } from '../errors.ts';
+import { testFolder } from '../testing/folder.ts';
 import { startStrictTestS3, startTestS3 } from '../testing/s3.ts';
 import { type ObjectStore, openFolderStore, openS3Store } from './index.ts';
 
@@ -13,8 +11,7 @@ const contentType = 'text/plain';
 
 const adapters: Readonly<Record<string, () => Promise<() => Promise<ObjectStore>>>> = {
   'a folder': async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'octavo-objects-'));
-    after(() => rm(folder, { recursive: true, force: true }));
+    const folder = testFolder('objects');
     return () => openFolderStore(folder);
   },
   S3: async () => {

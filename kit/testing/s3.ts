@@ -1,15 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream';
 import { after } from 'node:test';
+import { testFolder } from './folder.ts';
 
 /** Where a bucket for tests is, empty at first. */
 export interface TestBucket {
@@ -44,7 +43,7 @@ export async function startTestS3(): Promise<TestS3> {
 
 /** Starts one that goes on until it is disposed of. */
 export async function startS3(): Promise<TestS3 & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-s3-'));
+  const folder = testFolder('s3');
   let { child, port } = await serve(folder, 0);
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -63,10 +62,7 @@ export async function startS3(): Promise<TestS3 & AsyncDisposable> {
     async revive() {
       ({ child, port } = await serve(folder, port));
     },
-    async [Symbol.asyncDispose]() {
-      await kill();
-      await rm(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: kill,
   };
 }
 
@@ -75,7 +71,7 @@ export async function startS3(): Promise<TestS3 & AsyncDisposable> {
  * answers 412 where the key is taken, and decides for one request at a time.
  */
 export async function startStrictTestS3(): Promise<TestBucket> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-s3-'));
+  const folder = testFolder('s3');
   const { child, port } = await serve(folder, 0);
   let turn = Promise.resolve();
   const proxy = createServer((incoming, outgoing) => {
@@ -98,7 +94,6 @@ export async function startStrictTestS3(): Promise<TestBucket> {
     proxy.close();
     child.kill('SIGKILL');
     await once(child, 'exit');
-    await rm(folder, { recursive: true, force: true });
   });
   return bucketAt((proxy.address() as AddressInfo).port);
 }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
 /** A real mail server: Debian's OpenSMTPD, which keeps the mails of `bob@mail.test` and takes no others. */
@@ -31,8 +32,8 @@ export function smtpdMissing(): false | string {
 }
 
 export async function startTestSmtpd(): Promise<TestSmtpd> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-smtpd-'));
-  const box = await mkdtemp(join(tmpdir(), 'octavo-box-'));
+  const folder = testFolder('smtpd');
+  const box = testFolder('box');
   await chown(box, nobody, nobody);
   const port = await freePort();
   await configure({ folder, box, port });
@@ -42,7 +43,10 @@ export async function startTestSmtpd(): Promise<TestSmtpd> {
     mailsOfBob: (count: number) => mailsIn(join(box, 'new'), count),
     async start() {
       child = spawn(program, ['-d', '-f', join(folder, 'smtpd.conf')], { stdio: 'ignore' });
-      await answers(port);
+      await answers(port).catch(async (error) => {
+        await server.stop();
+        throw error;
+      });
     },
     async stop() {
       if (!child || child.exitCode !== null) return;
@@ -50,10 +54,7 @@ export async function startTestSmtpd(): Promise<TestSmtpd> {
       child.kill('SIGTERM');
       await gone;
     },
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-      await Promise.all([folder, box].map((path) => rm(path, { recursive: true, force: true })));
-    },
+    [Symbol.asyncDispose]: () => server.stop(),
   };
   await server.start();
   return server;

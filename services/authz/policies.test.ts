@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { AppError } from '#kit/errors.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import type { Question } from './access.ts';
 import { Policies } from './policies.ts';
 import { shippedPolicies } from './policy-files.ts';
@@ -66,8 +66,8 @@ const unsound: Record<string, { text: string; problem: RegExp }> = {
 };
 
 for (const [what, { text, problem }] of Object.entries(unsound)) {
-  test(`refuses ${what}`, async (context) => {
-    const folder = policyFolder(context, text);
+  test(`refuses ${what}`, async () => {
+    const folder = policyFolder(text);
     await assert.rejects(Policies.open(folder), (error) => {
       assert.ok(error instanceof AppError);
       assert.equal(error.reason, 'CONFIG');
@@ -77,9 +77,8 @@ for (const [what, { text, problem }] of Object.entries(unsound)) {
   });
 }
 
-test('an id is the annotation, not what looks like one', async (context) => {
+test('an id is the annotation, not what looks like one', async () => {
   const folder = policyFolder(
-    context,
     `// @id("first")
 @doc("\n@id(\\"second\\") // ") // @id("third")
 @id( "fourth" )
@@ -89,34 +88,29 @@ permit (principal, action, resource) when { principal.username == "@id(\\"fifth\
   assert.deepEqual([policies.ids.length, policies.ids.includes('fourth')], [5, true]);
 });
 
-test('refuses a folder that is missing or holds no policies', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-policies-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+test('refuses a folder that is missing or holds no policies', async () => {
+  const folder = testFolder('policies');
   await assert.rejects(Policies.open(folder), /holds no \.cedar file/);
   await assert.rejects(Policies.open(join(folder, 'missing')), /cannot be read: ENOENT/);
 });
 
-test('a policy that forbids wins, and is the one that is named', async (context) => {
-  const folder = policyFolder(
-    context,
-    '@id("not-alice")\nforbid (principal == Account::"4", action, resource);',
-  );
+test('a policy that forbids wins, and is the one that is named', async () => {
+  const folder = policyFolder('@id("not-alice")\nforbid (principal == Account::"4", action, resource);');
   using policies = await Policies.open(folder);
   assert.deepEqual(policies.evaluate(question), { allowed: false, policy: 'not-alice' });
   assert.deepEqual(policies.evaluate({ ...question, uid: 5 }), { allowed: true, policy: 'viewer-read' });
 });
 
-test('throws where a policy fails while it is evaluated, even if another one allows', async (context) => {
+test('throws where a policy fails while it is evaluated, even if another one allows', async () => {
   const folder = policyFolder(
-    context,
     '@id("overflow")\nforbid (principal, action, resource) when { principal.uid + 9223372036854775807 > 0 };',
   );
   using policies = await Policies.open(folder);
   assert.throws(() => policies.evaluate(question), /overflow/);
 });
 
-test('a reload replaces all policies; one that fails changes nothing', async (context) => {
-  const folder = policyFolder(context, '@id("lent")\npermit (principal == Account::"4", action, resource);');
+test('a reload replaces all policies; one that fails changes nothing', async () => {
+  const folder = policyFolder('@id("lent")\npermit (principal == Account::"4", action, resource);');
   using policies = await Policies.open(folder);
   const write = { ...question, action: 'write' } as const;
   assert.deepEqual(policies.evaluate(write), { allowed: true, policy: 'lent' });
@@ -134,17 +128,16 @@ test('a reload replaces all policies; one that fails changes nothing', async (co
   assert.notEqual(policies.version, before);
 });
 
-test('two sets live side by side in one process', async (context) => {
+test('two sets live side by side in one process', async () => {
   using strict = await Policies.open(shippedPolicies);
-  using lax = await Policies.open(policyFolder(context, '@id("all")\npermit (principal, action, resource);'));
+  using lax = await Policies.open(policyFolder('@id("all")\npermit (principal, action, resource);'));
   const write = { ...question, action: 'write' } as const;
   assert.equal(strict.evaluate(write).allowed, false);
   assert.equal(lax.evaluate(write).allowed, true);
 });
 
-function policyFolder(context: TestContext, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-policies-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+function policyFolder(text: string): string {
+  const folder = testFolder('policies');
   cpSync(shippedPolicies, folder, { recursive: true });
   writeFileSync(join(folder, 'own.cedar'), text);
   return folder;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { parsePolicyCases, runPolicyTests } from './policy-cases.ts';
 
 const shipped = await readFile(new URL('policies/cases.txt', import.meta.url), 'utf8');
@@ -24,9 +24,8 @@ test('tells which case came out differently, and how', async () => {
   });
 });
 
-test('asks the policies of another folder', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-policies-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+test('asks the policies of another folder', async () => {
+  const folder = testFolder('policies');
   writeFileSync(join(folder, 'all.cedar'), '@id("all")\npermit (principal, action, resource);');
   const { failures } = await runPolicyTests(`${header}* * * * active allow all\n`, folder);
   assert.deepEqual(failures, []);

@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { testFolder } from '#kit/testing/folder.ts';
 import type { DecideRequest } from '#proto/authz/v1/authz.ts';
 import { actions, resourceTypes } from './access.ts';
 import { roles } from './account.ts';
-import { inEveryWorld, startAuthz, temporaryFolder } from './testing.ts';
+import { inEveryWorld, startAuthz } from './testing.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -104,7 +105,7 @@ await inEveryWorld((world) => {
   });
 
   test('what cannot be evaluated is denied, and logged', async (context) => {
-    const folder = join(await temporaryFolder(), 'policies');
+    const folder = join(testFolder('authz'), 'policies');
     mkdirSync(folder);
     const failing = 'when { principal.uid + 9223372036854775807 > 0 }';
     writeFileSync(

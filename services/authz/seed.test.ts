@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inEveryWorld, refusal, startAuthz, type TestAuthz, temporaryFolder } from './testing.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { inEveryWorld, refusal, startAuthz, type TestAuthz } from './testing.ts';
 
 const given = {
   DEMO_ADMIN_PASSWORD: 'a',
@@ -71,7 +72,7 @@ await inEveryWorld((world) => {
   if (world.databaseUrl) {
     test('a replica that cannot know a password does not claim to', async (context) => {
       const first = await startAuthz(context, world);
-      const dataFolder = await temporaryFolder();
+      const dataFolder = testFolder('authz');
       const second = await startAuthz(context, world, { beside: first, dataFolder });
       assert.deepEqual(second.running.demoSignIns, []);
       assert.equal(Object.keys(await passwordsInForce(first)).length, 3);
@@ -129,7 +130,7 @@ await inEveryWorld((world) => {
   });
 
   test('a file of a password that cannot be read stops the start, by name', async (context) => {
-    const dataFolder = await temporaryFolder();
+    const dataFolder = testFolder('authz');
     await writeFile(join(dataFolder, 'authz-demo-editor.json'), '{"password": "half');
     await assert.rejects(
       startAuthz(context, world, { dataFolder }),

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { shippedPolicies } from './policy-files.ts';
-import { inEveryWorld, startAuthz, temporaryFolder, type World } from './testing.ts';
+import { inEveryWorld, startAuthz, type World } from './testing.ts';
 
 const editor = { uid: 2, username: 'editor', role: 'editor', mfaVerified: false };
 const deletion = { subject: editor, resourceType: 'post', action: 'delete' };
 
 await inEveryWorld((world) => {
   test('changed policies are in force without a restart; broken ones change nothing', async (context) => {
-    const folder = join(await temporaryFolder(), 'policies');
+    const folder = join(testFolder('authz'), 'policies');
     cpSync(shippedPolicies, folder, { recursive: true });
     const started = await startAuthz(context, world, { environment: { AUTHZ_POLICIES: folder } });
     const lenient = '@id("editor-delete")\npermit (principal in Role::"editor", action, resource);';
@@ -33,7 +34,7 @@ await inEveryWorld((world) => {
   });
 
   test('does not start with policies that are not sound', async (context) => {
-    const folder = await temporaryFolder();
+    const folder = testFolder('authz');
     writeFileSync(
       join(folder, 'own.cedar'),
       '@id("x")\npermit (principal in Role::"root", action, resource);',

@@ -1,8 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, type TestContext } from 'node:test';
+import { describe, type TestContext } from 'node:test';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/clock.ts';
@@ -13,6 +10,7 @@ import { createLog, silentLog } from '#kit/log.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
 import { remoteClient } from '#kit/rpc/remote.ts';
 import type { Surroundings } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { authz, type RunningAuthz } from './service.ts';
@@ -83,7 +81,7 @@ export async function startAuthz(
   options: StartOptions = {},
 ): Promise<TestAuthz> {
   const { beside } = options;
-  const dataFolder = options.dataFolder ?? beside?.dataFolder ?? (await temporaryFolder());
+  const dataFolder = options.dataFolder ?? beside?.dataFolder ?? testFolder('authz');
   if (!beside && world.databaseUrl) await emptySchema(world.databaseUrl);
   const clock = beside?.clock ?? new FakeClock();
   const metrics = new Registry();
@@ -127,12 +125,6 @@ function clientOf(
   const client = remoteClient(AuthServiceDefinition, { address: running.url, token, log: silentLog });
   context.after(() => client[Symbol.asyncDispose]());
   return client;
-}
-
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-authz-'));
-  after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** The database of a started service, to look into. */

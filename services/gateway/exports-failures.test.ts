@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startTestS3 } from '#kit/testing/s3.ts';
 import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
 import { signedIn } from './pages/testing.ts';
@@ -85,21 +83,19 @@ describe('a store that is slow', () => {
 });
 
 describe('a gateway that is killed', () => {
-  test('in the middle of an export leaves only whole files in the list', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'octavo-killed-'));
-    after(() => rm(folder, { recursive: true, force: true }));
+  test('in the middle of an export leaves only whole files in the list', async (context) => {
     const passwords = { admin: 'admin-admin', editor: 'editor-editor', viewer: 'viewer-viewer' };
     const environment = {
       NODE_ENV: 'test',
       LOG_LEVEL: 'error',
-      OCTAVO_DATA: folder,
+      OCTAVO_DATA: testFolder('killed'),
       DEMO_ADMIN_PASSWORD: passwords.admin,
       DEMO_EDITOR_PASSWORD: passwords.editor,
       DEMO_VIEWER_PASSWORD: passwords.viewer,
     };
     const start = async () => {
       const { url, child } = await startProcess('gateway', environment);
-      after(() => stopProcess(child, 'SIGKILL'));
+      context.after(() => stopProcess(child, 'SIGKILL'));
       return { child, cast: await castOf({ url, passwords }) };
     };
     const first = await start();

@@ -24,9 +24,7 @@ const systems: Record<string, TestSystem> = {
   'in a folder': await startTestSystem(),
   'in a bucket': await startTestSystem(settingsOf(s3)),
 };
-after(async () => {
-  for (const system of Object.values(systems)) await system[Symbol.asyncDispose]();
-});
+after(() => Promise.all(Object.values(systems).map((system) => system[Symbol.asyncDispose]())));
 
 for (const [place, system] of Object.entries(systems)) {
   describe(`exports ${place}`, () => {

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
 import { type Answer, castOf, refused } from './testing.ts';
 
 // The gateway runs here whatever TEST_RPC says, its backends as processes of their own, to be killed.
 process.env.TEST_RPC = 'local';
-const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-failures-'));
 const environment = {
   NODE_ENV: 'test',
-  OCTAVO_DATA: dataFolder,
+  OCTAVO_DATA: testFolder('failures'),
   LOG_LEVEL: 'fatal',
   DEMO_ADMIN_PASSWORD: 'admin-of-the-tests',
   DEMO_EDITOR_PASSWORD: 'editor-of-the-tests',
@@ -31,7 +28,6 @@ const { alice, charlie, stranger } = await castOf(system);
 after(async () => {
   await system[Symbol.asyncDispose]();
   await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
-  await rm(dataFolder, { recursive: true });
 });
 
 async function readiness(): Promise<{ status: number; checks: Record<string, string> }> {

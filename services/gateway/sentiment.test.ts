@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, type TestContext, test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, startTestSystem, stopProcess, type TestSystem } from '../testing.ts';
 import { castOf, Person, refused } from './testing.ts';
 import { until } from './testing-exports.ts';
@@ -93,8 +91,8 @@ test('without inference it is switched off', async () => {
   assert.equal(await figureOf(bare), undefined);
 });
 
-test('a process that classified ends well', async (context) => {
-  const environment = { ...(await serverSettings(context)), DEMO_EDITOR_PASSWORD: 'editor-of-the-tests' };
+test('a process that classified ends well', async () => {
+  const environment = { ...serverSettings(), DEMO_EDITOR_PASSWORD: 'editor-of-the-tests' };
   const { url, child } = await startProcess('gateway', environment);
   const signedIn = await new Person(url).post('/auth/login', {
     username: 'editor',
@@ -110,7 +108,7 @@ describe('an inference server', () => {
   const settings = (url: string) => ({ INFERENCE_URL: url, INFERENCE_MODEL: 'octavo-1' });
 
   test('is asked in the place of the shipped model, and may be away for a while', async (context) => {
-    const { url, child } = await startProcess('posts', await serverSettings(context));
+    const { url, child } = await startProcess('posts', serverSettings());
     let server = child;
     context.after(() => stopProcess(server));
     await using far = await startTestSystem({ ...settings(url), INFERENCE_TOKEN: 'theirs' });
@@ -129,7 +127,7 @@ describe('an inference server', () => {
     await until(async () => (await figureOf(far)) === 0);
     assert.equal((await cast.bob.get('/admin/status')).json.data.integrations.inferenceServer, true);
 
-    server = (await startProcess('posts', await serverSettings(context), Number(new URL(url).port))).child;
+    server = (await startProcess('posts', serverSettings(), Number(new URL(url).port))).child;
     await until(async () => (await ask()).status === 200);
     await until(async () => (await verdictOf(far)) === undefined);
   });
@@ -169,10 +167,13 @@ describe('an inference server', () => {
 });
 
 /** What a process needs that only serves the model. */
-async function serverSettings(context: TestContext): Promise<Record<string, string>> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-inference-'));
-  context.after(() => rm(folder, { recursive: true, force: true }));
-  return { NODE_ENV: 'test', OCTAVO_DATA: folder, LOG_LEVEL: 'fatal', RPC_TOKEN: 'theirs' };
+function serverSettings(): Record<string, string> {
+  return {
+    NODE_ENV: 'test',
+    OCTAVO_DATA: testFolder('inference'),
+    LOG_LEVEL: 'fatal',
+    RPC_TOKEN: 'theirs',
+  };
 }
 
 async function verdictOf({ url }: Pick<TestSystem, 'url'>): Promise<string | undefined> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readConfig } from '#kit/config.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startTestSystem } from '../testing.ts';
 import { gateway } from './service.ts';
 import { castOf, Person, refused } from './testing.ts';
@@ -22,7 +22,7 @@ describe('the key of the tokens', () => {
   });
 
   test('otherwise outlives a restart in a file of its owner', async () => {
-    const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-gateway-'));
+    const dataFolder = testFolder('gateway');
     const tokens = [];
     for (let start = 0; start < 2; start++) {
       await using system = await startTestSystem({ OCTAVO_DATA: dataFolder });
@@ -35,7 +35,6 @@ describe('the key of the tokens', () => {
     const file = join(dataFolder, 'gateway-jwt-secret');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok((await readFile(file, 'utf8')).trim().length >= 32);
-    await rm(dataFolder, { recursive: true });
   });
 });
 

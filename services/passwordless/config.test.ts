@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Environment } from '#kit/config.ts';
 import { createLog } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { databaseOptions } from './database.ts';
 import { passwordless } from './service.ts';
 import { startService } from './testing.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'octavo-passwordless-config-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder('passwordless-config');
 const octavo = join(import.meta.dirname, '../../bin/octavo.js');
 /** The specified keys with the values of the reference configuration. */
 const reference = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { AppError } from '#kit/errors.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
 import { startService, type World } from './testing.ts';
 
@@ -98,7 +98,7 @@ describe('mails that are asked for over HTTP', () => {
 
 describe('the texts of mails', () => {
   test('are the operator’s, in the language of the reader, else the shipped ones', async (t) => {
-    const folder = await templates(t, {
+    const folder = await templates({
       'de/magic-link.txt':
         'Subject: Anmelden bei {{service}}\n\nHier entlang:\n\n{{link}}\n\nCode: {{code}}\n',
       'en/magic-link.html': '<p>Ours: {{service}} <a href="{{link}}">in</a></p>',
@@ -136,7 +136,7 @@ describe('the texts of mails', () => {
       'no link': ['fr/magic-link.txt', 'Subject: x\n\nnothing\n', /must hold \{\{link\}\}/],
     };
     for (const [, [file, content, problem]] of Object.entries(mistakes)) {
-      const environment = { PASSWORDLESS_MAIL_TEMPLATES: await templates(t, { [file]: content }) };
+      const environment = { PASSWORDLESS_MAIL_TEMPLATES: await templates({ [file]: content }) };
       await assert.rejects(
         startService(t, world, { environment }),
         refusal('PASSWORDLESS_MAIL_TEMPLATES', problem),
@@ -216,9 +216,8 @@ describe('settings for mails that cannot be', () => {
   });
 });
 
-async function templates(t: TestContext, files: Record<string, string>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-templates-'));
-  t.after(() => rm(folder, { recursive: true }));
+async function templates(files: Record<string, string>): Promise<string> {
+  const folder = testFolder('templates');
   for (const [file, content] of Object.entries(files)) {
     await mkdir(join(folder, file, '..'), { recursive: true });
     await writeFile(join(folder, file), content);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { testKey, verifyDkim } from '#kit/mail/testing-dkim.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { smtpdMissing, startTestSmtpd } from '#kit/testing/smtpd.ts';
 import { bodyNote } from './mail-seal.ts';
 import { link, startMailing } from './testing-mail.ts';
@@ -15,8 +15,7 @@ describe('by a mail server of Debian', { skip: smtpdMissing() }, () => {
   test('mails arrive, signed, who is unknown gets none, and a restart loses none', async (t) => {
     await using server = await startTestSmtpd();
     const key = testKey();
-    const folder = await mkdtemp(join(tmpdir(), 'octavo-dkim-'));
-    t.after(() => rm(folder, { recursive: true }));
+    const folder = testFolder('dkim');
     await writeFile(join(folder, 'dkim.pem'), key.privateKey, { mode: 0o600 });
     const mailing = await startMailing(
       t,

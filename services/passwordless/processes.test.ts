@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '#kit/db/index.ts';
 import { silentLog } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, stopProcess } from '../testing.ts';
 import { databaseOptions } from './database.ts';
 import { passwordless } from './service.ts';
@@ -78,7 +76,7 @@ await onBothDatabases((world) => {
 });
 
 async function openPlace(context: TestContext, world: World): Promise<Place> {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-passwordless-'));
+  const dataFolder = testFolder('passwordless');
   const environment = {
     OCTAVO_DATA: dataFolder,
     NODE_ENV: 'test',
@@ -94,10 +92,7 @@ async function openPlace(context: TestContext, world: World): Promise<Place> {
   const database = await openDatabase<Tables>(
     databaseOptions(config, { dataFolder, log: silentLog } as never),
   );
-  context.after(async () => {
-    await database[Symbol.asyncDispose]();
-    await rm(dataFolder, { recursive: true, force: true });
-  });
+  context.after(() => database[Symbol.asyncDispose]());
   const start = async () => {
     const { url, child } = await startProcess('passwordless', environment);
     context.after(() => stopProcess(child));

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
@@ -9,6 +6,7 @@ import { FakeClock } from '#kit/clock.ts';
 import { type Environment, readConfig } from '#kit/config.ts';
 import { type Database, openDatabase } from '#kit/db/index.ts';
 import { createLog, silentLog } from '#kit/log.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { databaseOptions } from './database.ts';
 import { Keys } from './keys.ts';
 import type { NewMail } from './mail.ts';
@@ -47,7 +45,7 @@ export async function startMailing(
   world: World,
   environment: Environment = {},
 ): Promise<TestMailing> {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-mailing-'));
+  const dataFolder = testFolder('mailing');
   if (world.databaseUrl) await dropSchema(world.databaseUrl);
   const clock = new FakeClock();
   const lines: Record<string, unknown>[] = [];
@@ -65,10 +63,7 @@ export async function startMailing(
   });
   const configFor = (more: Environment) => readConfig(settings, { ...all, ...more });
   const stack = new AsyncDisposableStack();
-  context.after(async () => {
-    await stack.disposeAsync();
-    await rm(dataFolder, { recursive: true, force: true });
-  });
+  context.after(() => stack.disposeAsync());
   const config = configFor({});
   const open = async () =>
     stack.use(await openDatabase<Tables>(databaseOptions(config, { ...around(), log: silentLog })));

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { Registry } from 'prom-client';
@@ -10,6 +7,7 @@ import { type Environment, readConfig } from '#kit/config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
 import { createLog, silentLog } from '#kit/log.ts';
 import type { Surroundings } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { databaseOptions } from './database.ts';
 import { Keys } from './keys.ts';
@@ -107,7 +105,7 @@ export async function startService(
   world: World,
   { environment = {}, beside, nodeEnv = 'test', host = '127.0.0.1' }: StartOptions = {},
 ): Promise<TestService> {
-  const dataFolder = beside?.dataFolder ?? (await mkdtemp(join(tmpdir(), 'octavo-passwordless-')));
+  const dataFolder = beside?.dataFolder ?? testFolder('passwordless');
   if (world.databaseUrl && !beside) await dropSchema(world.databaseUrl);
   const clock = beside?.clock ?? new FakeClock();
   const lines: Record<string, unknown>[] = [];
@@ -137,10 +135,7 @@ export async function startService(
     stopped ??= stopAll();
     return stopped;
   };
-  context.after(async () => {
-    await stop();
-    if (!beside) await rm(dataFolder, { recursive: true, force: true });
-  });
+  context.after(stop);
   const url = running.url ?? '';
   const places = { url, clock, dataFolder, lines, database, databaseOptions: options };
   return { ...places, ...clientOf(url, database), [Symbol.asyncDispose]: stop };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { testFolder } from '#kit/testing/folder.ts';
 import { PostSort } from '#proto/posts/v1/posts.ts';
 import { recountStatistics } from './store-recount.ts';
 import { liveSegments } from './store-search/segments.ts';
@@ -14,7 +15,6 @@ import {
   listing,
   onBothDatabases,
   startPosts,
-  temporaryFolder,
   type World,
 } from './testing.ts';
 
@@ -22,7 +22,7 @@ const batch = 100;
 
 await onBothDatabases((world) => {
   test('killed while it loads, it has every batch that it acknowledged, and no half one', async (context) => {
-    const dataFolder = await temporaryFolder();
+    const dataFolder = testFolder('posts');
     if (world.databaseUrl) await dropSchema(world.databaseUrl);
     let acknowledged = 0;
     for (const batches of [7, 30]) {

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '#kit/clock.ts';
 import { silentLog } from '#kit/log.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { openPostDatabase } from './database.ts';
 import { Intake } from './intake.ts';
 import { reserveIds } from './store.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'octavo-intake-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder('intake');
 const { signal } = new AbortController();
 
 test('what came in waits while many posts come in, and no longer than three seconds', async () => {

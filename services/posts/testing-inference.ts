@@ -5,9 +5,9 @@ import { Registry } from 'prom-client';
 import { systemClock } from '#kit/clock.ts';
 import { readConfig } from '#kit/config.ts';
 import { silentLog } from '#kit/log.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { OpenInferenceClassifier, type OpenInferenceOptions } from './open-inference.ts';
 import { posts } from './service.ts';
-import { temporaryFolder } from './testing.ts';
 
 export interface After {
   after(work: () => Promise<void> | void): void;
@@ -22,7 +22,7 @@ export async function startInferenceServer(context: After, port = 0): Promise<st
     {
       log: silentLog,
       clock: systemClock,
-      dataFolder: await temporaryFolder(),
+      dataFolder: testFolder('posts'),
       environment: 'test',
       metrics: new Registry(),
       host: '127.0.0.1',

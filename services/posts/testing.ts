@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, type TestContext } from 'node:test';
+import { describe, type TestContext } from 'node:test';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/clock.ts';
@@ -11,6 +8,7 @@ import { AppError } from '#kit/errors.ts';
 import { silentLog } from '#kit/log.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
 import { remoteClient } from '#kit/rpc/remote.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import {
   type ListPostsRequest,
@@ -68,7 +66,7 @@ export async function startPosts(
   world: World,
   existingFolder?: string,
 ): Promise<TestPosts> {
-  const dataFolder = existingFolder ?? (await temporaryFolder());
+  const dataFolder = existingFolder ?? testFolder('posts');
   if (world.databaseUrl && !existingFolder) await dropSchema(world.databaseUrl);
   const clock = new FakeClock();
   const config = readConfig(posts.settings, {
@@ -110,12 +108,6 @@ function clientOf(context: Pick<TestContext, 'after'>, running: RunningPosts): C
   });
   context.after(() => client[Symbol.asyncDispose]());
   return client;
-}
-
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-posts-'));
-  after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export async function dropSchema(url: string): Promise<void> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '#kit/config.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { tokens } from './service.ts';
 import { password, refused, startTokens } from './testing.ts';
 
@@ -67,7 +67,7 @@ test('settings that cannot be used are refused by name', async () => {
 });
 
 test('secrets may be read from files', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-tokens-'));
+  const folder = testFolder('tokens');
   const file = join(folder, 'access');
   await writeFile(file, 'from a file\n');
   const config = readConfig(tokens.settings, { JWT_ACCESS_SECRET_FILE: file });
@@ -77,7 +77,7 @@ test('secrets may be read from files', async () => {
 test('passwords from a breach are refused where there is a file of them', async () => {
   const known = Array.from({ length: 500 }, (_, index) => `known to all ${index}`);
   const sums = known.map((each) => hash('sha1', each, 'hex').toUpperCase()).sort();
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-tokens-'));
+  const folder = testFolder('tokens');
   const files = {
     full: sums.map((sum, index) => `${sum}:${index}\r\n`).join(''),
     cut: sums.map((sum) => sum.slice(0, 16)).join('\n'),

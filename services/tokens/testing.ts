@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/clock.ts';
 import { type Environment, readConfig } from '#kit/config.ts';
 import { createLog } from '#kit/log.ts';
 import type { Surroundings } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { tokens } from './service.ts';
 
 export const secrets = {
@@ -56,7 +54,7 @@ export async function startTokens(
   environment: Environment = {},
   nodeEnv: Surroundings['environment'] = 'test',
 ): Promise<TestTokens> {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-tokens-'));
+  const dataFolder = testFolder('tokens');
   const clock = new FakeClock();
   const lines: Record<string, unknown>[] = [];
   const log = createLog({
@@ -84,10 +82,7 @@ export async function startTokens(
     url: running.url ?? '',
     clock,
     lines,
-    async [Symbol.asyncDispose]() {
-      await running[Symbol.asyncDispose]();
-      await rm(dataFolder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: async () => running[Symbol.asyncDispose](),
   };
 }
 

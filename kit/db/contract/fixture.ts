@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { silentLog } from '../../log.ts';
+import { testFolder } from '../../testing/folder.ts';
 import { type Database, type DatabaseOptions, openDatabase, statement } from '../index.ts';
 
 export interface Tables {
@@ -53,7 +51,7 @@ export function note(id: number, changes: Partial<Note> = {}): Note {
   return { id, author_id: 1, slug: `note-${id}`, lang: 'en', body: `The text of note ${id}`, ...changes };
 }
 
-/** A place for one database of the contract tests; disposing it removes what was made there. */
+/** A place for one database of the contract tests; disposing it closes what was opened there. */
 export class Place implements AsyncDisposable {
   readonly options: DatabaseOptions;
   readonly #databases: Database<Tables>[] = [];
@@ -62,7 +60,7 @@ export class Place implements AsyncDisposable {
     this.options = {
       name: `t_${randomBytes(6).toString('hex')}`,
       url,
-      folder: mkdtempSync(join(tmpdir(), 'octavo-db-')),
+      folder: testFolder('db'),
       migrations: new URL('./migrations/', import.meta.url),
       log: silentLog,
     };
@@ -77,7 +75,6 @@ export class Place implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const database of this.#databases) await database[Symbol.asyncDispose]();
-    rmSync(this.options.folder, { recursive: true });
   }
 }
 

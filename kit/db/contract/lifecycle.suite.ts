@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { testFolder } from '../../testing/folder.ts';
 import { restoreDatabase } from '../index.ts';
 import { idsOf, insertNote, note, openWithNotes, Place } from './fixture.ts';
 
@@ -34,7 +34,7 @@ export function lifecycleContract(url: string | undefined): void {
   });
 
   test('migrations run in order of their number, each once', async () => {
-    await using steps = new Steps();
+    const steps = new Steps();
     await using place = new Place(url);
     steps.write('0001_first.sql', 'create table pet (id bigint primary key)');
     await place.open({ migrations: steps.folder });
@@ -54,7 +54,7 @@ export function lifecycleContract(url: string | undefined): void {
   });
 
   test('a migration that fails leaves nothing of its start', async () => {
-    await using steps = new Steps();
+    const steps = new Steps();
     await using place = new Place(url);
     steps.write('0001_first.sql', 'create table pet (id bigint primary key)');
     steps.write('0002_second.sql', 'insert into pet (id) values (1); insert into nowhere values (1)');
@@ -64,7 +64,7 @@ export function lifecycleContract(url: string | undefined): void {
   });
 
   test('an edited, missing or late migration is refused, and a newer schema too', async () => {
-    await using steps = new Steps();
+    const steps = new Steps();
     await using place = new Place(url);
     const open = (): Promise<unknown> => place.open({ migrations: steps.folder });
     const refused = (message: RegExp) => ({ code: 'precondition_failed', message });
@@ -85,7 +85,7 @@ export function lifecycleContract(url: string | undefined): void {
   });
 
   test('a folder of migrations with a stray or doubled name is refused', async () => {
-    await using steps = new Steps();
+    const steps = new Steps();
     await using place = new Place(url);
     steps.write('0001_first.sql', '');
     steps.write('0001_other.sql', '');
@@ -138,7 +138,7 @@ export function lifecycleContract(url: string | undefined): void {
   test('a file that is no whole backup is refused, and one from a newer version', async () => {
     await using place = new Place(url);
     await using target = new Place(url);
-    await using steps = new Steps();
+    const steps = new Steps();
     const database = await openWithNotes(place, 500);
     const file = join(place.options.folder, 'backup');
     await database.backup(file);
@@ -157,8 +157,8 @@ export function lifecycleContract(url: string | undefined): void {
 }
 
 /** A folder of migrations to change in a test. */
-class Steps implements AsyncDisposable {
-  readonly #path = mkdtempSync(join(tmpdir(), 'octavo-migrations-'));
+class Steps {
+  readonly #path = testFolder('migrations');
 
   get folder(): URL {
     return pathToFileURL(this.#path);
@@ -170,9 +170,5 @@ class Steps implements AsyncDisposable {
 
   remove(name: string): void {
     rmSync(join(this.#path, name));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    rmSync(this.#path, { recursive: true });
   }
 }

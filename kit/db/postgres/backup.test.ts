@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
+import { testFolder } from '../../testing/folder.ts';
 import { testDatabaseUrl } from '../../testing/postgres.ts';
 import { Place, type Tables } from '../contract/fixture.ts';
 import { type Database, restoreDatabase } from '../index.ts';
@@ -26,8 +26,7 @@ const schema = `
 test('a restore brings back values, sequences, generated columns and triggers as they were', {
   skip,
 }, async () => {
-  const steps = mkdtempSync(join(tmpdir(), 'octavo-migrations-'));
-  after(() => rmSync(steps, { recursive: true }));
+  const steps = testFolder('migrations');
   writeFileSync(join(steps, '0001_person.sql'), schema);
   const migrations = pathToFileURL(steps);
   await using place = new Place(url);
@@ -71,8 +70,7 @@ async function everything({ kysely }: Database<Tables>): Promise<unknown[]> {
 test('a restore brings back the rows of the last table too, where nothing comes after them', {
   skip,
 }, async () => {
-  const steps = mkdtempSync(join(tmpdir(), 'octavo-migrations-'));
-  after(() => rmSync(steps, { recursive: true }));
+  const steps = testFolder('migrations');
   writeFileSync(join(steps, '0001_last.sql'), 'create table first (id text); create table last (id text);');
   const migrations = pathToFileURL(steps);
   await using place = new Place(url);

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import type { PageAnswer } from '#kit/testing/page-client.ts';
 import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
 import { signedIn } from './testing.ts';
 
 // The gateway runs here whatever TEST_RPC says, its backends as processes of their own, to be killed.
 process.env.TEST_RPC = 'local';
-const dataFolder = await mkdtemp(join(tmpdir(), 'octavo-page-failures-'));
 const environment = {
   NODE_ENV: 'test',
-  OCTAVO_DATA: dataFolder,
+  OCTAVO_DATA: testFolder('page-failures'),
   LOG_LEVEL: 'fatal',
   DEMO_ADMIN_PASSWORD: 'admin-of-the-tests',
   DEMO_EDITOR_PASSWORD: 'editor-of-the-tests',
@@ -29,7 +26,6 @@ const system = await startTestSystem(addresses);
 after(async () => {
   await system[Symbol.asyncDispose]();
   await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
-  await rm(dataFolder, { recursive: true });
 });
 
 function assertKept(answer: PageAnswer): void {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { testFolder } from '#kit/testing/folder.ts';
 import { labels } from './labels.ts';
 import { loadModel, shippedWeights } from './model.ts';
 
@@ -102,17 +102,13 @@ test('the weights are under 15 MB', () => {
 });
 
 test('a file that is cut short or something else is refused', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sentiment-'));
-  try {
-    const file = join(folder, 'weights');
-    writeFileSync(file, readFileSync(shippedWeights).subarray(0, 1_000_000));
-    assert.throws(() => loadModel(file), /cut short/);
-    writeFileSync(file, 'label\ttext\n');
-    assert.throws(() => loadModel(file), /not a weights file/);
-    assert.throws(() => loadModel(join(folder, 'missing')), /ENOENT/);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = testFolder('sentiment');
+  const file = join(folder, 'weights');
+  writeFileSync(file, readFileSync(shippedWeights).subarray(0, 1_000_000));
+  assert.throws(() => loadModel(file), /cut short/);
+  writeFileSync(file, 'label\ttext\n');
+  assert.throws(() => loadModel(file), /not a weights file/);
+  assert.throws(() => loadModel(join(folder, 'missing')), /ENOENT/);
 });
 
 function assertSound(text: string): void {

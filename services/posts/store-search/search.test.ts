@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { FakeClock } from '#kit/clock.ts';
 import type { Database, Session } from '#kit/db/index.ts';
 import { silentLog } from '#kit/log.ts';
+import { testFolder } from '#kit/testing/folder.ts';
 import { deletePost, updatePost } from '../changes.ts';
 import { openPostDatabase } from '../database.ts';
 import { draft, insertDrafts } from '../drafts.ts';
@@ -11,7 +12,6 @@ import { fold } from '../fold.ts';
 import type { PageRequest } from '../post.ts';
 import { readListPage } from '../store-list.ts';
 import type { Tables } from '../tables.ts';
-import { temporaryFolder } from '../testing.ts';
 import { Indexer } from './indexer.ts';
 import { Kept } from './kept.ts';
 import { searchIds } from './search.ts';
@@ -220,8 +220,8 @@ interface Place extends AsyncDisposable {
 }
 
 async function openPlace(): Promise<Place> {
-  const folder = await temporaryFolder();
-  const database = await openPostDatabase({ url: undefined, folder, log: silentLog });
+  const place = { url: undefined, folder: testFolder('posts'), log: silentLog };
+  const database = await openPostDatabase(place);
   const clock = new FakeClock();
   const indexer = new Indexer(database, clock, spans);
   const ids: number[] = [];
