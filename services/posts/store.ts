@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Session, type Statement, statement, type WriteSession } from '#kit/db/index.ts';
+import { type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import { hasChanged, type NewPost, type Post } from './post.ts';
 import type { Tables } from './tables.ts';
 
@@ -16,18 +16,6 @@ export interface Reserved {
 export interface Folded {
   readonly folded: string | null;
 }
-
-/** Rows of one statement: many, because each statement costs as much as a row. */
-const rowsAtOnce = 50;
-
-/** What the parameters of each of them are called. */
-const rowNames = Array.from({ length: rowsAtOnce }, (_, row) => ({
-  id: `id${row}`,
-  userId: `userId${row}`,
-  title: `title${row}`,
-  body: `body${row}`,
-  folded: `folded${row}`,
-}));
 
 export function findPost(session: Session<Tables>, id: number): Promise<Post | undefined> {
   return byId.first(session, { id });
@@ -59,29 +47,20 @@ export async function insertPosts(
   { lastId, createdAtMs, pause }: Reserved & { pause: () => Promise<void> | undefined },
 ): Promise<void> {
   let start = 0;
-  for (; start + rowsAtOnce <= posts.length; start += rowsAtOnce) {
-    const params: Record<string, string | number | null> = { createdAtMs };
-    for (const [index, names] of rowNames.entries()) {
-      const { userId, title, body, folded } = posts[start + index] as NewPost & Folded;
-      params[names.id] = lastId + start + index + 1;
-      params[names.userId] = userId;
-      params[names.title] = title;
-      params[names.body] = body;
-      params[names.folded] = folded;
+  for (const { rows, insert } of inserts) {
+    for (; start + rows.length <= posts.length; start += rows.length) {
+      const params: RowParams = { createdAtMs };
+      for (const [index, names] of rows.entries()) {
+        const { userId, title, body, folded } = posts[start + index] as NewPost & Folded;
+        params[names.id] = lastId + start + index + 1;
+        params[names.userId] = userId;
+        params[names.title] = title;
+        params[names.body] = body;
+        params[names.folded] = folded;
+      }
+      await insert.run(session, params);
+      await pause();
     }
-    await insertMany.run(session, params);
-    await pause();
-  }
-  for (const [index, { userId, title, body, folded }] of posts.slice(start).entries()) {
-    const id = lastId + start + index + 1;
-    await insertOne.run(session, {
-      createdAtMs,
-      id0: id,
-      userId0: userId,
-      title0: title,
-      body0: body,
-      folded0: folded,
-    });
   }
 }
 
@@ -156,11 +135,18 @@ const reserve = statement<
     .returning(['last_id', 'last_created_at_ms']),
 );
 
-const insertOne = insertStatement(rowNames.slice(0, 1));
-const insertMany = insertStatement(rowNames);
+type RowParams = Record<string, string | number | null>;
 
-function insertStatement(rows: typeof rowNames): Statement<Record<string, string | number | null>, unknown> {
-  return statement((_db, p) => {
+/** Statements for many rows, few and one, because each statement costs as much as a row. */
+const inserts = [64, 8, 1].map((rowCount) => {
+  const rows = Array.from({ length: rowCount }, (_, row) => ({
+    id: `id${row}`,
+    userId: `userId${row}`,
+    title: `title${row}`,
+    body: `body${row}`,
+    folded: `folded${row}`,
+  }));
+  const insert = statement<Tables, RowParams>((_db, p) => {
     const values = rows.map(
       ({ id, userId, title, body, folded }) => sql`(${p(id)}, ${p(userId)}, ${p(title)}, ${p(body)},
         ${p('createdAtMs')}, ${p('createdAtMs')}, 1, ${p(folded)})`,
@@ -168,7 +154,8 @@ function insertStatement(rows: typeof rowNames): Statement<Record<string, string
     return sql`INSERT INTO post (id, user_id, title, body, created_at_ms, updated_at_ms, revision, folded)
       VALUES ${sql.join(values)}`;
   });
-}
+  return { rows, insert };
+});
 
 const replace = statement<
   Tables,
