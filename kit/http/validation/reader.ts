@@ -32,18 +32,6 @@ export function compileReader<S extends TSchema>(
   };
 }
 
-/**
- * Compiles a schema to a function that gives every problem of a value by field name, or nothing where it is good.
- */
-export function compileValidator(schema: TSchema, rootName = 'body'): (value: unknown) => Fields | undefined {
-  const read = compile(schema as JsonSchema);
-  return (given) => {
-    const problems = new Problems(rootName);
-    read(given, problems);
-    return problems.fields;
-  };
-}
-
 function compile(schema: JsonSchema): Read {
   refuseUnknownKeywords(schema);
   if (schema.const !== undefined) return constReader(schema.const);
