@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { testFolder } from '../testing/folder.ts';
@@ -63,5 +63,25 @@ describe('a folder of objects', () => {
   test('that is no folder is a store that does not answer', async () => {
     await writeFile(join(root, 'file'), 'x');
     await assert.rejects(openFolderStore(join(root, 'file')), { code: 'unavailable' });
+  });
+
+  test('that became a file, or went away, does not answer either, until it can be made again', async () => {
+    const folder = join(root, 'lost');
+    const store = await openFolderStore(folder);
+    await store.put(of('x'), { keys: ['a/b'], contentType });
+    await rename(folder, `${folder}-aside`);
+    const forged = { key: 'a/b', sizeBytes: 1, modifiedMs: 0, entityTag: '""' };
+    const refuses = async () => {
+      await assert.rejects(store.list('a/'), { code: 'unavailable' });
+      await assert.rejects(store.find('a/b'), { code: 'unavailable' });
+      await assert.rejects(Array.fromAsync(store.read(forged)), { code: 'unavailable' });
+    };
+    await refuses();
+    await writeFile(folder, 'x');
+    await refuses();
+    await assert.rejects(store.ping(), { code: 'unavailable' });
+    await rm(folder);
+    await store.ping();
+    assert.deepEqual(await store.list('a/'), []);
   });
 });

@@ -54,8 +54,8 @@ class FolderStore implements ObjectStore {
   async list(folder: string): Promise<StoredObject[]> {
     const name = folder.replace(/\/$/, '');
     checkKey(name);
-    const entries = await known(readdir(join(this.#folder, name), { withFileTypes: true })).catch(
-      unlessThere,
+    const entries = await known(readdir(join(this.#folder, name), { withFileTypes: true })).catch((error) =>
+      this.#unlessThere(error),
     );
     const keys = (entries ?? []).filter((entry) => entry.isFile()).map((entry) => `${name}/${entry.name}`);
     const found = await Promise.all(keys.map((key) => this.#stat(key)));
@@ -69,7 +69,9 @@ class FolderStore implements ObjectStore {
 
   async *read({ key, entityTag }: StoredObject, range?: ByteRange): AsyncGenerator<Uint8Array> {
     checkKey(key);
-    const file = await known(open(join(this.#folder, key), readPlain)).catch(unlessThere);
+    const file = await known(open(join(this.#folder, key), readPlain)).catch((error) =>
+      this.#unlessThere(error),
+    );
     if (!file) throw gone();
     try {
       if (objectOf(key, await known(file.stat({ bigint: true }))).entityTag !== entityTag) throw gone();
@@ -108,8 +110,16 @@ class FolderStore implements ObjectStore {
   }
 
   async #stat(key: string): Promise<StoredObject | undefined> {
-    const stats = await known(lstat(join(this.#folder, key), { bigint: true })).catch(unlessThere);
+    const stats = await known(lstat(join(this.#folder, key), { bigint: true })).catch((error) =>
+      this.#unlessThere(error),
+    );
     return stats?.isFile() && stats.size > 0n ? objectOf(key, stats) : undefined;
+  }
+
+  /** Nothing where there is no such file; without its folder the store knows of none. */
+  async #unlessThere(error: unknown): Promise<undefined> {
+    unlessThere(error);
+    await known(readdir(this.#folder));
   }
 }
 
