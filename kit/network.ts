@@ -5,11 +5,17 @@ import { isIPv4, isIPv6 } from 'node:net';
  * whoever has one has all the others of that network. Any other text as it is.
  */
 export function networkOf(address: string): string {
-  const plain = address.replace(/%.*$/, '');
-  if (!isIPv6(plain)) return plain;
-  const mapped = /^::ffff:([\d.]+)$/i.exec(plain)?.[1];
-  if (mapped && isIPv4(mapped)) return mapped;
-  return groupsOf(plain).slice(0, 4).join(':');
+  const plain = foldAddress(address.replace(/%.*$/, ''));
+  return isIPv6(plain) ? groupsOf(plain).slice(0, 4).join(':') : plain;
+}
+
+/** An IPv4 address mapped into IPv6, in whichever spelling (RFC 4291 section 2.5.5.2), as IPv4; any other as it is. */
+export function foldAddress(address: string): string {
+  if (!isIPv6(address) || address.includes('%')) return address;
+  const [high = '', low = '', ...before] = groupsOf(address).reverse();
+  if (before.join(':') !== 'ffff:0:0:0:0:0') return address;
+  const bytes = [low, high].flatMap((group) => [parseInt(group, 16) >>> 8, parseInt(group, 16) & 255]);
+  return bytes.join('.');
 }
 
 /** Whether a host is this machine alone: `localhost`, 127.0.0.0/8 or ::1. A name is not looked up. */

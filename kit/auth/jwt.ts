@@ -23,6 +23,10 @@ export interface JwtOptions {
   readonly clock: Clock;
   /** The header's `typ`, such as `at+jwt`. When given, verification wants it too; by default `JWT`, not looked at. */
   readonly type?: string;
+  /** Claims that verification wants with these values. */
+  readonly claims?: Readonly<Record<string, string>>;
+  /** Whether a token that is not for this use is told so though it has expired, too; by default expiry comes first. */
+  readonly isExpiryLast?: boolean;
   /** By how much the clocks of signer and verifier may differ; 5 by default. */
   readonly leewaySeconds?: number;
   /** How far `iat` may be in the future; the leeway by default. */
@@ -92,7 +96,8 @@ function encode(value: object): string {
 
 /** Everything is checked here but the signature and the JSON, so that the order is ours: signature, expiry, the rest. */
 function createCheck(options: JwtOptions): (token: string) => JwtClaims {
-  const { secret: key, issuer, audience, clock, type, leewaySeconds = 5 } = options;
+  const { secret: key, issuer, audience, clock, type, leewaySeconds = 5, isExpiryLast = false } = options;
+  const wanted = Object.entries(options.claims ?? {});
   const { issuedAheadSeconds = leewaySeconds } = options;
   const decode = createVerifier({
     key,
@@ -107,11 +112,14 @@ function createCheck(options: JwtOptions): (token: string) => JwtClaims {
     const nowSeconds = clock.now() / 1_000;
     const { exp, iat, nbf, iss, aud, sub } = payload;
     if (!isSeconds(exp)) throw invalid();
-    if (nowSeconds >= exp + leewaySeconds) throw expired();
+    const isExpired = nowSeconds >= exp + leewaySeconds;
+    if (isExpired && !isExpiryLast) throw expired();
     if (!isSeconds(iat) || iat > nowSeconds + issuedAheadSeconds) throw invalid();
     if (nbf !== undefined && (!isSeconds(nbf) || nbf > nowSeconds + leewaySeconds)) throw invalid();
     if (iss !== issuer || !isFor(audience, aud) || typeof sub !== 'string') throw invalid();
     if ('crit' in header || (type !== undefined && !isType(type, header.typ))) throw invalid();
+    if (wanted.some(([name, value]) => payload[name] !== value)) throw invalid();
+    if (isExpired) throw expired();
     return payload as JwtClaims;
   };
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { createJwt, type Jwt, type JwtClaims, readKeyId } from './jwt.ts';
+import { createJwt, type Jwt, type JwtClaims, type JwtOptions, readKeyId } from './jwt.ts';
 
-export interface KeyRingOptions {
+export interface KeyRingOptions extends Pick<JwtOptions, 'claims' | 'isExpiryLast'> {
   /** The key that signs; see `JwtOptions.secret`. */
   readonly secret: string | Buffer;
   /** The former key, whose tokens still hold. */

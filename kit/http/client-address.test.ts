@@ -32,6 +32,7 @@ describe("a client's address", () => {
       ['127.0.0.1, 2001:db8::/32', '198.51.100.1, 2001:db8::7', '198.51.100.1'],
       ['127.0.0.1', '2001:db8::7', '2001:db8::7'],
       ['127.0.0.1', '::ffff:203.0.113.9', '203.0.113.9'],
+      ['127.0.0.1', '0:0:0:0:0:ffff:cb00:7109', '203.0.113.9'],
     ];
     for (const [proxies, forwarded, address] of cases) {
       assert.equal(await addressOf(proxies, forwarded), address, `${proxies}: ${forwarded}`);

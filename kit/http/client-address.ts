@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Setting } from '../config.ts';
+import { foldAddress } from '../network.ts';
 
 /** Whether the proxy at an address, `hop` steps away from this server, is believed about whom it speaks for. */
 export type TrustedProxy = (address: string, hop: number) => boolean;
@@ -47,10 +48,6 @@ export function clientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): s
 export function isForwardedHttps(request: IncomingMessage, isTrusted: TrustedProxy): boolean {
   const protocol = request.headers['x-forwarded-proto'];
   return protocol === 'https' && isTrusted(request.socket.remoteAddress ?? '', 0);
-}
-
-function foldAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }
 
 function addNetwork(networks: BlockList, entry: string): void {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import type { Clock } from '#kit/clock.ts';
 import { AppError } from '#kit/errors.ts';
+import { refuseLong } from '#kit/http/body.ts';
 import { limitRequests } from '#kit/http/rate-limit.ts';
 import { responseOf } from '#kit/http/response.ts';
 import type { Caller } from './caller.ts';
@@ -50,13 +51,22 @@ export function createGuards(parts: {
   };
 }
 
-/** A body of any other kind than JSON is no input; a compressed one is the kit's 415. */
+/** A body of any other kind than JSON is no input; one that is too long is told that first, and a compressed one is the kit's 415. */
 export const refuseOtherBodies: Hook = (request, _reply, done) => {
+  refuseLong(request);
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
   const hasBody = coding !== undefined || length !== '0';
   const isRead = request.method !== 'GET' && request.method !== 'HEAD';
   if (hasBody && isRead && !/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw new AppError('invalid_input', 'The request body must be application/json.');
+  }
+  done();
+};
+
+/** Also where no body is asked for: what is sent is an object or malformed. */
+export const refuseBareValues: Hook = ({ body }, _reply, done) => {
+  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+    throw new AppError('invalid_input', 'The request body must be an object.');
   }
   done();
 };

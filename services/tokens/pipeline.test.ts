@@ -22,6 +22,8 @@ test('a body may have 10,240 bytes and not one more, before any token is looked 
   assert.equal((await service.post('/auth/logout', sized(10_240))).status, 200);
   refused(await service.post('/auth/logout', sized(10_241)), 413, 'PAYLOAD_TOO_LARGE');
   refused(await service.post('/auth/change-password', sized(10_241)), 413, 'PAYLOAD_TOO_LARGE');
+  const text = { body: 'x'.repeat(10_241), headers: { 'content-type': 'text/plain' } };
+  refused(await service.call('POST', '/auth/register', text), 413, 'PAYLOAD_TOO_LARGE');
   const stream = new ReadableStream({
     start(controller) {
       for (let chunk = 0; chunk < 20; chunk++) controller.enqueue(new Uint8Array(1_024).fill(32));
@@ -63,8 +65,19 @@ test('a body that is not plain JSON is no input, a compressed one is 415', async
   refused(await service.call('POST', '/auth/login', { body, headers: utf }), 401, 'INVALID_CREDENTIALS');
 });
 
+test('a body that is no object is no input, also where none is asked for', async () => {
+  await using service = await startTokens();
+  const { accessToken: token } = await service.register(email);
+  for (const body of ['null', '[]', '5', '"x"']) {
+    refused(await service.call('POST', '/auth/logout-all', { body, token }), 400, 'INVALID_INPUT');
+    refused(await service.call('POST', '/auth/login', { body }), 400, 'INVALID_INPUT');
+  }
+  assert.equal((await service.get('/auth/me', token)).status, 200);
+});
+
 test('what is not there is 404 also with a broken body, another method is 405', async () => {
   await using service = await startTokens();
+  refused(await service.get('/auth/me;x'), 404, 'NOT_FOUND');
   refused(await service.post('/auth/nothing', '{'), 404, 'NOT_FOUND');
   refused(await service.get('/nothing'), 404, 'NOT_FOUND');
   const answer = await service.get('/auth/login');
@@ -85,6 +98,8 @@ test('every answer has its security headers, and nothing of /auth/ is kept', asy
     await service.post('/auth/login', { email, password }),
     await service.post('/auth/logout', sized(20_000)),
     await service.get('/auth/nothing'),
+    await service.post('/%61uth/login', { email, password }),
+    await service.get('/auth/sessions/%zz', accessToken),
   ];
   for (const { headers } of answers) {
     assert.equal(headers.get('x-content-type-options'), 'nosniff');

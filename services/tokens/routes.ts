@@ -15,8 +15,6 @@ export const routes = {
   changePasswordHint: '/.well-known/change-password',
 } as const;
 
-export const apiPrefix = '/auth/';
-
 /** The URL space of the page. Forms that fail are shown at the address that they were sent to. */
 export const pageRoutes = {
   home: '/',

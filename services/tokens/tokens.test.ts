@@ -80,6 +80,17 @@ test('the checks come in order: signature, time, claims, user, session', async (
   assert.deepEqual(await asked(mint(header, { ...good, iat: nowSeconds + 61 })), [401, 'INVALID_TOKEN']);
 });
 
+test('what is no refresh token is told so, expired or not', async () => {
+  await using service = await startTokens({
+    JWT_REFRESH_SECRET: 'one key for both kinds of tokens',
+    JWT_ACCESS_SECRET: 'one key for both kinds of tokens',
+  });
+  const pair = await service.register(email);
+  service.clock.advance(8 * 24 * 3_600_000);
+  refused(await service.post('/auth/refresh', { refreshToken: pair.accessToken }), 401, 'INVALID_TOKEN');
+  refused(await service.post('/auth/refresh', { refreshToken: pair.refreshToken }), 401, 'TOKEN_EXPIRED');
+});
+
 test('a refresh token that was never handed out is refused and ends nothing', async () => {
   await using service = await startTokens();
   const pair = await service.register(email);

@@ -56,6 +56,7 @@ export class Tokens {
       audience,
       clock,
       type: 'at+jwt',
+      claims: { token_use: 'access' },
       cacheSize: verifiedTokensMax,
     });
     this.#refresh = new KeyRing({
@@ -65,6 +66,8 @@ export class Tokens {
       audience,
       clock,
       type: 'rt+jwt',
+      claims: { token_use: 'refresh' },
+      isExpiryLast: true,
     });
   }
 
@@ -91,12 +94,12 @@ export class Tokens {
 
   /** Throws INVALID_TOKEN or TOKEN_EXPIRED. */
   readAccess(token: string): AccessClaims {
-    return withUse(this.#access.verify(token), 'access');
+    return withSession(this.#access.verify(token));
   }
 
   /** Throws INVALID_TOKEN or TOKEN_EXPIRED. */
   readRefresh(token: string): RefreshClaims {
-    const claims = withUse(this.#refresh.verify(token), 'refresh');
+    const claims = withSession(this.#refresh.verify(token));
     const { jti } = claims;
     const generation = typeof jti === 'string' ? /^([1-9]\d{0,9})\./.exec(jti)?.[1] : undefined;
     if (generation === undefined) throw refusals.invalidToken();
@@ -104,8 +107,8 @@ export class Tokens {
   }
 }
 
-function withUse(claims: JwtClaims, use: 'access' | 'refresh'): AccessClaims {
-  if (claims.token_use !== use || typeof claims.sid !== 'string') throw refusals.invalidToken();
+function withSession(claims: JwtClaims): AccessClaims {
+  if (typeof claims.sid !== 'string') throw refusals.invalidToken();
   return claims as AccessClaims;
 }
 
