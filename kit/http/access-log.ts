@@ -33,5 +33,6 @@ export function createAccessLog(
  */
 export function statusOf(response: HttpResponse): number {
   if (response.writableFinished) return response.statusCode;
+  if (response.refusedWith !== undefined) return response.refusedWith;
   return response.hasFailed ? 500 : 499;
 }

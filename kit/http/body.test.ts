@@ -60,10 +60,11 @@ describe('a request body', () => {
     assert.deepEqual(strict.error.fields, error.fields);
   });
 
-  test('of another JSON type is named as the body', async () => {
+  test('of another JSON type is refused as a whole, by the name of no field', async () => {
     for (const body of ['null', '[]', '"title"', '7']) {
       const { status, error } = await server.send('/notes', { body });
-      assert.deepEqual([status, error.fields], [422, { body: 'must be an object' }], body);
+      assert.deepEqual([status, error.fields], [422, {}], body);
+      assert.equal(error.message, 'The request body must be an object.', body);
     }
   });
 

@@ -46,6 +46,12 @@ export function parseBody(
     return;
   }
   const { accepts = acceptsJson, rawBody = false, ownBody = false } = request.routeOptions.config;
+  try {
+    refuseLong(request);
+  } catch (refusal) {
+    done(refusal as Error);
+    return;
+  }
   const mediaType = mediaTypeOf(request);
   const refusal = refuse(request, mediaType, accepts);
   if (refusal) {
@@ -79,7 +85,6 @@ export function parseBody(
  */
 export async function* bodyChunks(request: FastifyRequest): AsyncGenerator<Buffer, void, undefined> {
   const limit = request.routeOptions.bodyLimit ?? 0;
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   let size = 0;
   try {
     for await (const chunk of request.raw.iterator({ destroyOnReturn: false })) {
@@ -106,6 +111,12 @@ export function parseJson(bytes: Buffer): unknown {
   }
   if (/__proto__|constructor|\\u00/.test(text)) dropPrototypes(value);
   return value;
+}
+
+/** Throws `too_large` where the head announces more than the route takes. */
+export function refuseLong({ headers, routeOptions }: FastifyRequest): void {
+  const { bodyLimit = 0 } = routeOptions;
+  if (Number(headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
 }
 
 function textOf(bytes: Buffer): string {
@@ -148,16 +159,15 @@ function refuse(
     return new AppError('unsupported_media_type', `A request body in ${encoding} is not supported.`);
   }
   if (accepts.includes(mediaType)) return undefined;
+  if (accepts.includes(mediaType.split(';', 1)[0] as string)) {
+    return new AppError('unsupported_media_type', 'The request body must be in UTF-8.');
+  }
   return new AppError('unsupported_media_type', `The request body must be ${accepts.join(' or ')}.`);
 }
 
 function readBody(request: FastifyRequest, done: (error: Error | null, bytes?: Buffer) => void): void {
   const { raw } = request;
   const limit = request.routeOptions.bodyLimit ?? 0;
-  if (Number(raw.headers['content-length'] ?? 0) > limit) {
-    done(tooLarge(limit));
-    return;
-  }
   const chunks: Buffer[] = [];
   let size = 0;
   raw.on('data', onData).on('end', onEnd).on('error', onError);

@@ -36,6 +36,8 @@ export class Connections {
     server.maxConnections = connections;
     server.on('connection', (socket: HttpSocket) => {
       this.#open.set(socket, { bytes: -1, sinceMs: 0 });
+      // Asked once, it is known in the log also when the connection is gone.
+      void socket.remoteAddress;
       socket.once('close', () => this.#open.delete(socket));
     });
     const everyMs = Math.min(1_000, keepAliveTimeoutMs / 2, stalledMs / 2);

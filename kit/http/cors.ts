@@ -29,10 +29,7 @@ const preflight = {
 export function createCors(corsOrigin: string | undefined): Cors {
   const base = new HeaderLines(securityHeaders.api);
   if (!corsOrigin) return { linesFor: () => base, preflightHeaders: () => ({}) };
-  const open = base.with({
-    'cross-origin-resource-policy': 'cross-origin',
-    'access-control-expose-headers': exposed,
-  });
+  const open = base.with({ 'access-control-expose-headers': exposed });
   if (corsOrigin.trim() === '*') {
     const any = open.with({ 'access-control-allow-origin': '*' });
     return { linesFor: () => any, preflightHeaders: (request) => (isPreflight(request) ? preflight : {}) };

@@ -144,7 +144,7 @@ describe('pages of other origins', () => {
       assert.equal(headers.get('access-control-allow-origin'), '*');
       assert.equal(headers.get('access-control-allow-credentials'), null);
       assert.match(headers.get('access-control-expose-headers') ?? '', /Retry-After/);
-      assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
+      assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin');
     }
     const { status, headers } = await open.send('/notes', { method: 'OPTIONS', headers: ask });
     assert.deepEqual([status, headers.get('access-control-max-age')], [204, '600']);

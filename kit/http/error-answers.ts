@@ -89,7 +89,11 @@ function writeUnread(reply: FastifyReply, answer: Answer): void {
 }
 
 function headersOf(told: HttpError): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    // A cache may otherwise keep a 404 or a 405 for as long as it likes (RFC 9111 section 4.2.2).
+    'cache-control': 'no-store',
+  };
   if (told.status === 401) headers['www-authenticate'] = 'Bearer';
   if (told.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(told.retryAfterSeconds)));
@@ -102,12 +106,16 @@ function inWords(
   request: FastifyRequest,
   invalidBody: HttpServerOptions['invalidBody'] = 'validation_failed',
 ): AppError {
+  if (bad.validationContext === 'params' && Object.values(request.params as object).includes('')) {
+    return new AppError('not_found', 'There is nothing at this address.');
+  }
   if (bad.validationContext !== 'body') return invalid('invalid_input', bad.fields);
   if (request.body === undefined) return new AppError('invalid_input', 'A request body is required.');
   return invalid(request.routeOptions.config.invalidBody ?? invalidBody, bad.fields);
 }
 
-function invalid(code: 'validation_failed' | 'invalid_input', fields: Fields): AppError {
+function invalid(code: 'validation_failed' | 'invalid_input', { '': ofAll, ...fields }: Fields): AppError {
+  if (ofAll !== undefined) return new AppError(code, `The request body ${ofAll}.`);
   const lines = Object.entries(fields).map(([name, problem]) => `${name} ${problem}`);
   const more = lines.length > 3 ? `; ${lines.length - 3} more` : '';
   return new AppError(code, `${lines.slice(0, 3).join('; ')}${more}`, { fields });

@@ -128,7 +128,10 @@ describe('what is no request', () => {
       `X-Large: ${'x'.repeat(17_000)}`,
       '',
     );
-    assert.match(answer, /^HTTP\/1.1 431 .*"message":"The request line and headers are too large\."/s);
+    assert.match(
+      answer,
+      /^HTTP\/1.1 431 .*"HEADERS_TOO_LARGE","message":"The request line and headers are too large\."/s,
+    );
     const line = await exchange(server.port, `GET /${'x'.repeat(17_000)} HTTP/1.1`, 'Host: x', '');
     assert.match(line, /^HTTP\/1.1 431 /);
   });
@@ -148,7 +151,7 @@ describe('what is no request', () => {
     await head.closed;
     assert.match(
       head.received,
-      /^HTTP\/1.1 408 Request Timeout\r\n.*"message":"The request did not arrive in time\."/s,
+      /^HTTP\/1.1 408 Request Timeout\r\n.*"REQUEST_TIMEOUT","message":"The request did not arrive in time\."/s,
     );
     await body.closed;
     assert.match(body.received, /^HTTP\/1.1 408 [^{]*\{[^{]*\{[^{]*\{\}.*\}$/s);

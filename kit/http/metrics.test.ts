@@ -124,4 +124,17 @@ describe('the log', () => {
     assert.equal(typeof durationMs, 'number');
     assert.doesNotMatch(JSON.stringify(server.log), /secret/);
   });
+
+  test('says from where a request came whose body did not, and what it was told', async () => {
+    const limits = { requestTimeoutMs: 300, headersTimeoutMs: 300 };
+    await using server = await startTestServer(addRoutes, { accessLog: 'info', limits });
+    await using wire = await Wire.open(server.port);
+    wire.send('POST /notes HTTP/1.1', 'Host: x', 'X-Request-Id: slow', 'Content-Type: application/json');
+    wire.send('Content-Length: 9', '', '{');
+    await wire.closed;
+    assert.match(wire.received, /^HTTP\/1.1 408 .*\r\nx-request-id: slow\r\n/s);
+    await figures(server, 'x');
+    const line = server.log.find(({ msg, requestId }) => msg === 'request' && requestId === 'slow');
+    assert.deepEqual([line?.status, line?.address], [408, '127.0.0.1']);
+  });
 });

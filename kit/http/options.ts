@@ -53,8 +53,6 @@ export interface Limits {
   readonly bodyBytes: number;
   /** Size of the request line and all headers. */
   readonly headerBytes: number;
-  /** Length of one path parameter. */
-  readonly parameterCharacters: number;
   /** Length of the path with its query. */
   readonly urlCharacters: number;
   /** Time until all headers are there. */
@@ -80,7 +78,6 @@ export interface Limits {
 const defaultLimits: Limits = {
   bodyBytes: 256 * 1024,
   headerBytes: 16 * 1024,
-  parameterCharacters: 1024,
   urlCharacters: 8 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,

@@ -21,6 +21,8 @@ export class HttpResponse extends http.ServerResponse {
   userId: string | undefined;
   /** Whether it broke off after it had begun. */
   hasFailed = false;
+  /** The status that the client was told in its place, where the request did not come whole. */
+  refusedWith: number | undefined;
   /** Where the server has its counts; absent before the door. */
   traffic: Traffic | undefined;
   /** What the head carries besides what is written. */

@@ -14,19 +14,35 @@ const order = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 export class KnownRoutes {
   readonly #templates = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
-  /** Notes every route that is added from now on. */
+  /**
+   * Notes every route that is added from now on. The router takes `GET /posts/bulk` for `GET /posts/:id` where `/posts/bulk` has other methods: to
+   * hooks it is an unknown address then (`request.is404`), and once they have passed it is refused.
+   */
   watch(app: FastifyInstance): void {
-    app.addHook('onRoute', ({ url, method }) => {
+    app.addHook('onRoute', (route) => {
+      const { url, method } = route;
       const known = this.#templates.get(url) ?? { pattern: patternOf(url), methods: new Set() };
       for (const each of [method].flat()) known.methods.add(each);
       this.#templates.set(url, known);
+      if (!url.includes(':')) return;
+      const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
+        if (request.is404) throw unknownRoute(this, request, reply);
+      };
+      route.onRequest = [refuse, ...[route.onRequest ?? []].flat()];
+    });
+    app.addHook('onRequest', (request, _reply, done) => {
+      if (this.#isTaken(request)) Object.defineProperty(request, 'is404', { value: true });
+      done();
     });
   }
 
-  /** A path belongs to each template that it fits, as in the router itself. */
+  /** A path without parameters is no other's; any other belongs to each template that it fits, as in the router itself. */
   at(url: string): MethodsAt {
     const path = pathOf(url);
-    const fitting = [...this.#templates.values()].filter((template) => template.pattern.test(path));
+    const fixed = this.#templates.get(path);
+    const fitting = fixed
+      ? [fixed]
+      : [...this.#templates.values()].filter((template) => template.pattern.test(path));
     const methods = new Set(fitting.flatMap((template) => [...template.methods]));
     const hasOptions = methods.has('OPTIONS');
     if (methods.size > 0) methods.add('OPTIONS');
@@ -34,6 +50,11 @@ export class KnownRoutes {
       methods: [...methods].sort((one, other) => order.indexOf(one) - order.indexOf(other)),
       hasOptions,
     };
+  }
+
+  /** Whether a route with parameters got a request to a path that has a route of its own. */
+  #isTaken({ url, routeOptions }: FastifyRequest): boolean {
+    return routeOptions.url?.includes(':') === true && this.#templates.has(pathOf(url));
   }
 }
 
@@ -49,12 +70,13 @@ function patternOf(template: string): RegExp {
   const source = template
     .replace(/[.+?^${}|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')
-    .replace(/:\w+(\([^)]*\))?/g, '[^/]*?');
+    .replace(/:\w+(\([^)]*\))?/g, '[^/]+');
   return new RegExp(`^${source}$`);
 }
 
 function pathOf(url: string): string {
-  const path = url.split(/[?#;]/, 1)[0] ?? url;
+  const path = url.split(/[?#]/, 1)[0] ?? url;
+  if (!path.includes('%')) return path;
   try {
     return decodeURI(path);
   } catch {

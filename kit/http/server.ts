@@ -29,6 +29,7 @@ import { Traffic } from './traffic.ts';
 import type { TypeBoxTypeProvider } from './type-provider.ts';
 import { answerUnparsedRequests } from './unparsed.ts';
 import { writeAnswer } from './unread-body.ts';
+import { parseQuery } from './validation/query.ts';
 
 /**
  * A Fastify instance whose route schemas are TypeBox types; plugins of routes take this. Log by the surroundings'
@@ -80,7 +81,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.setErrorHandler((error, request, reply) => {
     countRefused(metrics.durations, request, reply);
     // What is sent to nowhere does not matter, but Fastify looks at its media type first.
-    const isMisled = request.is404 && error instanceof errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE;
+    const isMisled = request.is404 && aboutMediaTypes.some((kind) => error instanceof kind);
     answers.reply(isMisled ? unknownRoute(routes, request, reply) : error, request, reply);
   });
   app.setNotFoundHandler((request, reply) => {
@@ -100,6 +101,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
   };
 }
+
+const aboutMediaTypes = [
+  errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE,
+  errorCodes.FST_ERR_ROUTE_MISSING_CONTENT_TYPE,
+];
 
 function createTraffic(
   options: HttpServerOptions,
@@ -141,7 +147,7 @@ function createApp(options: {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => writeAnswer(responseOf(reply), answers.of(error, request)),
-    routerOptions: { maxParamLength: limits.parameterCharacters },
+    routerOptions: { maxParamLength: limits.urlCharacters, querystringParser: parseQuery },
     schemaController,
   }).withTypeProvider<TypeBoxTypeProvider>();
   answerUnparsedRequests(app.server, answers);

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { answerOn } from './connections.ts';
 import type { ErrorAnswers } from './error-answers.ts';
+import type { HttpResponse } from './response.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /**
@@ -18,7 +19,10 @@ export function answerUnparsedRequests(server: Server, answers: ErrorAnswers): v
       return;
     }
     const { status, reason, told } = refusals[error.code ?? ''] ?? malformed;
-    const request = { id: newId() };
+    // One whose body does not come has an id, and a line in the log.
+    const response = answerOn(socket) as HttpResponse | undefined;
+    if (response) response.refusedWith = status;
+    const request = { id: response?.requestId || newId() };
     const answer = answers.of(told(), request);
     const headers = {
       ...securityHeaders.api,
@@ -48,11 +52,14 @@ const refusals: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     reason: 'Request Header Fields Too Large',
-    told: () => new AppError('too_large', 'The request line and headers are too large.'),
+    told: () =>
+      new AppError('too_large', 'The request line and headers are too large.', {
+        reason: 'HEADERS_TOO_LARGE',
+      }),
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
     reason: 'Request Timeout',
-    told: () => new AppError('timeout', 'The request did not arrive in time.'),
+    told: () => new AppError('timeout', 'The request did not arrive in time.', { reason: 'REQUEST_TIMEOUT' }),
   },
 };

@@ -230,7 +230,8 @@ describe('the second factor', () => {
 
 describe('the order of checks', () => {
   test('an unknown address is 401 without a token and 404 with one', async () => {
-    for (const path of ['/nothing', '/posts/1/2/3', '/', '', '/exports/a/b/../../..//nothing']) {
+    const paths = ['/nothing', '/posts/1/2/3', '/', '', '/exports/a/b/../../..//nothing', '/posts;x'];
+    for (const path of [...paths, '/posts/', '/posts//sentiment', `/exports/${'a'.repeat(2_000)}`]) {
       refused(await cast.stranger.get(path), 401, 'UNAUTHORIZED');
       refused(await cast.charlie.get(path), 404, 'NOT_FOUND');
     }
@@ -242,6 +243,18 @@ describe('the order of checks', () => {
     refused(answer, 405, 'METHOD_NOT_ALLOWED');
     assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST, OPTIONS');
     refused(await cast.stranger.get('/auth/login'), 405, 'METHOD_NOT_ALLOWED');
+    for (const [method, path, allow] of [
+      ['DELETE', '/posts/bulk', 'POST, OPTIONS'],
+      ['GET', '/posts/bulk', 'POST, OPTIONS'],
+      ['PUT', '/posts/export', 'GET, HEAD, OPTIONS'],
+      ['POST', '/posts/analytics', 'GET, HEAD, OPTIONS'],
+      ['QUERY', '/posts/analytics', 'GET, HEAD, OPTIONS'],
+    ] as const) {
+      refused(await cast.stranger.call(method, path), 401, 'UNAUTHORIZED');
+      const wrong = await cast.bob.call(method, path);
+      refused(wrong, 405, 'METHOD_NOT_ALLOWED');
+      assert.equal(wrong.headers.get('allow'), allow, path);
+    }
   });
 
   test('who is asking comes before what is sent', async () => {

@@ -164,7 +164,7 @@ describe('pages', () => {
   });
 
   test('hold at most 100', async () => {
-    for (const pageSize of ['101', '1000', '9007199254740991']) {
+    for (const pageSize of ['101', '1000', '9007199254740991', '9007199254740992', '9'.repeat(40)]) {
       assert.equal((await list(`?pageSize=${pageSize}`)).json.pagination.pageSize, 100, pageSize);
     }
     assert.equal((await list('?pageSize=1')).json.data.length, 1);
@@ -220,6 +220,8 @@ test('a parameter that is wrong is named', async () => {
     [`search=${'a'.repeat(257)}`, 'search'],
     ['search=a%00b', 'search'],
     ['search=a&search=b', 'search'],
+    ['search=%ff', 'search'],
+    ['search=100%', 'search'],
   ];
   for (const [query, name] of cases) {
     assert.deepEqual(Object.keys(refused(await list(`?${query}`), 400, 'INVALID_INPUT')), [name], query);

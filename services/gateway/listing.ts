@@ -41,8 +41,9 @@ export const ListQuery = Type.Object({
   pageSize: Type.Integer({
     minimum: 1,
     default: 20,
+    'x-clamp': pageSizeMax,
     description: `More than ${pageSizeMax} is answered as ${pageSizeMax}`,
-  }),
+  } as { minimum: number; default: number }),
 });
 export type ListQuery = Static<typeof ListQuery>;
 
@@ -76,8 +77,7 @@ export interface Page {
 }
 
 export function toListing(query: ListQuery): Listing {
-  const { sortBy, sortOrder, page } = query;
-  const pageSize = Math.min(query.pageSize, pageSizeMax);
+  const { sortBy, sortOrder, page, pageSize } = query;
   return { filter: toFilter(query), sortBy, sortOrder, page, pageSize };
 }
 

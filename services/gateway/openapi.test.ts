@@ -19,7 +19,11 @@ interface Operation {
 const system = await startTestSystem();
 after(() => system[Symbol.asyncDispose]());
 const source = await (await fetch(`${system.url}/openapi.json`)).text();
-const document = JSON.parse(source) as { openapi: string; paths: Record<string, Record<string, Operation>> };
+const document = JSON.parse(source) as {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+};
 
 test('the document passes the linter', async () => {
   const config = await createConfig({
@@ -33,6 +37,7 @@ test('the document passes the linter', async () => {
     [],
   );
   assert.match(document.openapi, /^3\.1\./);
+  assert.equal(document.info.version, '3.0.0');
 });
 
 test('every address of the API is in it', () => {

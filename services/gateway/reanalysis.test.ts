@@ -122,7 +122,7 @@ async function works(system: TestSystem): Promise<void> {
       refused(await charlie.get(`/posts/reanalyze/${encodeURIComponent(id)}`), 404, 'NOT_FOUND');
       refused(await bob.delete(`/posts/reanalyze/${encodeURIComponent(id)}`), 404, 'NOT_FOUND');
     }
-    refused(await alice.put('/posts/reanalyze', {}), 400, 'INVALID_INPUT');
+    refused(await alice.put('/posts/reanalyze', {}), 405, 'METHOD_NOT_ALLOWED');
   });
 
   test('a new post gets its sentiment, another text another one, and a deleted post has none', async () => {

@@ -98,6 +98,7 @@ async function start(
       name: 'gateway',
       surroundings,
       title: 'Post gateway',
+      version: '3.0.0',
       description: 'Manage, search, bulk-load, export and analyse posts.',
       checks,
       optionalChecks: integrationChecks,

@@ -19,7 +19,6 @@ import { MailNudge } from './mail-nudge.ts';
 import { openMailOffice } from './mail-office.ts';
 import { shownMailFolder } from './mail-sender.ts';
 import { addPages } from './pages.ts';
-import { credentialIdCharactersMax } from './passkey.ts';
 import { chooseKeys } from './secrets.ts';
 import { settings as commonSettings } from './settings.ts';
 import { Site } from './site.ts';
@@ -145,7 +144,6 @@ function createServer(
     limits: {
       bodyBytes: 64 * 1_024,
       // The id of a passkey is one.
-      parameterCharacters: credentialIdCharactersMax,
       headersTimeoutMs: 5_000,
       requestTimeoutMs: 10_000,
       keepAliveTimeoutMs: 5_000,

@@ -33,10 +33,15 @@ const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<stri
 export function errorsOf(schema: FastifySchema, config: RouteConfig): readonly DocumentedError[] {
   const { invalidBody = 'validation_failed', errors = [] } = config;
   const implied: ErrorCode[] = ['invalid_input', 'internal', 'unavailable'];
-  if ((schema as { security?: readonly object[] }).security?.length)
-    implied.push('unauthenticated', 'forbidden');
+  const isSecured = (schema as { security?: readonly object[] }).security?.length;
+  // A route that names its own refusals has no others.
+  if (isSecured && !errors.some(isUnauthenticated)) implied.push('unauthenticated', 'forbidden');
   if (schema.body) implied.push(invalidBody, 'too_large', 'unsupported_media_type');
   return [...implied, ...errors];
+}
+
+function isUnauthenticated(error: DocumentedError): boolean {
+  return typeof error !== 'string' && error.code === 'unauthenticated';
 }
 
 /** How errors go over the wire: status, code, and the whole body as an example. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from '../../schema.ts';
-import { compileTextReader } from './query.ts';
+import { compileTextReader, parseQuery } from './query.ts';
 
 const read = compileTextReader(
   Type.Object({
@@ -26,6 +26,36 @@ test('whole numbers are digits and nothing else', () => {
   assert.deepEqual(read({ page: '0' }), { fields: { page: 'must be at least 1' } });
   assert.deepEqual(read({ page: '-3' }), { fields: { page: 'must be at least 1' } });
   assert.match(JSON.stringify(read({ page: '9007199254740992' })), /must be from/);
+});
+
+test('a number beyond a declared bound may be read as that bound', () => {
+  const size = Type.Integer({ minimum: 1, 'x-clamp': 100 } as { minimum: number });
+  const readSize = compileTextReader(Type.Object({ size }));
+  for (const text of ['101', '9007199254740993', '9'.repeat(400)]) {
+    assert.deepEqual(readSize({ size: text }), { value: { size: 100 } }, text);
+  }
+  assert.deepEqual(readSize({ size: '99' }), { value: { size: 99 } });
+  assert.deepEqual(readSize({ size: '-101' }), { fields: { size: 'must be at least 1' } });
+});
+
+test('a query is decoded once, and what cannot be is refused by its name', () => {
+  assert.deepEqual(
+    { ...parseQuery('a=1&a=2&b=x+y%2520&c&=d&%C3%BC=%F0%9F%99%82') },
+    {
+      a: ['1', '2'],
+      b: 'x y%20',
+      c: '',
+      '': 'd',
+      ü: '🙂',
+    },
+  );
+  for (const bad of ['%ff', '%ed%a0%80', '%zz', '%', 'a%', '%c3%28']) {
+    assert.deepEqual(
+      read(parseQuery(`page=2&search=${bad}&tag=1&tag=${bad}`)),
+      { fields: { search: 'must be UTF-8 in percent-encoding', tag: 'must be UTF-8 in percent-encoding' } },
+      bad,
+    );
+  }
 });
 
 test('a parameter given twice is refused by its name, with all other problems', () => {

@@ -1,8 +1,28 @@
+import { parse as parseQueryText } from 'node:querystring';
 import type { TSchema } from '../../schema.ts';
 import { compileReader, type Reading } from './reader.ts';
 import type { JsonSchema } from './schema.ts';
 
 type Texts = Record<string, unknown>;
+
+/** Stands for a value whose percent-encoding is none of UTF-8. */
+const undecodable = Object.freeze({});
+
+/** The parameters of a query by name, each decoded once and a list where it is given more than once (WHATWG URL section 5.1). */
+export function parseQuery(query: string): Texts {
+  return parseQueryText(query, '&', '=', {
+    maxKeys: 0,
+    decodeURIComponent: decode as typeof decodeURIComponent,
+  });
+}
+
+function decode(text: string): unknown {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undecodable;
+  }
+}
 
 /**
  * Compiles the schema of query or path parameters, or of a form's fields: an object of texts. Each is parsed by its
@@ -14,21 +34,23 @@ export function compileTextReader(schema: TSchema): (texts: Texts) => Reading<un
   const properties = Object.entries((schema as JsonSchema).properties ?? {});
   return (texts) => {
     const parsed: Record<string, unknown> = {};
-    const repeated: Record<string, string> = {};
+    const unreadable: Record<string, string> = {};
     for (const [name, property] of properties) {
       const given = texts[name];
       if (given === undefined) continue;
-      if (property.type === 'array') {
+      if (asList(given).includes(undecodable)) {
+        unreadable[name] = 'must be UTF-8 in percent-encoding';
+      } else if (property.type === 'array') {
         parsed[name] = asList(given).map((text) => parse(text, property.items ?? {}));
       } else if (Array.isArray(given)) {
-        repeated[name] = 'must be given once';
+        unreadable[name] = 'must be given once';
       } else {
         parsed[name] = parse(given, property);
       }
     }
     const reading = read(parsed);
-    if (Object.keys(repeated).length === 0) return reading;
-    return { fields: { ...reading.fields, ...repeated } };
+    if (Object.keys(unreadable).length === 0) return reading;
+    return { fields: { ...reading.fields, ...unreadable } };
   };
 }
 
@@ -41,7 +63,7 @@ function parse(text: unknown, schema: JsonSchema): unknown {
   if (typeof text !== 'string') return text;
   switch (schema.type) {
     case 'integer':
-      return /^-?\d+$/.test(text) ? Number(text) : text;
+      return /^-?\d+$/.test(text) ? Math.min(Number(text), schema['x-clamp'] ?? Infinity) : text;
     case 'number':
       return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
     case 'boolean':

@@ -62,7 +62,7 @@ describe('a validator', () => {
   });
 
   test('names the whole value where it is at fault', () => {
-    assert.deepEqual(validatorOf(Note)(null), { body: 'must be an object' });
+    assert.deepEqual(validatorOf(Note)(null), { '': 'must be an object' });
     assert.deepEqual(validatorOf(Note, 'post')([]), { post: 'must be an object' });
   });
 

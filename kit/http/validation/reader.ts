@@ -22,7 +22,7 @@ export type Reading<T> = { readonly value: T; readonly fields?: undefined } | { 
  */
 export function compileReader<S extends TSchema>(
   schema: S,
-  rootName = 'body',
+  rootName = '',
 ): (value: unknown) => Reading<Static<S>> {
   const read = compile(schema as JsonSchema);
   return (given) => {

@@ -27,6 +27,8 @@ export interface JsonSchema {
   readonly uniqueItems?: boolean;
   /** What a caller is told where `pattern` is not met. */
   readonly 'x-problem'?: string;
+  /** What a larger whole number is read as, where it is a parameter. */
+  readonly 'x-clamp'?: number;
 }
 
 /** Reads one value: gives it back cleaned, or adds to the problems. */
@@ -38,7 +40,7 @@ const checked = new Set(
   (
     'type const enum anyOf default minLength maxLength pattern format minimum maximum exclusiveMinimum ' +
     'exclusiveMaximum multipleOf properties required additionalProperties patternProperties maxProperties items ' +
-    'minItems maxItems uniqueItems x-problem'
+    'minItems maxItems uniqueItems x-problem x-clamp'
   ).split(' '),
 );
 const annotations = new Set(
