@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { AppError } from '../errors.ts';
 
 interface MethodsAt {
@@ -25,8 +25,9 @@ export class KnownRoutes {
       for (const each of [method].flat()) known.methods.add(each);
       this.#templates.set(url, known);
       if (!url.includes(':')) return;
-      const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
-        if (request.is404) throw unknownRoute(this, request, reply);
+      const refuse: onRequestHookHandler = (request, reply, done) => {
+        if (request.is404) done(unknownRoute(this, request, reply));
+        else done();
       };
       route.onRequest = [refuse, ...[route.onRequest ?? []].flat()];
     });
@@ -52,9 +53,9 @@ export class KnownRoutes {
     };
   }
 
-  /** Whether a route with parameters got a request to a path that has a route of its own. */
-  #isTaken({ url, routeOptions }: FastifyRequest): boolean {
-    return routeOptions.url?.includes(':') === true && this.#templates.has(pathOf(url));
+  /** Whether a path has routes of its own, but none for the method. */
+  #isTaken({ url, method }: FastifyRequest): boolean {
+    return this.#templates.get(pathOf(url))?.methods.has(method) === false;
   }
 }
 
@@ -75,7 +76,8 @@ function patternOf(template: string): RegExp {
 }
 
 function pathOf(url: string): string {
-  const path = url.split(/[?#]/, 1)[0] ?? url;
+  const end = url.indexOf('?');
+  const path = end === -1 ? url : url.slice(0, end);
   if (!path.includes('%')) return path;
   try {
     return decodeURI(path);

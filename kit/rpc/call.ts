@@ -59,7 +59,7 @@ export class Call implements RpcContext {
 
 /** The error of a call whose deadline passed. */
 export function timedOut(method: string, timeoutMs: number): AppError {
-  return new AppError('timeout', `${method} did not answer within ${timeoutMs} ms`);
+  return late(`${method} did not answer within ${timeoutMs} ms`);
 }
 
 /** The error of a call that its caller gave up. */
@@ -73,5 +73,10 @@ export function streamTimedOut(
   what: 'sent nothing' | 'was not read',
   timeoutMs: number,
 ): AppError {
-  return new AppError('timeout', `the stream of ${method} ${what} for ${timeoutMs} ms`);
+  return late(`the stream of ${method} ${what} for ${timeoutMs} ms`);
+}
+
+/** Which call it was is for the log alone. */
+function late(what: string): AppError {
+  return new AppError('timeout', 'the backend did not answer in time', { cause: new Error(what) });
 }

@@ -94,7 +94,8 @@ export class Endpoints implements AsyncDisposable {
     if (!this.#isClosed) this.#use();
     if (this.#endpoints.length > 0) return;
     const hosts = this.#addresses.map((each) => each.host).join(', ');
-    throw new AppError('unavailable', `no address is known for ${hosts}`, { retryAfterSeconds: 1 });
+    const cause = new Error(`no address is known for ${hosts}`);
+    throw new AppError('unavailable', 'the RPC server cannot be reached', { retryAfterSeconds: 1, cause });
   }
 
   #lookUpQuietly(): void {
