@@ -19,19 +19,20 @@ export interface RangedFile {
 }
 
 /**
- * Answers `GET` and `HEAD` with a file as it is, or the one range that is asked for: 206, or 416 where it lies outside; 304 where
- * `If-None-Match` names its tag. `If-Range` with another tag or time gives the whole file, as several ranges do
+ * Answers `GET` and `HEAD` with a file as it is, or `GET` with the one range that is asked for: 206, or 416 where it lies outside; 304
+ * where `If-None-Match` names its tag. `If-Range` with another tag or time gives the whole file, as several ranges do
  * (RFC 9110 sections 13 and 14).
  */
 export async function sendRanged(reply: FastifyReply, file: RangedFile): Promise<FastifyReply> {
   const { sizeBytes, entityTag, modifiedMs } = file;
-  const { headers } = reply.request;
+  const { headers, method } = reply.request;
   const lastModified = new Date(modifiedMs).toUTCString();
   reply.headers({ 'accept-ranges': 'bytes', etag: entityTag, 'last-modified': lastModified });
   const known = headers['if-none-match'];
   if (known !== undefined && matchesAny(known, entityTag)) return reply.code(304).send();
   const ifRange = headers['if-range'];
-  const mayCut = ifRange === undefined || ifRange === entityTag || ifRange === lastModified;
+  const isSame = ifRange === undefined || ifRange === entityTag || ifRange === lastModified;
+  const mayCut = method === 'GET' && isSame;
   const range = mayCut ? rangeOf(headers.range, sizeBytes) : undefined;
   if (range === 'outside') {
     reply.header('content-range', `bytes */${sizeBytes}`);

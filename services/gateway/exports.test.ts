@@ -143,9 +143,11 @@ for (const [place, system] of Object.entries(systems)) {
         assert.deepEqual([answer.status, answer.bytes.length, answer.headers.etag], [304, 0, tag]);
       }
       assert.equal((await raw(cast, path, { 'if-none-match': '"other"' })).status, 200);
-      const head = await cast.charlie.call('HEAD', path);
-      assert.deepEqual([head.status, head.text], [200, '']);
-      assert.equal(head.headers.get('content-length'), String(whole.length));
+      for (const range of ['', 'bytes=0-1']) {
+        const head = await cast.charlie.call('HEAD', path, { headers: { range } });
+        assert.deepEqual([head.status, head.text], [200, '']);
+        assert.equal(head.headers.get('content-length'), String(whole.length));
+      }
     });
 
     test('take the next free second, one after the other and at once', async () => {
