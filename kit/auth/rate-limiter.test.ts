@@ -35,6 +35,23 @@ describe('a rate limiter', () => {
     assert.equal(limiter.take('alice', 1_001).isAllowed, false);
   });
 
+  test('a look counts for nothing, and what is given back counts no longer', () => {
+    const limiter = new RateLimiter({ requestsMax: 2, windowMs: 1_000, keysMax: 10 });
+    for (let look = 0; look < 5; look++)
+      assert.deepEqual(limiter.look('a', 0), { isAllowed: true, remaining: 2, resetSeconds: 1 });
+    assert.equal(limiter.size, 0);
+    limiter.take('a', 0);
+    limiter.take('a', 10);
+    assert.deepEqual([limiter.look('a', 20).isAllowed, limiter.take('a', 20).isAllowed], [false, false]);
+    limiter.giveBack('a', 10);
+    limiter.giveBack('a', 10);
+    limiter.giveBack('b', 10);
+    assert.deepEqual([limiter.take('a', 30).isAllowed, limiter.take('a', 30).isAllowed], [true, false]);
+    limiter.giveBack('a', 30);
+    limiter.giveBack('a', 0);
+    assert.equal(limiter.size, 0);
+  });
+
   test('of more clients than it remembers, the one that was quiet longest is forgotten', () => {
     const keysMax = 100_000;
     const limiter = new RateLimiter({ requestsMax: 2, windowMs, keysMax });

@@ -38,8 +38,7 @@ export class RateLimiter {
 
   /** Admits a request and counts it, or refuses it. */
   take(key: string, nowMs: number): RateVerdict {
-    const times = this.#timesByKey.get(key) ?? [];
-    this.#dropExpired(times, nowMs);
+    const times = this.#timesOf(key, nowMs);
     const isAllowed = times.length < this.requestsMax;
     if (isAllowed) {
       times.push(nowMs);
@@ -48,12 +47,23 @@ export class RateLimiter {
       this.#timesByKey.set(key, times);
       this.#makeRoom();
     }
-    const [oldestMs = nowMs] = times;
-    return {
-      isAllowed,
-      remaining: this.requestsMax - times.length,
-      resetSeconds: Math.max(1, Math.ceil((oldestMs + this.windowMs - nowMs) / 1_000)),
-    };
+    return this.#verdict(isAllowed, times, nowMs);
+  }
+
+  /** Whether a request would be admitted now; it is not counted. */
+  look(key: string, nowMs: number): RateVerdict {
+    const times = this.#timesOf(key, nowMs);
+    return this.#verdict(times.length < this.requestsMax, times, nowMs);
+  }
+
+  /** Counts a request that was admitted at a time no longer. */
+  giveBack(key: string, timeMs: number): void {
+    const times = this.#timesByKey.get(key) ?? [];
+    const index = times.lastIndexOf(timeMs);
+    if (index === -1) return;
+    times.splice(index, 1);
+    this.#times--;
+    if (times.length === 0) this.#timesByKey.delete(key);
   }
 
   /** Forgets keys without a request in the window. */
@@ -62,6 +72,21 @@ export class RateLimiter {
       if (!this.#isExpired(times.at(-1) ?? 0, nowMs)) return;
       this.#drop(key, times);
     }
+  }
+
+  #timesOf(key: string, nowMs: number): number[] {
+    const times = this.#timesByKey.get(key) ?? [];
+    this.#dropExpired(times, nowMs);
+    return times;
+  }
+
+  #verdict(isAllowed: boolean, times: readonly number[], nowMs: number): RateVerdict {
+    const [oldestMs = nowMs] = times;
+    return {
+      isAllowed,
+      remaining: this.requestsMax - times.length,
+      resetSeconds: Math.max(1, Math.ceil((oldestMs + this.windowMs - nowMs) / 1_000)),
+    };
   }
 
   #dropExpired(times: number[], nowMs: number): void {

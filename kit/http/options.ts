@@ -19,6 +19,8 @@ export interface HttpServerOptions {
   readonly checks?: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
   /** The same for parts that it can do without: readiness names those that fail, and is ready all the same. */
   readonly optionalChecks?: Readonly<Partial<Record<string, (signal: AbortSignal) => Promise<void>>>>;
+  /** Whether readiness names those that do not fail, too. */
+  readonly namesOptionalChecks?: boolean;
   /** The body of an error; by default `{ error: { code, message, fields }, meta: { requestId, timestamp } }`. */
   readonly errorBody?: (error: HttpError, request: { readonly id: string }) => unknown;
   /** Statuses and codes that differ from the default table. */

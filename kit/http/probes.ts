@@ -11,6 +11,7 @@ type Checks = Readonly<Partial<Record<string, Check>>>;
 interface ProbeOptions {
   readonly checks: Checks;
   readonly optionalChecks: Checks;
+  readonly namesOptionalChecks: boolean;
   readonly traffic: Traffic;
   readonly log: Log;
 }
@@ -45,8 +46,10 @@ export function addProbes(app: FastifyInstance, options: ProbeOptions): void {
     const [verdicts, others] = await Promise.all([verdictsOf(checks), verdictsOf(optional)]);
     const isReady = !traffic.isStopping && Object.values(verdicts).every((verdict) => verdict === 'ok');
     const status = isReady ? 'ready' : traffic.isStopping ? 'stopping' : 'not_ready';
-    const failing = Object.entries(others).filter(([, verdict]) => verdict !== 'ok');
-    const integrations = failing.length > 0 ? { integrations: Object.fromEntries(failing) } : {};
+    const named = Object.entries(others).filter(
+      ([, verdict]) => options.namesOptionalChecks || verdict !== 'ok',
+    );
+    const integrations = named.length > 0 ? { integrations: Object.fromEntries(named) } : {};
     return reply.code(isReady ? 200 : 503).send({ status, checks: verdicts, ...integrations });
   });
 }

@@ -12,7 +12,8 @@ export interface RateLimit {
 }
 
 /**
- * Counts a request for its client (an IPv6 client is its /64) under all given limits. Throws `rate_limited` where it is one too many.
+ * Counts a request for its client (an IPv6 client is its /64) under all given limits. Throws `rate_limited` where it is one too many for any
+ * of them; it counts under none then.
  * The answer says where the client stands: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
  * `X-RateLimit-*` for the limit that is closest, its reset in Unix seconds.
  */
@@ -25,7 +26,7 @@ export function limitRequests(
   return (request, reply) => {
     const nowMs = clock.now();
     const client = networkOf(clientAddress(request));
-    const verdicts = limits.map(({ name, limiter }) => ({ name, limiter, ...limiter.take(client, nowMs) }));
+    const verdicts = takeAll(limits, client, nowMs);
     const closest = verdicts.reduce((one, other) => (isCloser(other, one) ? other : one));
     reply
       .header('ratelimit-policy', policy)
@@ -35,6 +36,18 @@ export function limitRequests(
       .header('x-ratelimit-reset', String(Math.ceil(nowMs / 1_000) + closest.resetSeconds));
     if (!closest.isAllowed) throw rateLimited(closest.resetSeconds);
   };
+}
+
+/** Counts a request of a client under all limits where each of them admits it, else under none. */
+export function takeAll(
+  limits: readonly RateLimit[],
+  client: string,
+  nowMs: number,
+): (RateLimit & RateVerdict)[] {
+  const isAllowed = limits.every(({ limiter }) => limiter.look(client, nowMs).isAllowed);
+  return limits.map(({ name, limiter }) => {
+    return { name, limiter, ...(isAllowed ? limiter.take(client, nowMs) : limiter.look(client, nowMs)) };
+  });
 }
 
 /** What a client is told that has made too many requests. */

@@ -89,8 +89,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   addMetrics(app, surroundings.metrics, () => traffic.inFlight);
   addDocs(app, options.title, document);
-  const { checks = {}, optionalChecks = {} } = options;
-  addProbes(app, { checks, optionalChecks, traffic, log: surroundings.log });
+  const { checks = {}, optionalChecks = {}, namesOptionalChecks = false } = options;
+  addProbes(app, { checks, optionalChecks, namesOptionalChecks, traffic, log: surroundings.log });
   let stopped: Promise<void> | undefined;
   return {
     app,

@@ -61,7 +61,7 @@ function addSessions({ app, sessions, guards }: ApiParts): void {
         response: { 200: message(allRevoked.message) },
         summary: 'End all sessions, also this one',
       },
-      config: { errors: always },
+      config: { errors: [refusals.rateLimited(60), ...always] },
     },
     async (request) => {
       await sessions.revokeAll(callerOf(request), senderOf(request));

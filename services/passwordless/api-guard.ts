@@ -2,13 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import { clientAddress } from '#kit/http/client-address.ts';
-import { limitRequests } from '#kit/http/rate-limit.ts';
+import { limitRequests, takeAll } from '#kit/http/rate-limit.ts';
 import { responseOf } from '#kit/http/response.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import { networkOf } from '#kit/network.ts';
 import type { Limits } from './api-limits.ts';
 import type { Caller } from './caller.ts';
-
 import type { Sessions } from './sessions.ts';
 
 declare module 'fastify' {
@@ -36,8 +35,11 @@ export interface Guards {
   readonly verify: Guard;
   /** For what exchanges a refresh token. */
   readonly refresh: Guard;
-  /** Whether a client may ask for another magic link; it is not told. */
-  admitsMagic(request: FastifyRequest): boolean;
+  /**
+   * Has a magic link sent unless the client has had its share; neither is told. `send` says whether it counts: what the limit of an address
+   * refused does not.
+   */
+  sendMagic(request: FastifyRequest, send: () => Promise<boolean>): Promise<void>;
 }
 
 export function createGuards(parts: { sessions: Sessions; limits: Limits; clock: Clock }): Guards {
@@ -75,9 +77,11 @@ export function createGuards(parts: { sessions: Sessions; limits: Limits; clock:
         request.method === 'POST' ? limitVerify(request, reply) : limitGet(request, reply),
     },
     refresh: { preValidation: async (request, reply) => limitRefresh(request, reply) },
-    admitsMagic(request) {
-      const client = networkOf(clientAddress(request));
-      return [...post, ...magic].every(({ limiter }) => limiter.take(client, clock.now()).isAllowed);
+    async sendMagic(request, send) {
+      const [client, nowMs] = [networkOf(clientAddress(request)), clock.now()];
+      const verdicts = takeAll([...post, ...magic], client, nowMs);
+      if (verdicts.some(({ isAllowed }) => !isAllowed) || (await send())) return;
+      for (const { limiter } of magic) limiter.giveBack(client, nowMs);
     },
   };
 }

@@ -4,10 +4,9 @@ import { visitorOf } from '#kit/http/visitor.ts';
 import { Type } from '#kit/schema.ts';
 import type { ApiParts } from './api.ts';
 import { codeOf, message, Tokens, VerifyMagic } from './api-schemas.ts';
-import type { Caller } from './caller.ts';
+import { orNobody } from './caller.ts';
 import { refusals } from './refusals.ts';
 import { routes } from './routes.ts';
-import type { Sessions } from './sessions.ts';
 
 const onItsWay = {
   message: 'If the address can receive mail, a sign-in link is on its way.',
@@ -36,11 +35,13 @@ function addRequest({ app, guards, magicLinks, sessions }: ApiParts): void {
       },
     },
     async (request) => {
-      if (!guards.admitsMagic(request)) return onItsWay;
-      const { email } = (request.body ?? {}) as { email?: unknown };
-      if (typeof email !== 'string') return onItsWay;
-      const caller = await callerOrNobody(sessions, request);
-      await magicLinks.request(email, { caller, locale: request.headers['accept-language'] });
+      await guards.sendMagic(request, async () => {
+        const { email } = (request.body ?? {}) as { email?: unknown };
+        if (typeof email !== 'string') return false;
+        // Whose token asks keeps, once the address is verified, what they have set up. A bad token is as good as none.
+        const caller = await orNobody(sessions.identify(request.headers.authorization));
+        return magicLinks.request(email, { caller, locale: request.headers['accept-language'] });
+      });
       return onItsWay;
     },
   );
@@ -54,7 +55,9 @@ function addVerification({ app, guards, magicLinks, landing }: ApiParts): void {
   app.get(
     routes.verifyMagic,
     {
-      ...guards.verify,
+      preValidation: async (request, reply) => {
+        if (!isOnlyLooking(request)) await guards.verify.preValidation(request, reply);
+      },
       exposeHeadRoute: false,
       schema: {
         response: { 200: Tokens },
@@ -101,18 +104,6 @@ function isOnlyLooking({ headers }: FastifyRequest): boolean {
   const purposes = [headers['sec-purpose'], headers.purpose, headers['x-purpose'], headers['x-moz']];
   if (purposes.some((purpose) => /prefetch|preview|prerender/i.test(String(purpose ?? '')))) return true;
   return /\btext\/html\b|\bapplication\/xhtml\+xml\b/i.test(headers.accept ?? '');
-}
-
-/** Whose token asks, so that verifying the address keeps what they have set up. Any other is as good as none. */
-async function callerOrNobody(sessions: Sessions, request: FastifyRequest): Promise<Caller | undefined> {
-  const { authorization } = request.headers;
-  if (authorization === undefined) return undefined;
-  try {
-    return await sessions.identify(authorization);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'unauthenticated') return undefined;
-    throw error;
-  }
 }
 
 function checkToken(token: unknown): string {

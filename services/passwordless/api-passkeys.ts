@@ -23,8 +23,7 @@ import { routes } from './routes.ts';
 const removed = { message: 'Passkey removed' } as const;
 const tags = ['passkeys'];
 const bearer = { security: [{ bearer: [] }], tags };
-const badBearer = [refusals.invalidToken(), refusals.tokenExpired()];
-const always = [refusals.missingToken(), ...badBearer];
+const always = [refusals.missingToken(), refusals.invalidToken(), refusals.tokenExpired()];
 const limited = refusals.rateLimited(60);
 
 export function addPasskeys(parts: ApiParts): void {
@@ -48,7 +47,7 @@ function addRegistration({ app, passkeys, guards }: ApiParts): void {
       },
       config: {
         errors: [
-          ...badBearer,
+          ...always,
           refusals.invalidEmail(),
           refusals.emailMismatch(),
           refusals.reauthRequired(),

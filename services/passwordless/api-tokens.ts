@@ -7,7 +7,7 @@ import { routes } from './routes.ts';
 const revoked = { message: 'Token revoked' } as const;
 const tags = ['tokens'];
 
-/** The routes of refresh tokens, which need no bearer token. */
+/** The routes that take tokens in the body and need no bearer token. */
 export function addTokens({ app, sessions, guards }: ApiParts): void {
   app.post(
     routes.refresh,
@@ -31,7 +31,7 @@ export function addTokens({ app, sessions, guards }: ApiParts): void {
         body: Revocation,
         response: { 200: message(revoked.message) },
         tags,
-        summary: 'End the session of a refresh token (RFC 7009)',
+        summary: 'End the session of a refresh token or an access token (RFC 7009)',
       },
       config: { errors: [refusals.rateLimited(60)] },
     },

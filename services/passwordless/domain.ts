@@ -63,7 +63,7 @@ export function createDomain({ config, surroundings, site, keys, database, mails
       codeKeys,
       lifetimeSeconds: config.PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS,
       perAddressMax: config.PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS,
-      allowsSignUp: config.PASSWORDLESS_ALLOW_SIGNUP === 'on',
+      allowsSignUp: config.PASSWORDLESS_ALLOW_SIGNUP,
     }),
     totps: new Totps({
       ...parts,

@@ -235,6 +235,39 @@ function testLimits(world: World): void {
     );
   });
 
+  test('what is refused does not count', async (context) => {
+    const environment = {
+      PASSWORDLESS_LIMIT_MAGIC_PER_IP: '3',
+      PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS: '2',
+      PASSWORDLESS_LIMIT_POST_PER_IP: '20',
+    };
+    const service = await startService(context, world, { environment });
+    for (let index = 0; index < 8; index++) await service.post('/request/magic', { email: alice });
+    for (const email of ['none', '', 7, undefined]) await service.post('/request/magic', { email });
+    await service.requestLink(bob);
+    for (let index = 0; index < 50; index++) await service.post('/request/magic', { email: bob });
+    assert.equal((await service.mails()).length, 3);
+    assert.equal((await service.post('/webauthn/login/options', {})).status, 200);
+  });
+
+  test('whoever only looks at a link is not limited, and limits nobody', async (context) => {
+    const service = await startService(context, world, {
+      environment: { PASSWORDLESS_LIMIT_VERIFY_PER_IP: '1' },
+    });
+    const { token } = await service.requestLink(alice);
+    const path = `/verify/magic?token=${token}`;
+    for (const [name, value] of [
+      ['accept', 'text/html'],
+      ['purpose', 'prefetch'],
+    ] as const) {
+      const headers = { [name]: value };
+      assert.equal((await service.call('GET', path, { headers })).status, 200);
+    }
+    refused(await service.get('/verify/magic?token=x'), 401, 'INVALID_TOKEN');
+    refused(await service.get(path), 429, 'RATE_LIMITED');
+    assert.equal((await service.call('GET', path, { headers: { accept: 'text/html' } })).status, 200);
+  });
+
   test('guesses at the code of an address are limited from one network and from all', async (context) => {
     const environment = { PASSWORDLESS_TRUST_PROXY: '1' };
     const service = await startService(context, world, { environment });

@@ -54,23 +54,28 @@ export class MagicLinks {
     this.#options = options;
   }
 
-  /** Sends a link where that is an address and has not had too many: nobody is told, and known and unknown ones are dealt with alike. */
+  /**
+   * Sends a link where that is an address and has not had too many: nobody is told, and known and unknown ones are dealt with alike. False
+   * where it was not, or had, so that the request counts for nothing.
+   */
   async request(
     given: string,
     { caller, locale }: { caller: Caller | undefined; locale: string | undefined },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const email = normalizeEmail(given);
-    if (email === undefined) return;
+    if (email === undefined) return false;
     const { database, mails, clock } = this.#options;
     const nowMs = clock.now();
-    const isSent = await database.write(async (session) => {
+    const outcome = await database.write(async (session) => {
       await lockAddress(session, email);
-      if (!(await this.#mayHave(session, email, nowMs))) return false;
+      if (await this.#hasHadEnough(session, email, nowMs)) return 'refused';
+      if (!(await this.#isWelcome(session, email))) return 'passed over';
       const { link, code, expiresAtMs } = await this.#create(session, { email, caller, nowMs });
       await mails.enqueue(session, { kind: 'magic-link', to: email, link, code, expiresAtMs, locale });
-      return true;
+      return 'sent';
     });
-    if (isSent) mails.nudge();
+    if (outcome === 'sent') mails.nudge();
+    return outcome !== 'refused';
   }
 
   /** Throws INVALID_TOKEN or TOKEN_EXPIRED. */
@@ -107,15 +112,15 @@ export class MagicLinks {
     return answer;
   }
 
-  async #mayHave(session: WriteSession<Tables>, email: string, nowMs: number): Promise<boolean> {
-    const { perAddressMax, allowsSignUp } = this.#options;
-    if (
-      perAddressMax > 0 &&
-      (await countLinks(session, email, nowMs - perAddressWindowMs)) >= perAddressMax
-    ) {
-      return false;
-    }
-    return allowsSignUp || (await usersOf(session, email)).some((user) => user.isVerified);
+  async #hasHadEnough(session: WriteSession<Tables>, email: string, nowMs: number): Promise<boolean> {
+    const { perAddressMax } = this.#options;
+    if (perAddressMax === 0) return false;
+    return (await countLinks(session, email, nowMs - perAddressWindowMs)) >= perAddressMax;
+  }
+
+  /** Whether whoever has the address may sign in by it, or sign up. */
+  async #isWelcome(session: WriteSession<Tables>, email: string): Promise<boolean> {
+    return this.#options.allowsSignUp || (await usersOf(session, email)).some((user) => user.isVerified);
   }
 
   async #create(

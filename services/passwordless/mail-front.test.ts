@@ -87,7 +87,7 @@ describe('mails that are asked for over HTTP', () => {
         PASSWORDLESS_SMTP_PORT: String(sink.port),
       },
     });
-    assert.equal((await service.get('/readiness')).json.integrations, undefined);
+    assert.deepEqual((await service.get('/readiness')).json.integrations, { mail_worker: 'ok' });
     await service.post('/request/magic', { email: 'bob@example.com' });
     await sink.hasCaught(1);
     const source = String(sink.caught[0]?.source);

@@ -51,6 +51,11 @@ export function decoy(key: Uint8Array, email: string): Descriptor {
   };
 }
 
+/** The handle of nobody: as stable as that of a user, so that asking twice tells nothing. */
+export function decoyHandle(key: Uint8Array, email: string): string {
+  return createHmac('sha256', key).update(`handle ${email}`).digest('base64url');
+}
+
 function descriptor({ id, transports }: Descriptor) {
   return { type: 'public-key' as const, id, transports: [...transports] };
 }

@@ -1,13 +1,12 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import { newSecret } from '#kit/ids.ts';
 import type { Caller } from './caller.ts';
 import { checkFresh, enroleeWithoutToken, lockAddress, proveFirstFactor } from './enrolment.ts';
 import { checkName, firstName, methodsOf, type Passkey, passkeysMax } from './passkey.ts';
 import { beginCeremony, type Ceremony, endCeremony } from './passkey-ceremonies.ts';
 import { Unverified } from './passkey-client-data.ts';
-import { creationOptions } from './passkey-options.ts';
+import { creationOptions, decoyHandle } from './passkey-options.ts';
 import type { PasskeyParts } from './passkey-parts.ts';
 import { passkeyRefusals } from './passkey-refusals.ts';
 import { type Registration, verifyRegistration } from './passkey-registration.ts';
@@ -69,7 +68,7 @@ export class Passkeys {
 
   /** What the authenticator is asked to make, for whom {@link enroleeWithoutToken} or the token says. */
   async begin(asked: Asked) {
-    const { database, clock, party, enrollmentWithoutProof: mode, alerts } = this.#parts;
+    const { database, clock, party, decoyKey, enrollmentWithoutProof: mode, alerts } = this.#parts;
     const { email, caller, locale } = asked;
     const nowMs = clock.now();
     if (caller) checkFresh(caller, email, nowMs);
@@ -81,7 +80,7 @@ export class Passkeys {
       const sessionId = caller?.session.id;
       const about = { kind: 'register', userId, sessionId, isDiscoverable: false } as const;
       const { id, challenge } = await beginCeremony(session, clock, about);
-      const handle = userId === undefined ? newSecret() : await handleOf(session, userId);
+      const handle = userId === undefined ? decoyHandle(decoyKey, email) : await handleOf(session, userId);
       const known = caller ? await passkeysOf(session, caller.user.id) : [];
       if (!caller) await this.#noteAttempt(session, userId, asked);
       const options = { pending_id: id, ...creationOptions(party(), { challenge, handle, email, known }) };

@@ -78,7 +78,7 @@ async function start(config: PasswordlessConfig, surroundings: Surroundings): Pr
       open: guards.open.preValidation,
       enroll: guards.enroll.preValidation,
       verify: guards.verify.preValidation,
-      admitsMagic: guards.admitsMagic,
+      sendMagic: guards.sendMagic,
     },
     visitorOf,
   });
@@ -134,6 +134,7 @@ function createServer(
     title: 'Passwordless sign-in',
     description: 'Sign-in by e-mail link, authenticator code or passkey; access and refresh tokens.',
     checks: { database: async () => void (await writeNothing.run(database, {})) },
+    namesOptionalChecks: true,
     optionalChecks: { mail_worker: () => checkWorkers(database, surroundings.clock) },
     errorBody: ({ code, message }) => ({ error: { code, message } }),
     errorTable: { unavailable: { status: 503, code: 'INTERNAL_ERROR' } },

@@ -278,6 +278,12 @@ function testSessions(world: World): void {
     refused(await refresh(service, json.refresh_token), 401, 'INVALID_TOKEN');
     for (const token of ['', 7, undefined])
       refused(await service.post('/token/revoke', { token }), 400, 'INVALID_INPUT');
+    const other = await service.signIn(alice);
+    for (const token of [other.access_token, other.access_token, 'a.b.c']) {
+      assert.deepEqual((await service.post('/token/revoke', { token })).json, { message: 'Token revoked' });
+    }
+    refused(await service.get('/me', other.access_token), 401, 'INVALID_TOKEN');
+    refused(await refresh(service, other.refresh_token), 401, 'INVALID_TOKEN');
   });
 
   test('ending all sessions on one process counts on the other at once, also while they are refreshed', async (context) => {

@@ -7,7 +7,7 @@ import type { Database, WriteSession } from '#kit/db/index.ts';
 import { newOrderedId, newSecret } from '#kit/ids.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { Audit } from './audit.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, orNobody } from './caller.ts';
 import type { MailQueue } from './mail-queue.ts';
 import { refusals } from './refusals.ts';
 import type { Method, Session, TokenPair } from './session.ts';
@@ -109,14 +109,15 @@ export class Sessions {
     return this.#pair(rotated.user, rotated.session, child);
   }
 
-  /** Ends the session of a refresh token. One that means nothing (any more) is as good as ended (RFC 7009 section 2.2). */
-  async revoke(refreshToken: string): Promise<void> {
+  /** Ends the session of a refresh or an access token. One that means nothing (any more) is as good as ended (RFC 7009 section 2.2). */
+  async revoke(token: string): Promise<void> {
     const { database, audit } = this.#options;
+    const accessed = token.includes('.') ? await orNobody(this.identifyToken(token)) : undefined;
     await database.write(async (session) => {
-      const found = await sessionOfToken(session, hashOf(refreshToken));
-      if (!found) return;
-      const { changes } = await deleteSession.run(session, { id: found.session.id });
-      const facts = { userId: found.session.userId, sessionId: found.session.id };
+      const ending = accessed?.session ?? (await sessionOfToken(session, hashOf(token)))?.session;
+      if (!ending) return;
+      const { changes } = await deleteSession.run(session, { id: ending.id });
+      const facts = { userId: ending.userId, sessionId: ending.id };
       if (changes > 0) await audit.record(session, 'authn_token_revoked', facts);
     });
   }
@@ -156,7 +157,7 @@ export class Sessions {
   }
 
   /** Who an `Authorization` header speaks for. Throws MISSING_TOKEN, INVALID_TOKEN or TOKEN_EXPIRED. */
-  identify(authorization: string | undefined): Promise<Caller> {
+  async identify(authorization: string | undefined): Promise<Caller> {
     const token = bearerToken(authorization);
     if (token === undefined) throw refusals.missingToken();
     return this.identifyToken(token);

@@ -1,4 +1,4 @@
-import { type Config, choice, integer, type Settings, text } from '#kit/config.ts';
+import { type Config, choice, flag, integer, type Settings, text } from '#kit/config.ts';
 import { mailSettings } from './mail-settings.ts';
 
 const day = 86_400;
@@ -54,8 +54,8 @@ export const settings = {
     requiredInProduction: true,
     help: 'Address of the verify endpoint that mails link to; by default http://localhost:PORT/verify/magic',
   }),
-  PASSWORDLESS_ALLOW_SIGNUP: choice(['on', 'off'], {
-    default: 'on',
+  PASSWORDLESS_ALLOW_SIGNUP: flag({
+    default: true,
     help: 'Whether a magic link makes a user of an address that has none',
   }),
   PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: choice(['provisional', 'inert', 'off'], {

@@ -242,6 +242,13 @@ function testModes(world: World): void {
     assert.match(secret, /^[A-Z2-7]{32}$/);
     refused(answer, 401, 'INVALID_CODE');
     assert.equal((await enrolApp(service, bob)).answer.status, 200);
+    const handleOf = async (email: string) =>
+      (await service.post('/webauthn/register/options', { email })).json.user.id;
+    for (const email of [alice, 'unknown@example.com']) {
+      const handle = await handleOf(email);
+      assert.match(handle, /^[A-Za-z0-9_-]{43}$/);
+      assert.equal(await handleOf(email), handle, 'as stable for who is known as for who is not');
+    }
     assert.equal((await service.database.kysely.selectFrom('totp').selectAll().execute()).length, 1);
   });
 

@@ -33,7 +33,8 @@ const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<stri
 export function errorsOf(schema: FastifySchema, config: RouteConfig): readonly DocumentedError[] {
   const { invalidBody = 'validation_failed', errors = [] } = config;
   const implied: ErrorCode[] = ['invalid_input', 'internal', 'unavailable'];
-  const isSecured = (schema as { security?: readonly object[] }).security?.length;
+  const { security = [] } = schema as { security?: readonly object[] };
+  const isSecured = security.length > 0 && security.every((way) => Object.keys(way).length > 0);
   // A route that names its own refusals has no others.
   if (isSecured && !errors.some(isUnauthenticated)) implied.push('unauthenticated', 'forbidden');
   if (schema.body) implied.push(invalidBody, 'too_large', 'unsupported_media_type');

@@ -75,9 +75,9 @@ function addVerification(routes: PageRoutes<TokenPair>, parts: PageParts): void 
     pageRoutes.verifyEmail,
     signedIn(parts, async (visit, reader) => {
       const { email } = reader.user;
-      if (limits.admitsMagic(visit.request)) {
-        await magicLinks.request(email, { caller: reader, locale: senderOf(visit, parts).locale });
-      }
+      await limits.sendMagic(visit.request, () =>
+        magicLinks.request(email, { caller: reader, locale: senderOf(visit, parts).locale }),
+      );
       return checkMailPage(frameOf(visit, parts), {
         email,
         minutes: Math.ceil(linkSeconds / 60),

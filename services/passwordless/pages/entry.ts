@@ -37,10 +37,10 @@ function addLinkForms(routes: PageRoutes<TokenPair>, parts: PageParts): void {
       const problem = email.trim() === '' ? 'is required' : 'must be an address, such as alice@example.com';
       return signInPage(frameOf(visit, parts), { email, errors: { email: problem } });
     }
-    if (limits.admitsMagic(visit.request)) {
+    await limits.sendMagic(visit.request, async () => {
       const caller = await readerOf(visit, parts);
-      await magicLinks.request(email, { caller, locale: visit.request.headers['accept-language'] });
-    }
+      return magicLinks.request(email, { caller, locale: visit.request.headers['accept-language'] });
+    });
     return checkMailPage(frameOf(visit, parts), {
       email,
       minutes: Math.ceil(linkSeconds / 60),

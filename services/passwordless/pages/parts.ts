@@ -24,7 +24,7 @@ export interface PageParts extends Domain {
     readonly open: Limit;
     readonly enroll: Limit;
     readonly verify: Limit;
-    admitsMagic(request: FastifyRequest): boolean;
+    sendMagic(request: FastifyRequest, send: () => Promise<boolean>): Promise<void>;
   };
   visitorOf(request: FastifyRequest): Visitor;
 }
