@@ -2,8 +2,9 @@
 // A young generation of half the usual size costs no speed that can be measured, and each thread takes 25 MB less under load.
 //
 // Plain JavaScript, so that the cache is on before the first TypeScript is read: with its types removed and compiled, each file is kept
-// in the temporary folder, and starts take half the time and 25 MB less.
+// beside the packages, where nobody writes who may not change the code, and starts take half the time and 25 MB less.
 import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 
-enableCompileCache();
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/node'));
 await import('./octavo.ts');
