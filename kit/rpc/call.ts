@@ -5,7 +5,7 @@ import type { RpcContext } from './contract.ts';
 /** What a call starts with, as its caller gave it. */
 export interface CallStart {
   readonly requestId?: string;
-  readonly traceparent?: string;
+  readonly traceparent?: string | (() => string);
   readonly timeoutMs?: number;
   /** Called once, with the way to end the call, when its handler first asks for the signal. */
   readonly onSignal?: (abort: (reason: AppError) => void) => void;
@@ -33,7 +33,7 @@ export class Call implements RpcContext {
   }
 
   get traceparent(): string | undefined {
-    return this.#start.traceparent;
+    return textOf(this.#start.traceparent);
   }
 
   get deadlineMs(): number | undefined {
@@ -55,6 +55,11 @@ export class Call implements RpcContext {
     this.#ended = reason;
     this.#controller?.abort(reason);
   }
+}
+
+/** A span as a text, which is made now where it was not yet. */
+export function textOf(traceparent: CallStart['traceparent']): string | undefined {
+  return typeof traceparent === 'function' ? traceparent() : traceparent;
 }
 
 /** The error of a call whose deadline passed. */

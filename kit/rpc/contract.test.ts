@@ -213,7 +213,7 @@ test('a span is not made for a handler in this process that does not look at it'
   assert.ok(local);
   let made = 0;
   const options = {
-    get traceparent() {
+    traceparent: () => {
       made += 1;
       return traceparent;
     },

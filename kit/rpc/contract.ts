@@ -60,8 +60,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Names the request in both services' logs; made up when absent. */
   readonly requestId?: string;
-  /** The caller's span, W3C Trace Context. May be a getter: in this process it is read only if the handler does. */
-  readonly traceparent?: string;
+  /** The caller's span, W3C Trace Context, or what makes it: asked in this process only if the handler looks at it. */
+  readonly traceparent?: string | (() => string);
 }
 
 /** What a handler knows about the call that it serves. */

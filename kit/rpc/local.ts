@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { CallOptions, Client, Handlers, ServiceDefinition } from './contract.ts';
 import { defaults } from './defaults.ts';
 import { callMetrics, type NoteCall } from './metrics.ts';
-import { type RunStart, runStream, runUnary, type ServedMethod } from './run.ts';
+import { runStream, runUnary, type ServedMethod } from './run.ts';
 
 export interface LocalClientOptions {
   /** Where a handler's unexpected errors are told; the caller only sees `internal`. */
@@ -47,7 +47,7 @@ function callUnary(method: ServedMethod, note: NoteCall, timeoutMs: number) {
   return async (request: unknown, options = byDefault): Promise<unknown> => {
     const startedMs = performance.now();
     try {
-      const start = options.timeoutMs === undefined ? new InTime(options, timeoutMs) : options;
+      const start = options.timeoutMs === undefined ? { ...options, timeoutMs } : options;
       const response = await runUnary(method, request, start);
       note('ok', startedMs);
       return response;
@@ -56,29 +56,6 @@ function callUnary(method: ServedMethod, note: NoteCall, timeoutMs: number) {
       throw error;
     }
   };
-}
-
-/** What a caller said, and a deadline. A copy would have the span made that most handlers never look at. */
-class InTime implements RunStart {
-  readonly timeoutMs: number;
-  readonly #options: CallOptions;
-
-  constructor(options: CallOptions, timeoutMs: number) {
-    this.#options = options;
-    this.timeoutMs = timeoutMs;
-  }
-
-  get requestId() {
-    return this.#options.requestId;
-  }
-
-  get signal() {
-    return this.#options.signal;
-  }
-
-  get traceparent() {
-    return this.#options.traceparent;
-  }
 }
 
 function callStream(method: ServedMethod, note: NoteCall) {

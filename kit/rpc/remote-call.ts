@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { connectionFailure, type Failure, retryDelayMs } from './attempt.ts';
-import { canceled, timedOut } from './call.ts';
+import { canceled, textOf, timedOut } from './call.ts';
 import type { AnswerHandler } from './connection.ts';
 import type { CallOptions } from './contract.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -16,6 +16,7 @@ export abstract class RemoteCall implements AnswerHandler {
   readonly #onAbort: (() => void) | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
   #body: Uint8Array = noBytes;
+  #traceparent = '';
   #endpoint: Endpoint | undefined;
   #attempt = 0;
   #attemptMs = 0;
@@ -86,8 +87,9 @@ export abstract class RemoteCall implements AnswerHandler {
   #write(request: unknown): Uint8Array {
     const { name, messageBytesMax } = this.method;
     if (this.#options.signal?.aborted) throw canceled(name);
-    const { requestId = '', traceparent = '' } = this.#options;
-    if (notInHeaders.test(requestId + traceparent))
+    const { requestId = '', traceparent } = this.#options;
+    this.#traceparent = textOf(traceparent) ?? '';
+    if (notInHeaders.test(requestId + this.#traceparent))
       throw new AppError('internal', 'a header is not plain text');
     const bytes = writeRequest(this.method, request);
     if (bytes.length > messageBytesMax) throw messageTooLarge(messageBytesMax);
@@ -129,14 +131,14 @@ export abstract class RemoteCall implements AnswerHandler {
   }
 
   #headers(): string[] {
-    const { requestId, traceparent, timeoutMs } = this.#options;
+    const { requestId, timeoutMs } = this.#options;
     const headers: string[] = [];
     if (timeoutMs !== undefined) {
       const leftMs = this.#attempt === 1 ? timeoutMs : timeoutMs - (performance.now() - this.#startedMs);
       headers.push('connect-timeout-ms', String(Math.min(Math.max(1, Math.ceil(leftMs)), timeoutMsMax)));
     }
     if (requestId) headers.push('x-request-id', requestId);
-    if (traceparent) headers.push('traceparent', traceparent);
+    if (this.#traceparent) headers.push('traceparent', this.#traceparent);
     return headers;
   }
 

@@ -3,6 +3,7 @@ import { AppError, toAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Call, type CallStart, canceled, streamTimedOut, timedOut } from './call.ts';
 import type { RpcContext } from './contract.ts';
+import { Deadline } from './deadline.ts';
 
 /** One method with the function that serves it. */
 export interface ServedMethod {
@@ -74,26 +75,30 @@ export async function* runStream(
   }
 }
 
-async function answer(method: ServedMethod, request: unknown, call: Call): Promise<unknown> {
-  return method.handler(request, call);
+/** What a handler answers, also one that throws before it has a promise. */
+function answer(method: ServedMethod, request: unknown, call: Call): Promise<unknown> {
+  try {
+    return Promise.resolve(method.handler(request, call));
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** Arms the deadline and the signal of a call; gives the function that disarms them. */
 function stopWhen(method: ServedMethod, start: RunStart, stop: (error: AppError) => void): () => void {
   const { signal, timeoutMs } = start;
-  const timer =
+  const deadline =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(() => stop(timedOut(method.name, timeoutMs)), Math.min(timeoutMs, timerMsMax));
-  const onAbort = () => stop(canceled(method.name));
-  signal?.addEventListener('abort', onAbort, { once: true });
+      : new Deadline(timeoutMs, () => stop(timedOut(method.name, timeoutMs)));
+  const onAbort = signal && (() => stop(canceled(method.name)));
+  if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
   return () => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    deadline?.callOff();
+    if (onAbort) signal.removeEventListener('abort', onAbort);
   };
 }
 
-const timerMsMax = 2 ** 31 - 1;
 /** A handler that has everything at hand would keep all else from running: so the event loop gets its turn. */
 const turnMsMax = 10;
 

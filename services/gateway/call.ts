@@ -4,10 +4,5 @@ import { formatTraceparent } from '#kit/trace.ts';
 
 /** What goes along with the calls that a request makes: its id and its span, which is made only where a call leaves the process. */
 export function callOf(request: Pick<FastifyRequest, 'id' | 'trace'>): CallOptions {
-  return {
-    requestId: request.id,
-    get traceparent() {
-      return formatTraceparent(request.trace);
-    },
-  };
+  return { requestId: request.id, traceparent: () => formatTraceparent(request.trace) };
 }

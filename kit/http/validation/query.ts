@@ -10,11 +10,10 @@ const undecodable = Object.freeze({});
 
 /** The parameters of a query by name, each decoded once and a list where it is given more than once (WHATWG URL section 5.1). */
 export function parseQuery(query: string): Texts {
-  return parseQueryText(query, '&', '=', {
-    maxKeys: 0,
-    decodeURIComponent: decode as typeof decodeURIComponent,
-  });
+  return query === '' ? {} : parseQueryText(query, '&', '=', parsing);
 }
+
+const parsing = { maxKeys: 0, decodeURIComponent: decode as typeof decodeURIComponent };
 
 function decode(text: string): unknown {
   try {
@@ -34,24 +33,30 @@ export function compileTextReader(schema: TSchema): (texts: Texts) => Reading<un
   const properties = Object.entries((schema as JsonSchema).properties ?? {});
   return (texts) => {
     const parsed: Record<string, unknown> = {};
-    const unreadable: Record<string, string> = {};
+    let unreadable: Record<string, string> | undefined;
     for (const [name, property] of properties) {
       const given = texts[name];
       if (given === undefined) continue;
-      if (asList(given).includes(undecodable)) {
-        unreadable[name] = 'must be UTF-8 in percent-encoding';
+      const problem = problemOf(given, property);
+      if (problem !== undefined) {
+        unreadable ??= {};
+        unreadable[name] = problem;
       } else if (property.type === 'array') {
         parsed[name] = asList(given).map((text) => parse(text, property.items ?? {}));
-      } else if (Array.isArray(given)) {
-        unreadable[name] = 'must be given once';
       } else {
         parsed[name] = parse(given, property);
       }
     }
     const reading = read(parsed);
-    if (Object.keys(unreadable).length === 0) return reading;
-    return { fields: { ...reading.fields, ...unreadable } };
+    return unreadable ? { fields: { ...reading.fields, ...unreadable } } : reading;
   };
+}
+
+/** What keeps a parameter from being parsed at all. */
+function problemOf(given: unknown, { type }: JsonSchema): string | undefined {
+  if (typeof given === 'string') return undefined;
+  if (asList(given).includes(undecodable)) return 'must be UTF-8 in percent-encoding';
+  return Array.isArray(given) && type !== 'array' ? 'must be given once' : undefined;
 }
 
 function asList(given: unknown): unknown[] {
