@@ -33,11 +33,16 @@ export function createEncloser(codec: MessageCodec): (message: unknown) => Uint8
   };
 }
 
-/** Cuts the bytes of a stream into its envelopes, however they arrive. */
+/**
+ * Cuts the bytes of a stream into its envelopes, however they arrive. They are kept in one buffer, which serves again and again: as many
+ * small ones would wait for a collection long after they were read.
+ */
 export class EnvelopeReader {
   readonly #payloadBytesMax: number;
-  #chunks: Buffer[] = [];
-  #heldBytes = 0;
+  #buffer: Buffer = Buffer.alloc(0);
+  /** Where in it the bytes are of which no envelope was made yet. */
+  #start = 0;
+  #end = 0;
 
   constructor(payloadBytesMax: number) {
     this.#payloadBytesMax = payloadBytesMax;
@@ -45,37 +50,35 @@ export class EnvelopeReader {
 
   /** Bytes pushed that no envelope was made of yet. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#end - this.#start;
   }
 
   /** Whether the next envelope is there. Throws `too_large`, or `invalid_input` for flags that are not supported. */
   get isReady(): boolean {
-    return this.#heldBytes >= this.#nextBytes();
+    return this.heldBytes >= this.#nextBytes();
   }
 
-  push(chunk: Buffer): void {
-    if (chunk.length === 0) return;
-    this.#chunks.push(chunk);
-    this.#heldBytes += chunk.length;
+  push(chunk: Uint8Array): void {
+    if (this.#end + chunk.length > this.#buffer.length) this.#makeRoom(this.heldBytes + chunk.length);
+    this.#buffer.set(chunk, this.#end);
+    this.#end += chunk.length;
   }
 
-  /** The next envelope, or `undefined` until it is whole. Throws as {@link isReady} does. */
+  /** The next envelope, whose payload holds until the next push; `undefined` until it is whole. Throws as {@link isReady} does. */
   next(): Envelope | undefined {
     const bytes = this.#nextBytes();
-    if (this.#heldBytes < bytes) return undefined;
-    const first = this.#firstChunk(bytes);
-    if (first.length > bytes) this.#chunks[0] = first.subarray(bytes);
-    else this.#chunks.shift();
-    this.#heldBytes -= bytes;
-    return { flags: first[0] as number, payload: first.subarray(envelopeHeaderBytes, bytes) };
+    if (this.heldBytes < bytes) return undefined;
+    const start = this.#start;
+    this.#start += bytes;
+    const payload = this.#buffer.subarray(start + envelopeHeaderBytes, this.#start);
+    return { flags: this.#buffer[start] as number, payload };
   }
 
   /** The size of the next envelope, or of its header where even that is not there. */
   #nextBytes(): number {
-    if (this.#heldBytes < envelopeHeaderBytes) return envelopeHeaderBytes;
-    const header = this.#firstChunk(envelopeHeaderBytes);
-    const flags = header[0] as number;
-    const payloadBytes = header.readUInt32BE(1);
+    if (this.heldBytes < envelopeHeaderBytes) return envelopeHeaderBytes;
+    const flags = this.#buffer[this.#start] as number;
+    const payloadBytes = this.#buffer.readUInt32BE(this.#start + 1);
     if ((flags & ~endOfStream) !== 0) {
       throw new AppError('invalid_input', `a stream envelope has unsupported flags ${flags}`);
     }
@@ -83,13 +86,14 @@ export class EnvelopeReader {
     return envelopeHeaderBytes + payloadBytes;
   }
 
-  /** The first chunk, made to hold so many bytes. */
-  #firstChunk(bytes: number): Buffer {
-    const first = this.#chunks[0] as Buffer;
-    if (first.length >= bytes) return first;
-    const joined = Buffer.concat(this.#chunks);
-    this.#chunks = [joined];
-    return joined;
+  /** Moves what is held to the start, of a larger buffer where that would leave less than half of it for what comes. */
+  #makeRoom(bytes: number): void {
+    const isLarge = 2 * bytes <= this.#buffer.length;
+    const buffer = isLarge ? this.#buffer : Buffer.allocUnsafeSlow(2 * bytes);
+    this.#buffer.copy(buffer, 0, this.#start, this.#end);
+    this.#buffer = buffer;
+    this.#end -= this.#start;
+    this.#start = 0;
   }
 }
 

@@ -21,9 +21,9 @@ export async function* streamMessages(
   try {
     call.send(request);
     for (;;) {
-      const payload = await call.next();
-      if (!payload) return;
-      yield call.read(payload);
+      const message = await call.next();
+      if (message === undefined) return;
+      yield message;
     }
   } finally {
     call.close();
@@ -52,21 +52,13 @@ class StreamCall extends RemoteCall {
     this.begin(request);
   }
 
-  /** The next message's bytes; `undefined` after the last. */
-  next(): Promise<Buffer | undefined> {
+  /** The next message; `undefined` after the last. */
+  next(): Promise<unknown> {
     this.#idle.refresh();
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#advance();
     });
-  }
-
-  read(payload: Buffer): unknown {
-    try {
-      return this.method.responseType.decode(payload);
-    } catch (error) {
-      throw this.#unreadable(error);
-    }
   }
 
   close(): void {
@@ -128,11 +120,12 @@ class StreamCall extends RemoteCall {
   #takeNext(): void {
     const envelope = this.#last ?? this.#reader.next();
     if (envelope && envelope.flags !== endOfStream) {
-      this.#settle().resolve(envelope.payload);
+      const message = this.method.responseType.decode(envelope.payload);
+      this.#settle().resolve(message);
     } else if (this.#isComplete) {
       this.#onComplete(envelope);
     } else {
-      this.#last = envelope;
+      this.#last ??= envelope && { ...envelope, payload: Buffer.from(envelope.payload) };
     }
   }
 
@@ -171,15 +164,13 @@ class StreamCall extends RemoteCall {
     this.fail(streamTimedOut(name, this.#waiting ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
   }
 
-  #unreadable(cause: unknown): AppError {
-    const error = new AppError('internal', 'the RPC stream cannot be read', { cause });
-    this.fail(error);
-    return error;
+  #unreadable(cause: unknown): void {
+    this.fail(new AppError('internal', 'the RPC stream cannot be read', { cause }));
   }
 }
 
 interface Waiting {
-  resolve(payload: Buffer | undefined): void;
+  resolve(message: unknown): void;
   reject(error: AppError): void;
 }
 
