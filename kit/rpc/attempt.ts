@@ -11,13 +11,8 @@ export interface Failure {
   readonly isConnection: boolean;
 }
 
-/** The failure of a connection, by undici's or Node's error; `isSent` once the request was being written. */
+/** The failure of a connection; `isSent` once the request was being written. */
 export function connectionFailure(cause: Error, isSent: boolean): Failure {
-  const { code } = cause as NodeJS.ErrnoException;
-  if (code === 'UND_ERR_INVALID_ARG') {
-    const error = new AppError('internal', 'the RPC call could not be written', { cause });
-    return { error, isUndone: false, isConnection: false };
-  }
   const message = isSent ? 'the RPC server went away' : 'the RPC server cannot be reached';
   const error = new AppError('unavailable', message, { retryAfterSeconds: 1, cause });
   return { error, isUndone: !isSent, isConnection: true };

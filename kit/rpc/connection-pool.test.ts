@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../errors.ts';
-import { clientOf, handlersWith, rowOf, serveTest, signalOf } from './testing.ts';
+import { clientOf, handlersWith, listen, rowOf, serveTest, signalOf } from './testing.ts';
 
 test('connections are bounded, kept, and survive errors', async () => {
   await using server = await serveTest(
@@ -82,3 +83,73 @@ test('a client that is disposed lets calls end, and takes no more', async () => 
   await disposed;
   await client[Symbol.asyncDispose]();
 });
+
+test('streams that are open or wait for their turn are cut when their client is disposed', async () => {
+  await using server = await serveTest(
+    handlersWith({
+      async *watch() {
+        yield { rows: [] };
+        await new Promise(() => {});
+      },
+    }),
+    { limits: { graceMs: 100 } },
+  );
+  const client = clientOf(server.url);
+  const streams = Array.from({ length: 70 }, () => Array.fromAsync(client.watch({ count: 0 })));
+  const cut = Promise.all(streams.map((stream) => assert.rejects(stream, { code: 'unavailable' })));
+  await wait(100);
+  assert.equal(await server.connections(), 64);
+  await client[Symbol.asyncDispose]();
+  await cut;
+});
+
+test('a stream that ended before its reader came to it leaves a connection of use', async () => {
+  // The end comes with the bytes that make it more than a megabyte, while the reader has the first message in hand.
+  const sizes = [100, 1_024 * 1_024 - 3_000, 8_192];
+  await using server = await serveTest(
+    handlersWith({
+      async *watch() {
+        for (const size of sizes) yield { rows: [rowOf(1, 'x'.repeat(size))] };
+      },
+    }),
+  );
+  await using client = clientOf(server.url, { streamIdleTimeoutMs: 2_000 });
+  for (let call = 0; call < 5; call += 1) {
+    for await (const { rows } of client.watch({ count: 0 })) {
+      assert.equal(rows.length, 1);
+      await wait(50);
+    }
+  }
+  assert.equal(await server.connections(), 1);
+});
+
+test('an answer that cannot be read does no harm to the call that has its connection next', async () => {
+  const sockets: Socket[] = [];
+  const [full, unread] = [signalOf<void>(), '\x0a\xff'];
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', () => {
+      if (sockets.push(socket) === 64) full.tell();
+      if (sockets.length === 65) setTimeout(() => answer(socket, ''), 50);
+    });
+  });
+  const port = await listen(server);
+  const client = clientOf(`127.0.0.1:${port}`, { timeoutMs: 5_000 });
+  const calls = Array.from({ length: 65 }, () => client.write({ row: undefined }));
+  const outcomes = Promise.allSettled(calls);
+  await full.promise;
+  answer(sockets[0], unread);
+  assert.deepEqual(await calls[64], { id: 0 });
+  for (const socket of sockets.slice(1, 64)) answer(socket, '');
+  const failed = (await outcomes).flatMap((outcome) =>
+    outcome.status === 'rejected' ? [(outcome.reason as AppError).code] : [],
+  );
+  assert.deepEqual(failed, ['internal']);
+  await client[Symbol.asyncDispose]();
+  server.close();
+});
+
+function answer(socket: Socket | undefined, body: string): void {
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: ${body.length}\r\n\r\n`;
+  socket?.write(head + body, 'latin1');
+}

@@ -1,7 +1,7 @@
 import { type AnswerHandler, Connection, type ConnectionOwner, type WireRequest } from './connection.ts';
 
 /**
- * Connections to one server for requests with short answers: so many at most, kept while they are used. A request
+ * Connections to one server: so many at most, kept while they are used. A request
  * that finds none free waits for its turn.
  */
 export class ConnectionPool implements ConnectionOwner {
@@ -32,6 +32,16 @@ export class ConnectionPool implements ConnectionOwner {
     for (const connection of this.#free.splice(0)) connection.close();
     this.#endWhenEmpty();
     return this.#closed.promise;
+  }
+
+  /** Breaks off what is under way or waits; resolves when that is done. */
+  cut(): Promise<void> {
+    const closed = this.close();
+    for (const { handler } of this.#waiting.splice(0)) {
+      handler.onResponseError(new Error('the connections were closed'));
+    }
+    for (const connection of this.#all) connection.close();
+    return closed;
   }
 
   onFree(connection: Connection): void {

@@ -8,17 +8,26 @@ export interface WireRequest {
   readonly body: Uint8Array;
 }
 
-/** Who waits for the answer to a request; undici calls its handlers in the same way. */
+/** What whoever waits for an answer may do with it until it has ended. */
+export interface AnswerControl {
+  /** Gives it up. */
+  abort(): void;
+  /** Leaves what comes to wait on the other side, but for what was read already. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Who waits for the answer to a request. */
 export interface AnswerHandler {
   /** Nobody waits any more; the request need not be sent. */
   readonly hasEnded: boolean;
   /** The request is being written. From here on it may have been acted upon. */
-  onRequestStart(controller: { abort(reason: Error): void }): void;
-  onResponseStart(controller: unknown, status: number, headers: ResponseHead['headers']): void;
-  /** Chunks hold until `onResponseEnd` has returned. */
-  onResponseData(controller: unknown, chunk: Buffer): void;
-  onResponseEnd(controller: unknown, trailers: object): void;
-  onResponseError(controller: unknown, error: Error): void;
+  onRequestStart(control: AnswerControl): void;
+  onResponseStart(status: number, headers: ResponseHead['headers']): void;
+  /** A chunk holds until this returns, the last one of a body of known length until `onResponseEnd` has returned. */
+  onResponseData(chunk: Buffer, isLast: boolean): void;
+  onResponseEnd(): void;
+  onResponseError(error: Error): void;
 }
 
 /** What a connection tells its owner. */
@@ -29,7 +38,7 @@ export interface ConnectionOwner {
 }
 
 /** One TCP connection that carries one request at a time. */
-export class Connection implements ResponseEvents {
+export class Connection implements ResponseEvents, AnswerControl {
   /** When it was last used, `performance.now()`. */
   usedMs = 0;
   /** How long the server keeps it when it is idle. */
@@ -89,26 +98,35 @@ export class Connection implements ResponseEvents {
     this.#keepsAlive = keepsAlive;
     const seconds = headers['keep-alive']?.match(/timeout=(\d+)/)?.[1];
     if (seconds !== undefined) this.idleMs = Math.max(0, Number(seconds) * 1_000 - 1_000);
-    this.#handler?.onResponseStart(this, status, headers);
+    this.#handler?.onResponseStart(status, headers);
   }
 
-  onData(chunk: Buffer): void {
-    this.#handler?.onResponseData(this, chunk);
+  onData(chunk: Buffer, isLast: boolean): void {
+    this.#handler?.onResponseData(chunk, isLast);
   }
 
   onEnd(): void {
     const handler = this.#handler;
     if (!handler) return;
     this.#handler = undefined;
+    this.resume();
     if (this.#keepsAlive) this.#owner.onFree(this);
     else this.#socket.destroy();
-    handler.onResponseEnd(this, {});
+    handler.onResponseEnd();
   }
 
   /** Gives the answer up, and with it the connection. */
   abort(): void {
     this.#handler = undefined;
     this.#socket.destroy();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   #write(): void {
@@ -155,7 +173,7 @@ export class Connection implements ResponseEvents {
   #fail(error: Error): void {
     const handler = this.#handler;
     this.#handler = undefined;
-    handler?.onResponseError(this, error);
+    handler?.onResponseError(error);
   }
 }
 

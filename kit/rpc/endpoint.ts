@@ -1,4 +1,3 @@
-import { Pool } from 'undici';
 import type { Log } from '../log.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
@@ -16,8 +15,9 @@ export class Endpoint {
   readonly target: Target;
   /** Connections for unary calls. */
   readonly unary: ConnectionPool;
+  /** Connections for streams and probes: however many are open, unary calls have theirs. */
+  readonly streams: ConnectionPool;
   readonly #log: Log;
-  #streams: Pool | undefined;
   #failures = 0;
   #downSinceMs = 0;
   #skipUntilMs = 0;
@@ -26,6 +26,7 @@ export class Endpoint {
   constructor(target: Target, log: Log) {
     this.target = target;
     this.unary = new ConnectionPool(target.ip, target.port);
+    this.streams = new ConnectionPool(target.ip, target.port);
     this.#log = log;
   }
 
@@ -33,18 +34,6 @@ export class Endpoint {
   get origin(): string {
     const { ip, port } = this.target;
     return ip.includes(':') ? `http://[${ip}]:${port}` : `http://${ip}:${port}`;
-  }
-
-  /** Connections for streams and probes: however many are open, unary calls have theirs. */
-  get streams(): Pool {
-    this.#streams ??= new Pool(this.origin, {
-      connections: 64,
-      connect: { timeout: 1_000 },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      allowH2: false,
-    });
-    return this.#streams;
   }
 
   /** Whether it failed or took its leave a moment ago, so that others are better tried first; 1 s at most, for it may be back. */
@@ -93,7 +82,7 @@ export class Endpoint {
 
   /** Lets unary calls in flight end, which their deadlines bound; cuts streams. */
   async close(): Promise<void> {
-    await Promise.all([this.unary.close(), this.#streams?.destroy()]);
+    await Promise.all([this.unary.close(), this.streams.cut()]);
   }
 }
 

@@ -1,7 +1,8 @@
 import { AppError } from '../errors.ts';
 import { connectionFailure, type Failure, retryDelayMs } from './attempt.ts';
 import { canceled, textOf, timedOut } from './call.ts';
-import type { AnswerHandler } from './connection.ts';
+import type { AnswerControl, AnswerHandler } from './connection.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 import type { CallOptions } from './contract.ts';
 import type { Endpoint } from './endpoint.ts';
 import { messageTooLarge } from './envelope.ts';
@@ -21,7 +22,7 @@ export abstract class RemoteCall implements AnswerHandler {
   #attempt = 0;
   #attemptMs = 0;
   #isSent = false;
-  #controller: { abort(reason: Error): void } | undefined;
+  #control: AnswerControl | undefined;
   #hasEnded = false;
   /** The status of an answer that is an error, while it comes in; else 0. */
   #errorStatus = 0;
@@ -43,10 +44,10 @@ export abstract class RemoteCall implements AnswerHandler {
   }
 
   protected abstract readonly contentType: string;
-  /** Sends the request; `headers` are those of this call, besides the method's. */
-  protected abstract dispatch(endpoint: Endpoint, headers: readonly string[], body: Uint8Array): void;
-  /** A piece of a good answer. */
-  protected abstract onData(chunk: Buffer): void;
+  /** The connections of a server that it goes by. */
+  protected abstract poolOf(endpoint: Endpoint): ConnectionPool;
+  /** A piece of a good answer; the last holds until `onEnd` has returned, others until this does. */
+  protected abstract onData(chunk: Buffer, isLast: boolean): void;
   /** A good answer's end. */
   protected abstract onEnd(): void;
   /** The call has failed for good. */
@@ -70,7 +71,7 @@ export abstract class RemoteCall implements AnswerHandler {
   /** Ends the call as failed, once; whatever the server still does for it is stopped. */
   protected fail(error: AppError): void {
     if (!this.finish(error.code)) return;
-    this.#controller?.abort(error);
+    this.#control?.abort();
     this.onFailure(error);
   }
 
@@ -127,41 +128,36 @@ export abstract class RemoteCall implements AnswerHandler {
     this.#isSent = false;
     this.#errorStatus = 0;
     this.#errorBody = '';
-    this.dispatch(endpoint, this.#headers(), this.#body);
+    this.poolOf(endpoint).dispatch({ head: this.#head(endpoint), body: this.#body }, this);
   }
 
-  #headers(): string[] {
+  #head(endpoint: Endpoint): string {
+    const { name, headerLines } = this.method;
     const { requestId, timeoutMs } = this.#options;
-    const headers: string[] = [];
+    let head = `POST /${name} HTTP/1.1\r\nhost: ${endpoint.target.host}\r\n${headerLines}`;
     if (timeoutMs !== undefined) {
       const leftMs = this.#attempt === 1 ? timeoutMs : timeoutMs - (performance.now() - this.#startedMs);
-      headers.push('connect-timeout-ms', String(Math.min(Math.max(1, Math.ceil(leftMs)), timeoutMsMax)));
+      head += `connect-timeout-ms: ${Math.min(Math.max(1, Math.ceil(leftMs)), timeoutMsMax)}\r\n`;
     }
-    if (requestId) headers.push('x-request-id', requestId);
-    if (this.#traceparent) headers.push('traceparent', this.#traceparent);
-    return headers;
+    if (requestId) head += `x-request-id: ${requestId}\r\n`;
+    if (this.#traceparent) head += `traceparent: ${this.#traceparent}\r\n`;
+    return `${head}content-length: ${this.#body.length}\r\n\r\n`;
   }
 
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  onRequestStart(controller: { abort(reason: Error): void }): void {
-    this.#controller = controller;
+  onRequestStart(control: AnswerControl): void {
+    this.#control = control;
     this.#isSent = true;
-    if (this.#hasEnded) controller.abort(new Error('the call has ended'));
   }
 
-  onResponseStart(
-    _controller: unknown,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (status < 200) return;
+  onResponseStart(status: number, headers: Readonly<Record<string, string>>): void {
     const contentType = String(headers['content-type']);
     if (status !== 200) {
       this.#errorStatus = status;
-      this.#retryAfter = headers['retry-after']?.toString();
+      this.#retryAfter = headers['retry-after'];
     } else if (contentType.startsWith(this.contentType)) {
       this.#endpoint?.answered();
       if (headers.connection === 'close') this.#endpoint?.leaves(performance.now());
@@ -171,19 +167,21 @@ export abstract class RemoteCall implements AnswerHandler {
     }
   }
 
-  onResponseData(_controller: unknown, chunk: Buffer): void {
+  onResponseData(chunk: Buffer, isLast: boolean): void {
     if (this.#hasEnded) return;
-    if (!this.#errorStatus) this.onData(chunk);
+    if (!this.#errorStatus) this.onData(chunk, isLast);
     else if (this.#errorBody.length < errorCharactersMax) this.#errorBody += chunk.toString('latin1');
   }
 
   onResponseEnd(): void {
+    // Its connection may be another call's by now.
+    this.#control = undefined;
     if (this.#hasEnded) return;
     if (this.#errorStatus) this.#onErrorEnd(this.#errorStatus);
     else this.onEnd();
   }
 
-  onResponseError(_controller: unknown, cause: Error): void {
+  onResponseError(cause: Error): void {
     this.failAttempt(connectionFailure(cause, this.#isSent));
   }
 
@@ -205,7 +203,7 @@ export abstract class RemoteCall implements AnswerHandler {
     }
     const attempted = { failure, attempt: this.#attempt, isIdempotent, endpoint, endpoints };
     const delayMs = this.hasBegun ? undefined : retryDelayMs(attempted);
-    this.#controller = undefined;
+    this.#control = undefined;
     if (delayMs === undefined) this.fail(failure.error);
     else if (delayMs === 0) this.#tryAgain();
     else setTimeout(() => this.#tryAgain(), delayMs);

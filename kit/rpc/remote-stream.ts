@@ -1,6 +1,7 @@
-import type { Dispatcher } from 'undici';
 import { AppError } from '../errors.ts';
 import { canceled, streamTimedOut } from './call.ts';
+import type { AnswerControl } from './connection.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 import type { CallOptions } from './contract.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Envelope, EnvelopeReader, endOfStream } from './envelope.ts';
@@ -34,7 +35,7 @@ class StreamCall extends RemoteCall {
   protected readonly contentType = 'application/connect+proto';
   readonly #reader: EnvelopeReader;
   readonly #idle: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
+  #control: AnswerControl | undefined;
   #isPaused = false;
   #hasBegun = false;
   #isComplete = false;
@@ -70,22 +71,13 @@ class StreamCall extends RemoteCall {
     return this.#hasBegun;
   }
 
-  protected override dispatch(endpoint: Endpoint, headers: readonly string[], body: Uint8Array): void {
-    const path = `/${this.method.name}`;
-    endpoint.streams.dispatch(
-      {
-        path,
-        method: 'POST',
-        headers: ['host', endpoint.target.host, ...this.method.headers, ...headers],
-        body,
-      },
-      this,
-    );
+  protected override poolOf(endpoint: Endpoint): ConnectionPool {
+    return endpoint.streams;
   }
 
-  override onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    super.onRequestStart(controller);
+  override onRequestStart(control: AnswerControl): void {
+    this.#control = control;
+    super.onRequestStart(control);
   }
 
   protected override onData(chunk: Buffer): void {
@@ -96,6 +88,7 @@ class StreamCall extends RemoteCall {
   }
 
   protected override onEnd(): void {
+    this.#control = undefined;
     this.#isComplete = true;
     this.#advance();
   }
@@ -155,8 +148,8 @@ class StreamCall extends RemoteCall {
   #setPaused(isPaused: boolean): void {
     if (this.#isPaused === isPaused) return;
     this.#isPaused = isPaused;
-    if (isPaused) this.#controller?.pause();
-    else this.#controller?.resume();
+    if (isPaused) this.#control?.pause();
+    else this.#control?.resume();
   }
 
   #onIdle(): void {

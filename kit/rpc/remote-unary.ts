@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import { RemoteCall } from './remote-call.ts';
 
@@ -15,15 +16,12 @@ export class UnaryCall extends RemoteCall {
     return this.#answer.promise;
   }
 
-  protected override dispatch(endpoint: Endpoint, headers: readonly string[], body: Uint8Array): void {
-    const { name, headerLines: shared } = this.method;
-    const own = `${headerLines(headers)}content-length: ${body.length}\r\n\r\n`;
-    const head = `POST /${name} HTTP/1.1\r\nhost: ${endpoint.target.host}\r\n${shared}${own}`;
-    endpoint.unary.dispatch({ head, body }, this);
+  protected override poolOf(endpoint: Endpoint): ConnectionPool {
+    return endpoint.unary;
   }
 
-  protected override onData(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+  protected override onData(chunk: Buffer, isLast: boolean): void {
+    this.#chunks.push(isLast ? chunk : Buffer.from(chunk));
     this.#bytes += chunk.length;
     if (this.#bytes > this.method.messageBytesMax) {
       this.fail(
@@ -46,12 +44,4 @@ export class UnaryCall extends RemoteCall {
   protected override onFailure(error: AppError): void {
     this.#answer.reject(error);
   }
-}
-
-/** Headers, given as names and values in turn, as HTTP/1.1 writes them. */
-export function headerLines(headers: readonly string[]): string {
-  let lines = '';
-  for (let index = 0; index < headers.length; index += 2)
-    lines += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  return lines;
 }

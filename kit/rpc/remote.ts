@@ -1,14 +1,13 @@
 import type { Registry } from 'prom-client';
-import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { CallOptions, Client, MessageCodec, MethodDefinition, ServiceDefinition } from './contract.ts';
 import { defaults } from './defaults.ts';
-import type { Endpoint } from './endpoint.ts';
 import { Endpoints } from './endpoints.ts';
 import { createEncloser } from './envelope.ts';
 import { callMetrics, type NoteCall } from './metrics.ts';
+import { ping } from './ping.ts';
 import { streamMessages } from './remote-stream.ts';
-import { headerLines, UnaryCall } from './remote-unary.ts';
+import { UnaryCall } from './remote-unary.ts';
 import { createWriter } from './writer.ts';
 
 export interface RemoteClientOptions {
@@ -42,9 +41,7 @@ export interface RemoteMethod {
   write(request: unknown): Uint8Array;
   readonly isIdempotent: boolean;
   readonly endpoints: Endpoints;
-  /** Headers of each call, names and values in turn. */
-  readonly headers: readonly string[];
-  /** The same as they are written. */
+  /** Headers of each call, as they are written. */
   readonly headerLines: string;
   readonly note: NoteCall;
   readonly log: Log;
@@ -71,15 +68,13 @@ export function remoteClient<D extends ServiceDefinition>(
   };
   for (const [key, method] of Object.entries(definition.methods)) {
     const name = `${definition.fullName}/${method.name}`;
-    const headers = headersOf(method, options.token);
     const remote: RemoteMethod = {
       name,
       responseType: method.responseType,
       write: method.responseStream ? createEncloser(method.requestType) : createWriter(method.requestType),
       isIdempotent: method.options.idempotencyLevel === 'NO_SIDE_EFFECTS',
       endpoints,
-      headers,
-      headerLines: headerLines(headers),
+      headerLines: headerLinesOf(method, options.token),
       note: noteCalls(name),
       log,
       streamIdleTimeoutMs: options.streamIdleTimeoutMs ?? defaults.streamIdleTimeoutMs,
@@ -103,24 +98,8 @@ function callStream(method: RemoteMethod) {
     streamMessages(method, request, options);
 }
 
-function headersOf(method: MethodDefinition, token: string | undefined): string[] {
+function headerLinesOf(method: MethodDefinition, token: string | undefined): string {
   const contentType = method.responseStream ? 'application/connect+proto' : 'application/proto';
-  const headers = ['content-type', contentType, 'connect-protocol-version', '1'];
-  if (token) headers.push('authorization', `Bearer ${token}`);
-  return headers;
-}
-
-async function ping(endpoints: Endpoints, signal: AbortSignal | undefined): Promise<void> {
-  if (endpoints.size === 0) await endpoints.lookUp();
-  try {
-    await Promise.any(endpoints.all().map((endpoint) => pingOne(endpoint, signal)));
-  } catch (cause) {
-    throw new AppError('unavailable', 'the RPC server does not answer', { retryAfterSeconds: 1, cause });
-  }
-}
-
-async function pingOne(endpoint: Endpoint, signal: AbortSignal | undefined): Promise<void> {
-  const { statusCode, body } = await endpoint.streams.request({ path: '/health', method: 'GET', signal });
-  await body.dump();
-  if (statusCode !== 200) throw new Error(`${endpoint.origin}/health answered ${statusCode}`);
+  const lines = `content-type: ${contentType}\r\nconnect-protocol-version: 1\r\n`;
+  return token ? `${lines}authorization: Bearer ${token}\r\n` : lines;
 }

@@ -15,7 +15,7 @@ function read(pieces: readonly (string | Buffer)[], isClosed = false): Read {
   let held: Buffer[] = [];
   const reader = new ResponseReader({
     onHead: (head) => result.heads.push(head),
-    onData: (chunk) => held.push(chunk),
+    onData: (chunk, isLast) => held.push(isLast ? chunk : Buffer.from(chunk)),
     onEnd() {
       result.body += Buffer.concat(held).toString('latin1');
       held = [];

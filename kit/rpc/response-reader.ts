@@ -9,10 +9,11 @@ export interface ResponseHead {
   readonly keepsAlive: boolean;
 }
 
-/** What is made of the bytes of a response. Chunks hold until `onEnd` has returned. */
+/** What is made of the bytes of a response. */
 export interface ResponseEvents {
   onHead(head: ResponseHead): void;
-  onData(chunk: Buffer): void;
+  /** A chunk holds until this returns, the last one of a body of known length until `onEnd` has returned. */
+  onData(chunk: Buffer, isLast: boolean): void;
   onEnd(): void;
 }
 
@@ -68,7 +69,7 @@ export class ResponseReader {
     if (this.#state === 'body' || this.#state === 'chunk') return this.#takeBody(bytes);
     if (this.#state === 'done') throw new Error('there are bytes that no request asked for');
     if (this.#state === 'until close') {
-      this.#events.onData(Buffer.from(bytes));
+      this.#events.onData(bytes, false);
       return bytes.length;
     }
     const mark = this.#state === 'head' ? '\r\n\r\n' : '\r\n';
@@ -112,7 +113,7 @@ export class ResponseReader {
     const isLast = this.#state === 'body' && taken === this.#leftBytes;
     const chunk = bytes.subarray(0, taken);
     this.#leftBytes -= taken;
-    this.#events.onData(isLast ? chunk : Buffer.from(chunk));
+    this.#events.onData(chunk, isLast);
     if (isLast) this.#state = 'done';
     else if (this.#leftBytes === 0) this.#state = 'chunk end';
     return taken;
