@@ -85,10 +85,14 @@ test('a client that is disposed lets calls end, and takes no more', async () => 
 });
 
 test('streams that are open or wait for their turn are cut when their client is disposed', async () => {
+  const full = signalOf<void>();
+  let open = 0;
   await using server = await serveTest(
     handlersWith({
       async *watch() {
         yield { rows: [] };
+        open += 1;
+        if (open === 64) full.tell();
         await new Promise(() => {});
       },
     }),
@@ -97,10 +101,11 @@ test('streams that are open or wait for their turn are cut when their client is 
   const client = clientOf(server.url);
   const streams = Array.from({ length: 70 }, () => Array.fromAsync(client.watch({ count: 0 })));
   const cut = Promise.all(streams.map((stream) => assert.rejects(stream, { code: 'unavailable' })));
-  await wait(100);
+  await full.promise;
   assert.equal(await server.connections(), 64);
   await client[Symbol.asyncDispose]();
   await cut;
+  assert.equal(open, 64);
 });
 
 test('a stream that ended before its reader came to it leaves a connection of use', async () => {
