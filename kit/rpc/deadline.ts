@@ -1,4 +1,5 @@
-const timerMsMax = 2 ** 31 - 1;
+/** The longest that a timer of Node waits; with more it would end at once. */
+export const timerMsMax = 2 ** 31 - 1;
 
 /** The deadlines of this turn of the event loop. Most calls in one process end before it does, so that only what is left gets a timer. */
 let fresh: Deadline[] = [];

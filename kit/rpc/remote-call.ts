@@ -4,6 +4,7 @@ import { canceled, textOf, timedOut } from './call.ts';
 import type { AnswerControl, AnswerHandler } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { CallOptions } from './contract.ts';
+import { timerMsMax } from './deadline.ts';
 import type { Endpoint } from './endpoint.ts';
 import { messageTooLarge } from './envelope.ts';
 import type { RemoteMethod } from './remote.ts';
@@ -12,6 +13,8 @@ import { fromWire } from './wire-error.ts';
 /** One call over the network: its attempts, its deadline, its end. What the answer looks like is for the kinds of calls. */
 export abstract class RemoteCall implements AnswerHandler {
   protected readonly method: RemoteMethod;
+  /** Of the attempt under way, from its request's writing to its answer's end. */
+  protected control: AnswerControl | undefined;
   readonly #options: CallOptions;
   readonly #startedMs: number;
   readonly #onAbort: (() => void) | undefined;
@@ -22,7 +25,6 @@ export abstract class RemoteCall implements AnswerHandler {
   #attempt = 0;
   #attemptMs = 0;
   #isSent = false;
-  #control: AnswerControl | undefined;
   #hasEnded = false;
   /** The status of an answer that is an error, while it comes in; else 0. */
   #errorStatus = 0;
@@ -71,7 +73,7 @@ export abstract class RemoteCall implements AnswerHandler {
   /** Ends the call as failed, once; whatever the server still does for it is stopped. */
   protected fail(error: AppError): void {
     if (!this.finish(error.code)) return;
-    this.#control?.abort();
+    this.control?.abort();
     this.onFailure(error);
   }
 
@@ -149,7 +151,7 @@ export abstract class RemoteCall implements AnswerHandler {
   }
 
   onRequestStart(control: AnswerControl): void {
-    this.#control = control;
+    this.control = control;
     this.#isSent = true;
   }
 
@@ -175,7 +177,7 @@ export abstract class RemoteCall implements AnswerHandler {
 
   onResponseEnd(): void {
     // Its connection may be another call's by now.
-    this.#control = undefined;
+    this.control = undefined;
     if (this.#hasEnded) return;
     if (this.#errorStatus) this.#onErrorEnd(this.#errorStatus);
     else this.onEnd();
@@ -203,7 +205,7 @@ export abstract class RemoteCall implements AnswerHandler {
     }
     const attempted = { failure, attempt: this.#attempt, isIdempotent, endpoint, endpoints };
     const delayMs = this.hasBegun ? undefined : retryDelayMs(attempted);
-    this.#control = undefined;
+    this.control = undefined;
     if (delayMs === undefined) this.fail(failure.error);
     else if (delayMs === 0) this.#tryAgain();
     else setTimeout(() => this.#tryAgain(), delayMs);
@@ -212,7 +214,6 @@ export abstract class RemoteCall implements AnswerHandler {
 
 const notInHeaders = /[^\x20-\x7e]/;
 const noBytes = new Uint8Array(0);
-const timerMsMax = 2 ** 31 - 1;
 /** The protocol has ten digits for it. */
 const timeoutMsMax = 9_999_999_999;
 const errorCharactersMax = 256 * 1024;

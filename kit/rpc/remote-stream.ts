@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts';
 import { canceled, streamTimedOut } from './call.ts';
-import type { AnswerControl } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { CallOptions } from './contract.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -35,7 +34,6 @@ class StreamCall extends RemoteCall {
   protected readonly contentType = 'application/connect+proto';
   readonly #reader: EnvelopeReader;
   readonly #idle: NodeJS.Timeout;
-  #control: AnswerControl | undefined;
   #isPaused = false;
   #hasBegun = false;
   #isComplete = false;
@@ -75,11 +73,6 @@ class StreamCall extends RemoteCall {
     return endpoint.streams;
   }
 
-  override onRequestStart(control: AnswerControl): void {
-    this.#control = control;
-    super.onRequestStart(control);
-  }
-
   protected override onData(chunk: Buffer): void {
     this.#hasBegun = true;
     if (this.#waiting) this.#idle.refresh();
@@ -88,7 +81,6 @@ class StreamCall extends RemoteCall {
   }
 
   protected override onEnd(): void {
-    this.#control = undefined;
     this.#isComplete = true;
     this.#advance();
   }
@@ -148,8 +140,8 @@ class StreamCall extends RemoteCall {
   #setPaused(isPaused: boolean): void {
     if (this.#isPaused === isPaused) return;
     this.#isPaused = isPaused;
-    if (isPaused) this.#control?.pause();
-    else this.#control?.resume();
+    if (isPaused) this.control?.pause();
+    else this.control?.resume();
   }
 
   #onIdle(): void {
