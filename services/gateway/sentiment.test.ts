@@ -101,7 +101,9 @@ test('a process that classified ends well', async () => {
     password: environment.DEMO_EDITOR_PASSWORD,
   });
   const editor = new Person(url, signedIn.json.data.token);
-  await until(async () => (await editor.post('/ml/sentiment', { text: praise })).status === 200);
+  const ask = () => editor.post('/ml/sentiment', { text: praise });
+  await until(async () => (await ask()).status === 200);
+  assert.equal((await ask()).json.data.label, 'positive');
   await stopProcess(child);
   assert.deepEqual([child.exitCode, child.signalCode], [0, null]);
 });
