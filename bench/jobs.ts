@@ -155,8 +155,8 @@ async function lag(url: string | undefined): Promise<void> {
   {
     await using posts = await startBenchPosts(folder.path, environment);
     await using database = await openPostDatabase({ url: undefined, folder: folder.path, log: silentLog });
-    const surroundings = { log: silentLog, metrics: new Registry(), clock: systemClock };
-    await using others = await openBrokers(readConfig(brokerSettings, environment), surroundings, database);
+    const context = { log: silentLog, metrics: new Registry(), clock: systemClock };
+    await using others = await openBrokers(readConfig(brokerSettings, environment), context, database);
     const consuming = { name: 'bench', types: [eventTypes.created], batchMax: 256 };
     await using _consumer = others.events?.consume(consuming, async (events) => {
       for (const { timeMs } of events) lags.push(Date.now() - timeMs);

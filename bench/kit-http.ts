@@ -113,7 +113,7 @@ async function startKit(): Promise<Server> {
     name: 'bench',
     title: 'Bench',
     description: 'One trivial route.',
-    surroundings: {
+    context: {
       log: createLog({ service: 'bench', level: 'warn' }),
       clock: systemClock,
       dataFolder: '.',

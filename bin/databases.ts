@@ -3,7 +3,7 @@ import type { DatabaseOptions } from '#kit/db/index.ts';
 import type { Log } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
 import { loadServices } from '../services/index.ts';
-import { surroundingsFor } from '../services/system.ts';
+import { contextFor } from '../services/system.ts';
 
 /** How to open the database of each service that has one; of the named ones where any are named. */
 export async function databasesOf(
@@ -13,8 +13,8 @@ export async function databasesOf(
 ): Promise<DatabaseOptions[]> {
   const services = await loadServices(names);
   return services.flatMap((service) => {
-    const surroundings = surroundingsFor(service.name, { environment, log });
-    const options = service.database?.(configOf(service, environment), surroundings);
+    const context = contextFor(service.name, { environment, log });
+    const options = service.database?.(configOf(service, environment), context);
     return options ? [options] : [];
   });
 }

@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
 /** What every service is given besides its own settings. */
-export interface Surroundings {
+export interface ServiceContext {
   readonly log: Log;
   readonly clock: Clock;
   /** Where this service keeps its files; it exists. */
@@ -36,9 +36,9 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
   /** It keeps its state in memory, so that it runs as one process only. */
   readonly isSingle?: true;
   /** Its database, so that it can be migrated, backed up and restored without serving; absent where it has none. */
-  database?(config: Config<S>, surroundings: Surroundings): DatabaseOptions;
+  database?(config: Config<S>, context: ServiceContext): DatabaseOptions;
   /** Resolves when the service listens. `deps` holds the clients of the services that it needs. */
-  start(config: Config<S>, surroundings: Surroundings, deps: Deps): Promise<R>;
+  start(config: Config<S>, context: ServiceContext, deps: Deps): Promise<R>;
 }
 
 /** The settings of a service, from all that it reads them from. Throws as `readConfig` does. */

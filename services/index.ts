@@ -3,13 +3,13 @@ import { configOf, type Running, type Service } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import {
+  contextFor,
   type Entry,
   type Loaded,
   type Provider,
   System,
   type SystemOptions,
   suiteSettings,
-  surroundingsFor,
   unknownService,
 } from './system.ts';
 
@@ -35,8 +35,8 @@ export const topology: readonly Entry[] = [
       const { portal } = await import('./portal/service.ts');
       return {
         service: portal,
-        start: (system, surroundings) =>
-          portal.start(readConfig(portal.settings, system.environment), surroundings, {
+        start: (system, context) =>
+          portal.start(readConfig(portal.settings, system.environment), context, {
             sites: () => system.addresses(),
             demoSignIns: () => system.demoSignIns(),
           }),
@@ -51,15 +51,15 @@ export const topology: readonly Entry[] = [
       const { gateway } = await import('./gateway/service.ts');
       return {
         service: gateway,
-        start: async (system, surroundings) =>
-          gateway.start(readConfig(gateway.settings, system.environment), surroundings, {
+        start: async (system, context) =>
+          gateway.start(readConfig(gateway.settings, system.environment), context, {
             posts: await system.client(PostServiceDefinition, posts, {
               address: 'POSTSVC_ADDR',
-              surroundings,
+              context,
             }),
             authz: await system.client(AuthServiceDefinition, authz, {
               address: 'AUTHSVC_ADDR',
-              surroundings,
+              context,
             }),
             rpcAddresses: {
               postsvc: system.environment.POSTSVC_ADDR || 'in-process',
@@ -102,8 +102,8 @@ export const topology: readonly Entry[] = [
 function alone<S extends Settings, R extends Running>(service: Service<S, object, R>): Loaded<R> {
   return {
     service,
-    start: (system, surroundings) =>
-      service.start(configOf(service, system.environment, surroundings.log), surroundings, {}),
+    start: (system, context) =>
+      service.start(configOf(service, system.environment, context.log), context, {}),
   };
 }
 
@@ -120,10 +120,10 @@ export const seeds: Readonly<
     const { createCorpus } = await import('./posts/corpus.ts');
     const { seedPosts } = await import('./posts/seed.ts');
     await using system = new System(topology, { environment });
-    const surroundings = surroundingsFor('posts', { environment });
+    const context = contextFor('posts', { environment });
     const client = await system.client(PostServiceDefinition, posts, {
       address: 'POSTSVC_ADDR',
-      surroundings,
+      context,
     });
     await seedPosts(client, createCorpus({ seed: 1, size: count, users: 40 }), onProgress);
   },

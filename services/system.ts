@@ -7,7 +7,7 @@ import { AppError } from '#kit/errors.ts';
 import { createLog, type Log } from '#kit/log.ts';
 import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
 import { localClient, requireTokenOffLoopback } from '#kit/rpc/index.ts';
-import type { DemoSignIn, Running, Service, Surroundings } from '#kit/service.ts';
+import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
 import { OtlpTracer } from '#kit/tracing/otlp.ts';
 
 /** Settings that every service shares. */
@@ -56,7 +56,7 @@ export type Provider<D extends ServiceDefinition> = Entry<Running & { readonly h
 export interface Loaded<R extends Running = Running> {
   readonly service: Service<Settings, never>;
   /** Starts it in a system, together with what it needs. */
-  start(system: System, surroundings: Surroundings): Promise<R>;
+  start(system: System, context: ServiceContext): Promise<R>;
 }
 
 /** Where a running service can be opened. */
@@ -109,13 +109,13 @@ export class System implements AsyncDisposable {
   async client<D extends ServiceDefinition>(
     definition: D,
     provider: Provider<D>,
-    { address, surroundings }: { address: string; surroundings: Surroundings },
+    { address, context }: { address: string; context: ServiceContext },
   ): Promise<Client<D>> {
-    const { log, metrics } = surroundings;
+    const { log, metrics } = context;
     const remote = this.environment[address];
     if (remote) {
       const { RPC_TOKEN: token } = readConfig(suiteSettings, this.environment);
-      const { environment } = surroundings;
+      const { environment } = context;
       requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: remote, token, environment });
       const { remoteClient } = await import('#kit/rpc/remote.ts');
       return this.#stack.use(remoteClient(definition, { address: remote, token, log, metrics }));
@@ -144,15 +144,15 @@ export class System implements AsyncDisposable {
   }
 
   /** Its spans are sent on when all services have stopped. */
-  #surroundings(name: string, metrics: Registry): Surroundings {
-    const surroundings = surroundingsFor(name, this.#options, metrics);
-    const tracer = this.#stack.use(tracerFor(name, this.environment, surroundings));
-    return { ...surroundings, tracer };
+  #context(name: string, metrics: Registry): ServiceContext {
+    const context = contextFor(name, this.#options, metrics);
+    const tracer = this.#stack.use(tracerFor(name, this.environment, context));
+    return { ...context, tracer };
   }
 
   async #start(entry: Entry, metrics: Registry): Promise<Started> {
     const { service, start } = await entry.load();
-    const running = this.#stack.use(await start(this, this.#surroundings(entry.name, metrics)));
+    const running = this.#stack.use(await start(this, this.#context(entry.name, metrics)));
     return { service, running };
   }
 
@@ -167,11 +167,7 @@ export function unknownService(name: string, known: readonly string[]): AppError
 }
 
 /** What a service is given besides its settings; makes its data folder. */
-export function surroundingsFor(
-  name: string,
-  options: SystemOptions,
-  metrics = new Registry(),
-): Surroundings {
+export function contextFor(name: string, options: SystemOptions, metrics = new Registry()): ServiceContext {
   const config = readConfig(suiteSettings, options.environment);
   mkdirSync(config.OCTAVO_DATA, { recursive: true, mode: 0o700 });
   return {
@@ -189,7 +185,7 @@ export function surroundingsFor(
 function tracerFor(
   service: string,
   environment: Environment,
-  { log, metrics }: Surroundings,
+  { log, metrics }: ServiceContext,
 ): OtlpTracer | undefined {
   const config = readConfig(suiteSettings, environment);
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = config;

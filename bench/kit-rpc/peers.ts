@@ -59,7 +59,7 @@ export const peers: Readonly<Record<string, Peer>> = {
 
   kit: {
     async serve() {
-      const surroundings = {
+      const context = {
         log: silentLog,
         clock: systemClock,
         dataFolder: '',
@@ -68,13 +68,13 @@ export const peers: Readonly<Record<string, Peer>> = {
         host: '127.0.0.1',
         port: 0,
       } as const;
-      const server = await createHttpServer({ name: 'bench', title: '', description: '', surroundings });
+      const server = await createHttpServer({ name: 'bench', title: '', description: '', context });
       const handlers = {
         read: async () => ({ row }),
         write: async () => ({ id: 0 }),
         async *watch() {},
       };
-      const { metrics } = surroundings;
+      const { metrics } = context;
       await serveRpc(server.app, TestServiceDefinition, handlers, { log: silentLog, token, metrics });
       return new URL(await server.listen()).host;
     },

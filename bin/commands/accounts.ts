@@ -3,7 +3,7 @@ import type { Environment } from '#kit/config.ts';
 import { readConfig } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { authz, openAccounts } from '../../services/authz/service.ts';
-import { surroundingsFor } from '../../services/system.ts';
+import { contextFor } from '../../services/system.ts';
 import { readPassword } from '../password.ts';
 
 type Accounts = Awaited<ReturnType<typeof openAccounts>>['accounts'];
@@ -35,7 +35,7 @@ export async function run(args: string[], environment: Environment = process.env
   }
   await using opened = await openAccounts(
     readConfig(authz.settings, environment),
-    surroundingsFor('authz', { environment }),
+    contextFor('authz', { environment }),
   );
   process.stdout.write(`${await verb(opened.accounts, username, role)}\n`);
   return 0;

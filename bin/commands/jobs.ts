@@ -3,7 +3,7 @@ import type { Environment } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { configOf } from '#kit/service.ts';
 import { type JobDesk, openJobDesk, postsWorker } from '../../services/posts/service.ts';
-import { surroundingsFor } from '../../services/system.ts';
+import { contextFor } from '../../services/system.ts';
 
 interface Options {
   readonly id: string | undefined;
@@ -34,8 +34,8 @@ export async function run(args: string[], environment: Environment = process.env
   const verb = verbs[name];
   if (!verb) throw new AppError('invalid_input', `octavo jobs needs one of ${Object.keys(verbs).join(', ')}`);
   const limit = limitOf(values.limit);
-  const surroundings = surroundingsFor('posts', { environment });
-  await using opened = await openJobDesk(configOf(postsWorker, environment), surroundings);
+  const context = contextFor('posts', { environment });
+  await using opened = await openJobDesk(configOf(postsWorker, environment), context);
   process.stdout.write(`${await verb(opened.desk, { id, limit })}\n`);
   return 0;
 }

@@ -3,7 +3,7 @@ import type { Environment } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { configOf } from '#kit/service.ts';
 import { type MailDesk, openMailDesk, passwordless } from '../../services/passwordless/service.ts';
-import { surroundingsFor } from '../../services/system.ts';
+import { contextFor } from '../../services/system.ts';
 
 type Status = 'pending' | 'sending' | 'sent' | 'failed';
 
@@ -40,8 +40,8 @@ export async function run(args: string[], environment: Environment = process.env
   if (!verb)
     throw new AppError('invalid_input', `octavo queue needs one of ${Object.keys(verbs).join(', ')}`);
   const options = { id, status: statusOf(values.status), limit: limitOf(values.limit) };
-  const surroundings = surroundingsFor(passwordless.name, { environment });
-  await using opened = await openMailDesk(configOf(passwordless, environment), surroundings);
+  const context = contextFor(passwordless.name, { environment });
+  await using opened = await openMailDesk(configOf(passwordless, environment), context);
   process.stdout.write(`${await verb(opened.desk, options)}\n`);
   return 0;
 }

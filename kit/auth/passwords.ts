@@ -1,7 +1,7 @@
 import { hash, parseOptions, verify } from '@node-rs/argon2';
+import { ConcurrencyLimiter, type ConcurrencyLimits } from '../concurrency-limiter.ts';
 import { type Config, integer, type Settings } from '../config.ts';
 import { randomBytes } from '../random.ts';
-import { Turnstile, type TurnstileOptions } from './turnstile.ts';
 
 /** What one hash costs: argon2id parameters of RFC 9106 section 3.1. */
 export interface PasswordCost {
@@ -33,7 +33,7 @@ export function passwordCost(config: Config<typeof passwordSettings>): PasswordC
 }
 
 /** What hashes cost ({@link owaspCost} by default), and how many run and wait. */
-export interface PasswordsOptions extends Partial<TurnstileOptions> {
+export interface PasswordsOptions extends Partial<ConcurrencyLimits> {
   readonly cost?: PasswordCost;
 }
 
@@ -47,13 +47,13 @@ export type Hasher = Pick<Passwords, 'hash' | 'verify'>;
  */
 export class Passwords {
   readonly #cost: PasswordCost;
-  readonly #turnstile: Turnstile;
+  readonly #limiter: ConcurrencyLimiter;
   readonly #nobody: string;
 
   constructor(options: PasswordsOptions = {}) {
     const { cost = owaspCost, running = 4, waiting = 64 } = options;
     this.#cost = cost;
-    this.#turnstile = new Turnstile({ running, waiting });
+    this.#limiter = new ConcurrencyLimiter({ running, waiting });
     this.#nobody = phc(cost, randomBytes(saltBytes), randomBytes(tagBytes));
   }
 
@@ -72,7 +72,7 @@ export class Passwords {
 
   /** Runs work within one turn; for an attempt that counts, looks up and verifies only once it is admitted. */
   inTurn<T>(work: (hasher: Hasher) => Promise<T>): Promise<T> {
-    return this.#turnstile.run(() => work(this.#hasher));
+    return this.#limiter.run(() => work(this.#hasher));
   }
 
   /** Whether a hash was made with another cost than today's, and is to be made anew at the next sign-in. */

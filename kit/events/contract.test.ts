@@ -260,7 +260,7 @@ async function append(
 ): Promise<void> {
   const batch = { type, data: Buffer.from(text), timeMs: Date.now(), ...changes };
   await database.write((session) => appendEvents(session, batch));
-  events.ring();
+  events.notify();
 }
 
 const increase = statement<Tables, Record<never, never>, { value: number }>((db) =>
@@ -278,7 +278,7 @@ function count({ database, events }: Side): Promise<number> {
       await appendEvents(session, { type, data: Buffer.from(`count ${value}`), timeMs: Date.now() });
       return value;
     })
-    .finally(() => events.ring());
+    .finally(() => events.notify());
 }
 
 let names = 0;

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { backoffMs } from '../backoff.ts';
-import { Bell } from '../bell.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/index.ts';
 import type { Log } from '../log.ts';
 import type { Nats, NatsLink } from '../nats/link.ts';
+import { Notifier } from '../notifier.ts';
 import { fromHeaders, type StreamEvent, toHeaders } from './event.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
@@ -51,8 +51,8 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
     this.#stream = options.name.toUpperCase().replaceAll('.', '_');
   }
 
-  ring(): void {
-    this.#publisher?.ring();
+  notify(): void {
+    this.#publisher?.notify();
   }
 
   publish(): AsyncDisposable {
@@ -63,7 +63,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
       handle: (rows) => this.#publishRows(rows),
     });
     this.#publisher = publisher;
-    const offUp = link.onUp(() => publisher.ring());
+    const offUp = link.onUp(() => publisher.notify());
     return {
       [Symbol.asyncDispose]: async () => {
         offUp();
@@ -175,7 +175,7 @@ interface NatsConsumerOptions extends ConsumerOptions {
 class NatsConsumer implements AsyncDisposable {
   readonly #options: NatsConsumerOptions;
   readonly #stop = new AbortController();
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
   /** Messages that came and wait for their turn. */
   readonly #come: JsMsg[] = [];
   readonly #running: Promise<void>;
@@ -221,21 +221,21 @@ class NatsConsumer implements AsyncDisposable {
     const reading = (async () => {
       for await (const message of messages) {
         come.push(message);
-        this.#bell.ring();
+        this.#notifier.notify();
       }
     })().then(
       () => {
         ended = {};
-        this.#bell.ring();
+        this.#notifier.notify();
       },
       (error) => {
         ended = { error };
-        this.#bell.ring();
+        this.#notifier.notify();
       },
     );
     try {
       while (!signal.aborted && !ended) {
-        if (come.length === 0) await this.#bell.wait(60_000, signal);
+        if (come.length === 0) await this.#notifier.wait(60_000, signal);
         else await this.#handle(come.splice(0, batchMax), signal);
       }
       if (ended && !signal.aborted) throw ended.error ?? new Error('the consumer ended');

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../backoff.ts';
-import { Bell } from '../bell.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Session } from '../db/index.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { Notifier } from '../notifier.ts';
 import type { EventMetrics, Waiting } from './metrics.ts';
 import {
   addReader,
@@ -44,7 +44,7 @@ const backoff = { firstMs: 100, maxMs: 10_000 };
 export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
   readonly #options: OutboxReaderOptions<DB>;
   readonly #holder = newId();
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   readonly #unwatch: () => void;
@@ -57,8 +57,8 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
     this.#unwatch = options.metrics.watch(options.name, () => this.#waiting());
   }
 
-  ring(): void {
-    this.#bell.ring();
+  notify(): void {
+    this.#notifier.notify();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -81,7 +81,7 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
       try {
         const hasRead = await this.#read(signal);
         this.#failures = 0;
-        if (!hasRead) await this.#bell.wait(lookMs, signal);
+        if (!hasRead) await this.#notifier.wait(lookMs, signal);
       } catch (error) {
         await this.#failed(error, signal);
       }

@@ -18,7 +18,7 @@ export type EventHandler = (events: readonly StreamEvent[], signal: AbortSignal)
 /** The events of a service, of which consumers get every one, in order, at least once, also those from while they were down. */
 export interface EventStream extends AsyncDisposable {
   /** This process has committed events: whoever waits here for some looks at once. */
-  ring(): void;
+  notify(): void;
   /** Sees to it that what is in the outbox gets to consumers, and that what is old goes. Some process must. */
   publish(): AsyncDisposable;
   /** Starts to consume, from where this name has got to, at first from the oldest event that is kept. */

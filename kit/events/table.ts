@@ -33,8 +33,8 @@ export class TableEvents<DB extends EventTables> implements EventStream {
     this.#options = options;
   }
 
-  ring(): void {
-    for (const reader of this.#readers) reader.ring();
+  notify(): void {
+    for (const reader of this.#readers) reader.notify();
   }
 
   publish(): AsyncDisposable {

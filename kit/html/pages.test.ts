@@ -17,7 +17,7 @@ interface Reader {
 
 async function startSite() {
   const clock = new FakeClock();
-  const surroundings = {
+  const context = {
     log: silentLog,
     clock,
     dataFolder: '/tmp',
@@ -30,7 +30,7 @@ async function startSite() {
     name: 'site',
     title: 'Site',
     description: 'A site.',
-    surroundings,
+    context,
   });
   const answer = servePages<Reader>(
     server.app,

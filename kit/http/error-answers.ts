@@ -31,7 +31,7 @@ export interface ErrorAnswers {
 /** The answers of one server. Errors that are nobody's fault but ours are logged; their text stays in the log. */
 export function createErrorAnswers(options: HttpServerOptions): ErrorAnswers {
   const table = { ...defaultErrorTable, ...options.errorTable };
-  const { log, clock } = options.surroundings;
+  const { log, clock } = options.context;
   const bodyOf =
     options.errorBody ??
     ((error, request) => ({

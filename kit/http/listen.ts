@@ -4,11 +4,11 @@ import { AppError } from '../errors.ts';
 import type { HttpServerOptions } from './options.ts';
 
 /**
- * Listens where the surroundings say and gives the address. Throws `unavailable` where that cannot be, naming host
+ * Listens where the context say and gives the address. Throws `unavailable` where that cannot be, naming host
  * and port.
  */
 export async function listen(app: FastifyInstance, options: HttpServerOptions): Promise<string> {
-  const { host, port, log } = options.surroundings;
+  const { host, port, log } = options.context;
   if (port === undefined) throw new Error(`${options.name} needs a port to listen on`);
   try {
     await app.listen({ host, port });

@@ -1,12 +1,12 @@
 import type { ErrorCode, Fields } from '../errors.ts';
-import type { Surroundings } from '../service.ts';
+import type { ServiceContext } from '../service.ts';
 import type { TrustedProxy } from './client-address.ts';
 
 /** What a service says about its HTTP side. */
 export interface HttpServerOptions {
   /** Name of the service, in logs. */
   readonly name: string;
-  readonly surroundings: Surroundings;
+  readonly context: ServiceContext;
   /** Heads `/openapi.json` and `/docs`. */
   readonly title: string;
   readonly description: string;

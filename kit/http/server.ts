@@ -32,7 +32,7 @@ import { writeAnswer } from './unread-body.ts';
 import { parseQuery } from './validation/query.ts';
 
 /**
- * A Fastify instance whose route schemas are TypeBox types; plugins of routes take this. Log by the surroundings'
+ * A Fastify instance whose route schemas are TypeBox types; plugins of routes take this. Log by the context'
  * log: `request.log` says nothing, because a logger for each request costs more than a trivial one.
  */
 export type HttpApp = FastifyInstance<
@@ -50,22 +50,22 @@ export interface HttpServer extends AsyncDisposable {
    * 405 are told (`request.is404`), so who calls can be asked first; they are not run for `OPTIONS` without a route.
    */
   readonly app: HttpApp;
-  /** Starts to listen where the surroundings say, and gives the address, such as `http://127.0.0.1:3001`. */
+  /** Starts to listen where the context say, and gives the address, such as `http://127.0.0.1:3001`. */
   listen(): Promise<string>;
 }
 
 /** Builds a server that has everything but the service's own routes. It listens only when told to. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { surroundings, trustedProxy } = options;
+  const { context, trustedProxy } = options;
   const limits = withDefaults(options.limits);
-  const metrics = createHttpMetrics(surroundings.metrics);
+  const metrics = createHttpMetrics(context.metrics);
   const connections = new Connections(limits);
   const traffic = createTraffic(options, { limits, metrics, connections });
   const answers = createErrorAnswers(options);
   const routes = new KnownRoutes();
   const cors = createCors(options.corsOrigin);
   const door = createDoor({ traffic, limits, routes, answers, cors, trustedProxy });
-  const app = createApp({ limits, door, answers, trustedProxy, log: surroundings.log });
+  const app = createApp({ limits, door, answers, trustedProxy, log: context.log });
   const document = new ApiDocument(options, answers);
   document.watch(app);
   decorateWithTrace(app);
@@ -87,10 +87,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.setNotFoundHandler((request, reply) => {
     throw unknownRoute(routes, request, reply);
   });
-  addMetrics(app, surroundings.metrics, () => traffic.inFlight);
+  addMetrics(app, context.metrics, () => traffic.inFlight);
   addDocs(app, options.title, document);
   const { checks = {}, optionalChecks = {}, namesOptionalChecks = false } = options;
-  addProbes(app, { checks, optionalChecks, namesOptionalChecks, traffic, log: surroundings.log });
+  addProbes(app, { checks, optionalChecks, namesOptionalChecks, traffic, log: context.log });
   let stopped: Promise<void> | undefined;
   return {
     app,
@@ -113,7 +113,7 @@ function createTraffic(
 ): Traffic {
   const { limits, connections } = parts;
   const { durations, eventLoopDelay } = parts.metrics;
-  const { log, tracer } = options.surroundings;
+  const { log, tracer } = options.context;
   const logAccess = createAccessLog(log, options.accessLog ?? 'debug');
   return new Traffic({
     limits,

@@ -52,7 +52,7 @@ export async function startTestServer(
     name: 'notes',
     title: 'Notes',
     description: 'Notes of the tests.',
-    surroundings: {
+    context: {
       log: createLog({ service: 'notes', level: 'debug', destination }),
       clock: systemClock,
       dataFolder: '',

@@ -1,9 +1,9 @@
-import { Bell } from '../bell.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/index.ts';
 import { notFound } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { Notifier } from '../notifier.ts';
 import type { JobMetrics } from './metrics.ts';
 import {
   checkJob,
@@ -59,7 +59,7 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
       return [id, kind, Buffer.from(payload).toString('hex'), traceparent ?? null];
     });
     await insertJobs.run(this.#options.database, { jobs: JSON.stringify(rows), nowMs });
-    this.#ring();
+    this.#notify();
   }
 
   work(options: WorkOptions, handler: JobHandler): AsyncDisposable {
@@ -82,7 +82,7 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
     const { database, clock } = this.#options;
     const { changes } = await reviveJob.run(database, { id, nowMs: clock.now() });
     if (changes === 0) throw notFound('dead job', id);
-    this.#ring();
+    this.#notify();
   }
 
   ping(): Promise<void> {
@@ -91,8 +91,8 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  #ring(): void {
-    for (const source of this.#sources) source.ring();
+  #notify(): void {
+    for (const source of this.#sources) source.notify();
   }
 }
 
@@ -101,7 +101,7 @@ class TableSource<DB extends JobTables> implements JobSource {
   readonly leaseMs: number;
   readonly #options: TableJobsOptions<DB>;
   readonly #kind: string;
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
   readonly #onEnd: () => void;
   readonly #waiting: ((leased: LeasedJob | undefined) => void)[] = [];
   readonly #done: Done[] = [];
@@ -117,8 +117,8 @@ class TableSource<DB extends JobTables> implements JobSource {
     this.#onEnd = onEnd;
   }
 
-  ring(): void {
-    this.#bell.ring();
+  notify(): void {
+    this.#notifier.notify();
   }
 
   next(signal: AbortSignal): Promise<LeasedJob | undefined> {
@@ -137,11 +137,11 @@ class TableSource<DB extends JobTables> implements JobSource {
     while (this.#waiting.length > 0 && !signal.aborted) {
       try {
         const dueInMs = this.#isMoreDue ? 0 : await this.#dueInMs();
-        if (dueInMs > 0) await this.#bell.wait(Math.min(dueInMs, lookMs), signal);
+        if (dueInMs > 0) await this.#notifier.wait(Math.min(dueInMs, lookMs), signal);
         else await this.#take(signal);
       } catch (error) {
         this.#options.log.warn({ err: error, kind: this.#kind }, 'jobs cannot be taken');
-        await this.#bell.wait(retryMs, signal);
+        await this.#notifier.wait(retryMs, signal);
       }
     }
     if (signal.aborted) for (const resolve of this.#waiting.splice(0)) resolve(undefined);

@@ -10,7 +10,7 @@ import { systemClock } from '../clock.ts';
 import type { HttpServerOptions } from '../http/options.ts';
 import { createHttpServer } from '../http/server.ts';
 import { type Log, silentLog } from '../log.ts';
-import type { Surroundings } from '../service.ts';
+import type { ServiceContext } from '../service.ts';
 import type { Handlers } from './contract.ts';
 import { type LocalClientOptions, localClient } from './local.ts';
 import { type RemoteClient, type RemoteClientOptions, remoteClient } from './remote.ts';
@@ -51,7 +51,7 @@ export async function serveTest(
   options: Partial<ServeOptions> & { port?: number; limits?: HttpServerOptions['limits'] } = {},
 ): Promise<AsyncDisposable & { url: string; port: number; connections(): Promise<number>; cut(): void }> {
   const log = options.log ?? silentLog;
-  const surroundings: Surroundings = {
+  const context: ServiceContext = {
     log,
     clock: systemClock,
     dataFolder: '',
@@ -62,7 +62,7 @@ export async function serveTest(
   };
   const server = await createHttpServer({
     name: 'test',
-    surroundings,
+    context,
     title: 'Test',
     description: 'Test',
     // Other tests may be keeping the machine busy.

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { refuse } from '../config.ts';
 import { AppError } from '../errors.ts';
-import type { Surroundings } from '../service.ts';
+import type { ServiceContext } from '../service.ts';
 
 /** A hook that refuses calls without `Authorization: Bearer <token>`; the time it takes tells nothing of the token. */
 export function requireToken(token: string): (request: FastifyRequest) => Promise<void> {
@@ -24,7 +24,7 @@ export function requireTokenOffLoopback(options: {
   /** One address or several, separated by commas. */
   readonly address: string;
   readonly token: string | undefined;
-  readonly environment: Surroundings['environment'];
+  readonly environment: ServiceContext['environment'];
 }): void {
   const { tokenSetting, address, token, environment } = options;
   if (token || environment !== 'production' || address.split(',').every((each) => isLoopback(each.trim())))

@@ -3,7 +3,7 @@ import { type Config, type Settings, text } from '#kit/config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
-import type { Running, Service, Surroundings } from '#kit/service.ts';
+import type { Running, Service, ServiceContext } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { Accounts } from './accounts.ts';
 import { Decisions } from './decisions.ts';
@@ -50,13 +50,13 @@ export const authz: Service<typeof settings, object, RunningAuthz> = {
   start,
 };
 
-async function start(config: AuthzConfig, surroundings: Surroundings): Promise<RunningAuthz> {
+async function start(config: AuthzConfig, context: ServiceContext): Promise<RunningAuthz> {
   await using stack = new AsyncDisposableStack();
-  const { log, metrics, clock, dataFolder } = surroundings;
-  const demo = surroundings.environment !== 'production';
+  const { log, metrics, clock, dataFolder } = context;
+  const demo = context.environment !== 'production';
   const folder = config.AUTHZ_POLICIES ?? shippedPolicies;
   const passwords = new Passwords({ cost: passwordCost(config) });
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, surroundings)));
+  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
   // Demo passwords are hashed on other threads while this one loads the policies.
   const given = givenPasswords(config);
   const seeding = demo
@@ -70,7 +70,7 @@ async function start(config: AuthzConfig, surroundings: Surroundings): Promise<R
   stack.use(logins.sweeping());
   const decisions = new Decisions({ accounts, policies, log, metrics });
   const handlers = createHandlers({ accounts, logins, decisions });
-  const url = await listen(stack, { config, surroundings, handlers, database });
+  const url = await listen(stack, { config, context, handlers, database });
   const owned = stack.move();
   return { url, handlers, demoSignIns, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -84,16 +84,16 @@ async function together<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A
 /** The accounts alone, for the command line: no policies, no demo accounts. */
 export async function openAccounts(
   config: AuthzConfig,
-  surroundings: Surroundings,
+  context: ServiceContext,
 ): Promise<{ readonly accounts: Accounts } & AsyncDisposable> {
-  const database = await openDatabase<Tables>(databaseOptions(config, surroundings));
+  const database = await openDatabase<Tables>(databaseOptions(config, context));
   const passwords = new Passwords({ cost: passwordCost(config) });
-  const { clock, log, environment } = surroundings;
+  const { clock, log, environment } = context;
   const accounts = new Accounts({ database, passwords, clock, log, demo: environment !== 'production' });
   return { accounts, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }
 
-function databaseOptions(config: AuthzConfig, { dataFolder, log, metrics }: Surroundings): DatabaseOptions {
+function databaseOptions(config: AuthzConfig, { dataFolder, log, metrics }: ServiceContext): DatabaseOptions {
   return {
     name: 'authz',
     url: config.DATABASE_URL,
@@ -116,19 +116,19 @@ async function listen(
   stack: AsyncDisposableStack,
   parts: {
     config: AuthzConfig;
-    surroundings: Surroundings;
+    context: ServiceContext;
     handlers: Handlers<AuthServiceDefinition>;
     database: Database<Tables>;
   },
 ): Promise<string | undefined> {
-  const { config, surroundings, handlers, database } = parts;
-  if (surroundings.port === undefined) return undefined;
-  const { environment, host } = surroundings;
+  const { config, context, handlers, database } = parts;
+  if (context.port === undefined) return undefined;
+  const { environment, host } = context;
   requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: host, token: config.RPC_TOKEN, environment });
   const server = stack.use(
     await createHttpServer({
       name: 'authz',
-      surroundings,
+      context,
       title: 'Accounts and access decisions',
       description: 'Serves authz.v1.AuthService by the Connect protocol to the other services.',
       checks: { database: () => database.ping() },
@@ -136,9 +136,9 @@ async function listen(
     }),
   );
   await serveRpc(server.app, AuthServiceDefinition, handlers, {
-    log: surroundings.log,
+    log: context.log,
     token: config.RPC_TOKEN,
-    metrics: surroundings.metrics,
+    metrics: context.metrics,
   });
   return server.listen();
 }

@@ -9,7 +9,7 @@ import { AppError } from '#kit/errors.ts';
 import { createLog, silentLog } from '#kit/log.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
 import { remoteClient } from '#kit/rpc/remote.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
@@ -28,7 +28,7 @@ export interface StartOptions {
   /** Another replica: it shares the database, the clock and the data folder. */
   readonly beside?: TestAuthz;
   readonly environment?: Environment;
-  readonly nodeEnv?: Surroundings['environment'];
+  readonly nodeEnv?: ServiceContext['environment'];
   readonly dataFolder?: string;
 }
 

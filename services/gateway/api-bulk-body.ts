@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FastifyRequest } from 'fastify';
-import type { Turnstile } from '#kit/auth/turnstile.ts';
+import type { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
 import { AppError } from '#kit/errors.ts';
 import { bodyChunks, parseJson } from '#kit/http/body.ts';
 import type { FromWorker, ToWorker } from './api-bulk-worker.ts';
@@ -17,7 +17,7 @@ export interface BulkBodyOptions {
   readonly readRow: ReadRow;
   readonly wantsDigest: boolean;
   /** Bounds how many large bodies are in memory at once. */
-  readonly largeBodies: Turnstile;
+  readonly largeBodies: ConcurrencyLimiter;
 }
 
 const smallBytesMax = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { Turnstile } from '#kit/auth/turnstile.ts';
+import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
 import { AppError } from '#kit/errors.ts';
 import { compileReader } from '#kit/http/validation/reader.ts';
 import { Type } from '#kit/schema.ts';
@@ -18,7 +18,7 @@ type Parts = Pick<ApiParts, 'app' | 'posts' | 'permits'>;
 
 export function addBulk({ app, posts, permits }: Parts): void {
   const readRow = compileReader(CreatePostRequest, wholeRow);
-  const largeBodies = new Turnstile({ running: 2, waiting: 50 });
+  const largeBodies = new ConcurrencyLimiter({ running: 2, waiting: 50 });
   const answer = dataOf(BulkCreateResponse);
   app.post(
     routes.bulk,

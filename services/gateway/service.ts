@@ -5,7 +5,7 @@ import { trustProxySetting } from '#kit/http/client-address.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { openFolderStore, openS3Store, type S3Options } from '#kit/objects/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import type { Running, Service, Surroundings } from '#kit/service.ts';
+import type { Running, Service, ServiceContext } from '#kit/service.ts';
 import type { Tracer } from '#kit/tracing/tracer.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { type PostServiceDefinition, PostSort } from '#proto/posts/v1/posts.ts';
@@ -79,16 +79,16 @@ export const gateway: Service<typeof settings, GatewayNeeds> = {
 
 async function start(
   config: Config<typeof settings>,
-  surroundings: Surroundings,
+  context: ServiceContext,
   needs: GatewayNeeds,
 ): Promise<Running> {
   await using stack = new AsyncDisposableStack();
-  const { clock, environment, dataFolder, metrics, tracer } = surroundings;
+  const { clock, environment, dataFolder, metrics, tracer } = context;
   const secret = config.GATEWAY_JWT_SECRET ?? (await keptSecret(join(dataFolder, 'gateway-jwt-secret')));
   if (Buffer.byteLength(secret) < secretBytesMin) {
     refuse({ GATEWAY_JWT_SECRET: `must be at least ${secretBytesMin} bytes` });
   }
-  const exports = stack.use(await openExports(config, surroundings));
+  const exports = stack.use(await openExports(config, context));
   const posts = new Posts(needs.posts);
   const integrations = integrationsOf(config, { exports, tracer });
   const integrationChecks = checksOf(integrations, { exports, posts, tracer });
@@ -96,7 +96,7 @@ async function start(
   const server = stack.use(
     await createHttpServer({
       name: 'gateway',
-      surroundings,
+      context,
       title: 'Post gateway',
       version: '3.0.0',
       description: 'Manage, search, bulk-load, export and analyse posts.',
@@ -119,7 +119,7 @@ async function start(
 
 async function openExports(
   config: Config<typeof settings>,
-  { dataFolder, clock, log, metrics }: Surroundings,
+  { dataFolder, clock, log, metrics }: ServiceContext,
 ): Promise<StoredExports | undefined> {
   if (!config.OBJECT_STORE) return undefined;
   const s3 = s3Options(config);

@@ -95,8 +95,8 @@ test('the password of the suite does not go to a mail server that was named othe
 
 test('where data is kept follows the same order', async () => {
   const inFile = await fileOf('path.toml', tomlOf({ database_path: join(folder, 'own.sqlite') }));
-  const surroundings = { dataFolder: folder } as never;
-  const optionsOf = (environment: Environment) => databaseOptions(read(environment).config, surroundings);
+  const context = { dataFolder: folder } as never;
+  const optionsOf = (environment: Environment) => databaseOptions(read(environment).config, context);
   const suite = 'postgres://suite/db';
   assert.equal(optionsOf({ DATABASE_URL: suite }).url, suite);
   const own = optionsOf({ CONFIG_PATH: inFile, DATABASE_URL: suite });

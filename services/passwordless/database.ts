@@ -1,13 +1,13 @@
 import { basename, dirname, resolve } from 'node:path';
 import { refuse } from '#kit/config.ts';
 import type { DatabaseOptions } from '#kit/db/index.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import type { PasswordlessConfig } from './settings.ts';
 
 /** Where this service keeps its data; web and worker open the same. */
 export function databaseOptions(
   config: PasswordlessConfig,
-  { dataFolder, log, metrics }: Surroundings,
+  { dataFolder, log, metrics }: ServiceContext,
 ): DatabaseOptions {
   const { PASSWORDLESS_DATABASE_PATH: path, PASSWORDLESS_DATABASE_URL: url } = config;
   if (path !== undefined && url !== undefined) {

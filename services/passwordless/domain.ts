@@ -1,5 +1,5 @@
 import type { Database } from '#kit/db/index.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import { AccessTokens } from './access-tokens.ts';
 import { Accounts } from './accounts.ts';
 import type { Alerts } from './alerts.ts';
@@ -21,7 +21,7 @@ import { Totps } from './totps.ts';
 
 interface DomainParts {
   readonly config: PasswordlessConfig;
-  readonly surroundings: Surroundings;
+  readonly context: ServiceContext;
   readonly site: Site;
   readonly keys: Keys;
   readonly database: Database<Tables>;
@@ -32,8 +32,8 @@ interface DomainParts {
 /** All that the edges call. */
 export type Domain = ReturnType<typeof createDomain>;
 
-export function createDomain({ config, surroundings, site, keys, database, mails, alerts }: DomainParts) {
-  const { clock, log, metrics } = surroundings;
+export function createDomain({ config, context, site, keys, database, mails, alerts }: DomainParts) {
+  const { clock, log, metrics } = context;
   const audit = new Audit({ log, clock, metrics });
   const enrollmentWithoutProof = config.PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF;
   const codeKeys = keys.all('code-hmac');

@@ -1,6 +1,6 @@
 import type { Database } from '#kit/db/index.ts';
 import { newId } from '#kit/ids.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import type { Keys } from './keys.ts';
 import { MailBreaker } from './mail-breaker.ts';
 import { MailDelivery } from './mail-delivery.ts';
@@ -24,7 +24,7 @@ const graceMs = 6_000;
 
 export interface MailOfficeParts {
   readonly config: PasswordlessConfig;
-  readonly surroundings: Surroundings;
+  readonly context: ServiceContext;
   readonly database: Database<MailTables>;
   readonly keys: Keys;
 }
@@ -41,7 +41,7 @@ export async function openMailOffice(
 ): Promise<MailOffice> {
   await using stack = new AsyncDisposableStack();
   const { config, database, keys } = parts;
-  const { clock, metrics, dataFolder } = parts.surroundings;
+  const { clock, metrics, dataFolder } = parts.context;
   const nudge = stack.use(new MailNudge(dataFolder));
   const seal = new MailSeal(keys.all('queue'));
   const texts = new MailTexts({
@@ -64,11 +64,11 @@ export async function openMailOffice(
 
 async function startWorker(
   stack: AsyncDisposableStack,
-  { config, surroundings, database }: MailOfficeParts,
+  { config, context, database }: MailOfficeParts,
   { seal, figures }: { seal: MailSeal; figures: MailFigures },
 ): Promise<MailWorker> {
-  const { clock, log } = surroundings;
-  const mailer = stack.use(await chooseMailer(config, surroundings));
+  const { clock, log } = context;
+  const mailer = stack.use(await chooseMailer(config, context));
   const leaseMs = config.PASSWORDLESS_MAIL_LEASE_SECONDS * secondMs;
   const policy = {
     triesMax: config.PASSWORDLESS_MAIL_TRIES_MAX,

@@ -11,7 +11,7 @@ import {
   type Sender,
 } from '#kit/mail/index.ts';
 import { isLoopback } from '#kit/network.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import type { PasswordlessConfig } from './settings.ts';
 
 /** Who the mails are from. */
@@ -24,9 +24,9 @@ export function senderOf(config: PasswordlessConfig): Sender {
 }
 
 /** The mail server where one is set, else a folder; in production only one that is named. */
-export async function chooseMailer(config: PasswordlessConfig, surroundings: Surroundings): Promise<Mailer> {
+export async function chooseMailer(config: PasswordlessConfig, context: ServiceContext): Promise<Mailer> {
   const dkim = dkimOf(config);
-  const folder = mailFolderOf(config, surroundings);
+  const folder = mailFolderOf(config, context);
   if (folder !== undefined) return openFolderMailer({ folder, dkim });
   const { PASSWORDLESS_SMTP_HOST: host, PASSWORDLESS_SMTP_CA_FILE: authorities } = config;
   if (host === undefined)
@@ -46,7 +46,7 @@ export async function chooseMailer(config: PasswordlessConfig, surroundings: Sur
 /** Where mails are kept instead of being sent; undefined where they are sent. */
 function mailFolderOf(
   config: PasswordlessConfig,
-  { environment, dataFolder }: Surroundings,
+  { environment, dataFolder }: ServiceContext,
 ): string | undefined {
   if (config.PASSWORDLESS_SMTP_HOST !== undefined) return undefined;
   if (config.PASSWORDLESS_MAIL_FOLDER !== undefined) return config.PASSWORDLESS_MAIL_FOLDER;
@@ -54,9 +54,9 @@ function mailFolderOf(
 }
 
 /** The same, as far as the pages show them: those mails open every account, so never in production, nor to other machines. */
-export function shownMailFolder(config: PasswordlessConfig, surroundings: Surroundings): string | undefined {
-  const { environment, host } = surroundings;
-  return environment === 'production' || !isLoopback(host) ? undefined : mailFolderOf(config, surroundings);
+export function shownMailFolder(config: PasswordlessConfig, context: ServiceContext): string | undefined {
+  const { environment, host } = context;
+  return environment === 'production' || !isLoopback(host) ? undefined : mailFolderOf(config, context);
 }
 
 function credentialsOf(config: PasswordlessConfig) {

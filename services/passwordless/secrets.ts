@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { keptSecret } from '#kit/auth/kept-secret.ts';
 import { refuse } from '#kit/config.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import { Keys } from './keys.ts';
 import type { PasswordlessConfig } from './settings.ts';
 
@@ -11,16 +11,16 @@ const secretCharactersMin = 32;
  * The keys of the service. Too short a secret is refused. Outside production one that is missing is made at random and kept in
  * the data folder, so that tokens and stored secrets outlive a restart.
  */
-export async function chooseKeys(config: PasswordlessConfig, surroundings: Surroundings): Promise<Keys> {
+export async function chooseKeys(config: PasswordlessConfig, context: ServiceContext): Promise<Keys> {
   const { PASSWORDLESS_JWT_SECRET: given, PASSWORDLESS_JWT_SECRET_PREVIOUS: previous } = config;
   const problem = `must be at least ${secretCharactersMin} characters (jwt_secret)`;
   const isShort = given !== undefined && [...given].length < secretCharactersMin;
   refuse({
     ...(isShort ? { PASSWORDLESS_JWT_SECRET: problem } : {}),
-    ...(given === undefined && surroundings.environment === 'production'
+    ...(given === undefined && context.environment === 'production'
       ? { PASSWORDLESS_JWT_SECRET: `(jwt_secret) is required with NODE_ENV=production` }
       : {}),
   });
-  const secret = given ?? (await keptSecret(join(surroundings.dataFolder, 'passwordless.secret')));
+  const secret = given ?? (await keptSecret(join(context.dataFolder, 'passwordless.secret')));
   return new Keys(secret, previous);
 }

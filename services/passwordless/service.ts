@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '#kit/db/index.ts';
 import { trustProxySetting } from '#kit/http/client-address.ts';
 import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import type { Running, Service, Surroundings } from '#kit/service.ts';
+import type { Running, Service, ServiceContext } from '#kit/service.ts';
 import { Alerts } from './alerts.ts';
 import { addApi } from './api.ts';
 import { createGuards } from './api-guard.ts';
@@ -50,21 +50,19 @@ export const passwordlessWorker: Service<typeof settings> = {
   start: startWorker,
 };
 
-async function start(config: PasswordlessConfig, surroundings: Surroundings): Promise<Running> {
+async function start(config: PasswordlessConfig, context: ServiceContext): Promise<Running> {
   await using stack = new AsyncDisposableStack();
   const site = new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL);
-  const keys = await chooseKeys(config, surroundings);
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, surroundings)));
+  const keys = await chooseKeys(config, context);
+  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
   const works = config.PASSWORDLESS_WORKER;
-  const { queue: mails } = stack.use(
-    await openMailOffice({ config, surroundings, database, keys }, { works }),
-  );
-  const alerts = stack.use(new Alerts({ database, mails, log: surroundings.log }));
-  const server = stack.use(await createServer(config, surroundings, database));
-  const domain = createDomain({ config, surroundings, site, keys, database, mails, alerts });
+  const { queue: mails } = stack.use(await openMailOffice({ config, context, database, keys }, { works }));
+  const alerts = stack.use(new Alerts({ database, mails, log: context.log }));
+  const server = stack.use(await createServer(config, context, database));
+  const domain = createDomain({ config, context, site, keys, database, mails, alerts });
   const limits = new Limits(config);
-  const guards = createGuards({ sessions: domain.sessions, limits, clock: surroundings.clock });
-  const { clock, log } = surroundings;
+  const guards = createGuards({ sessions: domain.sessions, limits, clock: context.clock });
+  const { clock, log } = context;
   const { landing } = addPages({
     ...domain,
     app: server.app,
@@ -73,7 +71,7 @@ async function start(config: PasswordlessConfig, surroundings: Surroundings): Pr
     sessionSeconds: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
     linkSeconds: config.PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS,
     issuer: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
-    mailFolder: shownMailFolder(config, surroundings),
+    mailFolder: shownMailFolder(config, context),
     limits: {
       open: guards.open.preValidation,
       enroll: guards.enroll.preValidation,
@@ -90,15 +88,15 @@ async function start(config: PasswordlessConfig, surroundings: Surroundings): Pr
   return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-async function startWorker(config: PasswordlessConfig, surroundings: Surroundings): Promise<Running> {
+async function startWorker(config: PasswordlessConfig, context: ServiceContext): Promise<Running> {
   await using stack = new AsyncDisposableStack();
-  const keys = await chooseKeys(config, surroundings);
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, surroundings)));
-  stack.use(await openMailOffice({ config, surroundings, database, keys }, { works: true }));
+  const keys = await chooseKeys(config, context);
+  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
+  stack.use(await openMailOffice({ config, context, database, keys }, { works: true }));
   const server = stack.use(
     await createHttpServer({
       name: 'passwordless-worker',
-      surroundings,
+      context,
       title: 'E-mail worker',
       description: 'Sends the mails of passwordless. It answers probes and gives figures, nothing else.',
       checks: { database: () => database.ping() },
@@ -112,11 +110,11 @@ async function startWorker(config: PasswordlessConfig, surroundings: Surrounding
 /** The e-mail queue alone, for the command line. */
 export async function openMailDesk(
   config: PasswordlessConfig,
-  surroundings: Surroundings,
+  context: ServiceContext,
 ): Promise<{ readonly desk: MailDesk } & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  const { clock, dataFolder } = surroundings;
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, surroundings)));
+  const { clock, dataFolder } = context;
+  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
   const nudge = stack.use(new MailNudge(dataFolder));
   const desk = new MailDesk({ database, clock, onDue: () => nudge.ring() });
   const owned = stack.move();
@@ -125,17 +123,17 @@ export async function openMailDesk(
 
 function createServer(
   config: PasswordlessConfig,
-  surroundings: Surroundings,
+  context: ServiceContext,
   database: Database<Tables>,
 ): Promise<HttpServer> {
   return createHttpServer({
     name: 'passwordless',
-    surroundings,
+    context,
     title: 'Passwordless sign-in',
     description: 'Sign-in by e-mail link, authenticator code or passkey; access and refresh tokens.',
     checks: { database: async () => void (await writeNothing.run(database, {})) },
     namesOptionalChecks: true,
-    optionalChecks: { mail_worker: () => checkWorkers(database, surroundings.clock) },
+    optionalChecks: { mail_worker: () => checkWorkers(database, context.clock) },
     errorBody: ({ code, message }) => ({ error: { code, message } }),
     errorTable: { unavailable: { status: 503, code: 'INTERNAL_ERROR' } },
     invalidBody: 'invalid_input',

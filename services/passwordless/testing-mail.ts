@@ -69,7 +69,7 @@ export async function startMailing(
     stack.use(await openDatabase<Tables>(databaseOptions(config, { ...around(), log: silentLog })));
   const database = await open();
   const office = stack.use(
-    await openMailOffice({ config, surroundings: around(), database, keys }, { works: false }),
+    await openMailOffice({ config, context: around(), database, keys }, { works: false }),
   );
   const entry = (id: string) =>
     database.kysely.selectFrom('email_queue').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
@@ -87,7 +87,7 @@ export async function startMailing(
       return (await idsOf(database)).find((id) => !before.has(id)) ?? '';
     },
     async startWorker(more = {}) {
-      const parts = { config: configFor(more), surroundings: around(), database: await open(), keys };
+      const parts = { config: configFor(more), context: around(), database: await open(), keys };
       return stack.use(await openMailOffice(parts, { works: true }));
     },
     logged: (message) =>

@@ -6,7 +6,7 @@ import { FakeClock } from '#kit/clock.ts';
 import { type Environment, readConfig } from '#kit/config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
 import { createLog, silentLog } from '#kit/log.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { databaseOptions } from './database.ts';
@@ -76,7 +76,7 @@ export interface StartOptions {
   readonly environment?: Environment;
   /** Another web process on the data of this one. */
   readonly beside?: TestService;
-  readonly nodeEnv?: Surroundings['environment'];
+  readonly nodeEnv?: ServiceContext['environment'];
   /** Address to listen on. */
   readonly host?: string;
 }
@@ -101,7 +101,7 @@ const noLimits = {
 
 /** The service on a free port with an empty database, without limits by address and without a worker. It stops after the test. */
 export async function startService(
-  context: { after(end: () => Promise<void>): void },
+  t: { after(end: () => Promise<void>): void },
   world: World,
   { environment = {}, beside, nodeEnv = 'test', host = '127.0.0.1' }: StartOptions = {},
 ): Promise<TestService> {
@@ -122,9 +122,9 @@ export async function startService(
     ...environment,
   });
   const metrics = new Registry();
-  const surroundings = { log, clock, dataFolder, environment: nodeEnv, metrics, host, port: 0 };
-  const running = await passwordless.start(config, surroundings, {});
-  const options = databaseOptions(config, { ...surroundings, log: silentLog, metrics: new Registry() });
+  const context = { log, clock, dataFolder, environment: nodeEnv, metrics, host, port: 0 };
+  const running = await passwordless.start(config, context, {});
+  const options = databaseOptions(config, { ...context, log: silentLog, metrics: new Registry() });
   const database = await openDatabase<Tables>(options);
   let stopped: Promise<void> | undefined;
   const stopAll = async () => {
@@ -135,7 +135,7 @@ export async function startService(
     stopped ??= stopAll();
     return stopped;
   };
-  context.after(stop);
+  t.after(stop);
   const url = running.url ?? '';
   const places = { url, clock, dataFolder, lines, database, databaseOptions: options };
   return { ...places, ...clientOf(url, database), [Symbol.asyncDispose]: stop };

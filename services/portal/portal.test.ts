@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { systemClock } from '#kit/clock.ts';
 import { silentLog } from '#kit/log.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { portal } from './service.ts';
 import type { Site } from './site.ts';
@@ -13,7 +13,7 @@ import type { Site } from './site.ts';
 const browser = testBrowser();
 const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor' }];
 
-function start(sites: readonly Site[], surroundings: Partial<Surroundings> = {}) {
+function start(sites: readonly Site[], context: Partial<ServiceContext> = {}) {
   return portal.start(
     {},
     {
@@ -24,7 +24,7 @@ function start(sites: readonly Site[], surroundings: Partial<Surroundings> = {})
       metrics: new Registry(),
       host: '127.0.0.1',
       port: 0,
-      ...surroundings,
+      ...context,
     },
     { sites: async () => sites, demoSignIns: async () => signIns },
   );

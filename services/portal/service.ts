@@ -1,7 +1,7 @@
 import type { Config, Settings } from '#kit/config.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { newSecret } from '#kit/ids.ts';
-import type { DemoSignIn, Running, Service, Surroundings } from '#kit/service.ts';
+import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
 import { addPages } from './pages.ts';
 import type { Site } from './site.ts';
 
@@ -24,19 +24,19 @@ export const portal: Service<typeof settings, PortalNeeds> = {
 
 async function start(
   _config: Config<typeof settings>,
-  surroundings: Surroundings,
+  context: ServiceContext,
   needs: PortalNeeds,
 ): Promise<Running> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(
     await createHttpServer({
       name: 'portal',
-      surroundings,
+      context,
       title: 'Portal',
       description: 'What runs here, and where.',
     }),
   );
-  const { clock, environment, host } = surroundings;
+  const { clock, environment, host } = context;
   const mayShowSignIns = environment !== 'production' && isLoopback(host);
   // Nobody signs in here, so that sealing what outlives the process is not needed.
   addPages({ app: server.app, clock, secret: newSecret(), needs, mayShowSignIns });

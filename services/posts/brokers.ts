@@ -4,7 +4,7 @@ import type { Database } from '#kit/db/index.ts';
 import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
 import { type JobQueue, openNatsJobs, openTableJobs } from '#kit/jobs/index.ts';
 import { NatsLink } from '#kit/nats/link.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import { expandEvents } from './events.ts';
 import type { Tables } from './tables.ts';
 
@@ -47,7 +47,7 @@ export interface Brokers extends AsyncDisposable {
 /** Jobs and events where the settings want them: in tables of the database, or in NATS. */
 export async function openBrokers(
   config: Config<typeof brokerSettings>,
-  { log, metrics, clock }: Pick<Surroundings, 'log' | 'metrics'> & { clock: Clock },
+  { log, metrics, clock }: Pick<ServiceContext, 'log' | 'metrics'> & { clock: Clock },
   database: Database<Tables>,
 ): Promise<Brokers> {
   checkSettings(config);

@@ -151,22 +151,18 @@ await onEveryBroker((each) => {
 });
 
 /** What another process gets of the events of a service. */
-async function consume(
-  context: TestContext,
-  { settings }: WorkWorld,
-  { open }: TestPosts,
-): Promise<StreamEvent[]> {
+async function consume(t: TestContext, { settings }: WorkWorld, { open }: TestPosts): Promise<StreamEvent[]> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await open());
-  const surroundings = { log: silentLog, metrics: new Registry(), clock: systemClock };
+  const context = { log: silentLog, metrics: new Registry(), clock: systemClock };
   const config = readConfig(brokerSettings, settings ?? {});
-  const { events } = stack.use(await openBrokers(config, surroundings, database));
+  const { events } = stack.use(await openBrokers(config, context, database));
   const seen: StreamEvent[] = [];
   const types = Object.values(eventTypes);
   const consumer = events?.consume({ name: 'test', types, batchMax: 300 }, async (batch) => {
     seen.push(...batch);
   });
   if (consumer) stack.use(consumer);
-  context.after(() => stack.disposeAsync());
+  t.after(() => stack.disposeAsync());
   return seen;
 }

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { type Config, flag, integer, refuse, type Settings, text } from '#kit/config.ts';
 import { toAppError } from '#kit/errors.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import type { Classification, Classifier } from './classifier.ts';
 import { ThreadClassifier } from './classifier-thread.ts';
 import { OpenInferenceClassifier } from './open-inference.ts';
@@ -33,7 +33,7 @@ export const inferenceSettings = {
 /** The classifier that the settings ask for; none where it is switched off. */
 export function openClassifier(
   config: Config<typeof inferenceSettings>,
-  { log, metrics }: Pick<Surroundings, 'log' | 'metrics'>,
+  { log, metrics }: Pick<ServiceContext, 'log' | 'metrics'>,
 ): Classifier | undefined {
   const { INFERENCE_URL: url, INFERENCE_MODEL: model } = config;
   const columns = columnsOf(config.INFERENCE_LABELS);

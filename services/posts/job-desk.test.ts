@@ -50,8 +50,8 @@ await inEachProcess((each) => {
 /** A worker that fails at the first job, for good. */
 async function failFor({ settings }: WorkWorld, { open }: TestPosts): Promise<void> {
   await using database = await open();
-  const surroundings = { log: silentLog, metrics: new Registry(), clock: systemClock };
-  await using brokers = await openBrokers(readConfig(brokerSettings, settings ?? {}), surroundings, database);
+  const context = { log: silentLog, metrics: new Registry(), clock: systemClock };
+  await using brokers = await openBrokers(readConfig(brokerSettings, settings ?? {}), context, database);
   const { promise, resolve } = Promise.withResolvers<void>();
   const onDead = async ({ id }: { id: string }, error: string) => {
     await endOpen.run(database, { id, status: 'failed', error, nowMs: Date.now() });

@@ -71,7 +71,7 @@ export class Posts {
     checkNewPost(post);
     const created = await this.#inserts.insert(post, this.#announcement(traceparent));
     this.#pages.grew(created.id);
-    this.#events?.ring();
+    this.#events?.notify();
     return created;
   }
 
@@ -84,7 +84,7 @@ export class Posts {
     const announcement = this.#announcement(traceparent);
     const outcome = await this.#writer.createMany({ ...creation, nowMs: this.#clock.now(), announcement });
     this.#pages.grew(outcome.ids.at(-1) ?? 0);
-    this.#events?.ring();
+    this.#events?.notify();
     return outcome;
   }
 
@@ -94,14 +94,14 @@ export class Posts {
       updatePost(session, { ...this.#targetOf(target), change }),
     );
     this.#pages.changed();
-    this.#events?.ring();
+    this.#events?.notify();
     return updated;
   }
 
   async remove(target: Target): Promise<void> {
     await this.#database.write((session) => deletePost(session, this.#targetOf(target)));
     this.#pages.changed();
-    this.#events?.ring();
+    this.#events?.notify();
   }
 
   /** One page and the exact total, from one snapshot. */

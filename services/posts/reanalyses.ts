@@ -37,7 +37,7 @@ export class Reanalyses {
       if (events) await announceReanalysis(session, requested, { traceparent });
       return inserted as ReanalysisRow;
     });
-    events?.ring();
+    events?.notify();
     try {
       await queue.add([{ id, kind: reanalysisKind, payload: new Uint8Array(), traceparent }]);
     } catch (error) {

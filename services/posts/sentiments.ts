@@ -61,7 +61,7 @@ export async function keepSentiments(
       await announceSentiments(session, toMessage(changes.changed, traceparents), clock.now());
     }
   });
-  events?.ring();
+  events?.notify();
 }
 
 /** Posts in parts that are not too much at once. */

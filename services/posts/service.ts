@@ -2,7 +2,7 @@ import { type Config, flag, type Settings, text } from '#kit/config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
-import type { Running, Service, Surroundings } from '#kit/service.ts';
+import type { Running, Service, ServiceContext } from '#kit/service.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { serveOpenInference } from './api-open-inference.ts';
 import { type Brokers, brokerSettings, openBrokers } from './brokers.ts';
@@ -59,12 +59,12 @@ export const postsWorker: Service<typeof workerSettings> = {
   start: startWorker,
 };
 
-async function start(config: PostsConfig, surroundings: Surroundings): Promise<RunningPosts> {
+async function start(config: PostsConfig, context: ServiceContext): Promise<RunningPosts> {
   await using stack = new AsyncDisposableStack();
-  const { clock, dataFolder, log } = surroundings;
-  const classifier = stack.use(openClassifier(config, surroundings));
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, surroundings)));
-  const brokers = stack.use(await openBrokers(config, surroundings, database));
+  const { clock, dataFolder, log } = context;
+  const classifier = stack.use(openClassifier(config, context));
+  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
+  const brokers = stack.use(await openBrokers(config, context, database));
   const pages = stack.use(new PageReader({ database, folder: dataFolder, log }));
   const writer = stack.use(new PostWriter({ database, folder: dataFolder }));
   const { queue, events } = brokers;
@@ -74,34 +74,31 @@ async function start(config: PostsConfig, surroundings: Surroundings): Promise<R
   const handlers = createHandlers(posts, { classifier, checks, reanalyses });
   if (config.POSTS_WORKER) {
     const leaseMs = config.JOB_LEASE_MS;
-    stack.use(startWork({ ...surroundings, database, classifier, queue, events, leaseMs }));
+    stack.use(startWork({ ...context, database, classifier, queue, events, leaseMs }));
   }
-  const url = await listen(stack, { config, surroundings, handlers, database, classifier });
+  const url = await listen(stack, { config, context, handlers, database, classifier });
   const owned = stack.move();
   return { url, handlers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-async function startWorker(
-  config: Config<typeof workerSettings>,
-  surroundings: Surroundings,
-): Promise<Running> {
+async function startWorker(config: Config<typeof workerSettings>, context: ServiceContext): Promise<Running> {
   await using stack = new AsyncDisposableStack();
-  const classifier = stack.use(openClassifier(config, surroundings));
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, surroundings)));
-  const brokers = stack.use(await openBrokers(config, surroundings, database));
+  const classifier = stack.use(openClassifier(config, context));
+  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
+  const brokers = stack.use(await openBrokers(config, context, database));
   const leaseMs = config.JOB_LEASE_MS;
-  stack.use(startWork({ ...surroundings, ...brokers, database, classifier, leaseMs }));
+  stack.use(startWork({ ...context, ...brokers, database, classifier, leaseMs }));
   const server = stack.use(
     await createHttpServer({
       name: 'posts-worker',
-      surroundings,
+      context,
       title: 'Worker of the post backend',
       description: 'Tells how it is; its work it takes from the queue.',
       checks: { database: () => database.ping() },
       optionalChecks: checksOf(classifier, brokers),
     }),
   );
-  const url = surroundings.port === undefined ? undefined : await server.listen();
+  const url = context.port === undefined ? undefined : await server.listen();
   const owned = stack.move();
   return { ...(url && { url }), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -109,14 +106,14 @@ async function startWorker(
 /** The dead jobs of the posts, without serving: for the command line. */
 export async function openJobDesk(
   config: Config<typeof workerSettings>,
-  surroundings: Surroundings,
+  context: ServiceContext,
 ): Promise<{ readonly desk: JobDesk } & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, surroundings)));
-  const { queue } = stack.use(await openBrokers(config, surroundings, database));
+  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
+  const { queue } = stack.use(await openBrokers(config, context, database));
   if (!queue) throw switchedOff('messageBroker');
   const owned = stack.move();
-  const desk = new JobDesk({ database, queue, clock: surroundings.clock });
+  const desk = new JobDesk({ database, queue, clock: context.clock });
   return { desk, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
@@ -131,7 +128,7 @@ function checksOf(classifier: Classifier | undefined, { queue, events }: Brokers
 
 function databaseOptions(
   config: Config<typeof workerSettings>,
-  { dataFolder, log, metrics }: Surroundings,
+  { dataFolder, log, metrics }: ServiceContext,
 ): DatabaseOptions {
   return postDatabase({ url: config.DATABASE_URL, folder: dataFolder, log, metrics });
 }
@@ -140,20 +137,20 @@ async function listen(
   stack: AsyncDisposableStack,
   parts: {
     config: PostsConfig;
-    surroundings: Surroundings;
+    context: ServiceContext;
     handlers: Handlers<PostServiceDefinition>;
     database: Database<Tables>;
     classifier: Classifier | undefined;
   },
 ): Promise<string | undefined> {
-  const { config, surroundings, handlers, database, classifier } = parts;
-  if (surroundings.port === undefined) return undefined;
-  const { environment, host } = surroundings;
+  const { config, context, handlers, database, classifier } = parts;
+  if (context.port === undefined) return undefined;
+  const { environment, host } = context;
   requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: host, token: config.RPC_TOKEN, environment });
   const server = stack.use(
     await createHttpServer({
       name: 'posts',
-      surroundings,
+      context,
       title: 'Post backend',
       description:
         'Serves posts.v1.PostService by the Connect protocol to the other services, and the sentiment model by the Open Inference protocol under /v2.',
@@ -162,13 +159,13 @@ async function listen(
     }),
   );
   await serveRpc(server.app, PostServiceDefinition, handlers, {
-    log: surroundings.log,
+    log: context.log,
     token: config.RPC_TOKEN,
-    metrics: surroundings.metrics,
+    metrics: context.metrics,
   });
   // Only what runs here: two processes that pass texts on to each other would never answer.
   if (classifier && config.INFERENCE_URL === undefined) {
-    await serveOpenInference(server.app, classifier, { token: config.RPC_TOKEN, log: surroundings.log });
+    await serveOpenInference(server.app, classifier, { token: config.RPC_TOKEN, log: context.log });
   }
   return server.listen();
 }

@@ -9,7 +9,7 @@ import { parseTrustedProxies, type TrustedProxy } from '#kit/http/client-address
 import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import { newSecret } from '#kit/ids.ts';
-import type { Running, Service, Surroundings } from '#kit/service.ts';
+import type { Running, Service, ServiceContext } from '#kit/service.ts';
 import { Accounts } from './accounts.ts';
 import { addApi } from './api.ts';
 import { createGuards } from './api-guard.ts';
@@ -39,13 +39,13 @@ export const tokens: Service<typeof settings> = {
   start,
 };
 
-async function start(config: TokensConfig, surroundings: Surroundings): Promise<Running> {
+async function start(config: TokensConfig, context: ServiceContext): Promise<Running> {
   await using stack = new AsyncDisposableStack();
-  const { clock, metrics } = surroundings;
+  const { clock, metrics } = context;
   const breached = await openBreached(config.BREACHED_PASSWORDS_FILE);
   if (breached) stack.use(breached);
-  const state = createState(config, surroundings, breached);
-  const server = stack.use(await createServer(config, surroundings, state.signIns));
+  const state = createState(config, context, breached);
+  const server = stack.use(await createServer(config, context, state.signIns));
   const { signIns, accounts, limiter, newPasswords } = state;
   const { app } = server;
   const guards = createGuards({ signIns, limiter, clock });
@@ -65,7 +65,7 @@ type State = ReturnType<typeof createState>;
 
 function createState(
   config: TokensConfig,
-  { clock, environment, log, metrics }: Surroundings,
+  { clock, environment, log, metrics }: ServiceContext,
   breached: BreachedPasswords | undefined,
 ) {
   const locking = { threshold: config.LOCKOUT_THRESHOLD, lockMs: config.LOCKOUT_MS, keysMax, clock };
@@ -108,14 +108,10 @@ function createState(
   return { users, sessions, lockout, confirmations, limiter, newPasswords, signIns, accounts };
 }
 
-function createServer(
-  config: TokensConfig,
-  surroundings: Surroundings,
-  signIns: SignIns,
-): Promise<HttpServer> {
+function createServer(config: TokensConfig, context: ServiceContext, signIns: SignIns): Promise<HttpServer> {
   return createHttpServer({
     name: 'tokens',
-    surroundings,
+    context,
     title: 'Password token service',
     description: 'Accounts by password; access and refresh tokens, which are exchanged, listed and revoked.',
     checks: {

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/clock.ts';
 import { type Environment, readConfig } from '#kit/config.ts';
 import { createLog } from '#kit/log.ts';
-import type { Surroundings } from '#kit/service.ts';
+import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { tokens } from './service.ts';
 
@@ -52,7 +52,7 @@ export interface CallOptions {
 /** The service on a free port, without a rate limit and with light hashes unless the environment says otherwise. */
 export async function startTokens(
   environment: Environment = {},
-  nodeEnv: Surroundings['environment'] = 'test',
+  nodeEnv: ServiceContext['environment'] = 'test',
 ): Promise<TestTokens> {
   const dataFolder = testFolder('tokens');
   const clock = new FakeClock();

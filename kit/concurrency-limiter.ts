@@ -1,7 +1,7 @@
-import { AppError } from '../errors.ts';
+import { AppError } from './errors.ts';
 
-/** How much work a {@link Turnstile} admits. */
-export interface TurnstileOptions {
+/** How much work a {@link ConcurrencyLimiter} admits. */
+export interface ConcurrencyLimits {
   /** How many pieces of work run at once. */
   readonly running: number;
   /** How many more may wait for their turn, first come, first served. */
@@ -9,12 +9,12 @@ export interface TurnstileOptions {
 }
 
 /** Lets a bounded number of costly pieces of work run at once, and a bounded number wait. */
-export class Turnstile {
-  readonly #options: TurnstileOptions;
+export class ConcurrencyLimiter {
+  readonly #options: ConcurrencyLimits;
   readonly #queue: (() => void)[] = [];
   #running = 0;
 
-  constructor(options: TurnstileOptions) {
+  constructor(options: ConcurrencyLimits) {
     this.#options = options;
   }
 

@@ -1,17 +1,17 @@
-/** Wakes one loop that waits for work: by a ring, or after a while at the latest. A ring that nobody waits for is kept. */
-export class Bell {
-  #rung = false;
+/** Wakes one loop that waits for work. A notification that arrives while nobody waits is kept for the next wait. */
+export class Notifier {
+  #isPending = false;
   #wake: (() => void) | undefined;
 
-  /** There may be work. */
-  ring(): void {
-    this.#rung = true;
+  /** Wakes the loop: there may be work. */
+  notify(): void {
+    this.#isPending = true;
     this.#wake?.();
   }
 
-  /** Resolves at the next ring, after `maxMs`, or when the signal aborts. */
+  /** Resolves at the next notification, after `maxMs`, or when the signal aborts. */
   async wait(maxMs: number, signal: AbortSignal): Promise<void> {
-    if (!this.#rung && !signal.aborted) {
+    if (!this.#isPending && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, maxMs);
       this.#wake = resolve;
@@ -21,6 +21,6 @@ export class Bell {
       clearTimeout(timer);
       this.#wake = undefined;
     }
-    this.#rung = false;
+    this.#isPending = false;
   }
 }
