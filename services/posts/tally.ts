@@ -1,5 +1,5 @@
+import { utf16 } from '#kit/utf16.ts';
 import type { NewPost } from './post.ts';
-import { utf16 } from './utf16.ts';
 
 const hourMs = 3_600_000;
 /** Code points are counted in tables of so many, made as they occur; those beyond the Basic Multilingual Plane in a map. */
