@@ -18,11 +18,29 @@ import { type Session, Visit } from './visit.ts';
 /** What a page handler gives: a whole document, or a reply that it has sent itself. */
 export type PageHandler<T> = (visit: Visit<T>) => Promise<string | FastifyReply>;
 
+/**
+ * Who may see a page: everybody, or those whom a function lets through. It throws `unauthenticated` or `forbidden`, or
+ * gives what the handler gets in place of the visit, such as who is signed in.
+ */
+export type PageAccess<T, R> = 'public' | ((visit: Visit<T>) => R | Promise<R>);
+
 /** Adds pages to a server. Both take the forms that browsers send; `post` also checks where they come from. */
 export interface PageRoutes<T> {
+  get<R = Visit<T>>(path: string, options: PageOptions<T, R>, handler: (reader: R) => PageResult): void;
   get(path: string, handler: PageHandler<T>): void;
+  post<R = Visit<T>>(
+    path: string,
+    options: PageOptions<T, R> & PostOptions,
+    handler: (reader: R) => PageResult,
+  ): void;
   post(path: string, handler: PageHandler<T>, options?: PostOptions): void;
 }
+
+export interface PageOptions<T, R> {
+  readonly access: PageAccess<T, R>;
+}
+
+type PageResult = ReturnType<PageHandler<never>>;
 
 /** Answers a request that came to another route with a page, for addresses that browsers share with programs. */
 export type PageAnswer<T> = (
@@ -82,14 +100,27 @@ export function servePages<T>(
     pages.setErrorHandler((error, request, reply) => sendError(visitOf(request, reply), options, error));
     const run = (handler: PageHandler<T>) => (request: FastifyRequest, reply: FastifyReply) =>
       handler(visitOf(request, reply));
-    const routes: PageRoutes<T> = {
-      get: (path, handler) => pages.get(path, hidden, run(handler)),
-      post: (path, handler, post = {}) => pages.post(path, postOptions(post), run(handler)),
-    };
-    routes.post('/theme', async (visit) => rememberTheme(visit));
+    const routes = {
+      get: (path: string, ...given: Given<T>) => pages.get(path, hidden, run(handlerOf(given))),
+      post: (path: string, ...given: Given<T>) =>
+        pages.post(path, postOptions(optionsOf(given)), run(handlerOf(given))),
+    } as PageRoutes<T>;
+    routes.post('/theme', { access: 'public' }, async (visit) => rememberTheme(visit));
     addRoutes(routes);
   });
   return (request, reply, handler) => answerElsewhere(visitOf(request, reply), options, handler);
+}
+
+type Given<T> = (PageHandler<T> | (PostOptions & Partial<PageOptions<T, Visit<T>>>) | undefined)[];
+
+function optionsOf<T>(given: Given<T>): PostOptions & Partial<PageOptions<T, Visit<T>>> {
+  return given.find((each) => typeof each === 'object') ?? {};
+}
+
+function handlerOf<T>(given: Given<T>): PageHandler<T> {
+  const handler = given.find((each) => typeof each === 'function') as PageHandler<T>;
+  const { access = 'public' } = optionsOf(given);
+  return access === 'public' ? handler : async (visit) => handler(await access(visit));
 }
 
 async function answerElsewhere<T>(

@@ -1,11 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import Fastify, {
-  errorCodes,
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type RawServerDefault,
-} from 'fastify';
+import Fastify, { errorCodes } from 'fastify';
 import type { Log } from '../log.ts';
+import { enforceAccess, type FastifyApp, type HttpApp } from './access.ts';
 import { createAccessLog, statusOf } from './access-log.ts';
 import { parseBody } from './body.ts';
 import { clientAddress, type TrustedProxy } from './client-address.ts';
@@ -31,17 +26,7 @@ import { answerUnparsedRequests } from './unparsed.ts';
 import { writeAnswer } from './unread-body.ts';
 import { parseQuery } from './validation/query.ts';
 
-/**
- * A Fastify instance whose route schemas are TypeBox types; plugins of routes take this. Log by the context'
- * log: `request.log` says nothing, because a logger for each request costs more than a trivial one.
- */
-export type HttpApp = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
+export type { HttpApp } from './access.ts';
 
 /** A server with the house's manners. Disposing it stops it gracefully. */
 export interface HttpServer extends AsyncDisposable {
@@ -67,6 +52,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const door = createDoor({ traffic, limits, routes, answers, cors, trustedProxy });
   const app = createApp({ limits, door, answers, trustedProxy, log: context.log });
   const document = new ApiDocument(options, answers);
+  enforceAccess(app);
   document.watch(app);
   decorateWithTrace(app);
   connections.watch(app.server);
@@ -93,7 +79,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   addProbes(app, { checks, optionalChecks, namesOptionalChecks, traffic, log: context.log });
   let stopped: Promise<void> | undefined;
   return {
-    app,
+    app: app as HttpApp,
     listen: () => listen(app, options),
     [Symbol.asyncDispose]() {
       stopped ??= traffic.stop(app);
@@ -135,9 +121,9 @@ function createApp(options: {
   answers: ErrorAnswers;
   trustedProxy: TrustedProxy | undefined;
   log: Log;
-}): HttpApp {
+}): FastifyApp {
   const { limits, door, answers, trustedProxy, log } = options;
-  const app: HttpApp = Fastify({
+  const app: FastifyApp = Fastify({
     serverFactory: (route) => createListener(limits, door, route),
     logController: new ServerLog(log),
     genReqId: (request) => String(request.headers['x-request-id']),

@@ -17,7 +17,7 @@ export interface AccessRequest {
 }
 
 /** Everything that a policy may look at. */
-export interface Question {
+export interface AccessQuery {
   readonly uid: number;
   readonly username: string;
   readonly role: Role;
@@ -26,37 +26,37 @@ export interface Question {
   readonly action: Action;
 }
 
-/** What the policies say, and which one of them said it. */
-export interface Answer {
+/** Whether the policies allow it, and the id of the policy that decided. */
+export interface PolicyDecision {
   readonly allowed: boolean;
   readonly policy: string;
 }
 
-export interface Verdict extends Answer {
+export interface Verdict extends PolicyDecision {
   readonly reason: '' | 'MFA_REQUIRED' | 'ROLE';
 }
 
 const denial: Verdict = { allowed: false, reason: 'ROLE', policy: defaultDeny };
 
 /**
- * May this account do that? The account decides, not the claim: without one, with another name or disabled, no policy
- * is asked.
+ * Decides by the stored account, not by the claim: a missing or disabled account, or one with another name, is denied
+ * before any policy is evaluated.
  */
 export function decide(
-  evaluate: (question: Question) => Answer,
+  evaluate: (query: AccessQuery) => PolicyDecision,
   account: Account | undefined,
   request: AccessRequest,
 ): Verdict {
-  const question = questionOf(account, request);
-  if (!question) return denial;
-  const answer = evaluate(question);
-  if (answer.allowed) return { ...answer, reason: '' };
-  const confirmed = question.mfaVerified ? answer : evaluate({ ...question, mfaVerified: true });
+  const query = queryOf(account, request);
+  if (!query) return denial;
+  const decision = evaluate(query);
+  if (decision.allowed) return { ...decision, reason: '' };
+  const confirmed = query.mfaVerified ? decision : evaluate({ ...query, mfaVerified: true });
   if (confirmed.allowed) return { allowed: false, reason: 'MFA_REQUIRED', policy: confirmed.policy };
-  return { allowed: false, reason: 'ROLE', policy: answer.policy };
+  return { allowed: false, reason: 'ROLE', policy: decision.policy };
 }
 
-function questionOf(account: Account | undefined, request: AccessRequest): Question | undefined {
+function queryOf(account: Account | undefined, request: AccessRequest): AccessQuery | undefined {
   if (!account || account.disabled) return undefined;
   if (account.uid !== request.uid || account.username !== request.username) return undefined;
   const resourceType = resourceTypes.find((known) => known === request.resourceType);

@@ -12,8 +12,8 @@ export interface Account {
 }
 
 /**
- * The text that identifies a username: `Alice` and `alice` are the same account. Only ASCII letters fold, and only
- * ASCII is allowed in a new username, so no two of them look alike.
+ * The text that identifies a username: `Alice` and `alice` are the same account. Only ASCII letters are
+ * lower-cased, and a new username is ASCII only, so no two look alike.
  */
 export function usernameKey(username: string): string {
   return username.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -30,9 +30,9 @@ export function asRole(text: string): Role {
   return role;
 }
 
-/** Throws where a new account cannot be like that. */
+/** Throws `validation_failed` if a new account breaks a rule. */
 export function checkNewAccount(account: { username: string; password: string; role: string }): void {
-  refuseFields({
+  throwOnProblems({
     username: isUsername(account.username) ? undefined : wrongUsername,
     password: newPasswordProblem(account.password),
     role: (roles as readonly string[]).includes(account.role) ? undefined : wrongRole,
@@ -40,12 +40,12 @@ export function checkNewAccount(account: { username: string; password: string; r
 }
 
 export function checkNewPassword(password: string): void {
-  refuseFields({ password: newPasswordProblem(password) });
+  throwOnProblems({ password: newPasswordProblem(password) });
 }
 
-/** Throws where nobody can sign in like that, whoever they are. */
+/** Throws `validation_failed` for credentials that no account can have. */
 export function checkCredentials(credentials: { username: string; password: string }): void {
-  refuseFields({
+  throwOnProblems({
     username: lengthProblem(credentials.username, 1, 128),
     password: lengthProblem(credentials.password, 1, 1_024),
   });
@@ -67,7 +67,7 @@ function lengthProblem(value: string, min: number, max: number): string | undefi
   return undefined;
 }
 
-function refuseFields(problems: Readonly<Record<string, string | undefined>>): void {
+function throwOnProblems(problems: Readonly<Record<string, string | undefined>>): void {
   const fields: Fields = Object.fromEntries(
     Object.entries(problems).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

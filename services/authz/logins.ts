@@ -36,8 +36,8 @@ const windowMs = 5 * 60_000;
 const sweepEveryMs = 60_000;
 
 /**
- * Signing in: at most ten failures in five minutes for a username from one address. An attempt counts before its
- * password is looked at, and a right one takes the count back; parallel guesses gain nothing.
+ * Signs accounts in: at most ten failures in five minutes for a username from one network. An attempt is counted before
+ * its password is checked, and a correct one clears the count, so parallel guesses gain nothing.
  */
 export class Logins {
   readonly #options: LoginsOptions;
@@ -53,7 +53,7 @@ export class Logins {
     });
   }
 
-  /** The account. An unknown name, a wrong password and a disabled account are one refusal, in text and time. */
+  /** The account. An unknown name, a wrong password and a disabled account give the same error, in text and time. */
   async login(credentials: Credentials): Promise<Account> {
     const { remoteAddress } = credentials;
     try {
@@ -89,7 +89,7 @@ export class Logins {
   async #login(credentials: Credentials): Promise<Account> {
     checkCredentials(credentials);
     const login = loginKey(credentials);
-    // Looked at before waiting for a turn: somebody who is refused anyway must not hold up the others.
+    // Checked before waiting for a slot: a rejected client must not delay the others.
     const retryAfterMs = await this.#retryAfterMs(login);
     if (retryAfterMs > 0) throw limited(retryAfterMs);
     return this.#options.passwords.inTurn((hasher) => this.#attempt(hasher, login, credentials));

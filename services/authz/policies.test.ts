@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '#kit/errors.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import type { Question } from './access.ts';
+import type { AccessQuery } from './access.ts';
 import { Policies } from './policies.ts';
 import { shippedPolicies } from './policy-files.ts';
 
-const question: Question = {
+const query: AccessQuery = {
   uid: 4,
   username: 'alice',
   role: 'viewer',
@@ -26,8 +26,8 @@ test('the shipped policies are sound and have the ids of the specification', asy
     'viewer-read',
   ]);
   assert.deepEqual(policies.warnings, []);
-  assert.deepEqual(policies.evaluate(question), { allowed: true, policy: 'viewer-read' });
-  assert.deepEqual(policies.evaluate({ ...question, action: 'write' }), {
+  assert.deepEqual(policies.evaluate(query), { allowed: true, policy: 'viewer-read' });
+  assert.deepEqual(policies.evaluate({ ...query, action: 'write' }), {
     allowed: false,
     policy: 'default-deny',
   });
@@ -97,8 +97,8 @@ test('refuses a folder that is missing or holds no policies', async () => {
 test('a policy that forbids wins, and is the one that is named', async () => {
   const folder = policyFolder('@id("not-alice")\nforbid (principal == Account::"4", action, resource);');
   using policies = await Policies.open(folder);
-  assert.deepEqual(policies.evaluate(question), { allowed: false, policy: 'not-alice' });
-  assert.deepEqual(policies.evaluate({ ...question, uid: 5 }), { allowed: true, policy: 'viewer-read' });
+  assert.deepEqual(policies.evaluate(query), { allowed: false, policy: 'not-alice' });
+  assert.deepEqual(policies.evaluate({ ...query, uid: 5 }), { allowed: true, policy: 'viewer-read' });
 });
 
 test('throws where a policy fails while it is evaluated, even if another one allows', async () => {
@@ -106,13 +106,13 @@ test('throws where a policy fails while it is evaluated, even if another one all
     '@id("overflow")\nforbid (principal, action, resource) when { principal.uid + 9223372036854775807 > 0 };',
   );
   using policies = await Policies.open(folder);
-  assert.throws(() => policies.evaluate(question), /overflow/);
+  assert.throws(() => policies.evaluate(query), /overflow/);
 });
 
 test('a reload replaces all policies; one that fails changes nothing', async () => {
   const folder = policyFolder('@id("lent")\npermit (principal == Account::"4", action, resource);');
   using policies = await Policies.open(folder);
-  const write = { ...question, action: 'write' } as const;
+  const write = { ...query, action: 'write' } as const;
   assert.deepEqual(policies.evaluate(write), { allowed: true, policy: 'lent' });
   const before = policies.version;
 
@@ -131,7 +131,7 @@ test('a reload replaces all policies; one that fails changes nothing', async () 
 test('two sets live side by side in one process', async () => {
   using strict = await Policies.open(shippedPolicies);
   using lax = await Policies.open(policyFolder('@id("all")\npermit (principal, action, resource);'));
-  const write = { ...question, action: 'write' } as const;
+  const write = { ...query, action: 'write' } as const;
   assert.equal(strict.evaluate(write).allowed, false);
   assert.equal(lax.evaluate(write).allowed, true);
 });

@@ -1,5 +1,5 @@
 import { newId } from '#kit/ids.ts';
-import { type Answer, defaultDeny, type Question } from './access.ts';
+import { type AccessQuery, defaultDeny, type PolicyDecision } from './access.ts';
 import { type Cedar, loadCedar } from './cedar.ts';
 import { type PolicyFiles, readPolicyFiles } from './policy-files.ts';
 
@@ -7,10 +7,10 @@ import { type PolicyFiles, readPolicyFiles } from './policy-files.ts';
 export class Policies implements Disposable {
   readonly #cedar: Cedar;
   readonly #folder: string;
-  // Cedar keeps what it parsed under a name, for the whole process.
+  // Cedar stores parsed policies under a name for the whole process.
   readonly #parsedName = newId();
   #files: PolicyFiles;
-  #answers = new Map<string, Answer>();
+  #cache = new Map<string, PolicyDecision>();
   #reloading: Promise<unknown> = Promise.resolve();
 
   static async open(folder: string): Promise<Policies> {
@@ -37,7 +37,7 @@ export class Policies implements Disposable {
     return this.#files.warnings;
   }
 
-  /** Reads the folder again; true where it changed. Throws, and keeps what is in force, where it is not sound. */
+  /** Reads the folder again; true if it changed. If it is not valid, throws and leaves the current policies in force. */
   reload(): Promise<boolean> {
     const reloaded = this.#reloading.then(() => this.#reload());
     this.#reloading = reloaded.catch(() => {});
@@ -45,17 +45,17 @@ export class Policies implements Disposable {
   }
 
   /**
-   * What the policies say. The answer depends on nothing but them and the question, so it is kept until they change.
-   * Throws where a policy could not be evaluated: Cedar would pass over it, even one that forbids.
+   * What the policies decide. The decision depends only on them and the query, so it is cached until they change.
+   * Throws if a policy cannot be evaluated: Cedar would skip it, even one that forbids.
    */
-  evaluate = (question: Question): Answer => {
-    const key = Object.values(question).join('\n');
-    const known = this.#answers.get(key);
+  evaluate = (query: AccessQuery): PolicyDecision => {
+    const key = Object.values(query).join('\n');
+    const known = this.#cache.get(key);
     if (known) return known;
-    const answer = this.#ask(question);
-    if (this.#answers.size >= answersMax) this.#answers.clear();
-    this.#answers.set(key, answer);
-    return answer;
+    const decision = this.#evaluate(query);
+    if (this.#cache.size >= cachedMax) this.#cache.clear();
+    this.#cache.set(key, decision);
+    return decision;
   };
 
   [Symbol.dispose](): void {
@@ -76,13 +76,13 @@ export class Policies implements Disposable {
       this.#cedar.preparsePolicySet(this.#parsedName, { staticPolicies: policies }),
     ];
     if (outcomes.some((outcome) => outcome.type === 'failure')) throw new Error(JSON.stringify(outcomes));
-    this.#answers = new Map();
+    this.#cache = new Map();
   }
 
-  #ask(question: Question): Answer {
-    const { uid, username, role, mfaVerified, resourceType, action } = question;
+  #evaluate(query: AccessQuery): PolicyDecision {
+    const { uid, username, role, mfaVerified, resourceType, action } = query;
     const principal = { type: 'Account', id: String(uid) };
-    const answer = this.#cedar.statefulIsAuthorized({
+    const result = this.#cedar.statefulIsAuthorized({
       principal,
       action: { type: 'Action', id: action },
       resource: { type: 'Resource', id: resourceType },
@@ -92,11 +92,11 @@ export class Policies implements Disposable {
       validateRequest: true,
       preparsedPolicySetId: this.#parsedName,
     });
-    if (answer.type === 'failure') throw new Error(JSON.stringify(answer.errors));
-    const { decision, diagnostics } = answer.response;
+    if (result.type === 'failure') throw new Error(JSON.stringify(result.errors));
+    const { decision, diagnostics } = result.response;
     if (diagnostics.errors.length > 0) throw new Error(JSON.stringify(diagnostics.errors));
     return { allowed: decision === 'allow', policy: diagnostics.reason.sort()[0] ?? defaultDeny };
   }
 }
 
-const answersMax = 10_000;
+const cachedMax = 10_000;

@@ -41,8 +41,8 @@ export async function runPolicyTests(text: string, folder = shippedPolicies): Pr
     const actual = outcomeOf(policies, row);
     if (actual === `${row.outcome} ${row.policy}`) return [];
     const { line, role, resource, action, mfa, account } = row;
-    const question = `${role} ${action} ${resource}, mfa ${mfa}, ${account}`;
-    return [`line ${line}: ${question}: expected ${row.outcome} ${row.policy}, got ${actual}`];
+    const query = `${role} ${action} ${resource}, mfa ${mfa}, ${account}`;
+    return [`line ${line}: ${query}: expected ${row.outcome} ${row.policy}, got ${actual}`];
   });
   const combinations = Object.values(columns).reduce((product, words) => product * words.length, 1);
   return { passed: cases.length - failures.length, failures, uncovered: combinations - cases.length };
@@ -80,7 +80,7 @@ export function parsePolicyCases(text: string): PolicyCase[] {
       line,
       Object.fromEntries(names.map((name, index) => [name, words[index] as string])),
     );
-    for (const row of cases) refuseSecond(seen, row);
+    for (const row of cases) rejectDuplicate(seen, row);
     return cases;
   });
 }
@@ -100,7 +100,7 @@ function expand(line: number, row: Record<string, string>): PolicyCase[] {
   return cases.map((combination) => ({ line, ...combination }) as unknown as PolicyCase);
 }
 
-function refuseSecond(
+function rejectDuplicate(
   seen: Map<string, number>,
   { line, role, resource, action, mfa, account }: PolicyCase,
 ): void {

@@ -20,11 +20,12 @@ export async function readPolicyFiles(cedar: Cedar, folder: string): Promise<Pol
   const schema = await readFile(new URL('policies/authz.cedarschema', import.meta.url), 'utf8');
   const policies: Record<string, string> = Object.create(null);
   const fileNames = (await listFolder(folder)).filter((name) => name.endsWith('.cedar')).sort();
-  if (fileNames.length === 0) throw refusal(`${folder} holds no .cedar file`);
+  if (fileNames.length === 0) throw invalidPolicies(`${folder} holds no .cedar file`);
   for (const fileName of fileNames) {
     const text = await readFile(`${folder}/${fileName}`, 'utf8');
     for (const [id, policy] of parseFile(cedar, fileName, text)) {
-      if (policies[id] !== undefined) throw refusal(`${fileName}: there is another policy @id("${id}")`);
+      if (policies[id] !== undefined)
+        throw invalidPolicies(`${fileName}: there is another policy @id("${id}")`);
       policies[id] = policy;
     }
   }
@@ -36,33 +37,35 @@ async function listFolder(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    throw refusal(`${folder} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw invalidPolicies(`${folder} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 
 /** An empty file is refused: an editor that is just saving leaves one for a moment, and a forbidding policy would lapse. */
 function parseFile(cedar: Cedar, fileName: string, text: string): [string, string][] {
   const parts = cedar.policySetTextToParts(text);
-  if (parts.type === 'failure') throw refusal(`${fileName}${describe(parts.errors, text)}`);
-  if (parts.policy_templates.length > 0) throw refusal(`${fileName}: templates are not used here`);
-  if (parts.policies.length === 0) throw refusal(`${fileName}: holds no policy`);
+  if (parts.type === 'failure') throw invalidPolicies(`${fileName}${describe(parts.errors, text)}`);
+  if (parts.policy_templates.length > 0) throw invalidPolicies(`${fileName}: templates are not used here`);
+  if (parts.policies.length === 0) throw invalidPolicies(`${fileName}: holds no policy`);
   return parts.policies.map((policy) => [idOf(fileName, policy), policy]);
 }
 
-/** Cedar's own answer would cost 30 ms more at start. Outside comments and texts, @id can only be the annotation. */
+/** Cedar's own result would cost 30 ms more at start. Outside comments and texts, @id can only be the annotation. */
 function idOf(fileName: string, policy: string): string {
   for (const [, id] of policy.matchAll(commentsTextsAndIds)) if (id) return id;
-  throw refusal(`${fileName}: each policy needs @id("...") of a-z 0-9 -, this one has none: ${policy}`);
+  throw invalidPolicies(
+    `${fileName}: each policy needs @id("...") of a-z 0-9 -, this one has none: ${policy}`,
+  );
 }
 
 const commentsTextsAndIds = /\/\/[^\n]*|@id\s*\(\s*"([a-z0-9][a-z0-9-]{0,63})"\s*\)|"(?:[^"\\]|\\.)*"/gs;
 
 function validate(cedar: Cedar, schema: string, policies: Record<string, string>): string[] {
-  const answer = cedar.validate({ schema, policies: { staticPolicies: policies } });
-  if (answer.type === 'failure') throw refusal(`the schema${describe(answer.errors, schema)}`);
-  const errors = answer.validationErrors.map(({ error }) => withHelp(error));
-  if (errors.length > 0) throw refusal(errors.join('; '));
-  return answer.validationWarnings.map(({ error }) => withHelp(error));
+  const result = cedar.validate({ schema, policies: { staticPolicies: policies } });
+  if (result.type === 'failure') throw invalidPolicies(`the schema${describe(result.errors, schema)}`);
+  const errors = result.validationErrors.map(({ error }) => withHelp(error));
+  if (errors.length > 0) throw invalidPolicies(errors.join('; '));
+  return result.validationWarnings.map(({ error }) => withHelp(error));
 }
 
 interface Problem {
@@ -92,7 +95,7 @@ function versionOf(policies: Record<string, string>): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function refusal(problem: string): AppError {
+function invalidPolicies(problem: string): AppError {
   return new AppError('invalid_input', `Access policies: ${problem}`, {
     fields: { AUTHZ_POLICIES: problem },
     reason: 'CONFIG',

@@ -12,19 +12,19 @@ export interface WatchOptions {
 
 const settleMs = 100;
 
-/** Puts changed policies in force within moments. Broken ones change nothing; they are logged and counted. */
+/** Applies changed policies within moments. Invalid ones change nothing; they are logged and counted. */
 export function watchPolicies({ policies, folder, log, metrics }: WatchOptions): Disposable {
   const reloads = new Counter({
     name: 'authz_policy_reloads_total',
-    help: 'Changes of the policy folder by what came of them',
+    help: 'Reloads of the policy folder by outcome',
     labelNames: ['outcome'],
     registers: [metrics],
   });
-  tell('access policies are in force');
+  logPolicies('access policies are in force');
   let timer: NodeJS.Timeout | undefined;
   const watcher = watchFolder();
 
-  // A system that has no more watches to give is no reason to serve nothing.
+  // The service works without a watch, so a system that has none left must not stop it.
   function watchFolder(): FSWatcher | undefined {
     try {
       return watch(folder, { persistent: false }, settle).on('error', unwatched);
@@ -47,14 +47,17 @@ export function watchPolicies({ policies, folder, log, metrics }: WatchOptions):
     try {
       if (!(await policies.reload())) return;
       reloads.inc({ outcome: 'ok' });
-      tell('access policies changed');
+      logPolicies('access policies changed');
     } catch (error) {
       reloads.inc({ outcome: 'refused' });
-      log.error({ err: error, folder }, 'changed access policies are refused; the former stay in force');
+      log.error(
+        { err: error, folder },
+        'changed access policies are invalid; the previous policies stay in force',
+      );
     }
   }
 
-  function tell(message: string): void {
+  function logPolicies(message: string): void {
     const { ids, version, warnings } = policies;
     if (warnings.length > 0) log.warn({ folder, warnings }, 'access policies are suspicious');
     log.info({ folder, ids, policies: version }, message);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inEveryWorld, refusal, startAuthz } from './testing.ts';
+import { errorOf, inEveryWorld, startAuthz } from './testing.ts';
 
 const alice = { username: 'alice', password: 'correct horse', role: 'editor' };
 
@@ -35,7 +35,7 @@ await inEveryWorld((world) => {
     assert.deepEqual(await change({ disabled: false }), { ...before, role: 'admin' });
     assert.deepEqual(await change({ password: 'battery staple' }), { ...before, role: 'admin' });
     const remoteAddress = '192.0.2.1';
-    assert.equal((await refusal(client.login({ ...alice, remoteAddress }))).code, 'unauthenticated');
+    assert.equal((await errorOf(client.login({ ...alice, remoteAddress }))).code, 'unauthenticated');
     await client.login({ username: 'alice', password: 'battery staple', remoteAddress });
   });
 
@@ -43,7 +43,7 @@ await inEveryWorld((world) => {
     const { client } = await startAuthz(context, world);
     await client.createAccount(alice);
     for (const username of ['alice', 'Alice', 'ADMIN']) {
-      const error = await refusal(client.createAccount({ ...alice, username }));
+      const error = await errorOf(client.createAccount({ ...alice, username }));
       assert.deepEqual([error.code, error.fields], ['conflict', { username: 'is already taken' }]);
     }
   });
@@ -82,13 +82,13 @@ await inEveryWorld((world) => {
       ],
     ];
     for (const [part, fields] of malformed) {
-      const error = await refusal(client.createAccount({ ...alice, ...part }));
+      const error = await errorOf(client.createAccount({ ...alice, ...part }));
       assert.deepEqual([error.code, error.fields], ['validation_failed', fields], JSON.stringify(part));
     }
     await client.createAccount(alice);
-    const badRole = await refusal(client.updateAccount({ username: 'alice', role: 'root' }));
+    const badRole = await errorOf(client.updateAccount({ username: 'alice', role: 'root' }));
     assert.deepEqual([badRole.code, badRole.fields], ['validation_failed', { role: wrongRole }]);
-    const badPassword = await refusal(client.updateAccount({ username: 'alice', password: '' }));
+    const badPassword = await errorOf(client.updateAccount({ username: 'alice', password: '' }));
     assert.deepEqual(
       [badPassword.code, badPassword.fields],
       ['validation_failed', { password: 'is required' }],
@@ -98,7 +98,7 @@ await inEveryWorld((world) => {
   test('an account that is not there cannot be changed', async (context) => {
     const { client } = await startAuthz(context, world);
     for (const username of ['nobody', '', 'a\u0000b', 'x'.repeat(1_000)]) {
-      assert.equal((await refusal(client.updateAccount({ username, disabled: true }))).code, 'not_found');
+      assert.equal((await errorOf(client.updateAccount({ username, disabled: true }))).code, 'not_found');
     }
   });
 });

@@ -7,7 +7,7 @@ import type { LoginRequest } from '#proto/authz/v1/authz.ts';
 import { Accounts } from './accounts.ts';
 import { Logins } from './logins.ts';
 import { findByUsername } from './store.ts';
-import { inEveryWorld, openStore, refusal, startAuthz, type TestAuthz, type World } from './testing.ts';
+import { errorOf, inEveryWorld, openStore, startAuthz, type TestAuthz, type World } from './testing.ts';
 
 const alice = { username: 'alice', password: 'correct horse' };
 const home = '192.0.2.1';
@@ -24,7 +24,7 @@ await inEveryWorld((world) => {
     }
   });
 
-  test('unknown, wrong and disabled are one answer', async (context) => {
+  test('unknown, wrong and disabled get the same response', async (context) => {
     const { client } = await startWithAlice(context, world);
     await client.createAccount({ username: 'charlie', password: 'correct horse', role: 'viewer' });
     await client.updateAccount({ username: 'charlie', disabled: true });
@@ -40,7 +40,7 @@ await inEveryWorld((world) => {
       { username: '\u212aelvin', password: 'correct horse' },
     ];
     for (const attempt of attempts) {
-      const error = await refusal(client.login({ ...attempt, remoteAddress: home }));
+      const error = await errorOf(client.login({ ...attempt, remoteAddress: home }));
       assert.deepEqual(
         [error.code, error.reason, error.message, error.fields, error.retryAfterSeconds],
         ['unauthenticated', 'INVALID_CREDENTIALS', 'The username or the password is wrong.', {}, undefined],
@@ -63,12 +63,12 @@ await inEveryWorld((world) => {
     ];
     for (let round = 0; round < 3; round++) {
       for (const [part, fields] of malformed) {
-        const error = await refusal(client.login({ ...alice, remoteAddress: home, ...part }));
+        const error = await errorOf(client.login({ ...alice, remoteAddress: home, ...part }));
         assert.deepEqual([error.code, error.fields], ['validation_failed', fields]);
       }
     }
     const longest = { username: '\u{1f600}'.repeat(128), password: '\u{1f600}'.repeat(1_024) };
-    assert.equal((await refusal(client.login({ ...longest, remoteAddress: home }))).code, 'unauthenticated');
+    assert.equal((await errorOf(client.login({ ...longest, remoteAddress: home }))).code, 'unauthenticated');
     await client.login({ ...alice, remoteAddress: home });
   });
 
@@ -77,21 +77,21 @@ await inEveryWorld((world) => {
     const from = (remoteAddress: string, password = 'wrong', username = 'alice') =>
       client.login({ username, password, remoteAddress });
     for (let failure = 0; failure < 10; failure++) {
-      assert.equal((await refusal(from(home))).code, 'unauthenticated');
+      assert.equal((await errorOf(from(home))).code, 'unauthenticated');
       clock.advance(1_000);
     }
-    const error = await refusal(from(home, alice.password));
+    const error = await errorOf(from(home, alice.password));
     assert.deepEqual([error.code, error.retryAfterSeconds], ['rate_limited', 290]);
-    assert.equal((await refusal(from(home, alice.password, 'ALICE'))).code, 'rate_limited');
-    assert.equal((await refusal(from('::ffff:192.0.2.1'))).code, 'rate_limited');
-    assert.equal((await refusal(from(home, 'wrong', 'bob'))).code, 'unauthenticated');
+    assert.equal((await errorOf(from(home, alice.password, 'ALICE'))).code, 'rate_limited');
+    assert.equal((await errorOf(from('::ffff:192.0.2.1'))).code, 'rate_limited');
+    assert.equal((await errorOf(from(home, 'wrong', 'bob'))).code, 'unauthenticated');
     await from('192.0.2.2', alice.password);
 
     clock.advance(289_999);
-    assert.equal((await refusal(from(home))).retryAfterSeconds, 1);
+    assert.equal((await errorOf(from(home))).retryAfterSeconds, 1);
     clock.advance(1);
-    assert.equal((await refusal(from(home))).code, 'unauthenticated');
-    assert.equal((await refusal(from(home))).code, 'rate_limited');
+    assert.equal((await errorOf(from(home))).code, 'unauthenticated');
+    assert.equal((await errorOf(from(home))).code, 'rate_limited');
     clock.advance(1_000);
     await from(home, alice.password);
   });
@@ -99,15 +99,15 @@ await inEveryWorld((world) => {
   test('an unknown name is closed like a known one', async (context) => {
     const { client } = await startAuthz(context, world);
     const attempt = { username: 'nobody', password: 'wrong', remoteAddress: home };
-    for (let failure = 0; failure < 10; failure++) await refusal(client.login(attempt));
-    assert.equal((await refusal(client.login(attempt))).code, 'rate_limited');
+    for (let failure = 0; failure < 10; failure++) await errorOf(client.login(attempt));
+    assert.equal((await errorOf(client.login(attempt))).code, 'rate_limited');
   });
 
   test('a sign-in clears the failures before it', async (context) => {
     const { client } = await startWithAlice(context, world);
     for (let round = 0; round < 3; round++) {
       for (let failure = 0; failure < 9; failure++) {
-        const error = await refusal(client.login({ ...alice, password: 'wrong', remoteAddress: home }));
+        const error = await errorOf(client.login({ ...alice, password: 'wrong', remoteAddress: home }));
         assert.equal(error.code, 'unauthenticated');
       }
       await client.login({ ...alice, remoteAddress: home });
@@ -119,7 +119,7 @@ await inEveryWorld((world) => {
     const second = await startAuthz(context, world, { beside: first });
     const guesses = Array.from({ length: 60 }, (_, index) => {
       const { client } = index % 2 ? first : second;
-      return refusal(client.login({ ...alice, password: `guess ${index}`, remoteAddress: home }));
+      return errorOf(client.login({ ...alice, password: `guess ${index}`, remoteAddress: home }));
     });
     const codes = Map.groupBy(await Promise.all(guesses), (error) => error.code);
     assert.deepEqual([codes.get('unauthenticated')?.length, codes.get('rate_limited')?.length], [10, 50]);
@@ -131,17 +131,17 @@ await inEveryWorld((world) => {
     assert.equal((await Promise.all(attempts)).length, 40);
   });
 
-  test('a hash of another cost is made anew at the next sign-in', async (context) => {
+  test('a hash of another cost is replaced at the next sign-in', async (context) => {
     const first = await startWithAlice(context, world);
     const before = await storedHash(first, world);
     const environment = { ARGON2_PASSES: '2' };
     const second = await startAuthz(context, world, { beside: first, environment });
-    await refusal(second.client.login({ ...alice, password: 'wrong', remoteAddress: home }));
+    await errorOf(second.client.login({ ...alice, password: 'wrong', remoteAddress: home }));
     assert.equal(await storedHash(first, world), before);
     await second.client.login({ ...alice, remoteAddress: home });
     assert.match(await storedHash(first, world), /^\$argon2id\$v=19\$m=8,t=2,p=1\$/);
     await second.client.login({ ...alice, remoteAddress: home });
-    await refusal(second.client.login({ ...alice, password: 'wrong', remoteAddress: home }));
+    await errorOf(second.client.login({ ...alice, password: 'wrong', remoteAddress: home }));
   });
 
   test('attempts that no longer count are swept away', async (context) => {
@@ -154,7 +154,7 @@ await inEveryWorld((world) => {
     const count = async () =>
       (await database.kysely.selectFrom('login_attempt').selectAll().execute()).length;
     for (const username of ['alice', 'bob']) {
-      await refusal(client.login({ username, password: 'wrong', remoteAddress: home }));
+      await errorOf(client.login({ username, password: 'wrong', remoteAddress: home }));
       clock.advance(60_000);
     }
     await logins.sweep();
@@ -170,11 +170,11 @@ await inEveryWorld((world) => {
   test('sign-ins are counted, and no password is logged', async (context) => {
     const { client, metrics, logs } = await startWithAlice(context, world);
     await client.login({ ...alice, remoteAddress: home });
-    await refusal(client.login({ ...alice, password: 'wrong one', remoteAddress: home }));
+    await errorOf(client.login({ ...alice, password: 'wrong one', remoteAddress: home }));
     const figures = await metrics.getSingleMetricAsString('authz_logins_total');
     assert.match(figures, /\{outcome="ok"\} 1/);
     assert.match(figures, /\{outcome="unauthenticated"\} 1/);
-    await refusal(client.login({ username: 'my password', password: 'wrong one', remoteAddress: home }));
+    await errorOf(client.login({ username: 'my password', password: 'wrong one', remoteAddress: home }));
     const told = logs.lines.filter(({ msg }) => msg === 'sign-in').map(({ outcome, uid }) => [outcome, uid]);
     assert.deepEqual(told, [
       ['ok', 4],

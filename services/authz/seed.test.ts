@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
-import { inEveryWorld, refusal, startAuthz, type TestAuthz } from './testing.ts';
+import { errorOf, inEveryWorld, startAuthz, type TestAuthz } from './testing.ts';
 
 const given = {
   DEMO_ADMIN_PASSWORD: 'a',
@@ -42,7 +42,7 @@ await inEveryWorld((world) => {
     const second = await startAuthz(context, world, { beside: first, environment: changed });
     assert.equal((await passwordsInForce(second)).editor, 'another password');
     const attempt = { username: 'editor', password: 'editor password', remoteAddress: '' };
-    assert.equal((await refusal(first.client.login(attempt))).code, 'unauthenticated');
+    assert.equal((await errorOf(first.client.login(attempt))).code, 'unauthenticated');
     const third = await startAuthz(context, world, { beside: first });
     assert.deepEqual(third.running.demoSignIns, []);
     await third.client.login({ ...attempt, password: 'another password' });
@@ -102,7 +102,7 @@ await inEveryWorld((world) => {
       [true, true, true],
     );
     const attempt = { username: 'admin', password: given.DEMO_ADMIN_PASSWORD, remoteAddress: '' };
-    assert.equal((await refusal(production.client.login(attempt))).code, 'unauthenticated');
+    assert.equal((await errorOf(production.client.login(attempt))).code, 'unauthenticated');
     assert.equal(
       (await production.client.decide({ subject, resourceType: 'post', action: 'read' })).allowed,
       false,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keptSecret } from '#kit/auth/kept-secret.ts';
 import type { Passwords } from '#kit/auth/passwords.ts';
+import { storedSecret } from '#kit/auth/stored-secret.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import { newSecret } from '#kit/ids.ts';
@@ -29,13 +29,13 @@ export async function seedDemoAccounts(options: SeedOptions): Promise<DemoSignIn
   // One after another: a hash takes 19 MiB, which the process would not give back.
   for (const role of roles) {
     const given = options.given[role];
-    const known = given ? await seedGiven(options, role, given) : await seedKept(options, role);
+    const known = given ? await seedConfigured(options, role, given) : await seedStored(options, role);
     if (known) signIns.push(known);
   }
   return signIns;
 }
 
-async function seedGiven(
+async function seedConfigured(
   options: SeedOptions,
   role: Role,
   password: string,
@@ -48,7 +48,7 @@ async function seedGiven(
   }
   if (known && (await passwords.verify(known.passwordHash, password))) return signIn(known, password);
   const after = await passwords.hash(password);
-  const account = known ?? (await makeAccount(options, role, after));
+  const account = known ?? (await ensureAccount(options, role, after));
   if (!account?.demo) return undefined;
   if (account.passwordHash !== after) {
     await replaceHash.run(database, { uid: account.uid, before: account.passwordHash, after });
@@ -56,20 +56,21 @@ async function seedGiven(
   return signIn(account, password);
 }
 
-async function seedKept(options: SeedOptions, role: Role): Promise<DemoSignIn | undefined> {
+async function seedStored(options: SeedOptions, role: Role): Promise<DemoSignIn | undefined> {
   const { database, passwords, dataFolder, log } = options;
   const file = join(dataFolder, `authz-demo-${role}.json`);
   const known = await findByUsername(database, role);
-  if (!known) await keptSecret(file, () => newKept(passwords));
-  const kept = await readKept(file);
-  const account = known ?? (kept && (await makeAccount(options, role, kept.passwordHash)));
-  if (kept && account && (await isInForce(passwords, account, kept))) return signIn(account, kept.password);
+  if (!known) await storedSecret(file, () => newStoredPassword(passwords));
+  const stored = await readStoredPassword(file);
+  const account = known ?? (stored && (await ensureAccount(options, role, stored.passwordHash)));
+  if (stored && account && (await isInForce(passwords, account, stored)))
+    return signIn(account, stored.password);
   log.info({ username: role }, 'the password of this account was set elsewhere');
   return undefined;
 }
 
 /** The account as it is now, whoever made it; none where the uid is somebody else's. */
-async function makeAccount(
+async function ensureAccount(
   { database, clock }: SeedOptions,
   role: Role,
   passwordHash: string,
@@ -89,23 +90,29 @@ function signIn({ username, role }: StoredAccount, password: string): DemoSignIn
   return { username, password, role };
 }
 
-interface Kept {
+interface StoredPassword {
   readonly password: string;
   /** Tells without hashing again whether the password is still in force. */
   readonly passwordHash: string;
 }
 
-async function isInForce(passwords: Passwords, account: StoredAccount, kept: Kept): Promise<boolean> {
-  return account.passwordHash === kept.passwordHash || passwords.verify(account.passwordHash, kept.password);
+async function isInForce(
+  passwords: Passwords,
+  account: StoredAccount,
+  stored: StoredPassword,
+): Promise<boolean> {
+  return (
+    account.passwordHash === stored.passwordHash || passwords.verify(account.passwordHash, stored.password)
+  );
 }
 
-async function newKept(passwords: Passwords): Promise<string> {
+async function newStoredPassword(passwords: Passwords): Promise<string> {
   const password = newSecret(12);
-  const kept: Kept = { password, passwordHash: await passwords.hash(password) };
-  return JSON.stringify(kept, null, 2);
+  const stored: StoredPassword = { password, passwordHash: await passwords.hash(password) };
+  return JSON.stringify(stored, null, 2);
 }
 
-async function readKept(file: string): Promise<Kept | undefined> {
+async function readStoredPassword(file: string): Promise<StoredPassword | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {

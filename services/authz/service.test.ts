@@ -22,7 +22,7 @@ await inEveryWorld((world) => {
     assert.deepEqual({ allowed, policy }, { allowed: true, policy: 'editor-delete' });
 
     writeFileSync(join(folder, 'lenient.cedar'), 'permit (');
-    await started.logs.told('changed access policies are refused; the former stay in force');
+    await started.logs.told('changed access policies are invalid; the previous policies stay in force');
     assert.equal((await started.client.decide(deletion)).policy, 'editor-delete');
 
     rmSync(join(folder, 'lenient.cedar'));

@@ -13,7 +13,8 @@ import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
-import { authz, type RunningAuthz } from './service.ts';
+import { authz } from './service.ts';
+
 import type { Tables } from './store.ts';
 
 /** A database and a way to call. */
@@ -34,7 +35,7 @@ export interface StartOptions {
 
 export interface TestAuthz {
   readonly client: Client<AuthServiceDefinition>;
-  readonly running: RunningAuthz;
+  readonly running: Awaited<ReturnType<typeof authz.start>>;
   readonly clock: FakeClock;
   readonly dataFolder: string;
   readonly metrics: Registry;
@@ -118,7 +119,7 @@ export async function startAuthz(
 
 function clientOf(
   context: TestContext,
-  running: RunningAuthz,
+  running: Awaited<ReturnType<typeof authz.start>>,
   token: string | undefined,
 ): Client<AuthServiceDefinition> {
   if (!running.url) return localClient(AuthServiceDefinition, running.handlers, { log: silentLog });
@@ -146,7 +147,7 @@ async function emptySchema(url: string): Promise<void> {
 }
 
 /** What a call was refused with. */
-export async function refusal(call: Promise<unknown>): Promise<AppError> {
+export async function errorOf(call: Promise<unknown>): Promise<AppError> {
   try {
     await call;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { keptSecret } from '#kit/auth/kept-secret.ts';
+import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { type Config, choice, flag, integer, refuse, type Settings, text } from '#kit/config.ts';
 import { trustProxySetting } from '#kit/http/client-address.ts';
 import { createHttpServer } from '#kit/http/server.ts';
@@ -84,7 +84,7 @@ async function start(
 ): Promise<Running> {
   await using stack = new AsyncDisposableStack();
   const { clock, environment, dataFolder, metrics, tracer } = context;
-  const secret = config.GATEWAY_JWT_SECRET ?? (await keptSecret(join(dataFolder, 'gateway-jwt-secret')));
+  const secret = config.GATEWAY_JWT_SECRET ?? (await storedSecret(join(dataFolder, 'gateway-jwt-secret')));
   if (Buffer.byteLength(secret) < secretBytesMin) {
     refuse({ GATEWAY_JWT_SECRET: `must be at least ${secretBytesMin} bytes` });
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { keptSecret } from '#kit/auth/kept-secret.ts';
+import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { refuse } from '#kit/config.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { Keys } from './keys.ts';
@@ -21,6 +21,6 @@ export async function chooseKeys(config: PasswordlessConfig, context: ServiceCon
       ? { PASSWORDLESS_JWT_SECRET: `(jwt_secret) is required with NODE_ENV=production` }
       : {}),
   });
-  const secret = given ?? (await keptSecret(join(context.dataFolder, 'passwordless.secret')));
+  const secret = given ?? (await storedSecret(join(context.dataFolder, 'passwordless.secret')));
   return new Keys(secret, previous);
 }

@@ -3,30 +3,30 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '../testing/folder.ts';
-import { keptSecret } from './kept-secret.ts';
+import { storedSecret } from './stored-secret.ts';
 
-const folder = testFolder('kept-secret');
+const folder = testFolder('stored-secret');
 
 test('a secret is made once, for everybody who starts at once, and only its owner may read it', async () => {
   const file = join(folder, 'shared');
-  const secrets = await Promise.all(Array.from({ length: 20 }, () => keptSecret(file)));
+  const secrets = await Promise.all(Array.from({ length: 20 }, () => storedSecret(file)));
   assert.equal(new Set(secrets).size, 1);
-  assert.equal(await keptSecret(file), secrets[0]);
+  assert.equal(await storedSecret(file), secrets[0]);
   assert.match(secrets[0] as string, /^[\w-]{43}$/);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
   assert.deepEqual(await readdir(folder), ['shared']);
 });
 
 test('two files hold two secrets', async () => {
-  assert.notEqual(await keptSecret(join(folder, 'one')), await keptSecret(join(folder, 'other')));
+  assert.notEqual(await storedSecret(join(folder, 'one')), await storedSecret(join(folder, 'other')));
 });
 
 test('a secret that somebody put there is taken', async () => {
   const file = join(folder, 'given');
   await writeFile(file, 'of my own making\n');
-  assert.equal(await keptSecret(file), 'of my own making');
+  assert.equal(await storedSecret(file), 'of my own making');
 });
 
 test('a folder that is not there is an error', async () => {
-  await assert.rejects(keptSecret(join(folder, 'nowhere', 'secret')), { code: 'ENOENT' });
+  await assert.rejects(storedSecret(join(folder, 'nowhere', 'secret')), { code: 'ENOENT' });
 });

@@ -5,7 +5,7 @@ import { newId, newSecret } from '../ids.ts';
  * A secret that is made at first use and kept in a file that only its owner may read (mode 0600): 32 random bytes in
  * base64url, or what `make` gives. Of several processes that start at once, all get the secret of the first.
  */
-export async function keptSecret(
+export async function storedSecret(
   file: string,
   make: () => string | Promise<string> = () => newSecret(),
 ): Promise<string> {

@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type {
+  ContextConfigDefault,
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifySchema,
+  RawServerDefault,
+  RouteGenericInterface,
+  RouteHandlerMethod,
+  RouteOptions,
+  RouteShorthandOptions,
+} from 'fastify';
+import type { TypeBoxTypeProvider } from './type-provider.ts';
+
+/** Who may call a route: everybody, or those whom the hooks of a rule let through. */
+export type Access = 'public' | AccessRule;
+
+type Hooks = Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHandler'>;
+
+/** One kind of access: how the API document names it, and the hooks that refuse everybody else by an `AppError`. */
+export interface AccessRule extends Hooks {
+  /** Security requirements of OpenAPI 3.1, such as `[{ bearer: [] }]`; an empty object among them makes it optional. */
+  readonly security: readonly Readonly<Record<string, string[]>>[];
+}
+
+/** What each route must say besides its path, schema and handler. */
+export interface DeclaresAccess {
+  readonly access?: Access;
+}
+
+/** Fastify's own instance, with schemas as TypeBox types. */
+export type FastifyApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+type Methods = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'all';
+
+/** The shorthand methods of Fastify, with access among the options. */
+type RouteMethod = <
+  RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
+  ContextConfig = ContextConfigDefault,
+  const Schema extends FastifySchema = FastifySchema,
+>(
+  path: string,
+  options: RouteShorthandOptions<
+    RawServerDefault,
+    IncomingMessage,
+    ServerResponse,
+    RouteGeneric,
+    ContextConfig,
+    Schema,
+    TypeBoxTypeProvider
+  > &
+    DeclaresAccess,
+  handler: RouteHandlerMethod<
+    RawServerDefault,
+    IncomingMessage,
+    ServerResponse,
+    RouteGeneric,
+    ContextConfig,
+    Schema,
+    TypeBoxTypeProvider
+  >,
+) => HttpApp;
+
+/** A Fastify instance whose routes declare their access. */
+export type HttpApp = FastifyApp & Record<Methods, RouteMethod>;
+
+/** Puts the hooks of each route's access before its own, and its security into the route's schema. */
+export function enforceAccess(app: FastifyApp): void {
+  app.addHook('onRoute', (route: RouteOptions & DeclaresAccess) => {
+    const { access } = route;
+    if (access === undefined || access === 'public') return;
+    const { security, ...hooks } = access;
+    route.schema = { ...route.schema, security } as FastifySchema;
+    for (const name of ['onRequest', 'preValidation', 'preHandler'] as const) {
+      const own = [route[name] ?? []].flat();
+      if (hooks[name]) Object.assign(route, { [name]: [hooks[name], ...own].flat() });
+    }
+  });
+}
