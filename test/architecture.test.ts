@@ -68,6 +68,10 @@ test('the store knows nothing of who calls it', () => {
   });
 });
 
+test('the product never loads what trained its models', () => {
+  refuse(({ target }) => target.startsWith('training/'));
+});
+
 test('only service.ts and the composition choose adapters', () => {
   const choosing = sources.filter(
     (file) =>
@@ -89,7 +93,7 @@ test('every service has its front door and its page', () => {
 
 test('importing a module does nothing', () => {
   const modules = sources.filter(
-    (file) => !isTest(file) && !file.startsWith('bin/') && !/(train|worker|thread|-process)\.ts$/.test(file),
+    (file) => !isTest(file) && !file.startsWith('bin/') && !/(worker|thread|-process)\.ts$/.test(file),
   );
   const script = `
     // A library may look whether these are terminals.

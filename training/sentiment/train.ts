@@ -1,18 +1,20 @@
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { labels } from './labels.ts';
-import { Ensemble, shippedWeights } from './model.ts';
-import type { Example } from './training/corpus.ts';
-import { classWeights, readExamples, topicFolds } from './training/corpus.ts';
-import { learn } from './training/learn.ts';
-import type { Judged } from './training/metrics.ts';
-import { calibrationError, confusionOf, macroRecall, recalls } from './training/metrics.ts';
-import type { Weights } from './weights.ts';
-import { encodeWeights } from './weights.ts';
+import { labels } from '../../services/posts/sentiment/labels.ts';
+import { Ensemble, shippedWeights } from '../../services/posts/sentiment/model.ts';
+import type { Weights } from '../../services/posts/sentiment/weights.ts';
+import type { Example } from './corpus.ts';
+import { classWeights, readExamples, topicFolds } from './corpus.ts';
+import { learn } from './learn.ts';
+import type { Judged } from './metrics.ts';
+import { calibrationError, confusionOf, macroRecall, recalls } from './metrics.ts';
+import { encodeWeights } from './weights-file.ts';
 
-const usage = `node services/posts/sentiment/train.ts --data FOLDER [--fold 0..4]
-  learns from FOLDER/train.tsv, sets the temperature on FOLDER/validation.tsv, writes the weights beside this file;
-  with --fold, learns from four of five folds of train.tsv, scores the fifth, and writes nothing
+const usage = `npm run train:sentiment -- --data FOLDER [--fold 0..4]
+  learns from FOLDER/train.tsv, sets the temperature on FOLDER/validation.tsv and writes the weights that posts ships.
+  With --fold, it learns from four of five folds of train.tsv, scores the fifth and writes nothing.
 `;
 
 const { values } = parseArgs({ options: { data: { type: 'string' }, fold: { type: 'string' } } });
@@ -32,7 +34,7 @@ function train(folder: string): void {
   writeFileSync(shippedWeights, encodeWeights(weights));
   say(`temperature ${weights.temperature}`);
   score('validation', weights, validation);
-  score('prose', weights, readExamples(import.meta.dirname, 'prose'));
+  score('prose', weights, readExamples(dirname(fileURLToPath(shippedWeights)), 'prose'));
 }
 
 function crossValidate(folder: string, fold: number): void {

@@ -1,6 +1,13 @@
-import type { Reading } from '../convolution.ts';
-import { dimensions, filters, inputs, reach, signals, unknown } from '../convolution.ts';
-import { labels as names } from '../labels.ts';
+import type { Reading } from '../../services/posts/sentiment/convolution.ts';
+import {
+  dimensions,
+  filters,
+  inputs,
+  reach,
+  signals,
+  unknown,
+} from '../../services/posts/sentiment/convolution.ts';
+import { labels as names } from '../../services/posts/sentiment/labels.ts';
 import { Adam, adamCorrection } from './adam.ts';
 import { normal, seededRandom, shuffled } from './random.ts';
 

