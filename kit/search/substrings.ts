@@ -40,9 +40,15 @@ export class SubstringIndex {
     this.#statements = indexStatements(table, text);
   }
 
-  /** The condition that a row of the table contains the needle. */
-  contains(dialect: Dialect, needle: string): RawBuilder<SqlBool> {
+  /** The condition that a row contains the needle, by a look at the row itself: for few rows that something else finds. */
+  compare(dialect: Dialect, needle: string): RawBuilder<SqlBool> {
     if (dialect === 'postgres') return sql<SqlBool>`${this.#text} LIKE ${likePattern(needle)}`;
+    return sql<SqlBool>`instr(${this.#text}, ${needle}) > 0`;
+  }
+
+  /** The condition that a row contains the needle, by the index. */
+  contains(dialect: Dialect, needle: string): RawBuilder<SqlBool> {
+    if (dialect === 'postgres') return this.compare(dialect, needle);
     return sql<SqlBool>`${this.#id} IN ${this.matchingIds(dialect, needle)}`;
   }
 
@@ -51,7 +57,7 @@ export class SubstringIndex {
     if (dialect === 'postgres') {
       return sql`(SELECT id FROM ${this.#table} WHERE ${this.contains(dialect, needle)})`;
     }
-    const hasNeedle = sql`instr(${this.#text}, ${needle}) > 0`;
+    const hasNeedle = this.compare(dialect, needle);
     if (conflated.test(needle)) return sql`(SELECT id FROM ${this.#table} WHERE ${hasNeedle})`;
     const isShort = [...needle].length <= gramLengthMax;
     const index = isShort ? this.#grams : this.#trigrams;
@@ -60,10 +66,10 @@ export class SubstringIndex {
       UNION ALL SELECT id FROM ${this.#table} INDEXED BY ${this.#pending} WHERE indexed = 0 AND ${hasNeedle})`;
   }
 
-  /** Whether rows wait to be indexed. Never on PostgreSQL, which indexes a row when it is written. */
-  async hasPending(session: Executor): Promise<boolean> {
+  /** Whether at least `rowsMin` rows wait to be indexed. Never on PostgreSQL, which indexes a row when it is written. */
+  async hasPending(session: Executor, rowsMin = 1): Promise<boolean> {
     if (session.dialect === 'postgres') return false;
-    return (await this.#statements.pending.first(session, { rowsMax: 1 })) !== undefined;
+    return (await this.#statements.nthPending.first(session, { before: rowsMin - 1 })) !== undefined;
   }
 
   /** Indexes up to `rowsMax` waiting rows by ascending id, some 80 microseconds each. Resolves to how many they were. */
@@ -89,6 +95,10 @@ function indexStatements(name: string, text: RawBuilder<string>) {
     pending: statement<unknown, { rowsMax: number }, { id: number; text: string }>(
       (_db, p) => sql`SELECT id, ${text} AS text FROM ${table} INDEXED BY ${pending}
         WHERE indexed = 0 ORDER BY id LIMIT ${p('rowsMax')}`,
+    ),
+    nthPending: statement<unknown, { before: number }>(
+      (_db, p) =>
+        sql`SELECT 1 FROM ${table} INDEXED BY ${pending} WHERE indexed = 0 LIMIT 1 OFFSET ${p('before')}`,
     ),
     addTrigrams: statement<unknown, { id: number; text: string }>(
       (_db, p) => sql`INSERT INTO ${trigrams} (rowid, text) VALUES (${p('id')}, ${p('text')})`,

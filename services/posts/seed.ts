@@ -1,9 +1,9 @@
 import type { Client } from '#kit/rpc/index.ts';
+import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { Corpus } from './corpus.ts';
-import { postLimits } from './post.ts';
 
-/** Loads a corpus by the same calls as anybody; `onProgress` is told how many posts are there. */
+/** Loads a corpus by the public calls. `onProgress` gets the number of posts so far. */
 export async function seedPosts(
   client: Client<PostServiceDefinition>,
   corpus: Corpus,

@@ -19,3 +19,9 @@ CREATE TRIGGER post_deleted AFTER DELETE ON post WHEN old.indexed = 1 BEGIN
   DELETE FROM post_trigram WHERE rowid = old.id;
   DELETE FROM post_gram WHERE rowid = old.id;
 END;
+
+-- The index that was made by hand.
+DROP TABLE search_page;
+DROP TABLE search_segment;
+DROP TABLE search_stale;
+DROP TABLE search_lease;
