@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCorpus } from './corpus.ts';
+import { createCorpus, seedPosts } from './corpus.ts';
 import { problemsOf } from './posts/index.ts';
-import { seedPosts } from './seed.ts';
 import { exported, listing, onBothDatabases, startPosts } from './testing/testing.ts';
 
 const corpus = createCorpus({ seed: 1, size: 5_000, users: 12 });

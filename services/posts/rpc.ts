@@ -23,7 +23,7 @@ import {
   type Reanalysis,
   requestReanalysis,
 } from './reanalysis/index.ts';
-import { exportPosts, type PageRequest, type Pages, readFilter, readSlice } from './search/index.ts';
+import { exportPosts, type PageRequest, type PageThreads, readFilter, readSlice } from './search/index.ts';
 import { type Classifier, checkText, findSentiment, toWireClassification } from './sentiment/index.ts';
 import { readAnalytics } from './statistics/index.ts';
 
@@ -31,7 +31,7 @@ export interface HandlerParts {
   readonly database: Database<Tables>;
   readonly clock: Clock;
   readonly writer: PostWriter;
-  readonly pages: Pages;
+  readonly pages: PageThreads;
   /** Absent where inference is off. */
   readonly classifier: Classifier | undefined;
   /** Absent where the message broker is off. */

@@ -10,14 +10,9 @@ import { type Check, switchedOff } from './integrations.ts';
 import { PostWriter } from './posts/index.ts';
 import { type DeadJobs, deadJobs, startReanalyses } from './reanalysis/index.ts';
 import { createHandlers } from './rpc.ts';
-import { Pages, PostIndexer } from './search/index.ts';
-import {
-  type Classifier,
-  inferenceSettings,
-  openClassifier,
-  serveOpenInference,
-  startEnrichment,
-} from './sentiment/index.ts';
+import { PageThreads, PostIndexer } from './search/index.ts';
+import { serveOpenInference } from './sentiment/api.ts';
+import { type Classifier, inferenceSettings, openClassifier, startEnrichment } from './sentiment/index.ts';
 
 export type { DeadJobs } from './reanalysis/index.ts';
 
@@ -73,7 +68,7 @@ async function build(parts: Parts) {
   indexer?.start();
   const onWritten = (count: number) => indexer?.written(count);
   const writer = stack.use(new PostWriter({ database, folder, clock, events, onWritten }));
-  const pages = stack.use(new Pages({ database, folder }));
+  const pages = stack.use(new PageThreads({ database, folder }));
   const handlers = createHandlers({ ...opened, clock, writer, pages, checks: checksOf(opened) });
   if (config.POSTS_WORKER) startWork(parts, opened);
   return { url: await listen(parts, handlers, opened), handlers };

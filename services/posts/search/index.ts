@@ -1,4 +1,4 @@
 export { PostIndexer } from './indexer.ts';
-export { exportPosts, postText } from './list.ts';
-export { Pages } from './pages.ts';
+export { PageThreads } from './page-threads.ts';
 export { type PageRequest, readFilter, readSlice } from './request.ts';
+export { exportPosts, postText } from './store.ts';

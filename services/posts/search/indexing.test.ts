@@ -23,8 +23,8 @@ import {
   onBothDatabases,
   startPosts,
 } from '../testing/testing.ts';
-import { postText, readPage } from './list.ts';
 import type { PageRequest } from './request.ts';
+import { postText, readPage } from './store.ts';
 
 const parts = [
   ...[

@@ -2,8 +2,8 @@ import { workerData } from 'node:worker_threads';
 import { silentLog } from '#kit/log.ts';
 import { serveTasks } from '#kit/worker-tasks.ts';
 import { openPostDatabase } from '../database.ts';
-import { readPage } from './list.ts';
 import type { PageRequest } from './request.ts';
+import { readPage } from './store.ts';
 
 const { folder } = workerData as { folder: string };
 const database = await openPostDatabase({ url: undefined, folder, log: silentLog });

@@ -2,9 +2,9 @@ import type { Database } from '#kit/db/index.ts';
 import { WorkerPool } from '#kit/worker.ts';
 import type { Tables } from '../database.ts';
 import { countPosts } from '../statistics/index.ts';
-import { readPage } from './list.ts';
 import type { PageTasks } from './page-thread.ts';
 import type { Page, PageRequest } from './request.ts';
+import { readPage } from './store.ts';
 
 /** A page of so few posts is read at once, however it is filtered and ordered. */
 const quickPosts = 256;
@@ -13,7 +13,7 @@ const quickOffset = 2_000;
 const threadsMax = 2;
 
 /** Reads pages of posts. On SQLite those that take long are read in threads, so that they delay nobody. */
-export class Pages implements AsyncDisposable {
+export class PageThreads implements AsyncDisposable {
   readonly #database: Database<Tables>;
   readonly #threads: WorkerPool<PageTasks> | undefined;
 
