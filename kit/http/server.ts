@@ -68,7 +68,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const app = createApp({ limits, door, answers, trustedProxy, log: context.log });
   const document = new ApiDocument(options, answers);
   document.watch(app);
-  decorateWithTrace(app);
+  decorateWithTrace(app, context.tracer);
   connections.watch(app.server);
   routes.watch(app);
   countRoutes(app, metrics.durations);
