@@ -1,3 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Writes `kit/html/assets/pico.css`: what our markup and `theme.css` use of Pico.css. Run `npm run css` after a change of either; a
+ * test fails where the file is out of date.
+ */
+export const target = new URL('../kit/html/assets/pico.css', import.meta.url);
+export const theme = new URL('../kit/html/assets/theme.css', import.meta.url);
+
+/**
+ * The part of Pico that we use, one rule a line. Pico whole is 83 kB, more than a page may weigh. Its colors, menus, tooltips and data:
+ * icons are left out, because the theme has its own and the Content-Security-Policy blocks the icons.
+ */
+export function buildPico(): string {
+  const file = fileURLToPath(import.meta.resolve('@picocss/pico/css/pico.min.css'));
+  // Pico draws role=button; our links that look like buttons have a class instead.
+  const pico = readFileSync(file, 'utf8')
+    .replaceAll('[role=button]', '.button')
+    .replace(/--[\w-]+:url\("data:[^"]*"\);?/g, '')
+    .replace(/(?<=[{;])-(?:moz|ms|o|webkit)-(?!text-size-adjust)[\w-]+:[^;}]*(;|(?=\}))/g, '');
+  const used = pruneCss(pico, { keepSelector: isUsed, keepAtRule: isUsedAtRule });
+  return dropUnusedProperties(used, readFileSync(theme, 'utf8'));
+}
+
 /** What to leave out of a stylesheet. */
 export interface PruneOptions {
   /** Keeps one selector of a rule; a rule without any left is dropped. */
@@ -11,11 +36,11 @@ interface Block {
   readonly body: string;
 }
 
-/** A minified stylesheet without the rules that nobody uses. Comments are dropped, except those that begin with `!`. */
+/** A minified stylesheet without the unused rules, one rule a line. Comments are dropped, except those that begin with `!`. */
 export function pruneCss(css: string, options: PruneOptions): string {
-  const licence = css.match(/\/\*![\s\S]*?\*\//g) ?? [];
+  const license = css.match(/\/\*![\s\S]*?\*\//g) ?? [];
   const rules = blocksOf(css.replace(/\/\*[\s\S]*?\*\//g, '')).map((block) => pruneBlock(block, options));
-  return [...licence, ...rules].join('');
+  return [...license, ...rules.filter((rule) => rule !== '')].map((part) => `${part}\n`).join('');
 }
 
 /** A stylesheet without the custom properties that no `var()` in it or in `others` reads, however they chain. */
@@ -76,3 +101,31 @@ function blocksOf(css: string): Block[] {
   }
   return blocks;
 }
+
+function isUsed(selector: string): boolean {
+  return !selector.startsWith(':where(a:not') && !unusedSelector.test(withoutNot(selector));
+}
+
+function isUsedAtRule(prelude: string): boolean {
+  return /^@media ?\(prefers-reduced-motion:reduce/.test(prelude);
+}
+
+function withoutNot(selector: string): string {
+  return selector.replace(/:not\((?:[^()]|\([^()]*\))*\)/g, (whole) =>
+    // The rules of a colour scheme are themselves written as ":root:not([data-theme=dark])".
+    whole.includes('data-theme') ? whole : '',
+  );
+}
+
+const unusedSelector = new RegExp(
+  [
+    'data-theme|:host|::selection|-moz-|-ms-|dir=',
+    'role=(switch|group|search|link)|type=(range|color|date|time|month|week|reset|checkbox|radio|search|file)',
+    '\\.(secondary|contrast|outline|striped|grid|container|overflow-auto|dropdown|close|modal-)',
+    '\\b(audio|video|canvas|iframe|figure|figcaption|kbd|samp|ins|del|mark|blockquote|sub|sup|hgroup|abbr|h4|h5|h6)\\b',
+    '\\b(nav|aside|article|dialog|details|summary|optgroup|address|section|tfoot|img)\\b|body>',
+    'fieldset|legend|:indeterminate|data-tooltip|aria-(busy|controls|hidden|disabled|invalid|current)|\\[multiple\\]|\\[disabled\\]|file-upload',
+  ].join('|'),
+);
+
+if (import.meta.main) writeFileSync(target, buildPico());
