@@ -68,6 +68,21 @@ test('the store knows nothing of who calls it', () => {
   });
 });
 
+test('OpenTelemetry is loaded only where there is a collector', () => {
+  const tracer = 'kit/tracing/otlp.ts';
+  refuse(({ file, target }) => target.startsWith('@opentelemetry/') && file !== tracer);
+  const importers = imports.filter(({ file, target }) => target === tracer && !isTest(file));
+  assert.deepEqual(
+    importers.map(({ file }) => file),
+    ['kit/tracing/open.ts'],
+  );
+  assert.match(read('kit/tracing/open.ts'), /await import\('\.\/otlp\.ts'\)/);
+});
+
+test('the product never loads what trained its models', () => {
+  refuse(({ target }) => target.startsWith('training/'));
+});
+
 test('only service.ts and the composition choose adapters', () => {
   const choosing = sources.filter(
     (file) =>
@@ -89,7 +104,7 @@ test('every service has its front door and its page', () => {
 
 test('importing a module does nothing', () => {
   const modules = sources.filter(
-    (file) => !isTest(file) && !file.startsWith('bin/') && !/(train|worker|thread|-process)\.ts$/.test(file),
+    (file) => !isTest(file) && !file.startsWith('bin/') && !/(worker|thread|-process)\.ts$/.test(file),
   );
   const script = `
     // A library may look whether these are terminals.
@@ -137,12 +152,20 @@ function serviceOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
 
-/** The layer of a file of a service: `service`, an edge by its name, `store`, or `domain` for all the rest. */
+/**
+ * The layer of a file of a service: `service`, an edge by its name, `store`, or `domain` for all the rest. The first folder or file
+ * with the name of a layer counts, also inside the folder of a feature.
+ */
 function layerOf(file: string): string {
-  const inside = file.split('/').slice(2).join('/');
-  if (inside === 'service.ts') return 'service';
-  const named = [...edges, 'store'].find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts|/)`).test(inside));
-  return named ?? 'domain';
+  const inside = file.split('/').slice(2);
+  if (inside.join('/') === 'service.ts') return 'service';
+  const layers = [...edges, 'store'];
+  const isNamed = (part: string, layer: string) => new RegExp(`^${layer}(-[\\w-]+)?(\\.ts)?$`).test(part);
+  for (const part of inside) {
+    const layer = layers.find((name) => isNamed(part, name));
+    if (layer) return layer;
+  }
+  return 'domain';
 }
 
 /** Whether a file belongs to one service, and is no test. */
