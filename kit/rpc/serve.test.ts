@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import { TestServiceDefinition, WatchRequest, WatchResponse } from '#proto/testing/v1/testing.ts';
 import { AppError } from '../errors.ts';
 import { silentLog } from '../log.ts';
-import { EnvelopeReader, encloseBytes } from './envelope.ts';
+import { EnvelopeParser, writeEnvelope } from './envelope.ts';
 import { serveRpc } from './serve.ts';
 import { handlersWith, serveTest, token } from './testing.ts';
 import { requireTokenOffLoopback } from './token.ts';
@@ -145,11 +145,11 @@ describe('a unary call by plain HTTP', () => {
 describe('a stream by plain HTTP', () => {
   const path = '/testing.v1.TestService/Watch';
   const proto = { ...headers, 'content-type': 'application/connect+proto' };
-  const request = encloseBytes(0, WatchRequest.encode({ count: 2 }).finish());
+  const request = writeEnvelope(0, WatchRequest.encode({ count: 2 }).finish());
 
   async function watch(url: string, body: Uint8Array, more: Record<string, string> = {}) {
     const response = await fetch(url + path, { method: 'POST', headers: { ...proto, ...more }, body });
-    const reader = new EnvelopeReader(1_000_000);
+    const reader = new EnvelopeParser(1_000_000);
     reader.push(Buffer.from(await response.arrayBuffer()));
     const envelopes = [];
     for (let next = reader.next(); next; next = reader.next()) envelopes.push(next);
@@ -174,7 +174,7 @@ describe('a stream by plain HTTP', () => {
   test('comes in JSON', async () => {
     await using server = await serveTest(handlersWith());
     const json = { 'content-type': 'application/connect+json' };
-    const answer = await watch(server.url, encloseBytes(0, Buffer.from('{"count":"1"}')), json);
+    const answer = await watch(server.url, writeEnvelope(0, Buffer.from('{"count":"1"}')), json);
     assert.equal(answer.type, 'application/connect+json');
     assert.equal(JSON.parse(answer.envelopes[0]?.payload.toString() ?? '').rows[0].parentId, undefined);
     assert.equal(answer.end?.payload.toString(), '{}');
@@ -185,9 +185,9 @@ describe('a stream by plain HTTP', () => {
     'half a header': new Uint8Array(3),
     'half a message': request.subarray(0, -1),
     'two messages': Buffer.concat([request, request]),
-    'an end instead of a message': encloseBytes(2, Buffer.from('{}')),
-    'a compressed message': encloseBytes(1, Buffer.from('{}')),
-    'a malformed message': encloseBytes(0, Buffer.from([0x08])),
+    'an end instead of a message': writeEnvelope(2, Buffer.from('{}')),
+    'a compressed message': writeEnvelope(1, Buffer.from('{}')),
+    'a malformed message': writeEnvelope(0, Buffer.from([0x08])),
   };
   for (const [name, body] of Object.entries(bodies)) {
     test(`is refused in its own form: ${name}`, async () => {
