@@ -10,13 +10,13 @@ test('envelopes are read as they were written, in whatever pieces their bytes ar
   );
   fc.assert(
     fc.property(envelopes, fc.array(fc.nat({ max: 9 })), (sent, cuts) => {
-      const reader = new EnvelopeParser(20);
+      const parser = new EnvelopeParser(20);
       const received: { flags: number; payload: number[] }[] = [];
       let bytes = Buffer.concat(sent.map(({ flags, payload }) => writeEnvelope(flags, payload)));
       for (const cut of [...cuts, bytes.length]) {
-        reader.push(bytes.subarray(0, cut));
+        parser.push(bytes.subarray(0, cut));
         bytes = bytes.subarray(cut);
-        for (let next = reader.next(); next; next = reader.next()) {
+        for (let next = parser.next(); next; next = parser.next()) {
           received.push({ flags: next.flags, payload: [...next.payload] });
         }
       }
@@ -24,8 +24,8 @@ test('envelopes are read as they were written, in whatever pieces their bytes ar
         received,
         sent.map(({ flags, payload }) => ({ flags, payload: [...payload] })),
       );
-      assert.equal(reader.heldBytes, 0);
-      assert.equal(reader.next(), undefined);
+      assert.equal(parser.heldBytes, 0);
+      assert.equal(parser.next(), undefined);
     }),
   );
 });
@@ -37,8 +37,8 @@ test('a header with unsupported flags or a payload over the limit is refused bef
     [[0, 0, 0, 0, 21], 'too_large'],
     [[2, 255, 255, 255, 255], 'too_large'],
   ] as const) {
-    const reader = new EnvelopeParser(20);
-    reader.push(Buffer.from(header));
-    assert.throws(() => reader.next(), { code });
+    const parser = new EnvelopeParser(20);
+    parser.push(Buffer.from(header));
+    assert.throws(() => parser.next(), { code });
   }
 });

@@ -76,6 +76,7 @@ function parseAsBuffer(scope: HttpApp, types: string[], bodyLimit: number): void
 /** Responds to a call that no handler has seen, and says so, so that its client may try another server. */
 function sendUnserved(error: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const wire = toWire(error, { isUndone: true });
+  if (error.code === 'method_not_allowed') return sendError(reply, wire, 405);
   if (error.code === 'unsupported_media_type') return sendError(reply, wire, 415);
   const contentType = contentTypeOf(request);
   if (!contentType.startsWith('application/connect+')) return sendError(reply, wire);
