@@ -121,7 +121,7 @@ export abstract class Attempt<T> implements Dispatcher.DispatchHandler {
     const body = parseJson(Buffer.concat(this.#errorBody).toString());
     const { error, isUndone } = fromWire(body, this.#status, this.#retryAfter);
     if (!isUndone || error.code !== 'unavailable') this.endpoint.answered();
-    this.fail({ error, isUndone: isUndone, isConnection: false });
+    this.fail({ error, isUndone, isConnection: false });
   }
 }
 

@@ -58,8 +58,8 @@ export class RemoteCall {
   }
 
   /**
-   * Sends the request, to another server or again where that helps and is safe, and gives the response. Throws an
-   * `AppError`, at once when the call ends early.
+   * Sends the request and returns the response. It tries again, at another server if there is one, where that helps and is
+   * safe. Throws an `AppError`, at once when the call ends early.
    */
   async send<T>(request: unknown, begin: (endpoint: Endpoint) => Attempt<T>): Promise<T> {
     const { endpoints } = this.#method;
@@ -111,25 +111,30 @@ export class RemoteCall {
   }
 
   /** Headers of this call, whichever attempt it is. Throws `internal` for what cannot be a header. */
-  #headers(): Record<string, string | undefined> {
-    const { requestId, traceparent } = this.#options;
-    const span = typeof traceparent === 'function' ? traceparent() : traceparent;
-    if (notInHeaders.test(`${requestId}${span}`)) {
-      throw new AppError('internal', 'a header is not plain text');
-    }
-    return { ...this.#method.headers, 'x-request-id': requestId, traceparent: span };
+  #headers(): Headers {
+    const { requestId = '', traceparent } = this.#options;
+    const span = (typeof traceparent === 'function' ? traceparent() : traceparent) ?? '';
+    if (notInHeaders.test(requestId + span)) throw new AppError('internal', 'a header is not plain text');
+    return {
+      ...this.#method.headers,
+      'x-request-id': requestId || undefined,
+      traceparent: span || undefined,
+    };
   }
 
-  #dispatch<T>(attempt: Attempt<T>, body: Uint8Array, headers: Record<string, string | undefined>): void {
+  #dispatch<T>(attempt: Attempt<T>, body: Uint8Array, ofCall: Headers): void {
     const { name, isStream } = this.#method;
     const { unary, streams, target } = attempt.endpoint;
-    const { timeoutMs } = this.#options;
-    headers.host = target.host;
-    if (timeoutMs !== undefined) {
-      const leftMs = Math.ceil(timeoutMs - (performance.now() - this.#startedMs));
-      headers['connect-timeout-ms'] = String(Math.min(Math.max(1, leftMs), timeoutHeaderMax));
-    }
+    const headers = { ...ofCall, host: target.host, 'connect-timeout-ms': this.#timeoutHeader() };
     (isStream ? streams : unary).dispatch({ method: 'POST', path: `/${name}`, headers, body }, attempt);
+  }
+
+  /** The milliseconds that are left of the call. */
+  #timeoutHeader(): string | undefined {
+    const { timeoutMs } = this.#options;
+    if (timeoutMs === undefined) return undefined;
+    const leftMs = Math.ceil(timeoutMs - (performance.now() - this.#startedMs));
+    return String(Math.min(Math.max(1, leftMs), timeoutHeaderMax));
   }
 
   async #lookUp(): Promise<Endpoint> {
@@ -181,6 +186,8 @@ export class RemoteCall {
     return 20 * count * (0.5 + Math.random());
   }
 }
+
+type Headers = Readonly<Record<string, string | undefined>>;
 
 const notInHeaders = /[^\x20-\x7e]/;
 /** The protocol allows ten digits for the timeout. */
