@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../errors.ts';
 import { clientOf, handlersWith, listen, rowOf, serveTest, signalOf } from './testing.ts';
 
-test('connections are bounded, kept, and survive errors', async () => {
+test('connections are bounded, reused, and survive errors', async () => {
   await using server = await serveTest(
     handlersWith({
       async read({ text }) {
@@ -24,9 +24,10 @@ test('connections are bounded, kept, and survive errors', async () => {
   assert.equal(await server.connections(), 64);
   for (let call = 0; call < 10; call += 1) await Array.fromAsync(client.watch({ count: 2 }));
   assert.ok((await server.connections()) <= 66, 'streams take turns on two more');
+  assert.ok(server.accepted() <= 66, 'none was replaced');
 });
 
-test('a connection that the server is about to close is not used again', async () => {
+test('a connection that the server is about to close is not reused', async () => {
   await using server = await serveTest(handlersWith(), { limits: { keepAliveTimeoutMs: 40 } });
   await using client = clientOf(server.url);
   for (let call = 0; call < 10; call += 1) {
@@ -35,7 +36,7 @@ test('a connection that the server is about to close is not used again', async (
   }
 });
 
-test('a call whose turn comes too late is not sent', async () => {
+test('a call that times out while it waits for a connection is not sent, and costs no connection', async () => {
   const texts: string[] = [];
   const released = signalOf<void>();
   await using server = await serveTest(
@@ -49,14 +50,28 @@ test('a call whose turn comes too late is not sent', async () => {
   );
   await using client = clientOf(server.url);
   const first = Array.from({ length: 64 }, () => client.read({ text: 'first' }));
-  await assert.rejects(client.read({ text: 'late' }, { timeoutMs: 50 }), { code: 'timeout' });
+  const late = Array.from({ length: 10 }, () => client.read({ text: 'late' }, { timeoutMs: 50 }));
+  for (const call of late) await assert.rejects(call, { code: 'timeout' });
   const last = client.read({ text: 'last' });
   released.tell();
   await Promise.all([...first, last]);
   assert.deepEqual(new Set(texts), new Set(['first', 'last']));
+  assert.equal(server.accepted(), 64);
 });
 
-test('a client that is disposed lets calls end, and takes no more', async () => {
+test('a connection that the server closed or cut while it was idle is replaced', async () => {
+  await using server = await serveTest(handlersWith());
+  await using client = clientOf(server.url);
+  for (let call = 1; call <= 5; call += 1) {
+    await client.write({ row: undefined });
+    assert.equal(server.accepted(), call);
+    server.cut();
+    while ((await server.connections()) > 0) await wait(1);
+    await wait(5);
+  }
+});
+
+test('a disposed client lets calls finish, and makes no more', async () => {
   const released = signalOf<void>();
   await using server = await serveTest(
     handlersWith({
@@ -84,7 +99,7 @@ test('a client that is disposed lets calls end, and takes no more', async () => 
   await client[Symbol.asyncDispose]();
 });
 
-test('streams that are open or wait for their turn are cut when their client is disposed', async () => {
+test('open and waiting streams are cut when their client is disposed', async () => {
   const full = signalOf<void>();
   let open = 0;
   await using server = await serveTest(
@@ -108,9 +123,9 @@ test('streams that are open or wait for their turn are cut when their client is 
   assert.equal(open, 64);
 });
 
-test('a stream that ended before its reader came to it leaves a connection of use', async () => {
-  // The end comes with the bytes that make it more than a megabyte, while the reader has the first message in hand.
-  const sizes = [100, 1_024 * 1_024 - 3_000, 8_192];
+test('a stream that ended before its consumer read it leaves a usable connection', async () => {
+  // The end arrives with the bytes that fill the buffer, while the consumer is busy with the first message.
+  const sizes = [100, 64 * 1_024 - 3_000, 8_192, 1_024 * 1_024, 8_192];
   await using server = await serveTest(
     handlersWith({
       async *watch() {
@@ -128,14 +143,14 @@ test('a stream that ended before its reader came to it leaves a connection of us
   assert.equal(await server.connections(), 1);
 });
 
-test('an answer that cannot be read does no harm to the call that has its connection next', async () => {
+test('a response that cannot be decoded does not break the next call on its connection', async () => {
   const sockets: Socket[] = [];
-  const [full, unread] = [signalOf<void>(), '\x0a\xff'];
+  const [full, malformed] = [signalOf<void>(), '\x0a\xff'];
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', () => {
       if (sockets.push(socket) === 64) full.tell();
-      if (sockets.length === 65) setTimeout(() => answer(socket, ''), 50);
+      if (sockets.length === 65) setTimeout(() => respond(socket, ''), 50);
     });
   });
   const port = await listen(server);
@@ -143,9 +158,9 @@ test('an answer that cannot be read does no harm to the call that has its connec
   const calls = Array.from({ length: 65 }, () => client.write({ row: undefined }));
   const outcomes = Promise.allSettled(calls);
   await full.promise;
-  answer(sockets[0], unread);
+  respond(sockets[0], malformed);
   assert.deepEqual(await calls[64], { id: 0 });
-  for (const socket of sockets.slice(1, 64)) answer(socket, '');
+  for (const socket of sockets.slice(1, 64)) respond(socket, '');
   const failed = (await outcomes).flatMap((outcome) =>
     outcome.status === 'rejected' ? [(outcome.reason as AppError).code] : [],
   );
@@ -154,7 +169,7 @@ test('an answer that cannot be read does no harm to the call that has its connec
   server.close();
 });
 
-function answer(socket: Socket | undefined, body: string): void {
+function respond(socket: Socket | undefined, body: string): void {
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: ${body.length}\r\n\r\n`;
   socket?.write(head + body, 'latin1');
 }
