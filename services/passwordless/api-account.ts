@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 const revoked = { message: 'Session revoked' } as const;
 const allRevoked = { message: 'All sessions revoked' } as const;
 const deleted = { message: 'Account deleted' } as const;
-const bearer = { security: [{ bearer: [] }], tags: ['account'] };
+const tags = ['account'];
 const always = [refusals.missingToken(), refusals.invalidToken(), refusals.tokenExpired()];
 
 /** What users see and change of themselves. */
@@ -22,7 +22,7 @@ function addProfile({ app, accounts, guards }: ApiParts): void {
     routes.me,
     {
       ...guards.bearer,
-      schema: { ...bearer, response: { 200: Profile }, summary: 'Who the token speaks for' },
+      schema: { tags, response: { 200: Profile }, summary: 'Who the token speaks for' },
       config: { errors: always },
     },
     async (request) => {
@@ -38,7 +38,7 @@ function addProfile({ app, accounts, guards }: ApiParts): void {
     {
       ...guards.bearer,
       schema: {
-        ...bearer,
+        tags,
         response: { 200: message(deleted.message) },
         summary: 'Delete the account and all that belongs to it',
       },
@@ -55,9 +55,9 @@ function addSessions({ app, sessions, guards }: ApiParts): void {
   app.post(
     routes.logoutAll,
     {
-      ...guards.bearer,
+      ...guards.bearerPost,
       schema: {
-        ...bearer,
+        tags,
         response: { 200: message(allRevoked.message) },
         summary: 'End all sessions, also this one',
       },
@@ -72,7 +72,7 @@ function addSessions({ app, sessions, guards }: ApiParts): void {
     routes.sessions,
     {
       ...guards.bearer,
-      schema: { ...bearer, response: { 200: SessionList }, summary: 'Live sessions, newest first' },
+      schema: { tags, response: { 200: SessionList }, summary: 'Live sessions, newest first' },
       config: { errors: always },
     },
     async (request) => {
@@ -85,7 +85,7 @@ function addSessions({ app, sessions, guards }: ApiParts): void {
     {
       ...guards.bearer,
       schema: {
-        ...bearer,
+        tags,
         params: SessionId,
         response: { 200: message(revoked.message) },
         summary: 'End one session',

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
+import type { Access } from '#kit/http/access.ts';
 import { clientAddress } from '#kit/http/client-address.ts';
 import { limitRequests, takeAll } from '#kit/http/rate-limit.ts';
 import { responseOf } from '#kit/http/response.ts';
@@ -19,22 +20,32 @@ declare module 'fastify' {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
+/** Who may call a route. */
 interface Guard {
+  readonly access: Access;
+}
+
+/** A route that is also limited; the limit counts those whom the access let through. */
+interface Limited extends Guard {
   readonly preValidation: Hook;
 }
 
-/** Hooks that run once the body is parsed and before it is validated, as the order of the pipeline wants it. */
+/** Options of routes. Their hooks run after the body is parsed and before it is validated, as the contract orders them. */
 export interface Guards {
-  /** Wants a bearer token. */
+  /** Requires a bearer token. */
   readonly bearer: Guard;
-  /** For what begins something and needs no token. */
-  readonly open: Guard;
-  /** For what adds a factor. Takes a bearer token; a broken one is refused, never passed over. */
-  readonly enroll: Guard;
-  /** For what hands in a link, a code or the answer to a challenge. */
-  readonly verify: Guard;
-  /** For what exchanges a refresh token. */
-  readonly refresh: Guard;
+  /** The same for POST, which counts. */
+  readonly bearerPost: Limited;
+  /** Begins something; needs no token. */
+  readonly open: Limited;
+  /** Adds a factor. Takes a bearer token; an invalid one is refused, never ignored. */
+  readonly enroll: Limited;
+  /** Takes a link, a code or the response to a challenge. */
+  readonly verify: Limited;
+  /** Exchanges a refresh token. */
+  readonly refresh: Limited;
+  /** Takes a bearer token, and ignores an invalid one. */
+  readonly bearerIfValid: Guard;
   /**
    * Has a magic link sent unless the client has had its share; neither is told. `send` says whether it counts: what the limit of an address
    * refused does not.
@@ -57,26 +68,35 @@ export function createGuards(parts: { sessions: Sessions; limits: Limits; clock:
     responseOf(reply).userId = caller.user.id;
     return caller;
   };
+  const access: Access = {
+    security: [{ bearer: [] }],
+    async preValidation(request, reply) {
+      request.caller = await identify(request, reply);
+    },
+  };
+  const optional: Access = {
+    security: [{}, { bearer: [] }],
+    async preValidation(request, reply) {
+      const { authorization } = request.headers;
+      if (authorization !== undefined) request.caller = await identify(request, reply);
+    },
+  };
+  const limited = (limit: (request: FastifyRequest, reply: FastifyReply) => void) => ({
+    preValidation: async (request: FastifyRequest, reply: FastifyReply) => limit(request, reply),
+  });
   return {
-    bearer: {
-      async preValidation(request, reply) {
-        request.caller = await identify(request, reply);
-        if (request.method === 'POST') limitPost(request, reply);
-      },
-    },
-    open: { preValidation: async (request, reply) => limitPost(request, reply) },
-    enroll: {
-      async preValidation(request, reply) {
-        const { authorization } = request.headers;
-        if (authorization !== undefined) request.caller = await identify(request, reply);
-        limitEnroll(request, reply);
-      },
-    },
+    bearer: { access },
+    bearerPost: { access, ...limited(limitPost) },
+    open: { access: 'public', ...limited(limitPost) },
+    enroll: { access: optional, ...limited(limitEnroll) },
     verify: {
-      preValidation: async (request, reply) =>
+      access: 'public',
+      ...limited((request, reply) =>
         request.method === 'POST' ? limitVerify(request, reply) : limitGet(request, reply),
+      ),
     },
-    refresh: { preValidation: async (request, reply) => limitRefresh(request, reply) },
+    refresh: { access: 'public', ...limited(limitRefresh) },
+    bearerIfValid: { access: { security: [{}, { bearer: [] }] } },
     async sendMagic(request, send) {
       const [client, nowMs] = [networkOf(clientAddress(request)), clock.now()];
       const verdicts = takeAll([...post, ...magic], client, nowMs);

@@ -25,10 +25,10 @@ function addRequest({ app, guards, magicLinks, sessions }: ApiParts): void {
   app.post(
     routes.requestMagic,
     {
+      ...guards.bearerIfValid,
       schema: {
         body: Type.Unknown({ examples: [{ email: 'alice@example.com' }] }),
         response: { 200: message(onItsWay.message) },
-        security: [{}, { bearer: [] }],
         tags,
         summary: 'Send a magic link',
         description: 'The answer is the same for every address, also for what is none.',
@@ -49,12 +49,13 @@ function addRequest({ app, guards, magicLinks, sessions }: ApiParts): void {
 
 function addVerification({ app, guards, magicLinks, landing }: ApiParts): void {
   // Of its own, since the one that goes with GET would use the link up.
-  app.head(routes.verifyMagic, { schema: { hide: true } as object }, (_request, reply) =>
+  app.head(routes.verifyMagic, { access: 'public', schema: { hide: true } as object }, (_request, reply) =>
     reply.header('content-type', 'text/html; charset=utf-8').send(),
   );
   app.get(
     routes.verifyMagic,
     {
+      access: guards.verify.access,
       preValidation: async (request, reply) => {
         if (!isOnlyLooking(request)) await guards.verify.preValidation(request, reply);
       },

@@ -15,10 +15,9 @@ export function addRecovery({ app, guards, recoveryCodes }: ApiParts): void {
   app.post(
     routes.recoveryCodes,
     {
-      ...guards.bearer,
+      ...guards.bearerPost,
       schema: {
         response: { 200: Type.Object({ codes: Type.Array(RecoveryCode) }) },
-        security: [{ bearer: [] }],
         tags,
         summary: 'Make new recovery codes, shown this once; the former ones no longer work',
       },

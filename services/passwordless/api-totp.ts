@@ -33,7 +33,6 @@ function addEnrolment({ app, guards, totps }: ApiParts): void {
         body: Type.Object({ email }),
         querystring: Type.Object({ qr: Type.Optional(Type.Literal('svg')) }),
         response: { 200: Enrolment },
-        security: [{}, { bearer: [] }],
         tags,
         summary: 'Begin to set up an authenticator app',
         description:
@@ -85,7 +84,6 @@ function addRemoval({ app, guards, totps }: ApiParts): void {
       ...guards.bearer,
       schema: {
         response: { 200: message(removed.message) },
-        security: [{ bearer: [] }],
         tags,
         summary: 'Remove the authenticator app',
       },

@@ -9,6 +9,7 @@ export function addWellKnown({ app, party, site }: ApiParts): void {
   app.get(
     routes.relatedOrigins,
     {
+      access: 'public',
       schema: {
         response: { 200: Type.Object({ origins: Type.Array(url) }) },
         tags: ['passkeys'],
@@ -22,6 +23,7 @@ export function addWellKnown({ app, party, site }: ApiParts): void {
   app.get(
     routes.passkeyEndpoints,
     {
+      access: 'public',
       schema: {
         response: { 200: Type.Object({ enroll: url, manage: url }) },
         tags: ['passkeys'],

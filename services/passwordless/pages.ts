@@ -7,8 +7,9 @@ import { showLanding } from './pages/link.ts';
 import { addMailPages } from './pages/mails.ts';
 import type { PageParts } from './pages/parts.ts';
 import { addPasskeyPages } from './pages/passkeys.ts';
-import { frameOf } from './pages/reader.ts';
+import { frameOf, isSignInRequired } from './pages/reader.ts';
 import type { TokenPair } from './session.ts';
+import { signInPage } from './views/entry.ts';
 import { errorPage } from './views/error.ts';
 
 /** Adds the pages, for people what the API is for programs; gives what a browser is shown that follows a magic link. */
@@ -21,7 +22,11 @@ export function addPages(parts: PageParts) {
       sessionSeconds: parts.sessionSeconds,
       clock: parts.clock,
       assets: loadAssets(new URL('assets/', import.meta.url)),
-      errorPage: (visit, error) => errorPage(frameOf(visit, parts), error, visit.request.id),
+      errorPage: (visit, error) => {
+        const frame = frameOf(visit, parts);
+        if (isSignInRequired(error)) return signInPage(frame, { problem: error.message });
+        return errorPage(frame, error, visit.request.id);
+      },
     },
     (routes) => {
       addEntryPages(routes, parts);

@@ -17,7 +17,7 @@ export function addEntryPages(routes: PageRoutes<TokenPair>, parts: PageParts): 
   addLinkForms(routes, parts);
   addCodeForms(routes, parts);
   addPasskeySignIn(routes, parts);
-  routes.post(pageRoutes.signOut, async (visit) => {
+  routes.post(pageRoutes.signOut, { access: 'public' }, async (visit) => {
     if (visit.who) await parts.sessions.revoke(visit.who.refresh_token);
     visit.signOut();
     return visit.redirect(pageRoutes.home, { tone: 'good', text: 'You are signed out.' });
@@ -26,11 +26,11 @@ export function addEntryPages(routes: PageRoutes<TokenPair>, parts: PageParts): 
 
 function addLinkForms(routes: PageRoutes<TokenPair>, parts: PageParts): void {
   const { limits, magicLinks, linkSeconds, visitorOf } = parts;
-  routes.get(pageRoutes.signIn, async (visit) => {
+  routes.get(pageRoutes.signIn, { access: 'public' }, async (visit) => {
     const reader = await readerOf(visit, parts);
     return signInPage(frameOf(visit, parts), { email: reader?.user.email, isAgain: reader !== undefined });
   });
-  routes.post(pageRoutes.signIn, async (visit) => {
+  routes.post(pageRoutes.signIn, { access: 'public' }, async (visit) => {
     const email = visit.field('email');
     if (normalizeEmail(email) === undefined) {
       visit.reply.code(400);
@@ -47,8 +47,10 @@ function addLinkForms(routes: PageRoutes<TokenPair>, parts: PageParts): void {
       mails: mailsHint(parts),
     });
   });
-  routes.get(pageRoutes.signInByLink, async (visit) => visit.redirect(pageRoutes.signIn));
-  routes.post(pageRoutes.signInByLink, async (visit) => {
+  routes.get(pageRoutes.signInByLink, { access: 'public' }, async (visit) =>
+    visit.redirect(pageRoutes.signIn),
+  );
+  routes.post(pageRoutes.signInByLink, { access: 'public' }, async (visit) => {
     try {
       await limits.verify(visit.request, visit.reply);
       await enter(visit, parts, await magicLinks.verify(visit.field('token'), visitorOf(visit.request)));
@@ -81,12 +83,12 @@ function addCodeForms(routes: PageRoutes<TokenPair>, parts: PageParts): void {
     },
   };
   for (const [path, form] of Object.entries(forms)) {
-    routes.get(path, async (visit) => {
+    routes.get(path, { access: 'public' }, async (visit) => {
       if (path === pageRoutes.signInByCode) return visit.redirect(pageRoutes.signIn);
       const reader = await readerOf(visit, parts);
       return form.page(frameOf(visit, parts), { email: reader?.user.email });
     });
-    routes.post(path, (visit) => enterByCode(visit, parts, form));
+    routes.post(path, { access: 'public' }, (visit) => enterByCode(visit, parts, form));
   }
 }
 
@@ -129,26 +131,18 @@ function codeErrors(code: string, digits: number | undefined): Record<string, st
 
 function addPasskeySignIn(routes: PageRoutes<TokenPair>, parts: PageParts): void {
   const { limits, passkeySignIns, visitorOf } = parts;
-  routes.post(
-    pageRoutes.signInByPasskeyOptions,
-    async (visit) => {
-      await limits.open(visit.request, visit.reply);
-      return sendJson(visit, await passkeySignIns.begin(undefined));
-    },
-    json,
-  );
-  routes.post(
-    pageRoutes.signInByPasskey,
-    async (visit) => {
-      await limits.verify(visit.request, visit.reply);
-      const answer = readAsserted(visit);
-      const visitor = visitorOf(visit.request);
-      const pair = await passkeySignIns.complete(answer.pending_id, assertionOf(answer), visitor);
-      await enter(visit, parts, pair);
-      return sendJson(visit, { location: pageRoutes.home });
-    },
-    json,
-  );
+  routes.post(pageRoutes.signInByPasskeyOptions, { access: 'public', ...json }, async (visit) => {
+    await limits.open(visit.request, visit.reply);
+    return sendJson(visit, await passkeySignIns.begin(undefined));
+  });
+  routes.post(pageRoutes.signInByPasskey, { access: 'public', ...json }, async (visit) => {
+    await limits.verify(visit.request, visit.reply);
+    const answer = readAsserted(visit);
+    const visitor = visitorOf(visit.request);
+    const pair = await passkeySignIns.complete(answer.pending_id, assertionOf(answer), visitor);
+    await enter(visit, parts, pair);
+    return sendJson(visit, { location: pageRoutes.home });
+  });
 }
 
 function linkProblem(error: unknown): FormProblem {

@@ -11,11 +11,11 @@ import { frameOf } from './reader.ts';
 export function addMailPages(routes: PageRoutes<TokenPair>, parts: PageParts): void {
   const { mailFolder: folder } = parts;
   if (folder === undefined) return;
-  routes.get(pageRoutes.mails, async (visit) =>
+  routes.get(pageRoutes.mails, { access: 'public' }, async (visit) =>
     mailsPage(frameOf(visit, parts), await listKeptMails(folder)),
   );
 
-  routes.get(pageRoutes.mail, async (visit) => {
+  routes.get(pageRoutes.mail, { access: 'public' }, async (visit) => {
     const { id } = visit.request.params as { id: string };
     const mail = await readKeptMail(folder, id);
     if (!mail) throw new AppError('not_found', 'This mail does not exist.');

@@ -1,12 +1,11 @@
-import type { FastifyReply } from 'fastify';
+import { AppError } from '#kit/errors.ts';
 import { isRefusal } from '#kit/html/form-problem.ts';
 import type { Frame } from '#kit/html/layout.ts';
-import type { PageHandler } from '#kit/html/pages.ts';
 import type { Visit } from '#kit/html/visit.ts';
+import type { HttpError } from '#kit/http/options.ts';
 import type { Caller } from '../caller.ts';
 import { pageRoutes } from '../routes.ts';
 import type { TokenPair } from '../session.ts';
-import { signInPage } from '../views/entry.ts';
 import type { PageParts } from './parts.ts';
 
 export type Reading = Visit<TokenPair>;
@@ -35,18 +34,26 @@ export async function readerOf(
   }
 }
 
-/** Pages of who is signed in; others are asked to. */
-export function signedIn(
-  parts: PageParts,
-  work: (visit: Reading, reader: Caller) => Promise<string | FastifyReply>,
-): PageHandler<TokenPair> {
+/** A visit of somebody who is signed in. */
+export interface SignedIn {
+  readonly visit: Reading;
+  readonly reader: Caller;
+}
+
+/** Access for those who are signed in. Others get the sign-in form: see {@link isSignInRequired}. */
+export function signedIn(parts: PageParts): (visit: Reading) => Promise<SignedIn> {
   return async (visit) => {
     const reader = await readerOf(visit, parts);
-    if (reader) return work(visit, reader);
-    visit.reply.code(401);
-    return signInPage(frameOf(visit, parts), { problem: endedText });
+    if (!reader) throw new AppError('unauthenticated', endedText, { reason: signInRequired });
+    return { visit, reader };
   };
 }
+
+export function isSignInRequired({ code }: HttpError): boolean {
+  return code === signInRequired;
+}
+
+const signInRequired = 'SIGN_IN_REQUIRED';
 
 export const endedText =
   'Your session has ended. Sign in again, or reload if you are signed in in another tab.';
