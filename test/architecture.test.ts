@@ -137,12 +137,20 @@ function serviceOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
 
-/** The layer of a file of a service: `service`, an edge by its name, `store`, or `domain` for all the rest. */
+/**
+ * The layer of a file of a service: `service`, an edge by its name, `store`, or `domain` for all the rest. The first folder or file
+ * with the name of a layer counts, also inside the folder of a feature.
+ */
 function layerOf(file: string): string {
-  const inside = file.split('/').slice(2).join('/');
-  if (inside === 'service.ts') return 'service';
-  const named = [...edges, 'store'].find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts|/)`).test(inside));
-  return named ?? 'domain';
+  const inside = file.split('/').slice(2);
+  if (inside.join('/') === 'service.ts') return 'service';
+  const layers = [...edges, 'store'];
+  const isNamed = (part: string, layer: string) => new RegExp(`^${layer}(-[\\w-]+)?(\\.ts)?$`).test(part);
+  for (const part of inside) {
+    const layer = layers.find((name) => isNamed(part, name));
+    if (layer) return layer;
+  }
+  return 'domain';
 }
 
 /** Whether a file belongs to one service, and is no test. */

@@ -12,7 +12,7 @@ const givenPendingId = Type.String({
   examples: ['0b1a2f9e-6f52-4c0d-8a3f-2f1f0c1d7e55'],
 });
 
-/** RegistrationResponseJSON, as far as it is looked at. */
+/** RegistrationResponseJSON, as far as we use it. */
 export const Registered = Type.Object({
   pending_id: givenPendingId,
   response: Type.Object({
@@ -28,7 +28,7 @@ export const Registered = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 256, examples: ['Work laptop'] })),
 });
 
-/** AuthenticationResponseJSON, as far as it is looked at. */
+/** AuthenticationResponseJSON, as far as we use it. */
 export const Asserted = Type.Object({
   pending_id: givenPendingId,
   response: Type.Object({
@@ -44,17 +44,14 @@ export const Asserted = Type.Object({
   }),
 });
 
-export type RegisteredAnswer = Static<typeof Registered>;
-export type AssertedAnswer = Static<typeof Asserted>;
-
-/** An assertion as the library takes it. Clients that write `userHandle: null` mean that there is none. */
-export function assertionOf({ response: { response, ...rest } }: AssertedAnswer) {
+/** An assertion in the shape that the library expects. Clients that write `userHandle: null` mean that there is none. */
+export function assertionOf({ response: { response, ...rest } }: Static<typeof Asserted>) {
   const { userHandle, ...parts } = response;
   const handle = userHandle == null ? {} : { userHandle };
   return { ...rest, clientExtensionResults: {}, response: { ...parts, ...handle } };
 }
 
-/** A registration as the library takes it. */
-export function registrationOf({ response }: RegisteredAnswer) {
+/** A registration in the shape that the library expects. */
+export function registrationOf({ response }: Static<typeof Registered>) {
   return { ...response, clientExtensionResults: {} };
 }

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alice, bob, claimsOf, onBothDatabases, refused, startService, type TestService } from './testing.ts';
-import { authenticator, register, registered, signIn } from './testing-passkeys.ts';
+import {
+  alice,
+  bob,
+  charlie,
+  claimsOf,
+  onBothDatabases,
+  refused,
+  secret,
+  startService,
+  type TestService,
+} from '../testing.ts';
+import { authenticator, register, registered, signIn } from './testing.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -317,26 +327,51 @@ await onBothDatabases((world) => {
     );
   });
 
-  test('what is strange to an address looks as if it had a passkey, always the same one', async (context) => {
+  test('an address without a passkey is offered one that looks real, always the same', async (context) => {
     const service = await startService(context, world);
     const asked = async (email: string) => (await service.post('/webauthn/login/options', { email })).json;
     const [once, twice] = [await asked(alice), await asked(alice)];
     assert.deepEqual(once.allowCredentials, twice.allowCredentials);
     assert.notDeepEqual(once.allowCredentials, (await asked(bob)).allowCredentials);
     await registered(service, authenticator(), bob);
-    const real = await asked(bob);
-    assert.deepEqual(shapeOf(once), shapeOf(real));
-    refused(await signIn(service, await strange(service), once), 401, 'VERIFICATION_FAILED');
+    const [real, unknown] = [await asked(bob), await asked(alice)];
+    assert.deepEqual(Object.keys(unknown), Object.keys(real));
+    assert.deepEqual(Object.keys(unknown.allowCredentials[0]), Object.keys(real.allowCredentials[0]));
+    const decoys = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const { id, transports } = (await asked(`nobody${index}@example.com`)).allowCredentials[0];
+        return `${Buffer.from(id, 'base64url').length} ${transports}`;
+      }),
+    );
+    assert.ok(new Set(decoys).size >= 4, `forms of decoys: ${[...new Set(decoys)]}`);
+    const device = authenticator();
+    await registered(service, device, charlie);
+    refused(await signIn(service, device, { ...once, allowCredentials: [] }), 401, 'VERIFICATION_FAILED');
+  });
+
+  test('the id of a decoy is refused like one that is taken', async (context) => {
+    const service = await startService(context, world);
+    const addresses = Array.from({ length: 10 }, (_, index) => `nobody${index}@example.com`);
+    const ids = await Promise.all(
+      addresses.map(async (email): Promise<string> => {
+        const { allowCredentials } = (await service.post('/webauthn/login/options', { email })).json;
+        return allowCredentials[0].id;
+      }),
+    );
+    const taken = authenticator();
+    await registered(service, taken, alice);
+    const attempt = async (from: TestService, credentialId: string) => {
+      const made = await register(from, authenticator(), { email: bob, forgery: { credentialId } });
+      refused(made, 409, 'CREDENTIAL_EXISTS');
+      return made.json;
+    };
+    const expected = await attempt(service, taken.credentialId);
+    for (const id of ids) assert.deepEqual(await attempt(service, id), expected);
+    const environment = {
+      PASSWORDLESS_JWT_SECRET: 'a new secret, as long as the one that it replaces',
+      PASSWORDLESS_JWT_SECRET_PREVIOUS: secret,
+    };
+    const rotated = await startService(context, world, { environment, beside: service });
+    assert.deepEqual(await attempt(rotated, ids[0] ?? ''), expected);
   });
 });
-
-async function strange(service: TestService) {
-  const device = authenticator();
-  device.create((await service.post('/webauthn/register/options', { email: 'x@example.com' })).json);
-  return device;
-}
-
-function shapeOf({ allowCredentials, ...options }: { allowCredentials: { id: string }[] }) {
-  const lengths = allowCredentials.map(({ id, ...rest }) => ({ ...rest, id: id.length }));
-  return { keys: Object.keys(options), lengths };
-}

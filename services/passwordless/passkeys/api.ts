@@ -1,7 +1,10 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
+import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import type { ApiParts } from './api.ts';
-import { callerOf, senderOf } from './api-guard.ts';
+import { callerOf, type Guards, senderOf } from '../api-guard.ts';
+import { message, Tokens } from '../api-schemas.ts';
+import { refusals } from '../refusals.ts';
+import { routes } from '../routes.ts';
 import {
   CreationOptions,
   Enrolled,
@@ -9,16 +12,15 @@ import {
   PasskeyId,
   PasskeyList,
   PasskeyName,
+  RegistrationSubject,
   RequestOptions,
-  WhomToEnrol,
-  WhoSignsIn,
-} from './api-passkey-schemas.ts';
-import { message, Tokens } from './api-schemas.ts';
+  SignInSubject,
+} from './api-schemas.ts';
+import { passkeyErrors } from './errors.ts';
 import type { Passkey } from './passkey.ts';
-import { Asserted, assertionOf, Registered, registrationOf } from './passkey-answers.ts';
-import { passkeyRefusals } from './passkey-refusals.ts';
-import { refusals } from './refusals.ts';
-import { routes } from './routes.ts';
+import type { Passkeys } from './passkeys.ts';
+import { Asserted, assertionOf, Registered, registrationOf } from './responses.ts';
+import type { PasskeySignIns } from './sign-ins.ts';
 
 const removed = { message: 'Passkey removed' } as const;
 const tags = ['passkeys'];
@@ -26,24 +28,32 @@ const bearer = { security: [{ bearer: [] }], tags };
 const always = [refusals.missingToken(), refusals.invalidToken(), refusals.tokenExpired()];
 const limited = refusals.rateLimited(60);
 
-export function addPasskeys(parts: ApiParts): void {
+interface PasskeyApi {
+  readonly app: HttpApp;
+  readonly guards: Guards;
+  readonly passkeys: Passkeys;
+  readonly passkeySignIns: PasskeySignIns;
+}
+
+/** Adds the endpoints of passkeys. */
+export function addPasskeys(parts: PasskeyApi): void {
   addRegistration(parts);
   addSignIn(parts);
   addOwnPasskeys(parts);
 }
 
-function addRegistration({ app, passkeys, guards }: ApiParts): void {
+function addRegistration({ app, passkeys, guards }: PasskeyApi): void {
   app.post(
     routes.passkeyRegisterOptions,
     {
       ...guards.enroll,
       schema: {
-        body: WhomToEnrol,
+        body: RegistrationSubject,
         response: { 200: CreationOptions },
         security: [{}, { bearer: [] }],
         tags,
-        summary: 'What to ask an authenticator to make a passkey',
-        description: 'With a token the passkey is for its user, without one for a user of its own.',
+        summary: 'Options for creating a passkey',
+        description: 'With a token, the passkey is for its user. Without one, it is for a new user.',
       },
       config: {
         errors: [
@@ -69,14 +79,14 @@ function addRegistration({ app, passkeys, guards }: ApiParts): void {
         body: Registered,
         response: { 200: Enrolled },
         tags,
-        summary: 'Register the passkey that an authenticator made, and sign in',
+        summary: 'Register the passkey that the authenticator created, and sign in',
       },
       config: {
         errors: [
-          passkeyRefusals.invalidCeremony(),
-          passkeyRefusals.badRegistration(),
-          passkeyRefusals.exists(),
-          passkeyRefusals.tooMany(),
+          passkeyErrors.invalidCeremony(),
+          passkeyErrors.badRegistration(),
+          passkeyErrors.exists(),
+          passkeyErrors.tooMany(),
           limited,
         ],
       },
@@ -91,17 +101,18 @@ function addRegistration({ app, passkeys, guards }: ApiParts): void {
   );
 }
 
-function addSignIn({ app, passkeySignIns, guards }: ApiParts): void {
+function addSignIn({ app, passkeySignIns, guards }: PasskeyApi): void {
   app.post(
     routes.passkeyLoginOptions,
     {
       ...guards.open,
       schema: {
-        body: WhoSignsIn,
+        body: SignInSubject,
         response: { 200: RequestOptions },
         tags,
-        summary: 'What to ask an authenticator to sign in with a passkey',
-        description: 'Without an address the authenticator offers the passkeys that it holds.',
+        summary: 'Options for signing in with a passkey',
+        description:
+          'With an address, one of the passkeys listed must sign. Without one, the authenticator offers those that it holds.',
       },
       config: { errors: [refusals.invalidEmail(), limited] },
     },
@@ -117,7 +128,7 @@ function addSignIn({ app, passkeySignIns, guards }: ApiParts): void {
     {
       ...guards.verify,
       schema: { body: Asserted, response: { 200: Tokens }, tags, summary: 'Sign in with a passkey' },
-      config: { errors: [passkeyRefusals.invalidCeremony(), passkeyRefusals.badAssertion(), limited] },
+      config: { errors: [passkeyErrors.invalidCeremony(), passkeyErrors.badAssertion(), limited] },
     },
     (request) => {
       const { pending_id: pendingId } = request.body;
@@ -126,7 +137,7 @@ function addSignIn({ app, passkeySignIns, guards }: ApiParts): void {
   );
 }
 
-function addOwnPasskeys({ app, passkeys, guards }: ApiParts): void {
+function addOwnPasskeys({ app, passkeys, guards }: PasskeyApi): void {
   app.get(
     routes.passkeys,
     {
@@ -147,7 +158,7 @@ function addOwnPasskeys({ app, passkeys, guards }: ApiParts): void {
         response: { 200: ListedPasskey },
         summary: 'Name a passkey',
       },
-      config: { errors: [passkeyRefusals.notFound(), ...always] },
+      config: { errors: [passkeyErrors.notFound(), ...always] },
     },
     async (request) => {
       const { params, body } = request;
@@ -162,10 +173,10 @@ function addOwnPasskeys({ app, passkeys, guards }: ApiParts): void {
         ...bearer,
         params: PasskeyId,
         response: { 200: message(removed.message) },
-        summary: 'Remove a passkey; never the last way to sign in',
+        summary: 'Remove a passkey, unless it is the last way to sign in',
       },
       config: {
-        errors: [passkeyRefusals.notFound(), refusals.lastFactor(), refusals.reauthRequired(), ...always],
+        errors: [passkeyErrors.notFound(), refusals.lastFactor(), refusals.reauthRequired(), ...always],
       },
     },
     async (request) => {

@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { algorithms, ceremonyTimeoutMs, type Passkey, type RelyingParty } from './passkey.ts';
 
-/** What `navigator.credentials.create` is asked (PublicKeyCredentialCreationOptionsJSON). */
+/** The options of `navigator.credentials.create` (PublicKeyCredentialCreationOptionsJSON). */
 export function creationOptions(
   party: RelyingParty,
   asked: { challenge: string; handle: string; email: string; known: readonly Descriptor[] },
@@ -24,7 +23,7 @@ export function creationOptions(
   };
 }
 
-/** What `navigator.credentials.get` is asked (PublicKeyCredentialRequestOptionsJSON). */
+/** The options of `navigator.credentials.get` (PublicKeyCredentialRequestOptionsJSON). */
 export function requestOptions(
   party: RelyingParty,
   asked: { challenge: string; allowed: readonly Descriptor[] },
@@ -39,22 +38,6 @@ export function requestOptions(
 }
 
 export type Descriptor = Pick<Passkey, 'id' | 'transports'>;
-
-/**
- * The passkey of an address that has none, the same each time and like any other to look at: asking for the options of a sign-in does not tell
- * which addresses are known (WebAuthn Level 3, 14.6.2).
- */
-export function decoy(key: Uint8Array, email: string): Descriptor {
-  return {
-    id: createHmac('sha256', key).update(email).digest('base64url'),
-    transports: ['internal', 'hybrid'],
-  };
-}
-
-/** The handle of nobody: as stable as that of a user, so that asking twice tells nothing. */
-export function decoyHandle(key: Uint8Array, email: string): string {
-  return createHmac('sha256', key).update(`handle ${email}`).digest('base64url');
-}
 
 function descriptor({ id, transports }: Descriptor) {
   return { type: 'public-key' as const, id, transports: [...transports] };

@@ -1,10 +1,10 @@
 import { type Executor, statement } from '#kit/db/index.ts';
 import { newSecret } from '#kit/ids.ts';
+import type { Tables } from '../tables.ts';
 import type { Passkey } from './passkey.ts';
-import type { CeremonyRow, PasskeyRow } from './passkey-tables.ts';
-import type { Tables } from './tables.ts';
+import type { CeremonyRow, PasskeyRow } from './tables.ts';
 
-/** A passkey with what its authenticator knows its user by. */
+/** A passkey with the user handle that its authenticator knows. */
 export type HeldPasskey = Passkey & { readonly handle: string };
 
 export const insertCeremony = statement<Tables, { [K in keyof CeremonyRow]: CeremonyRow[K] }>((db, p) =>
@@ -14,12 +14,12 @@ export const insertCeremony = statement<Tables, { [K in keyof CeremonyRow]: Cere
     challenge: p('challenge'),
     user_id: p('user_id'),
     session_id: p('session_id'),
-    discoverable: p('discoverable'),
+    offered: p('offered'),
     expires_at_ms: p('expires_at_ms'),
   }),
 );
 
-/** A challenge is answered once, however it goes. */
+/** A challenge is used up, whether or not its response is valid. */
 export const takeCeremony = statement<Tables, { id: string; kind: CeremonyRow['kind'] }, CeremonyRow>(
   (db, p) =>
     db.deleteFrom('passkey_ceremony').where('id', '=', p('id')).where('kind', '=', p('kind')).returningAll(),
@@ -40,12 +40,12 @@ const holder = statement<Tables, { userId: string }, { handle: string }>((db, p)
   db.selectFrom('passkey_holder').select('handle').where('user_id', '=', p('userId')),
 );
 
-/** What authenticators know a user by, where they were ever asked to make a passkey. */
+/** The user handle (`user.id` of WebAuthn); undefined where no registration was ever begun. */
 export async function findHandle(session: Executor, userId: string): Promise<string | undefined> {
   return (await holder.first(session, { userId }))?.handle;
 }
 
-/** What authenticators know a user by: made when it is first asked for, and kept. */
+/** The user handle (`user.id` of WebAuthn): created on first use, never changed. */
 export async function handleOf(session: Executor, userId: string): Promise<string> {
   const known = await findHandle(session, userId);
   if (known !== undefined) return known;
@@ -96,7 +96,7 @@ const ofAddress = statement<Tables, { email: string; limit: number }, Pick<Passk
       .limit(p('limit')),
 );
 
-/** The passkeys of whoever has an address, or wears it; those of its owner first. */
+/** The passkeys of all users with an address; those of its owner first. */
 export async function passkeysOfAddress(
   session: Executor,
   email: string,
@@ -131,7 +131,7 @@ const insert = statement<Tables, { [K in keyof PasskeyRow]: PasskeyRow[K] }>((db
     .onConflict((conflict) => conflict.column('id').doNothing()),
 );
 
-/** False where somebody has a passkey of that id. */
+/** False where the id is taken. */
 export async function insertPasskey(session: Executor, passkey: Passkey): Promise<boolean> {
   const { changes } = await insert.run(session, {
     id: passkey.id,
@@ -149,8 +149,8 @@ export async function insertPasskey(session: Executor, passkey: Passkey): Promis
 }
 
 /**
- * Notes a sign-in: no row where the counter did not rise meanwhile, as when a clone signs in at the same moment. Authenticators
- * that do not count stay at 0.
+ * Records a sign-in. It changes no row where the counter did not rise, as when a clone signs in at the same moment.
+ * Authenticators that do not count stay at 0.
  */
 export const usePasskey = statement<Tables, { id: string; counter: number; backedUp: number; nowMs: number }>(
   (db, p) =>
@@ -172,7 +172,7 @@ const rename = statement<Tables, { id: string; userId: string; name: string }, P
     .returningAll(),
 );
 
-/** The passkey under its new name; undefined where the user has none of that id. */
+/** The renamed passkey; undefined where the user has none with that id. */
 export async function renamePasskey(
   session: Executor,
   renamed: { id: string; userId: string; name: string },

@@ -9,9 +9,9 @@ import {
   onBothDatabases,
   refused,
   startService,
-} from './testing.ts';
+} from '../testing.ts';
+import { authenticator, register, registered, signIn } from './testing.ts';
 import type { Forgery } from './testing-authenticator.ts';
-import { authenticator, register, registered, signIn } from './testing-passkeys.ts';
 
 await onBothDatabases((world) => {
   test('what a browser would not have signed here is refused, at registration and sign-in', async (context) => {
@@ -20,6 +20,11 @@ await onBothDatabases((world) => {
     await registered(service, device, alice);
     const forgeries: [string, Forgery][] = [
       ['another origin', { origin: 'https://evil.example' }],
+      ['an origin in a list', { origin: ['http://localhost:3003'] }],
+      ['an origin that is no text', { origin: { toString: 1 } }],
+      ['no origin', { origin: null }],
+      ['a type that is no text', { type: { toString: 1 } }],
+      ['a challenge that is no text', { challenge: { toString: 1 } }],
       ['another port', { origin: 'http://localhost:3004' }],
       ['a longer host', { origin: 'http://localhost.evil.example:3003' }],
       ['another relying party', { rpId: 'evil.example' }],
@@ -48,6 +53,8 @@ await onBothDatabases((world) => {
       const made = await register(service, authenticator(), { email: bob, forgery });
       refused(made, 400, 'VERIFICATION_FAILED');
     }
+    const short = authenticator({ algorithm: -257, rsaBits: 1_024 });
+    refused(await register(service, short, { email: bob }), 400, 'VERIFICATION_FAILED');
     refused(
       await signIn(service, device, undefined, { type: 'webauthn.create' }),
       401,
@@ -83,11 +90,20 @@ await onBothDatabases((world) => {
     const named = (await service.post('/webauthn/login/options', { email: alice })).json;
     const handled = await signIn(service, hers, named, { userHandle: null });
     assert.equal(claimsOf(handled.json.access_token).sub, user_id);
-    const swapped = (await service.post('/webauthn/login/options', { email: bob })).json;
-    const { sub } = claimsOf(
-      (await signIn(service, hers, { ...swapped, allowCredentials: [] })).json.access_token,
-    );
-    assert.equal(sub, user_id, 'the credential says who signs in, not the address that was asked with');
+  });
+
+  test('where an address was named, only its passkeys sign in', async (context) => {
+    const service = await startService(context, world);
+    const hers = authenticator();
+    await registered(service, hers, alice);
+    await registered(service, authenticator(), bob);
+    for (const email of [bob, charlie]) {
+      const asked = (await service.post('/webauthn/login/options', { email })).json;
+      const answer = await signIn(service, hers, { ...asked, allowCredentials: [] });
+      refused(answer, 401, 'VERIFICATION_FAILED');
+    }
+    const asked = (await service.post('/webauthn/login/options', { email: alice })).json;
+    assert.equal((await signIn(service, hers, asked)).status, 200);
   });
 
   test('a challenge is answered once, by its own kind, in five minutes', async (context) => {

@@ -1,6 +1,6 @@
 import { Type } from '#kit/schema.ts';
-import { email } from './api-schemas.ts';
-import { base64url, credentialId, publicKey } from './passkey-answers.ts';
+import { email } from '../api-schemas.ts';
+import { base64url, credentialId, publicKey } from './responses.ts';
 
 const challenge = base64url(64, ['Zm9ydHktdHdvIGlzIG5vdCBhIGNoYWxsZW5nZQ']);
 const token = Type.String({ examples: ['Zm9ydHktdHdv'] });
@@ -9,12 +9,12 @@ const userVerification = Type.Union([Type.Literal('preferred'), Type.Literal('re
 const instant = Type.String({ format: 'date-time' });
 const pendingId = Type.String({
   format: 'uuid',
-  description: 'To be sent along with the answer of the authenticator, once, within five minutes',
+  description: 'Send it once, with the response of the authenticator, within five minutes',
 });
 const descriptor = Type.Object({ type: publicKey, id: credentialId, transports });
 
-export const WhomToEnrol = Type.Object({ email });
-export const WhoSignsIn = Type.Object({ email: Type.Optional(email) });
+export const RegistrationSubject = Type.Object({ email });
+export const SignInSubject = Type.Object({ email: Type.Optional(email) });
 
 export const CreationOptions = Type.Object({
   pending_id: pendingId,
@@ -54,7 +54,7 @@ const credential = {
   name: Type.String({ examples: ['Work laptop'] }),
   created_at: instant,
   transports,
-  backed_up: Type.Boolean({ description: 'Kept beyond the device, as by a synchronised password manager' }),
+  backed_up: Type.Boolean({ description: 'Stored beyond the device, as by a password manager that syncs' }),
 };
 
 export const Enrolled = Type.Object({

@@ -11,17 +11,20 @@ export interface AuthenticatorOptions {
   readonly backedUp?: boolean;
   /** ES256 by default. */
   readonly algorithm?: Algorithm;
+  /** Bits of an RSA key; 2,048 by default. */
+  readonly rsaBits?: number;
 }
 
 /** By their COSE numbers: ES256, EdDSA, RS256. */
 export type Algorithm = -7 | -8 | -257;
 
-/** What a forger would have another way. */
+/** What a forger changes. */
 export interface Forgery {
-  readonly origin?: string;
+  /** Text in a browser. */
+  readonly origin?: unknown;
   readonly rpId?: string;
-  readonly challenge?: string;
-  readonly type?: string;
+  readonly challenge?: unknown;
+  readonly type?: unknown;
   readonly crossOrigin?: boolean;
   readonly topOrigin?: string;
   readonly present?: boolean;
@@ -82,7 +85,7 @@ export class SoftwareAuthenticator {
   }
 
   create(options: CreationOptions, forgery: Forgery = {}): RegistrationResponseJSON {
-    const { publicKey, privateKey } = newKeys(this.#options.algorithm);
+    const { publicKey, privateKey } = newKeys(this.#options);
     const id = forgery.credentialId ?? randomBytes(32).toString('base64url');
     const rpId = options.rp.id ?? new URL(this.#options.origin).hostname;
     const held = { id, rpId, userHandle: options.user.id, privateKey, counter: 0 };
@@ -173,9 +176,9 @@ function attestedData(id: string, key: Buffer): Buffer {
   return Buffer.concat([Buffer.alloc(16), length, idBytes, key]);
 }
 
-function newKeys(algorithm: Algorithm = -7): { publicKey: KeyObject; privateKey: KeyObject } {
+function newKeys({ algorithm = -7, rsaBits = 2_048 }: AuthenticatorOptions) {
   if (algorithm === -8) return generateKeyPairSync('ed25519');
-  if (algorithm === -257) return generateKeyPairSync('rsa', { modulusLength: 2048 });
+  if (algorithm === -257) return generateKeyPairSync('rsa', { modulusLength: rsaBits });
   return generateKeyPairSync('ec', { namedCurve: 'P-256' });
 }
 

@@ -24,6 +24,6 @@ export interface CeremonyRow {
   challenge: string;
   user_id: string | null;
   session_id: string | null;
-  discoverable: number;
+  offered: string | null;
   expires_at_ms: number;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Answer, TestService } from './testing.ts';
+import type { Answer, TestService } from '../testing.ts';
 import { type AuthenticatorOptions, type Forgery, SoftwareAuthenticator } from './testing-authenticator.ts';
 
 export const origin = 'http://localhost:3003';

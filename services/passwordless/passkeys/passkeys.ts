@@ -1,17 +1,21 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import type { Caller } from './caller.ts';
-import { checkFresh, enroleeWithoutToken, lockAddress, proveFirstFactor } from './enrolment.ts';
+import type { Caller } from '../caller.ts';
+import { checkFresh, enroleeWithoutToken, lockAddress, proveFirstFactor } from '../enrolment.ts';
+import { refusals } from '../refusals.ts';
+import type { TokenPair } from '../session.ts';
+import { findSession } from '../store-sessions.ts';
+import { findUser } from '../store-users.ts';
+import type { Tables } from '../tables.ts';
+import type { User } from '../user.ts';
+import { hasWayIn } from '../ways-in.ts';
+import { beginCeremony, type Ceremony, endCeremony } from './ceremonies.ts';
+import type { PasskeyContext } from './context.ts';
+import { decoyHandle, isDecoy } from './decoys.ts';
+import { passkeyErrors } from './errors.ts';
+import { creationOptions } from './options.ts';
 import { checkName, firstName, methodsOf, type Passkey, passkeysMax } from './passkey.ts';
-import { beginCeremony, type Ceremony, endCeremony } from './passkey-ceremonies.ts';
-import { Unverified } from './passkey-client-data.ts';
-import { creationOptions, decoyHandle } from './passkey-options.ts';
-import type { PasskeyParts } from './passkey-parts.ts';
-import { passkeyRefusals } from './passkey-refusals.ts';
-import { type Registration, verifyRegistration } from './passkey-registration.ts';
-import { refusals } from './refusals.ts';
-import type { TokenPair } from './session.ts';
 import {
   countPasskeys,
   deletePasskey,
@@ -20,22 +24,20 @@ import {
   insertPasskey,
   passkeysOf,
   renamePasskey,
-} from './store-passkeys.ts';
-import { findSession } from './store-sessions.ts';
-import { findUser } from './store-users.ts';
-import type { Tables } from './tables.ts';
-import type { User } from './user.ts';
-import { hasWayIn } from './ways-in.ts';
+} from './store.ts';
+import { type Registration, Unverified, verifyRegistration } from './verification.ts';
 
-export interface Asked {
+/** A request for the options of a registration. */
+export interface RegistrationRequest {
   readonly email: string;
-  /** Who asks, where a token says so. */
+  /** The user of the bearer token, where there is one. */
   readonly caller: Caller | undefined;
   readonly locale: string | undefined;
   readonly visitor: Visitor;
 }
 
-export interface Answered {
+/** A new passkey to register. */
+export interface RegistrationResult {
   readonly pendingId: string;
   readonly response: RegistrationResponseJSON;
   readonly name?: string | undefined;
@@ -43,13 +45,14 @@ export interface Answered {
   readonly visitor: Visitor;
 }
 
-/** A passkey that is now registered, and its user's new session. */
+/** A registered passkey and the new session of its user. */
 export interface Enrolment {
   readonly user: User;
   readonly passkey: Passkey;
   readonly tokens: TokenPair;
 }
 
+/** Argument of `PublicKeyCredential.signalAllAcceptedCredentials` (WebAuthn Level 3, 5.1.10.3). */
 export interface AcceptedPasskeys {
   readonly rpId: string;
   readonly userId: string;
@@ -60,15 +63,15 @@ const attempt = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_0
 
 /** Passkeys of users: adding, naming, removing. */
 export class Passkeys {
-  readonly #parts: PasskeyParts;
+  readonly #context: PasskeyContext;
 
-  constructor(parts: PasskeyParts) {
-    this.#parts = parts;
+  constructor(context: PasskeyContext) {
+    this.#context = context;
   }
 
-  /** What the authenticator is asked to make, for whom {@link enroleeWithoutToken} or the token says. */
-  async begin(asked: Asked) {
-    const { database, clock, party, decoyKey, enrollmentWithoutProof: mode, alerts } = this.#parts;
+  /** The options of a registration, for the user of the token or else of {@link enroleeWithoutToken}. */
+  async begin(asked: RegistrationRequest) {
+    const { database, clock, party, decoyKeys, enrollmentWithoutProof: mode, alerts } = this.#context;
     const { email, caller, locale } = asked;
     const nowMs = clock.now();
     if (caller) checkFresh(caller, email, nowMs);
@@ -78,9 +81,10 @@ export class Passkeys {
         : await enroleeWithoutToken(session, { email, kind: 'webauthn', mode, nowMs });
       const userId = enrolee.user?.id;
       const sessionId = caller?.session.id;
-      const about = { kind: 'register', userId, sessionId, isDiscoverable: false } as const;
+      const about = { kind: 'register', userId, sessionId } as const;
       const { id, challenge } = await beginCeremony(session, clock, about);
-      const handle = userId === undefined ? decoyHandle(decoyKey, email) : await handleOf(session, userId);
+      const handle =
+        userId === undefined ? decoyHandle(decoyKeys[0], email) : await handleOf(session, userId);
       const known = caller ? await passkeysOf(session, caller.user.id) : [];
       if (!caller) await this.#noteAttempt(session, userId, asked);
       const options = { pending_id: id, ...creationOptions(party(), { challenge, handle, email, known }) };
@@ -91,8 +95,8 @@ export class Passkeys {
   }
 
   /** Throws INVALID_CEREMONY, VERIFICATION_FAILED, CREDENTIAL_EXISTS or TOO_MANY_CREDENTIALS. */
-  async complete(answered: Answered): Promise<Enrolment> {
-    const { database, clock, mails } = this.#parts;
+  async complete(answered: RegistrationResult): Promise<Enrolment> {
+    const { database, clock, mails } = this.#context;
     const name = answered.name === undefined ? undefined : checkName(answered.name);
     const ceremony = await endCeremony(database, clock, { id: answered.pendingId, kind: 'register' });
     const registration = await this.#verify(answered.response, ceremony);
@@ -101,7 +105,7 @@ export class Passkeys {
       const user = await this.#enrolee(session, ceremony);
       await this.#store(session, passkey);
       const amr = methodsOf(passkey.isBackupEligible, registration.isUserVerified);
-      const tokens = await this.#parts.sessions.open(session, { user, amr, visitor: answered.visitor });
+      const tokens = await this.#context.sessions.open(session, { user, amr, visitor: answered.visitor });
       await this.#tell(session, user, { event: 'added', visitor: answered.visitor, locale: answered.locale });
       return { user, passkey, tokens };
     });
@@ -110,12 +114,12 @@ export class Passkeys {
   }
 
   of({ user }: Caller): Promise<Passkey[]> {
-    return passkeysOf(this.#parts.database, user.id);
+    return passkeysOf(this.#context.database, user.id);
   }
 
-  /** What password managers are told so that they forget passkeys that were removed (WebAuthn Level 3, 5.1.10.3). */
+  /** Tells password managers which passkeys still exist, so that they forget the others. */
   async accepted({ user }: Caller): Promise<AcceptedPasskeys | undefined> {
-    const { database, party } = this.#parts;
+    const { database, party } = this.#context;
     const userId = await findHandle(database, user.id);
     if (userId === undefined) return undefined;
     const ids = (await passkeysOf(database, user.id)).map(({ id }) => id);
@@ -123,24 +127,28 @@ export class Passkeys {
   }
 
   async rename({ user }: Caller, id: string, given: string): Promise<Passkey> {
-    const { database, audit } = this.#parts;
+    const { database, audit } = this.#context;
     const name = checkName(given);
     return database.write(async (session) => {
       const passkey = await renamePasskey(session, { id, userId: user.id, name });
-      if (!passkey) throw passkeyRefusals.notFound();
+      if (!passkey) throw passkeyErrors.notFound();
       await audit.record(session, 'passkey_renamed', { userId: user.id });
       return passkey;
     });
   }
 
-  async remove(caller: Caller, id: string, from: Pick<Asked, 'locale' | 'visitor'>): Promise<void> {
-    const { database, clock, mails } = this.#parts;
+  async remove(
+    caller: Caller,
+    id: string,
+    from: Pick<RegistrationRequest, 'locale' | 'visitor'>,
+  ): Promise<void> {
+    const { database, clock, mails } = this.#context;
     checkFresh(caller, undefined, clock.now());
     await database.write(async (session) => {
       await lockAddress(session, caller.user.email);
       const user = await findUser(session, caller.user.id);
       const { changes } = await deletePasskey.run(session, { id, userId: caller.user.id });
-      if (!user || changes === 0) throw passkeyRefusals.notFound();
+      if (!user || changes === 0) throw passkeyErrors.notFound();
       if (!(await hasWayIn(session, user))) throw refusals.lastFactor();
       await this.#tell(session, user, { event: 'removed', ...from });
     });
@@ -149,9 +157,9 @@ export class Passkeys {
 
   async #verify(response: RegistrationResponseJSON, { challenge }: Ceremony): Promise<Registration> {
     try {
-      return await verifyRegistration(response, challenge, this.#parts.party());
+      return await verifyRegistration(response, challenge, this.#context.party());
     } catch (error) {
-      throw error instanceof Unverified ? passkeyRefusals.badRegistration() : error;
+      throw error instanceof Unverified ? passkeyErrors.badRegistration() : error;
     }
   }
 
@@ -162,7 +170,7 @@ export class Passkeys {
     name: string | undefined,
   ): Passkey {
     const transports = [...new Set(response.transports ?? [])];
-    const nowMs = this.#parts.clock.now();
+    const nowMs = this.#context.clock.now();
     return {
       ...registration,
       userId,
@@ -174,44 +182,50 @@ export class Passkeys {
   }
 
   /**
-   * Whom the passkey is for, if that still holds: the session that asked lives, or else the user has proved nothing before. Whoever
-   * owns the address by now has wiped both.
+   * The user of a registration, if it is still valid: the session that asked for it is live, or the user has proved nothing before. A
+   * new owner of the address has ended both.
    */
   async #enrolee(session: WriteSession<Tables>, { userId, sessionId }: Ceremony): Promise<User> {
     const found = userId === undefined ? undefined : await findUser(session, userId);
-    if (!found) throw passkeyRefusals.invalidCeremony();
+    if (!found) throw passkeyErrors.invalidCeremony();
     await lockAddress(session, found.email);
-    const nowMs = this.#parts.clock.now();
+    const nowMs = this.#context.clock.now();
     const isEntitled =
       sessionId === undefined
         ? await proveFirstFactor(session, { user: found, kind: 'webauthn', nowMs })
         : isLive(await findSession(session, sessionId), nowMs);
     const user = isEntitled ? await findUser(session, found.id) : undefined;
-    if (!user) throw passkeyRefusals.invalidCeremony();
+    if (!user) throw passkeyErrors.invalidCeremony();
     return user;
   }
 
   async #store(session: WriteSession<Tables>, passkey: Passkey): Promise<void> {
     const { passkeys = 0 } = (await countPasskeys.first(session, { userId: passkey.userId })) ?? {};
-    if (passkeys >= passkeysMax) throw passkeyRefusals.tooMany();
-    if (!(await insertPasskey(session, passkey))) throw passkeyRefusals.exists();
+    if (passkeys >= passkeysMax) throw passkeyErrors.tooMany();
+    const isNew = await insertPasskey(session, passkey);
+    // An id that is taken and the id of a decoy get the same answer.
+    if (!isNew || isDecoy(this.#context.decoyKeys, passkey.id)) throw passkeyErrors.exists();
   }
 
   async #noteAttempt(
     session: WriteSession<Tables>,
     userId: string | undefined,
-    { visitor }: Asked,
+    { visitor }: RegistrationRequest,
   ): Promise<void> {
     const { address } = visitor;
-    await this.#parts.audit.record(session, 'enrolment_without_token', { userId, address });
+    await this.#context.audit.record(session, 'enrolment_without_token', { userId, address });
   }
 
   async #tell(
     session: WriteSession<Tables>,
     user: User,
-    { event, visitor, locale }: { event: 'added' | 'removed' } & Pick<Asked, 'locale' | 'visitor'>,
+    {
+      event,
+      visitor,
+      locale,
+    }: { event: 'added' | 'removed' } & Pick<RegistrationRequest, 'locale' | 'visitor'>,
   ): Promise<void> {
-    const { audit, mails } = this.#parts;
+    const { audit, mails } = this.#context;
     const facts = { userId: user.id, address: visitor.address };
     await audit.record(session, `passkey_${event}`, facts);
     if (!user.isVerified) return;

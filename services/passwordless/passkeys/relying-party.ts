@@ -1,9 +1,9 @@
 import { refuse } from '#kit/config.ts';
+import type { PasswordlessConfig } from '../settings.ts';
+import type { Site } from '../site.ts';
 import type { RelyingParty } from './passkey.ts';
-import type { PasswordlessConfig } from './settings.ts';
-import type { Site } from './site.ts';
 
-/** Who we are to authenticators: as set, else by the address of the magic links. Refuses what no browser would take. */
+/** The relying party: as set, else from the address of the magic links. Refuses values that no browser accepts. */
 export function createParty(config: PasswordlessConfig, site: Site): () => RelyingParty {
   const {
     PASSWORDLESS_WEBAUTHN_RP_ID: id,

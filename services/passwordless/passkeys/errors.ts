@@ -1,8 +1,8 @@
 import { AppError } from '#kit/errors.ts';
 import { passkeysMax } from './passkey.ts';
 
-/** What ceremonies are refused with: one text each, whatever exactly is the matter. */
-export const passkeyRefusals = {
+/** Errors of passkeys: one text each, whatever the exact cause, so that they tell a stranger nothing. */
+export const passkeyErrors = {
   invalidCeremony: () =>
     new AppError('invalid_input', 'This attempt is not known, was used, or took too long. Begin again.', {
       reason: 'INVALID_CEREMONY',

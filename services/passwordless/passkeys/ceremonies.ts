@@ -1,30 +1,30 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Database, Session } from '#kit/db/index.ts';
 import { newId, newSecret } from '#kit/ids.ts';
+import type { Tables } from '../tables.ts';
+import { passkeyErrors } from './errors.ts';
 import { ceremonyTtlMs } from './passkey.ts';
-import { passkeyRefusals } from './passkey-refusals.ts';
-import type { CeremonyRow } from './passkey-tables.ts';
-import { insertCeremony, takeCeremony } from './store-passkeys.ts';
-import type { Tables } from './tables.ts';
+import { insertCeremony, takeCeremony } from './store.ts';
+import type { CeremonyRow } from './tables.ts';
 
-/** What a challenge was handed out for. */
+/** What a challenge was issued for. */
 export interface Ceremony {
   readonly id: string;
   readonly kind: CeremonyRow['kind'];
   readonly challenge: string;
-  /** Whom a registration is for; undefined where it is to lead nowhere. */
+  /** Whose registration it is; undefined where it must not succeed. */
   readonly userId?: string | undefined;
   /** The session whose token asked for a registration. */
   readonly sessionId?: string | undefined;
-  /** A sign-in that named no address. */
-  readonly isDiscoverable: boolean;
+  /** The ids that a sign-in offered; undefined where it named no address, so that any passkey will do. */
+  readonly offered?: readonly string[] | undefined;
 }
 
-/** Notes a new challenge of 32 random bytes, to be answered once and within five minutes. */
+/** Stores a new challenge of 32 random bytes. It can be answered once, within five minutes. */
 export async function beginCeremony(
   session: Session<Tables>,
   clock: Clock,
-  about: Pick<Ceremony, 'kind' | 'userId' | 'sessionId' | 'isDiscoverable'>,
+  about: Pick<Ceremony, 'kind' | 'userId' | 'sessionId' | 'offered'>,
 ): Promise<Ceremony> {
   const ceremony = { id: newId(), challenge: newSecret(), ...about };
   await insertCeremony.run(session, {
@@ -33,27 +33,27 @@ export async function beginCeremony(
     challenge: ceremony.challenge,
     user_id: about.userId ?? null,
     session_id: about.sessionId ?? null,
-    discoverable: Number(about.isDiscoverable),
+    offered: about.offered ? JSON.stringify(about.offered) : null,
     expires_at_ms: clock.now() + ceremonyTtlMs,
   });
   return ceremony;
 }
 
-/** Takes a ceremony away before its answer is looked at, so that a challenge has one try. Throws INVALID_CEREMONY. */
+/** Deletes a ceremony before its response is checked, so that a challenge can be tried once. Throws INVALID_CEREMONY. */
 export async function endCeremony(
   database: Database<Tables>,
   clock: Clock,
   { id, kind }: Pick<Ceremony, 'id' | 'kind'>,
 ): Promise<Ceremony> {
   const row = uuid.test(id) ? await takeCeremony.first(database, { id, kind }) : undefined;
-  if (!row || row.expires_at_ms <= clock.now()) throw passkeyRefusals.invalidCeremony();
+  if (!row || row.expires_at_ms <= clock.now()) throw passkeyErrors.invalidCeremony();
   return {
     id,
     kind,
     challenge: row.challenge,
     userId: row.user_id ?? undefined,
     sessionId: row.session_id ?? undefined,
-    isDiscoverable: row.discoverable !== 0,
+    offered: row.offered === null ? undefined : JSON.parse(row.offered),
   };
 }
 

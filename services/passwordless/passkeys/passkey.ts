@@ -1,5 +1,5 @@
 import { AppError } from '#kit/errors.ts';
-import type { Method } from './session.ts';
+import type { Method } from '../session.ts';
 
 /** A WebAuthn credential of a user. */
 export interface Passkey {
@@ -11,14 +11,14 @@ export interface Passkey {
   readonly counter: number;
   readonly transports: readonly string[];
   readonly name: string;
-  /** May be synced to other devices; never changes. */
+  /** It can be synced to other devices. Never changes. */
   readonly isBackupEligible: boolean;
   readonly isBackedUp: boolean;
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number | undefined;
 }
 
-/** Who authenticators are to know us as. */
+/** Who we are to authenticators. */
 export interface RelyingParty {
   readonly id: string;
   readonly name: string;
@@ -36,7 +36,7 @@ export const credentialIdCharactersMax = 1_364;
 
 export const nameCharactersMax = 64;
 
-/** A name as its owner chose it, without what would not show. */
+/** A name as its owner chose it, without invisible characters. */
 export function checkName(given: string): string {
   const name = given.replace(/\p{C}/gu, ' ').replace(/\s+/g, ' ').trim();
   const characters = [...name].length;
@@ -45,7 +45,7 @@ export function checkName(given: string): string {
   return name;
 }
 
-/** What a passkey is called until somebody says otherwise. */
+/** The name of a passkey until its owner chooses one. */
 export function firstName(isBackupEligible: boolean, transports: readonly string[]): string {
   if (isBackupEligible) return 'Passkey';
   return transports.includes('internal') ? 'This device' : 'Security key';
