@@ -1,10 +1,39 @@
 import type { Registry } from 'prom-client';
 import { type AuditFacts, AuditTrail } from '#kit/auth/audit.ts';
 import type { Clock } from '#kit/clock.ts';
-import type { Executor } from '#kit/db/index.ts';
+import { type Executor, statement } from '#kit/db/index.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import type { Log } from '#kit/log.ts';
-import { insertEvent } from './store-audit.ts';
+import type { Tables } from './store.ts';
+
+export const insertEvent = statement<
+  Tables,
+  {
+    id: string;
+    nowMs: number;
+    event: string;
+    userId: string | null;
+    sessionId: string | null;
+    address: string | null;
+  }
+>((db, p) =>
+  db.insertInto('audit_event').values({
+    id: p('id'),
+    at_ms: p('nowMs'),
+    event: p('event'),
+    user_id: p('userId'),
+    session_id: p('sessionId'),
+    address: p('address'),
+  }),
+);
+
+export const deleteOldEvents = statement<Tables, { beforeMs: number }>((db, p) =>
+  db
+    .deleteFrom('audit_event')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('audit_event').select('id').where('at_ms', '<', p('beforeMs')).limit(500),
+    ),
+);
 
 /** The names of the OWASP Logging Vocabulary, and `refresh_race` and those of factors, which are ours. */
 export type AuditEvent =

@@ -13,11 +13,13 @@ const mailServer = ['SMTP_HOST', 'SMTP_PORT', 'SMTP_USERNAME', 'SMTP_PASSWORD'];
  * The environment, and beneath it the configuration file: the one that CONFIG_PATH names, else config.toml or config.json in the current
  * folder. A key of the file is the setting in lower case without its prefix. Beneath both are the settings of the whole suite.
  */
-export function withConfigFile(settings: Settings, environment: Environment, log?: Log): Environment {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
-  const file = read(settings, given.CONFIG_PATH, log);
-  const chosen = { ...without(file, given), ...given };
-  return { ...suiteSettings(chosen), ...chosen };
+export function withConfigFile(settings: Settings): (environment: Environment, log?: Log) => Environment {
+  return (environment, log) => {
+    const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
+    const file = read(settings, given.CONFIG_PATH, log);
+    const chosen = { ...without(file, given), ...given };
+    return { ...suiteSettings(chosen), ...chosen };
+  };
 }
 
 /** The file under the names of the environment, but what the environment says in any form. */

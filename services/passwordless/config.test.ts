@@ -7,9 +7,8 @@ import type { Environment } from '#kit/config.ts';
 import { createLog } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { databaseOptions } from './database.ts';
 import { passwordless } from './service.ts';
-import { startService } from './testing.ts';
+import { databaseOptionsOf, startService } from './testing.ts';
 
 const folder = testFolder('passwordless-config');
 const octavo = join(import.meta.dirname, '../../bin/octavo.js');
@@ -96,7 +95,7 @@ test('the password of the suite does not go to a mail server that was named othe
 test('where data is kept follows the same order', async () => {
   const inFile = await fileOf('path.toml', tomlOf({ database_path: join(folder, 'own.sqlite') }));
   const context = { dataFolder: folder } as never;
-  const optionsOf = (environment: Environment) => databaseOptions(read(environment).config, context);
+  const optionsOf = (environment: Environment) => databaseOptionsOf(read(environment).config, context);
   const suite = 'postgres://suite/db';
   assert.equal(optionsOf({ DATABASE_URL: suite }).url, suite);
   const own = optionsOf({ CONFIG_PATH: inFile, DATABASE_URL: suite });

@@ -38,7 +38,7 @@ await onBothDatabases((world) => {
       await late.open(link);
       const again = await late.send('/sign-in/link', { token });
       assert.equal(again.status, 401);
-      assert.match(again.html, /was used or has expired/);
+      assert.match(again.html, /was already used or has expired/);
     });
 
     test('a link from another site is shown after a detour, so that who is signed in stays so', async (context) => {
@@ -63,7 +63,7 @@ await onBothDatabases((world) => {
       const wrong = code === '000000' ? '111111' : '000000';
       const refused = await client.send('/sign-in/code', { email: alice, code: wrong });
       assert.equal(refused.status, 401);
-      assert.match(refused.html, /Code is wrong, was used, or has expired/);
+      assert.match(refused.html, /Code is wrong, already used, or expired/);
       const typed = `${code.slice(0, 3)} ${code.slice(3)}`;
       assert.equal((await client.send('/sign-in/code', { email: alice, code: typed })).status, 303);
       assert.match((await client.open('/')).html, /Sign out everywhere/);
@@ -86,7 +86,7 @@ await onBothDatabases((world) => {
         ['/sign-in/authenticator', { email: alice, code: '123456' }, 401, /Code is wrong/],
         ['/sign-in/recovery', { email: 'x', code: 'AAAA' }, 400, /E-mail must be an address/],
         ['/sign-in/recovery', { email: alice, code: 'AAAA' }, 401, /Code is wrong/],
-        ['/sign-in/link', { token: 'x' }, 401, /was used or has expired/],
+        ['/sign-in/link', { token: 'x' }, 401, /was already used or has expired/],
         ['/account/sessions/end', { id: 'x' }, 401, /Sign in/],
       ];
       for (const [path, fields, status, words] of cases) {

@@ -6,7 +6,7 @@ import {
   appCode,
   bob,
   claimsOf,
-  enrolApp,
+  enrollApp,
   onBothDatabases,
   refused,
   startService,
@@ -86,7 +86,7 @@ await onBothDatabases((world) => {
     const sent = await service.requestLink(alice);
     const answer = await service.get(`/verify/magic?token=${sent.token}`);
     const { access_token: token, refresh_token } = answer.json;
-    const { secret } = await enrolApp(service, alice, token);
+    const { secret } = await enrollApp(service, alice, token);
     const code = appCode(secret, service.clock);
     await service.post('/token/refresh', { refresh_token });
     await service.post('/verify/magic', { email: alice, code: sent.code });
@@ -105,7 +105,7 @@ await onBothDatabases((world) => {
     const sent = await service.requestLink(alice);
     const pair = (await service.get(`/verify/magic?token=${sent.token}`)).json;
     const again = await service.requestLink(alice);
-    const { secret } = await enrolApp(service, alice, pair.access_token);
+    const { secret } = await enrollApp(service, alice, pair.access_token);
     const { codes } = (await service.post('/recovery-codes', undefined, pair.access_token)).json;
     const { kysely } = service.database;
     const tables = [

@@ -5,10 +5,18 @@ import { silentLog } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, stopProcess } from '../testing.ts';
-import { databaseOptions } from './database.ts';
 import { passwordless } from './service.ts';
-import type { Tables } from './tables.ts';
-import { alice, type Client, claimsOf, clientOf, onBothDatabases, secret, type World } from './testing.ts';
+import type { Tables } from './store.ts';
+import {
+  alice,
+  type Client,
+  claimsOf,
+  clientOf,
+  databaseOptionsOf,
+  onBothDatabases,
+  secret,
+  type World,
+} from './testing.ts';
 
 interface Place {
   /** Another web process on the same data. */
@@ -90,7 +98,7 @@ async function openPlace(context: TestContext, world: World): Promise<Place> {
   };
   const config = configOf(passwordless, environment);
   const database = await openDatabase<Tables>(
-    databaseOptions(config, { dataFolder, log: silentLog } as never),
+    databaseOptionsOf(config, { dataFolder, log: silentLog } as never),
   );
   context.after(() => database[Symbol.asyncDispose]());
   const start = async () => {

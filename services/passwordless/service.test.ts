@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { restoreDatabase } from '#kit/db/index.ts';
-import { alice, appCode, enrolApp, onBothDatabases, refused, startService } from './testing.ts';
+import { alice, appCode, enrollApp, onBothDatabases, refused, startService } from './testing.ts';
 
 await onBothDatabases((world) => {
   test('starts, is ready and answers probes', async (context) => {
@@ -17,7 +17,7 @@ await onBothDatabases((world) => {
     // Without a secret of its own, so that the one it makes is what has to last.
     const environment = { PASSWORDLESS_JWT_SECRET: '' };
     const first = await startService(context, world, { environment });
-    const { secret, answer } = await enrolApp(first, alice);
+    const { secret, answer } = await enrollApp(first, alice);
     const { access_token: token, refresh_token } = answer.json;
     const again = await startService(context, world, { environment, beside: first });
     assert.equal((await again.get('/me', token)).status, 200);
@@ -31,7 +31,7 @@ await onBothDatabases((world) => {
     const service = await startService(context, world);
     const pair = await service.signIn(alice);
     const { access_token: token, refresh_token } = pair;
-    const { secret } = await enrolApp(service, alice, token);
+    const { secret } = await enrollApp(service, alice, token);
     const file = join(service.dataFolder, 'backup');
     await service.database.backup(file);
     const { kysely } = service.database;

@@ -9,13 +9,12 @@ import { createLog, silentLog } from '#kit/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
-import { databaseOptions } from './database.ts';
+import { Encryption } from './encryption.ts';
 import { Keys } from './keys.ts';
-import { MailSeal } from './mail-seal.ts';
 import { passwordless } from './service.ts';
-import type { TokenPair } from './session.ts';
-import type { Tables } from './tables.ts';
-import { codeAt } from './totp-code.ts';
+import type { TokenPair } from './sessions/session.ts';
+import type { Tables } from './store.ts';
+import { codeAt } from './totp/code.ts';
 
 export const secret = 'the secret of the tests, which is long enough';
 export const alice = 'alice@example.com';
@@ -124,7 +123,7 @@ export async function startService(
   const metrics = new Registry();
   const context = { log, clock, dataFolder, environment: nodeEnv, metrics, host, port: 0 };
   const running = await passwordless.start(config, context, {});
-  const options = databaseOptions(config, { ...context, log: silentLog, metrics: new Registry() });
+  const options = databaseOptionsOf(config, { ...context, log: silentLog, metrics: new Registry() });
   const database = await openDatabase<Tables>(options);
   let stopped: Promise<void> | undefined;
   const stopAll = async () => {
@@ -139,6 +138,15 @@ export async function startService(
   const url = running.url ?? '';
   const places = { url, clock, dataFolder, lines, database, databaseOptions: options };
   return { ...places, ...clientOf(url, database), [Symbol.asyncDispose]: stop };
+}
+
+type Config = Parameters<typeof passwordless.start>[0];
+
+/** Where the service keeps its data. */
+export function databaseOptionsOf(config: Config, context: ServiceContext): DatabaseOptions {
+  const options = passwordless.database?.(config, context);
+  assert.ok(options);
+  return options;
 }
 
 /** Calls a service and reads the mails that wait in its database. */
@@ -183,7 +191,7 @@ export function clientOf(url: string, database: Database<Tables>): Client {
 }
 
 async function readMails(database: Database<Tables>, to?: string): Promise<WaitingMail[]> {
-  const seal = new MailSeal(new Keys(secret, undefined).all('queue'));
+  const encryption = new Encryption(new Keys(secret, undefined).all('queue'));
   const rows = await database.kysely.selectFrom('email_queue').selectAll().orderBy('created_at_ms').execute();
   return rows
     .filter(({ recipient }) => to === undefined || recipient === to)
@@ -192,8 +200,8 @@ async function readMails(database: Database<Tables>, to?: string): Promise<Waiti
       kind: row.kind,
       to: row.recipient,
       subject: row.subject,
-      text: seal.open(row.text_body, `${row.id}:text`) ?? row.text_body,
-      html: seal.open(row.html_body, `${row.id}:html`) ?? row.html_body,
+      text: encryption.decrypt(row.text_body, `${row.id}:text`) ?? row.text_body,
+      html: encryption.decrypt(row.html_body, `${row.id}:html`) ?? row.html_body,
     }));
 }
 
@@ -259,7 +267,7 @@ export function appCode(secretText: string, clock: FakeClock, steps = 0): string
 }
 
 /** Sets up an authenticator app and gives its secret and what its first code was answered. */
-export async function enrolApp(
+export async function enrollApp(
   service: TestService,
   email: string,
   token?: string,
