@@ -6,7 +6,7 @@ import { newOrderedId } from '#kit/ids.ts';
 import type { Log } from '#kit/log.ts';
 import type { Tables } from './store.ts';
 
-export const insertEvent = statement<
+const insertEvent = statement<
   Tables,
   {
     id: string;
@@ -35,7 +35,7 @@ export const deleteOldEvents = statement<Tables, { beforeMs: number }>((db, p) =
     ),
 );
 
-/** The names of the OWASP Logging Vocabulary, and `refresh_race` and those of factors, which are ours. */
+/** Names of the OWASP Logging Vocabulary. `refresh_race` and the names about sign-in methods are ours. */
 export type AuditEvent =
   | 'user_created'
   | 'user_verified'
@@ -57,7 +57,7 @@ export type AuditEvent =
   | 'passkey_removed'
   | 'passkey_cloned';
 
-/** One row besides. No e-mail address, no token, no code is in it. */
+/** Also writes each event to a table, without e-mail addresses, tokens and codes. */
 export class Audit extends AuditTrail<AuditEvent> {
   readonly #clock: Clock;
 
@@ -67,7 +67,7 @@ export class Audit extends AuditTrail<AuditEvent> {
     this.#clock = clock;
   }
 
-  /** Notes it, and keeps it in the caller's transaction. */
+  /** Logs and counts the event, and stores it in the caller's transaction. */
   async record(session: Executor, event: AuditEvent, facts: AuditFacts): Promise<void> {
     this.note(event, facts);
     await insertEvent.run(session, {

@@ -5,19 +5,16 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** What a body becomes once its mail needs it no more. */
-export const bodyNote = '[removed: the mail was dealt with]';
-
-/** Keeps the bodies of waiting mails unreadable to whoever has the database, its log or a backup: they hold live links. */
+/** Encrypts TOTP secrets and waiting mails, so that the database, its log and its backups do not reveal them. */
 export class Encryption {
   readonly #keys: readonly Uint8Array[];
 
-  /** The first key seals, each opens: so a mail survives that the secret is changed under it. 32 bytes each. */
+  /** Keys of 32 bytes. The first one encrypts, and each of them decrypts, so that a change of the secret loses nothing. */
   constructor(keys: readonly [Uint8Array, ...Uint8Array[]]) {
     this.#keys = keys;
   }
 
-  /** The text, bound to its place (such as an entry and its column). */
+  /** AES-256-GCM. The text is bound to its place, such as a row and a column. */
   encrypt(text: string, place: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#keys[0] as Uint8Array, nonce).setAAD(Buffer.from(place));
@@ -25,7 +22,7 @@ export class Encryption {
     return Buffer.concat([nonce, ...encrypted, cipher.getAuthTag()]).toString('base64url');
   }
 
-  /** Undefined where no key opens it, or it was encrypted for another place. */
+  /** Undefined if no key decrypts it, or if it was encrypted for another place. */
   decrypt(encrypted: string, place: string): string | undefined {
     const bytes = Buffer.from(encrypted, 'base64url');
     if (bytes.length < nonceBytes + tagBytes) return undefined;

@@ -1,9 +1,9 @@
 import { AppError } from '#kit/errors.ts';
 
-/** The service's own errors: the code on the wire is the reason. */
+/** The errors of the service. The reason is the code in the response. */
 export const authErrors = {
   invalidEmail: () =>
-    new AppError('invalid_input', 'This is not an e-mail address.', { reason: 'INVALID_EMAIL' }),
+    new AppError('invalid_input', 'This is not a valid e-mail address.', { reason: 'INVALID_EMAIL' }),
   missingToken: () =>
     new AppError('unauthenticated', 'An Authorization header of the form "Bearer TOKEN" is required.', {
       reason: 'MISSING_TOKEN',

@@ -1,7 +1,7 @@
 import { type Executor, statement } from '#kit/db/index.ts';
 import type { MailTables } from './mail/index.ts';
 
-/** Every table of this service. */
+/** All tables of the service. */
 export interface Tables extends MailTables, PasskeyTables {
   user: UserRow;
   session: SessionRow;
@@ -66,7 +66,6 @@ export interface AuditRow {
   address: string | null;
 }
 
-/** The tables of passkeys. */
 export interface PasskeyTables {
   passkey_holder: { user_id: string; handle: string };
   passkey: PasskeyRow;

@@ -14,7 +14,7 @@ import {
 } from '../testing.ts';
 
 await onBothDatabases((world) => {
-  test('GET /me tells who the token speaks for and how they can sign in', async (context) => {
+  test('GET /me returns the user of the token and their sign-in methods', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const { id, created_at, ...rest } = (await service.get('/me', token)).json;
@@ -29,7 +29,7 @@ await onBothDatabases((world) => {
     });
   });
 
-  test('deleting an account takes all that is theirs, and the address begins anew', async (context) => {
+  test('deleting an account deletes everything of the user, and the address can sign up again', async (context) => {
     const service = await startService(context, world);
     const { access_token: token, refresh_token } = await service.signIn(alice);
     const app = await enrollApp(service, alice, token);
@@ -38,7 +38,7 @@ await onBothDatabases((world) => {
     await service.signIn(bob);
     refused(await service.call('DELETE', '/me'), 401, 'MISSING_TOKEN');
     assert.equal((await service.call('DELETE', '/me', { token })).status, 200);
-    for (const each of [token, app.answer.json.access_token]) {
+    for (const each of [token, app.response.json.access_token]) {
       refused(await service.get('/me', each), 401, 'INVALID_TOKEN');
     }
     refused(await service.call('DELETE', '/me', { token }), 401, 'INVALID_TOKEN');
@@ -55,7 +55,7 @@ await onBothDatabases((world) => {
     assert.ok(kinds.includes('security:account-deleted'));
   });
 
-  test('deleting wants a sign-in that is not long ago', async (context) => {
+  test('deleting requires a recent sign-in', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     service.clock.advance(600_001);
@@ -69,7 +69,7 @@ await onBothDatabases((world) => {
 });
 
 function testRecovery(world: World): void {
-  test('recovery codes sign in once each, in any spelling, and new ones replace them', async (context) => {
+  test('each recovery code signs in once, in any spelling, and new codes replace the old ones', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const { codes } = (await service.post('/recovery-codes', undefined, token)).json;
@@ -77,9 +77,9 @@ function testRecovery(world: World): void {
     assert.equal(new Set(codes).size, 10);
     for (const code of codes) assert.match(code, /^([A-Z2-7]{4}-){3}[A-Z2-7]{4}$/);
     const use = (code: string, email = alice) => service.post('/recovery/verify', { email, code });
-    const answer = await use(codes[0]);
-    assert.equal(answer.status, 200, answer.text);
-    const { sub, amr } = claimsOf(answer.json.access_token);
+    const response = await use(codes[0]);
+    assert.equal(response.status, 200, response.text);
+    const { sub, amr } = claimsOf(response.json.access_token);
     assert.deepEqual([sub, amr], [claimsOf(token).sub, ['recovery']]);
     refused(await use(codes[0]), 401, 'INVALID_CODE');
     refused(await use(codes[1], bob), 401, 'INVALID_CODE');
@@ -91,26 +91,26 @@ function testRecovery(world: World): void {
     assert.ok(!JSON.stringify(rows).includes(codes[2]));
   });
 
-  test('of many with one recovery code at once, on two processes, one signs in', async (context) => {
+  test('of many sign-ins with one recovery code at once, on two processes, one succeeds', async (context) => {
     const service = await startService(context, world);
     const other = await startService(context, world, { beside: service });
     const { access_token: token } = await service.signIn(alice);
     const [code] = (await service.post('/recovery-codes', undefined, token)).json.codes;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         (index % 2 ? service : other).post('/recovery/verify', { email: alice, code }),
       ),
     );
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1);
   });
 
-  test('making recovery codes wants a fresh token, and guessing at them is limited', async (context) => {
+  test('creating recovery codes requires a recent sign-in, and guesses are limited', async (context) => {
     const service = await startService(context, world);
     refused(await service.post('/recovery-codes'), 401, 'MISSING_TOKEN');
     const { access_token: token } = await service.signIn(alice);
     for (let index = 0; index < 5; index++) {
-      const answer = await service.post('/recovery/verify', { email: alice, code: `wrong ${index}` });
-      refused(answer, 401, 'INVALID_CODE');
+      const response = await service.post('/recovery/verify', { email: alice, code: `wrong ${index}` });
+      refused(response, 401, 'INVALID_CODE');
     }
     refused(await service.post('/recovery/verify', { email: alice, code: 'wrong' }), 429, 'RATE_LIMITED');
     refused(await service.post('/recovery/verify', { email: bob, code: 'wrong' }), 401, 'INVALID_CODE');
@@ -122,7 +122,7 @@ function testRecovery(world: World): void {
 }
 
 function testAudit(world: World): void {
-  test('what an auditor asks about is kept, without addresses of e-mail, tokens or codes', async (context) => {
+  test('audit events are stored, without e-mail addresses, tokens and codes', async (context) => {
     const service = await startService(context, world);
     const { access_token, refresh_token } = await service.signIn(alice);
     const { secret } = await enrollApp(service, alice, access_token);
@@ -154,7 +154,7 @@ function testAudit(world: World): void {
 }
 
 function testCleanup(world: World): void {
-  test('what is over is removed, and what is not stays', async (context) => {
+  test('expired rows are deleted, and others stay', async (context) => {
     const service = await startService(context, world);
     const { database, clock } = service;
     const day = 86_400_000;

@@ -15,14 +15,14 @@ export interface AccountsOptions {
   readonly clock: Clock;
 }
 
-/** What a user signs in with besides links. */
+/** The sign-in methods of a user, besides links. */
 export interface Factors {
   readonly totp: boolean;
   readonly passkeys: number;
   readonly recoveryCodes: number;
 }
 
-/** What users see of themselves as a whole, and how they leave. */
+/** The account of a user as a whole. */
 export class Accounts {
   readonly #options: AccountsOptions;
 
@@ -36,7 +36,7 @@ export class Accounts {
     return { totp: totp > 0, passkeys, recoveryCodes };
   }
 
-  /** Deletes the user and all that is theirs; events that name their id stay for the auditor. Throws REAUTH_REQUIRED. */
+  /** Deletes the user and everything that belongs to them. Audit events with their id stay. Throws REAUTH_REQUIRED. */
   async remove(
     caller: Caller,
     { visitor, locale }: { visitor: Visitor; locale: string | undefined },

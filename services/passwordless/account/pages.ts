@@ -97,7 +97,7 @@ function verification(frame: Frame, { email }: User): Html {
 function signInAgain(): Html {
   return notice(
     'info',
-    html`<p>You signed in a while ago. Sign in again to change how you sign in.</p>
+    html`<p>You signed in a while ago. Confirm that it is you before you change how you sign in.</p>
 <p class="actions">${linkButton(pageRoutes.signIn, 'Sign in again')}</p>`,
   );
 }

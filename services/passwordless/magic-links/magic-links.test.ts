@@ -7,22 +7,22 @@ import { alice, bob, claimsOf, onBothDatabases, refused, startService, type Worl
 const onItsWay = { message: 'If the address can receive mail, a sign-in link is on its way.' };
 
 await onBothDatabases((world) => {
-  test('a link that came by mail signs in, once', async (context) => {
+  test('a link from a mail signs in once', async (context) => {
     const service = await startService(context, world);
     const { token } = await service.requestLink(alice);
-    const answer = await service.get(`/verify/magic?token=${token}`);
-    assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual(Object.keys(answer.json), ['access_token', 'refresh_token']);
-    assert.equal(answer.headers.get('cache-control'), 'no-store');
-    const { email, email_verified, amr, iss, aud } = claimsOf(answer.json.access_token);
+    const response = await service.get(`/verify/magic?token=${token}`);
+    assert.equal(response.status, 200, response.text);
+    assert.deepEqual(Object.keys(response.json), ['access_token', 'refresh_token']);
+    assert.equal(response.headers.get('cache-control'), 'no-store');
+    const { email, email_verified, amr, iss, aud } = claimsOf(response.json.access_token);
     assert.deepEqual({ email, email_verified, amr }, { email: alice, email_verified: true, amr: ['email'] });
     assert.deepEqual({ iss, aud }, { iss: 'http://localhost:3003', aud: 'http://localhost:3003' });
     refused(await service.get(`/verify/magic?token=${token}`), 401, 'INVALID_TOKEN');
-    const me = await service.get('/me', answer.json.access_token);
+    const me = await service.get('/me', response.json.access_token);
     assert.equal(me.json.email, alice);
   });
 
-  test('the same user comes back, under any spelling of the address', async (context) => {
+  test('any spelling of the address signs in the same user', async (context) => {
     const service = await startService(context, world);
     const first = claimsOf((await service.signIn(alice)).access_token);
     const { token } = await service.requestLink(alice);
@@ -32,12 +32,12 @@ await onBothDatabases((world) => {
     assert.notEqual(claimsOf(again.json.access_token).sid, first.sid);
   });
 
-  test('the code of the mail signs in on another device, once, and voids the link', async (context) => {
+  test('the code of the mail signs in once on another device, and voids the link', async (context) => {
     const service = await startService(context, world);
     const { token, code } = await service.requestLink(alice);
     const spaced = `${code.slice(0, 3)} ${code.slice(3)}`;
-    const answer = await service.post('/verify/magic', { email: alice, code: spaced });
-    assert.equal(answer.status, 200, answer.text);
+    const response = await service.post('/verify/magic', { email: alice, code: spaced });
+    assert.equal(response.status, 200, response.text);
     refused(await service.post('/verify/magic', { email: alice, code }), 401, 'INVALID_TOKEN');
     refused(await service.get(`/verify/magic?token=${token}`), 401, 'INVALID_TOKEN');
   });
@@ -49,15 +49,15 @@ await onBothDatabases((world) => {
     refused(await service.post('/verify/magic', { token }), 401, 'INVALID_TOKEN');
   });
 
-  test('the answer is the same for every address and for what is none', async (context) => {
+  test('the response is the same for every address, even for an invalid one', async (context) => {
     const service = await startService(context, world);
     await service.signIn(alice);
     const bodies = [{ email: alice }, { email: bob }, { email: 'x' }, { email: 7 }, {}, [], null, 7, 'text'];
     for (const body of bodies) {
-      const answer = await service.post('/request/magic', JSON.stringify(body));
-      assert.equal(answer.status, 200, JSON.stringify(body));
-      assert.deepEqual(answer.json, onItsWay);
-      assert.equal(answer.headers.get('ratelimit'), null);
+      const response = await service.post('/request/magic', JSON.stringify(body));
+      assert.equal(response.status, 200, JSON.stringify(body));
+      assert.deepEqual(response.json, onItsWay);
+      assert.equal(response.headers.get('ratelimit'), null);
     }
     refused(await service.post('/request/magic', '{'), 400, 'INVALID_INPUT');
     const form = { body: 'email=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
@@ -66,7 +66,7 @@ await onBothDatabases((world) => {
     refused(await service.post('/request/magic', large), 413, 'PAYLOAD_TOO_LARGE');
   });
 
-  test('an expired link says so; an unknown one does not', async (context) => {
+  test('an expired link gives TOKEN_EXPIRED, an unknown one INVALID_TOKEN', async (context) => {
     const service = await startService(context, world);
     const { token, code } = await service.requestLink(alice);
     service.clock.advance(600_000);
@@ -75,7 +75,7 @@ await onBothDatabases((world) => {
     refused(await service.get('/verify/magic?token=unknown'), 401, 'INVALID_TOKEN');
   });
 
-  test('malformed tokens and codes are refused before anything is looked up', async (context) => {
+  test('malformed tokens and codes are refused before any lookup', async (context) => {
     const service = await startService(context, world);
     for (const query of ['', '?token=', '?token=a&token=b', `?token=${'a'.repeat(513)}`]) {
       refused(await service.get(`/verify/magic${query}`), 400, 'INVALID_INPUT');
@@ -87,7 +87,7 @@ await onBothDatabases((world) => {
     refused(await service.get(`/verify/magic?token=${encodeURIComponent('\0')}`), 401, 'INVALID_TOKEN');
   });
 
-  test('up to three links are live, and using one voids the others', async (context) => {
+  test('an address has up to three live links, and using one voids the others', async (context) => {
     const service = await startService(context, world);
     const tokens: string[] = [];
     for (let index = 0; index < 4; index++) {
@@ -107,7 +107,7 @@ await onBothDatabases((world) => {
 });
 
 function testScanners(world: World): void {
-  test('mail scanners, prefetches and HEAD use nothing up', async (context) => {
+  test('mail scanners, prefetches and HEAD do not use up a link', async (context) => {
     const service = await startService(context, world);
     const { token } = await service.requestLink(alice);
     const path = `/verify/magic?token=${token}`;
@@ -121,15 +121,15 @@ function testScanners(world: World): void {
       ['GET', { 'x-moz': 'prefetch' }],
     ];
     for (const [method, headers] of scans) {
-      const answer = await service.call(method, path, { headers });
-      assert.equal(answer.status, 200, `${method} ${JSON.stringify(headers)}`);
-      assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
-      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+      const response = await service.call(method, path, { headers });
+      assert.equal(response.status, 200, `${method} ${JSON.stringify(headers)}`);
+      assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+      assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
     }
     assert.equal((await service.call('GET', path, { headers: { accept: '*/*' } })).status, 200);
   });
 
-  test('the link is where the operator says, whatever the request calls us', async (context) => {
+  test('the link has the configured address, whatever the Host header says', async (context) => {
     const service = await startService(context, world);
     const body = JSON.stringify({ email: alice });
     const headers = {
@@ -138,41 +138,41 @@ function testScanners(world: World): void {
       'content-type': 'application/json',
     };
     const sent = request(`${service.url}/request/magic`, { method: 'POST', headers }).end(body);
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    assert.equal(answer.resume().statusCode, 200);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    assert.equal(response.resume().statusCode, 200);
     const [mail] = await service.mails(alice);
     assert.match(mail?.text ?? '', /http:\/\/localhost:3003\/verify\/magic\?token=/);
     assert.doesNotMatch(`${mail?.text}${mail?.html}${mail?.subject}`, /evil/);
   });
 
-  test('an address that would add headers or recipients to a mail gets none', async (context) => {
+  test('an address that would add headers or recipients gets no mail', async (context) => {
     const service = await startService(context, world);
     const evil = ['a@example.com\r\nBcc: b@example.com', 'a@example.com,b@example.com', '<a@example.com>'];
     for (const email of [...evil, 'a@example.com\n', '"a b"@example.com', 'a@b@example.com']) {
       assert.equal((await service.post('/request/magic', { email })).status, 200);
     }
     const recipients = (await service.mails()).map(({ to }) => to);
-    // White space around an address is no part of it.
+    // White space around an address is ignored.
     assert.deepEqual(recipients, ['a@example.com']);
   });
 }
 
 function testRaces(world: World): void {
-  test('of many who use one link at once, on two processes, one signs in', async (context) => {
+  test('of many requests with one link at once, on two processes, one signs in', async (context) => {
     const service = await startService(context, world);
     const other = await startService(context, world, { beside: service });
     const { token } = await service.requestLink(alice);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         (index % 2 ? service : other).get(`/verify/magic?token=${token}`),
       ),
     );
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1);
-    for (const answer of answers.filter(({ status }) => status !== 200))
-      refused(answer, 401, 'INVALID_TOKEN');
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1);
+    for (const response of responses.filter(({ status }) => status !== 200))
+      refused(response, 401, 'INVALID_TOKEN');
   });
 
-  test('of several links and the code of one address at once, one signs in', async (context) => {
+  test('of several links and a code of one address at once, one signs in', async (context) => {
     const service = await startService(context, world);
     const other = await startService(context, world, { beside: service });
     const sent = [];
@@ -180,20 +180,20 @@ function testRaces(world: World): void {
       service.clock.advance(1_000);
       sent.push(await service.requestLink(alice));
     }
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...sent.map(({ token }, index) => (index % 2 ? service : other).post('/verify/magic', { token })),
       other.post('/verify/magic', { email: alice, code: sent[2]?.code }),
     ]);
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1);
     assert.equal((await service.database.kysely.selectFrom('user').selectAll().execute()).length, 1);
   });
 
-  test('wrong codes end the code after five tries, also when they come at once, and leave the link', async (context) => {
+  test('after five wrong codes, also at once, the code no longer works but the link does', async (context) => {
     const service = await startService(context, world, { environment: { PASSWORDLESS_TRUST_PROXY: '1' } });
     const { token, code } = await service.requestLink(alice);
     const wrong = code === '000000' ? '000001' : '000000';
-    // From many networks, since one alone is refused sooner.
-    const answers = await Promise.all(
+    // From many networks, since a single one is refused sooner.
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) =>
         service.call('POST', '/verify/magic', {
           body: { email: alice, code: wrong },
@@ -201,20 +201,20 @@ function testRaces(world: World): void {
         }),
       ),
     );
-    for (const answer of answers) refused(answer, 401, 'INVALID_TOKEN');
+    for (const response of responses) refused(response, 401, 'INVALID_TOKEN');
     refused(await service.post('/verify/magic', { email: alice, code }), 401, 'INVALID_TOKEN');
     assert.equal((await service.get(`/verify/magic?token=${token}`)).status, 200);
   });
 }
 
 function testLimits(world: World): void {
-  test('beyond five links in ten minutes an address gets no more, and nobody is told', async (context) => {
+  test('an address gets at most five links in ten minutes, with the same response', async (context) => {
     const environment = { PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS: '5' };
     const service = await startService(context, world, { environment });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => service.post('/request/magic', { email: alice })),
     );
-    for (const answer of answers) assert.deepEqual([answer.status, answer.json], [200, onItsWay]);
+    for (const response of responses) assert.deepEqual([response.status, response.json], [200, onItsWay]);
     assert.equal((await service.mails(alice)).length, 5);
     await service.requestLink(bob);
     service.clock.advance(600_001);
@@ -222,12 +222,12 @@ function testLimits(world: World): void {
     assert.equal((await service.mails(alice)).length, 6);
   });
 
-  test('beyond its limit a client gets the same answer and no mail', async (context) => {
+  test('a client over its limit gets the same response and no mail', async (context) => {
     const environment = { PASSWORDLESS_LIMIT_MAGIC_PER_IP: '2' };
     const service = await startService(context, world, { environment });
     for (const name of ['a', 'b', 'c']) {
-      const answer = await service.post('/request/magic', { email: `${name}@example.com` });
-      assert.deepEqual([answer.status, answer.json], [200, onItsWay]);
+      const response = await service.post('/request/magic', { email: `${name}@example.com` });
+      assert.deepEqual([response.status, response.json], [200, onItsWay]);
     }
     assert.deepEqual(
       (await service.mails()).map(({ to }) => to),
@@ -235,7 +235,7 @@ function testLimits(world: World): void {
     );
   });
 
-  test('what is refused does not count', async (context) => {
+  test('refused requests do not count', async (context) => {
     const environment = {
       PASSWORDLESS_LIMIT_MAGIC_PER_IP: '3',
       PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS: '2',
@@ -250,7 +250,7 @@ function testLimits(world: World): void {
     assert.equal((await service.post('/webauthn/login/options', {})).status, 200);
   });
 
-  test('whoever only looks at a link is not limited, and limits nobody', async (context) => {
+  test('looking at a link is not limited and does not count', async (context) => {
     const service = await startService(context, world, {
       environment: { PASSWORDLESS_LIMIT_VERIFY_PER_IP: '1' },
     });
@@ -268,7 +268,7 @@ function testLimits(world: World): void {
     assert.equal((await service.call('GET', path, { headers: { accept: 'text/html' } })).status, 200);
   });
 
-  test('guesses at the code of an address are limited from one network and from all', async (context) => {
+  test('wrong codes for an address are limited per network and in total', async (context) => {
     const environment = { PASSWORDLESS_TRUST_PROXY: '1' };
     const service = await startService(context, world, { environment });
     const attempt = (from: string, code = '000000') =>
@@ -287,7 +287,7 @@ function testLimits(world: World): void {
     refused(await attempt('203.0.113.1'), 401, 'INVALID_TOKEN');
   });
 
-  test('without sign-up only those who are known get a link', async (context) => {
+  test('without sign-up, only known addresses get a link', async (context) => {
     const service = await startService(context, world);
     await service.signIn(alice);
     const environment = { PASSWORDLESS_ALLOW_SIGNUP: 'off' };

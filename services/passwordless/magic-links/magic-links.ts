@@ -6,6 +6,7 @@ import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { AppError } from '#kit/errors.ts';
 import { newSecret } from '#kit/ids.ts';
 import type { Audit } from '../audit.ts';
+import { codeDigits } from '../codes.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
@@ -24,10 +25,10 @@ import {
   findLink,
   insertLink,
   type LinkRow,
-  makeRoom,
   tryCodes,
   useLink,
   voidLinks,
+  voidOldestLinks,
 } from './store.ts';
 
 export interface MagicLinksOptions {
@@ -37,18 +38,18 @@ export interface MagicLinksOptions {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly site: Site;
-  /** The one that new codes are kept by, and a former one. */
+  /** The key for new codes, then the previous one. */
   readonly codeKeys: readonly [Buffer, ...Buffer[]];
   readonly lifetimeSeconds: number;
-  /** 0 is no limit. */
+  /** 0 turns the limit off. */
   readonly perAddressMax: number;
   readonly allowsSignUp: boolean;
 }
 
 const perAddressWindowMs = 600_000;
-const codesTried = 3;
+const liveLinksMax = 3;
 
-/** Links, and codes for another device, that are sent by mail and used once. */
+/** Links, and codes for other devices. They are sent by mail and work once. */
 export class MagicLinks {
   readonly #options: MagicLinksOptions;
 
@@ -57,8 +58,8 @@ export class MagicLinks {
   }
 
   /**
-   * Sends a link where that is an address and has not had too many: nobody is told, and known and unknown ones are dealt with alike. False
-   * where it was not, or had, so that the request counts for nothing.
+   * Sends a link, unless the address is invalid or was sent too many. The client is never told, and known and unknown addresses are treated
+   * alike. Returns whether the request counts against the limit of the client.
    */
   async request(
     given: string,
@@ -70,8 +71,8 @@ export class MagicLinks {
     const nowMs = clock.now();
     const outcome = await database.write(async (session) => {
       await lockAddress(session, email);
-      if (await this.#hasHadEnough(session, email, nowMs)) return 'refused';
-      if (!(await this.#isWelcome(session, email))) return 'passed over';
+      if (await this.#isLimited(session, email, nowMs)) return 'refused';
+      if (!(await this.#maySignIn(session, email))) return 'ignored';
       const { link, code, expiresAtMs } = await this.#create(session, { email, caller, nowMs });
       await mails.enqueue(session, { kind: 'magic-link', to: email, link, code, expiresAtMs, locale });
       return 'sent';
@@ -99,8 +100,8 @@ export class MagicLinks {
     if (email === undefined) throw authErrors.invalidToken();
     const { database, audit, clock } = this.#options;
     const attempt = { kind: 'link-code', email, address: visitor.address, nowMs: clock.now() } as const;
-    // What a wrong code counts must be kept although the request fails.
-    const answer = await database.write(async (session): Promise<TokenPair | AppError> => {
+    // The count of wrong codes must be committed although the request fails.
+    const result = await database.write(async (session): Promise<TokenPair | AppError> => {
       await lockAddress(session, email);
       const seconds = await secondsBlocked(session, attempt);
       if (seconds > 0) return authErrors.rateLimited(seconds);
@@ -110,18 +111,18 @@ export class MagicLinks {
       await audit.record(session, 'authn_login_fail', { address: visitor.address });
       return authErrors.invalidToken();
     });
-    if (answer instanceof Error) throw answer;
-    return answer;
+    if (result instanceof Error) throw result;
+    return result;
   }
 
-  async #hasHadEnough(session: WriteSession<Tables>, email: string, nowMs: number): Promise<boolean> {
+  async #isLimited(session: WriteSession<Tables>, email: string, nowMs: number): Promise<boolean> {
     const { perAddressMax } = this.#options;
     if (perAddressMax === 0) return false;
     return (await countLinks(session, email, nowMs - perAddressWindowMs)) >= perAddressMax;
   }
 
-  /** Whether whoever has the address may sign in by it, or sign up. */
-  async #isWelcome(session: WriteSession<Tables>, email: string): Promise<boolean> {
+  /** Whether the address may sign in or sign up. */
+  async #maySignIn(session: WriteSession<Tables>, email: string): Promise<boolean> {
     return this.#options.allowsSignUp || (await usersOf(session, email)).some((user) => user.isVerified);
   }
 
@@ -131,10 +132,10 @@ export class MagicLinks {
   ): Promise<{ link: string; code: string; expiresAtMs: number }> {
     const { site, lifetimeSeconds } = this.#options;
     const token = newSecret();
-    const code = String(randomInt(1_000_000)).padStart(6, '0');
+    const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
     const expiresAtMs = nowMs + lifetimeSeconds * 1_000;
     const tokenHash = hashOf(token);
-    await makeRoom.run(session, { email });
+    await voidOldestLinks.run(session, { email });
     await insertLink.run(session, {
       hash: tokenHash,
       email,
@@ -146,7 +147,7 @@ export class MagicLinks {
     return { link: site.linkWith(token), code, expiresAtMs };
   }
 
-  /** Uses the link up, and with it all others of the address. */
+  /** Uses up the link and all other links of the address. */
   async #signIn(session: WriteSession<Tables>, link: LinkRow, visitor: Visitor): Promise<TokenPair> {
     const { sessions, audit, mails, clock } = this.#options;
     const { email, hash: linkHash } = link;
@@ -160,10 +161,10 @@ export class MagicLinks {
     return sessions.open(session, { user, amr: ['email'], visitor });
   }
 
-  /** Compares with as many codes as there can be, however many there are. */
+  /** Always compares the same number of codes, however many links there are. */
   #matching(links: readonly LinkRow[], code: string): LinkRow | undefined {
     let found: LinkRow | undefined;
-    for (let index = 0; index < Math.max(codesTried, links.length); index++) {
+    for (let index = 0; index < Math.max(liveLinksMax, links.length); index++) {
       const link = links[index];
       const expected = Buffer.from(link?.code_hash ?? '', 'base64url');
       for (const key of this.#options.codeKeys) {
@@ -179,7 +180,7 @@ function codeHash(key: Buffer, linkHash: string, code: string): Buffer {
   return createHmac('sha256', key).update(`${linkHash}:${code}`).digest();
 }
 
-/** A token is 256 random bits, so that its hash needs no salt. */
+/** A token is 256 random bits, so its hash needs no salt. */
 function hashOf(token: string): string {
   return hash('sha256', token, 'base64url');
 }

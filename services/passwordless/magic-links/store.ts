@@ -4,9 +4,9 @@ import type { MagicLinkRow, Tables } from '../store.ts';
 
 export type LinkRow = MagicLinkRow;
 
-export const codeTriesMax = 5;
+const codeTriesMax = 5;
 const liveMax = 3;
-/** Written out, since a parameter would keep the databases from using the index of what is unused. */
+/** A literal, since with a parameter the databases would not use the partial index of unused links. */
 const isUnused = sql<boolean>`used = 0`;
 
 export const insertLink = statement<
@@ -37,13 +37,13 @@ const linksSince = statement<Tables, { email: string; sinceMs: number }, { links
     .where('created_at_ms', '>', p('sinceMs')),
 );
 
-/** How many links an address was sent after an instant. */
+/** How many links were sent to an address since then. */
 export async function countLinks(session: Executor, email: string, sinceMs: number): Promise<number> {
   return (await linksSince.first(session, { email, sinceMs }))?.links ?? 0;
 }
 
-/** Makes room for one more of the three links that an address may use, under the lock of the address: the oldest go. */
-export const makeRoom = statement<Tables, { email: string }>((db, p) =>
+/** Voids the oldest links of an address, so that a new one is at most the third. The caller holds the lock of the address. */
+export const voidOldestLinks = statement<Tables, { email: string }>((db, p) =>
   db
     .updateTable('magic_link')
     .set({ used: 1 })
@@ -67,7 +67,7 @@ export const findLink = statement<Tables, { hash: string }, LinkRow>((db, p) =>
   db.selectFrom('magic_link').selectAll().where('hash', '=', p('hash')),
 );
 
-/** Uses a link up: of several who try, one changes a row. */
+/** Of several requests at once, only the winner changes a row. */
 export const useLink = statement<Tables, { hash: string; nowMs: number }>((db, p) =>
   db
     .updateTable('magic_link')
@@ -77,7 +77,7 @@ export const useLink = statement<Tables, { hash: string; nowMs: number }>((db, p
     .where('expires_at_ms', '>', p('nowMs')),
 );
 
-/** Counts a try against every code that an address may use, and gives those. */
+/** Counts a try for every valid code of an address, and returns their links. */
 export const tryCodes = statement<Tables, { email: string; nowMs: number }, LinkRow>((db, p) =>
   db
     .updateTable('magic_link')
@@ -89,7 +89,7 @@ export const tryCodes = statement<Tables, { email: string; nowMs: number }, Link
     .returningAll(),
 );
 
-/** Removes a slice of those that expired before. */
+/** Deletes at most 500. */
 export const deleteExpiredLinks = statement<Tables, { beforeMs: number }>((db, p) =>
   db
     .deleteFrom('magic_link')

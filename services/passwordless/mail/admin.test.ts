@@ -9,10 +9,10 @@ import { onBothDatabases, secret, type World } from '../testing.ts';
 import { link, startMailing, type TestMailing } from './testing.ts';
 
 await onBothDatabases((world) => {
-  test('octavo queue lists, hastens and removes mails', async (t) => {
-    const answers = new Map([['nobody@example.com', '550 no such user']]);
+  test('octavo queue lists, retries and removes mails', async (t) => {
+    const responses = new Map([['nobody@example.com', '550 no such user']]);
     await using sink = await startSmtpSink({
-      answer: (stage, address) => (stage === 'rcpt' ? (answers.get(address) ?? '451 later') : undefined),
+      answer: (stage, address) => (stage === 'rcpt' ? (responses.get(address) ?? '451 later') : undefined),
     });
     const mailing = await startMailing(t, world, {
       PASSWORDLESS_SMTP_HOST: '127.0.0.1',
@@ -35,9 +35,9 @@ await onBothDatabases((world) => {
     assert.equal((await octavo('list', '--status', 'failed')).out.match(/magic-link/g)?.length, 1);
     assert.equal((await octavo('list', '--limit', '1')).out.match(/magic-link/g)?.length, 1);
 
-    // Woken by the command, the worker tries at once what would have been due later.
+    // The command wakes the worker, which retries at once.
     assert.ok(waiting.next_try_at_ms > mailing.clock.now());
-    // Later than the command can be, whose clock is the real one.
+    // Later than the real time, which the command uses.
     mailing.clock.set(Date.now() + 60_000);
     assert.deepEqual(await octavo('retry', good), { code: 0, out: '1 mails are due now\n', err: '' });
     const again = await mailing.entryWhen(good, ({ claims, status }) => claims === 2 && status === 'pending');

@@ -6,10 +6,10 @@ import { findMail, listMails, purgeMails, retryMails } from './store-admin.ts';
 
 export const mailStatuses = ['pending', 'sending', 'sent', 'failed'] as const satisfies readonly MailStatus[];
 
-/** An entry of the queue, without what its mail says. */
+/** An entry of the queue, without the text of its mail. */
 export type QueuedMail = Awaited<ReturnType<typeof listMails>>[number];
 
-/** What an operator may do with the queue. */
+/** What operators can do with the queue. */
 export class MailQueueAdmin {
   readonly #database: Database<MailTables>;
   readonly #clock: Clock;
@@ -21,12 +21,12 @@ export class MailQueueAdmin {
     this.#onDue = parts.onDue;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(options: { status?: MailStatus | undefined; limit: number }): Promise<QueuedMail[]> {
     return listMails(this.#database, options);
   }
 
-  /** Makes what waits due now, with all its tries ahead; how many. What was dealt with cannot come back: its text is gone. */
+  /** Makes pending mails due now, all or one, and resets their tries. Returns how many. Finished mails have no text any more. */
   async retry(id?: string): Promise<number> {
     const count = await retryMails(this.#database, { id, nowMs: this.#clock.now() });
     if (count > 0) this.#onDue();
@@ -34,7 +34,7 @@ export class MailQueueAdmin {
     return count;
   }
 
-  /** Removes entries of these states; how many. */
+  /** Deletes entries with these states, and returns how many. */
   purge(statuses: readonly Exclude<MailStatus, 'sending'>[]): Promise<number> {
     return purgeMails(this.#database, statuses);
   }
@@ -43,7 +43,7 @@ export class MailQueueAdmin {
     const mail = await findMail(this.#database, id);
     if (!mail) throw notFound('mail', id);
     if (mail.status === 'sending') throw new AppError('conflict', `mail ${id} is being sent`);
-    const why = mail.status === 'pending' ? 'what it says has expired' : 'its text was removed';
+    const why = mail.status === 'pending' ? 'it has expired' : 'its text was removed';
     throw new AppError('conflict', `mail ${id} is ${mail.status} and cannot be sent again: ${why}`);
   }
 }

@@ -6,8 +6,8 @@ import type { MailQueue } from './queue.ts';
 import type { MailTables } from './store.ts';
 
 /**
- * Mails to somebody about what a stranger asked for. They are queued once the stranger has been answered, since the time that it takes
- * would tell that the address is somebody's.
+ * Mails to the owner of an address about what a stranger tried. They are queued after the response to the stranger, whose time would
+ * otherwise tell that the address has an owner.
  */
 export class Alerts implements AsyncDisposable {
   readonly #database: Database<MailTables>;
@@ -26,7 +26,7 @@ export class Alerts implements AsyncDisposable {
     this.#pending.add(sending);
   }
 
-  /** Waits for what is on its way. */
+  /** Waits until all mails are queued. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#pending);
   }

@@ -10,17 +10,17 @@ export interface CircuitBreakerParts {
   readonly mailer: Mailer;
   readonly clock: Clock;
   readonly log: Log;
-  /** First pause where nobody answers; it doubles while nothing changes. */
+  /** First pause if the server cannot be reached; doubles as long as it cannot. */
   readonly unreachableMs: number;
-  /** First pause where a setting is at fault. */
+  /** First pause if the server rejects a setting. */
   readonly misconfiguredMs: number;
-  /** The way is free again. */
+  /** Called when mails can be sent again. */
   readonly onClosed: () => void;
 }
 
 /**
- * Stops a worker while no mail could be sent anyhow, so that mails do not use up their tries on a server that is down. It asks the
- * server itself whether it is back, not with somebody's mail.
+ * Pauses a worker while no mail can be sent, so that mails do not use up their tries on a server that is down. It checks the server itself, without
+ * sending a mail.
  */
 export class MailCircuitBreaker implements Disposable {
   readonly #parts: CircuitBreakerParts;
@@ -34,39 +34,39 @@ export class MailCircuitBreaker implements Disposable {
     this.#parts = parts;
   }
 
-  /** While it is open no mail should be taken. */
+  /** While it is open, no mail should be claimed. */
   get isOpen(): boolean {
     return this.#openUntilMs !== undefined;
   }
 
-  /** When it asks again, at the earliest. */
+  /** The earliest time of its next check. */
   get openUntilMs(): number {
     return this.#openUntilMs ?? this.#parts.clock.now();
   }
 
-  /** A mail was taken or refused by somebody: the way is free. */
+  /** Call it when the server accepted or refused a mail: it can be reached. */
   noteContact(): void {
     this.#trips = 0;
   }
 
-  /** Whether a failure concerns every mail; then it is open from now on. Where nobody answered, that is asked for again. */
+  /** Whether a failure concerns every mail. If so, the breaker opens. If the server did not respond, it is checked first. */
   async concernsAll(error: MailError): Promise<boolean> {
     if (error.fault === 'rejected' || error.fault === 'deferred') return false;
     if (this.isOpen || this.#isDisposed) return true;
-    const failure = error.fault === 'misconfigured' ? error : await this.#pinged();
+    const failure = error.fault === 'misconfigured' ? error : await this.#check();
     if (failure === undefined) return false;
     if (!this.isOpen) this.#open(failure);
     return true;
   }
 
-  /** Asks nobody any more. */
+  /** Stops checking. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     clearTimeout(this.#timer);
   }
 
-  /** What keeps mails from being sent; one question for all who ask at once. */
-  async #pinged(): Promise<MailError | undefined> {
+  /** Why mails cannot be sent; undefined if they can. Calls at the same time share one check. */
+  async #check(): Promise<MailError | undefined> {
     this.#ping ??= this.#parts.mailer.ping().then(
       () => undefined,
       (error: unknown) =>
@@ -90,18 +90,18 @@ export class MailCircuitBreaker implements Disposable {
       : { firstMs: unreachableMs, maxMs: Math.max(unreachableMs, unreachableMaxMs) };
     const waitMs = backoffMs(++this.#trips, waits);
     this.#openUntilMs = clock.now() + waitMs;
-    const details = { mailCode: failure.code, answer: failure.message, waitMs };
-    if (isSetting) log.error(details, 'no mail is sent: the mail server refuses how it is set up');
-    else log.warn(details, 'no mail is sent: the mail server cannot be reached');
-    this.#timer = setTimeout(() => void this.#askAgain(), waitMs);
+    const details = { mailCode: failure.code, response: failure.message, waitMs };
+    if (isSetting) log.error(details, 'mails are paused: the mail server rejects our settings');
+    else log.warn(details, 'mails are paused: the mail server cannot be reached');
+    this.#timer = setTimeout(() => void this.#checkAgain(), waitMs);
   }
 
-  async #askAgain(): Promise<void> {
-    const failure = await this.#pinged();
+  async #checkAgain(): Promise<void> {
+    const failure = await this.#check();
     if (this.#isDisposed) return;
     if (failure) return this.#open(failure);
     this.#openUntilMs = undefined;
-    this.#parts.log.info('the mail server answers again');
+    this.#parts.log.info('the mail server responds again');
     this.#parts.onClosed();
   }
 }

@@ -2,48 +2,50 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Log } from '#kit/log.ts';
-import { bodyNote } from '../encryption.ts';
 import type { Verdict } from './retry.ts';
 import {
   type Claim,
   claimMails,
   failMail,
   finishSent,
-  giveMailBack,
   type MailRow,
   type MailTables,
   nextDue,
+  releaseMail,
 } from './store.ts';
 
 export interface ClaimStoreParts {
   readonly database: Database<MailTables>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Who takes entries. */
+  /** The id of the worker. */
   readonly worker: string;
   readonly leaseMs: number;
 }
 
 export interface Settled {
-  /** False where somebody else had taken the entry meanwhile: then nothing was written. */
-  readonly isMine: boolean;
+  /** False if another worker has claimed the entry since. Then nothing was written. */
+  readonly isOurs: boolean;
   readonly next: MailRow | undefined;
 }
 
 interface Waiting {
   readonly entry: MailRow;
   readonly verdict: Verdict;
-  readonly takesNext: boolean;
+  readonly claimsNext: boolean;
   resolve(settled: Settled): void;
   reject(error: unknown): void;
 }
 
-/** How long an outcome may wait for others, to share their commit: a mail that was sent but not written down may be sent again. */
+/** How long a result waits for others to share a commit. It is short: a mail whose result is not stored may be sent again. */
 const gatherMs = 4;
 const tries = 6;
 const firstWaitMs = 200;
 
-/** The entries of one worker: takes them, and writes down what became of them, those of one moment in one transaction. */
+/** The body of a mail after it was sent or has failed. */
+export const bodyNote = '[removed: the mail is finished]';
+
+/** Claims entries for one worker, and stores their results. Results of one moment share a transaction. */
 export class MailClaimStore {
   readonly #parts: ClaimStoreParts;
   #waiting: Waiting[] = [];
@@ -53,10 +55,10 @@ export class MailClaimStore {
     this.#parts = parts;
   }
 
-  /** The entry that is due the longest, if any is. */
-  async take(): Promise<MailRow | undefined> {
+  /** Claims the entry that has been due the longest; undefined if none is due. */
+  async claimNext(): Promise<MailRow | undefined> {
     const dueMs = await this.nextDueMs();
-    // Most looks find nothing, and reading holds nobody up.
+    // Most checks find nothing, and a read does not block writers.
     if (dueMs > this.#parts.clock.now()) return undefined;
     return this.#parts.database.write(async (session) => (await this.#claim(session, 1))[0]);
   }
@@ -65,11 +67,11 @@ export class MailClaimStore {
     return (await nextDue.first(this.#parts.database, {}))?.next_try_at_ms ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Writes down what became of an entry, and takes the next one with it. `busy` is how many more may come in a moment. */
-  settle(entry: MailRow, verdict: Verdict, options: { takesNext: boolean; busy: number }): Promise<Settled> {
+  /** Stores the result of an entry, and claims the next one. `busy` is how many other mails are being sent. */
+  settle(entry: MailRow, verdict: Verdict, options: { claimsNext: boolean; busy: number }): Promise<Settled> {
     return new Promise((resolve, reject) => {
-      const { takesNext, busy } = options;
-      this.#waiting.push({ entry, verdict, takesNext, resolve, reject });
+      const { claimsNext, busy } = options;
+      this.#waiting.push({ entry, verdict, claimsNext, resolve, reject });
       if (busy === 0) this.#flush();
       else this.#timer ??= setTimeout(() => this.#flush(), gatherMs);
     });
@@ -90,14 +92,14 @@ export class MailClaimStore {
     );
   }
 
-  /** A mail that was sent must not be forgotten because the database is busy for a moment. */
+  /** Retries, so that a sent mail is not sent again because the database is busy for a moment. */
   async #persist(group: readonly Waiting[]): Promise<Settled[]> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#parts.database.write((session) => this.#writeAll(session, group));
       } catch (error) {
         if (attempt === tries) throw error;
-        this.#parts.log.warn({ err: error }, 'what became of mails could not be written down yet');
+        this.#parts.log.warn({ err: error }, 'the results of mails could not be stored yet');
         await delay(firstWaitMs * 2 ** (attempt - 1));
       }
     }
@@ -111,10 +113,10 @@ export class MailClaimStore {
     const mine = new Set(await finishSent(session, sent, { note: bodyNote, nowMs }));
     for (const { entry, verdict } of group)
       if (await this.#writeUnsent(session, entry, verdict)) mine.add(entry.id);
-    const next = await this.#claim(session, group.filter(({ takesNext }) => takesNext).length);
-    return group.map(({ entry, takesNext }) => ({
-      isMine: mine.has(entry.id),
-      next: takesNext ? next.shift() : undefined,
+    const next = await this.#claim(session, group.filter(({ claimsNext }) => claimsNext).length);
+    return group.map(({ entry, claimsNext }) => ({
+      isOurs: mine.has(entry.id),
+      next: claimsNext ? next.shift() : undefined,
     }));
   }
 
@@ -129,7 +131,7 @@ export class MailClaimStore {
     const claim = this.#claimOf(entry);
     if (verdict.status === 'pending') {
       const { nextTryAtMs, attempts, reason } = verdict;
-      return giveMailBack(session, claim, { nextTryAtMs, attempts, lastError: reason });
+      return releaseMail(session, claim, { nextTryAtMs, attempts, lastError: reason });
     }
     if (verdict.status === 'sent') return false;
     const nowMs = this.#parts.clock.now();

@@ -2,7 +2,7 @@ import type { Clock } from '#kit/clock.ts';
 import { MailError, type Mailer, type Sender } from '#kit/mail/index.ts';
 import type { Encryption } from '../encryption.ts';
 import type { MailCircuitBreaker } from './circuit-breaker.ts';
-import { afterFailure, hopeless, type RetryPolicy, type Verdict, withoutCounting } from './retry.ts';
+import { afterFailure, type RetryPolicy, reasonToFail, type Verdict, withoutCounting } from './retry.ts';
 import type { MailRow } from './store.ts';
 
 export interface DeliveryParts {
@@ -12,11 +12,11 @@ export interface DeliveryParts {
   readonly clock: Clock;
   readonly breaker: MailCircuitBreaker;
   readonly policy: RetryPolicy;
-  /** What a mail may take at most: less than the lease of its entry. */
+  /** Maximum time for a mail: less than the lease of its entry. */
   readonly deadlineMs: number;
 }
 
-/** Sends the mail of an entry, and says what becomes of the entry. It never throws. */
+/** Sends the mail of an entry, and decides what happens to the entry. It never throws. */
 export class MailDelivery {
   readonly #parts: DeliveryParts;
   readonly #domain: string;
@@ -28,10 +28,10 @@ export class MailDelivery {
 
   async deliver(entry: MailRow): Promise<Verdict> {
     const { clock, policy, breaker, deadlineMs } = this.#parts;
-    const reason = hopeless(entry, clock.now(), policy);
+    const reason = reasonToFail(entry, clock.now(), policy);
     if (reason) return { status: 'failed', reason };
     const bodies = this.#bodiesOf(entry);
-    if (!bodies) return { status: 'failed', reason: 'its text cannot be read: the secret has changed' };
+    if (!bodies) return { status: 'failed', reason: 'its text cannot be decrypted: the secret has changed' };
     const giveUp = new AbortController();
     const timer = setTimeout(() => giveUp.abort(), deadlineMs);
     try {
@@ -60,7 +60,7 @@ export class MailDelivery {
 
   #mailOf({ id, recipient, subject, created_at_ms }: MailRow, bodies: { text: string; html: string }) {
     return {
-      // The same at each try: whoever gets a mail twice can tell.
+      // The same at each try, so that mail clients can detect duplicates.
       id: `${id}@${this.#domain}`,
       from: this.#parts.sender,
       to: recipient,
@@ -71,8 +71,8 @@ export class MailDelivery {
   }
 }
 
-/** Anything foreign is a fault of ours with this one mail. */
+/** An unknown error is our own fault with this one mail. */
 function asMailError(error: unknown): MailError {
   if (error instanceof MailError) return error;
-  return new MailError('deferred', 'EINTERNAL', 'the mail could not be made', { cause: error });
+  return new MailError('deferred', 'EINTERNAL', 'the mail could not be created', { cause: error });
 }

@@ -13,8 +13,8 @@ import {
 
 const beatMs = 20_000;
 const deadAfterMs = 60_000;
-const forgottenAfterMs = 86_400_000;
-const beatsASweep = 30;
+const deletedAfterMs = 86_400_000;
+const beatsPerCleanup = 30;
 
 interface HeartbeatParts {
   readonly database: Database<MailTables>;
@@ -23,16 +23,16 @@ interface HeartbeatParts {
   readonly keepMs: number;
 }
 
-/** Tells all processes that a worker lives, and clears what the queue need not remember. */
+/** Records that a worker is alive, and deletes old entries of the queue. */
 export async function startHeartbeat(worker: string, parts: HeartbeatParts): Promise<AsyncDisposable> {
   const { database, log } = parts;
   let beats = 0;
   const tick = async () => {
     try {
       await recordHeartbeat.run(database, { id: worker, nowMs: parts.clock.now() });
-      if (beats++ % beatsASweep === 0) await sweepAll(parts);
+      if (beats++ % beatsPerCleanup === 0) await deleteOld(parts);
     } catch (error) {
-      log.warn({ err: error }, 'the e-mail worker could not tell that it lives');
+      log.warn({ err: error }, 'the e-mail worker could not store its heartbeat');
     }
   };
   let ticking = tick();
@@ -49,14 +49,14 @@ export async function startHeartbeat(worker: string, parts: HeartbeatParts): Pro
   };
 }
 
-/** Throws `unavailable` where no worker was heard of for a minute. */
+/** Throws `unavailable` if no worker had a heartbeat within a minute. */
 export async function checkWorkers(database: Database<MailTables>, clock: Clock): Promise<void> {
   const { workers = 0 } = (await countWorkers.first(database, { sinceMs: clock.now() - deadAfterMs })) ?? {};
-  if (workers === 0) throw new AppError('unavailable', 'no e-mail worker was heard of for a minute');
+  if (workers === 0) throw new AppError('unavailable', 'no e-mail worker has been alive for a minute');
 }
 
-async function sweepAll({ database, clock, keepMs }: HeartbeatParts): Promise<void> {
+async function deleteOld({ database, clock, keepMs }: HeartbeatParts): Promise<void> {
   const nowMs = clock.now();
-  await deleteDeadWorkers.run(database, { beforeMs: nowMs - forgottenAfterMs });
+  await deleteDeadWorkers.run(database, { beforeMs: nowMs - deletedAfterMs });
   while ((await deleteFinishedMails(database, nowMs - keepMs)) > 0) {}
 }

@@ -1,4 +1,4 @@
-/** What happened to an account that its owner should hear of. */
+/** Events that the owner of an account gets a mail about. */
 export const securityEvents = [
   'enrolment-attempt',
   'passkey-added',
@@ -16,7 +16,7 @@ export const securityEvents = [
 export type SecurityEvent = (typeof securityEvents)[number];
 
 interface Addressed {
-  /** An address as `normalizeEmail` gives it. */
+  /** An address as `normalizeEmail` returns it. */
   readonly to: string;
   /** The Accept-Language of the request, for the language of the mail. */
   readonly locale?: string | undefined;
@@ -27,14 +27,14 @@ export interface MagicLinkMail extends Addressed {
   readonly link: string;
   /** The code to type on another device. */
   readonly code: string;
-  /** When the link expires; from then on the mail is not worth sending. */
+  /** When the link expires. After that the mail is not sent. */
   readonly expiresAtMs: number;
 }
 
 export interface SecurityMail extends Addressed {
   readonly kind: 'security';
   readonly event: SecurityEvent;
-  /** No second mail about the same event to the same address within this time. */
+  /** Sends no second mail about the same event to the same address within this time. */
   readonly quietMs?: number;
 }
 

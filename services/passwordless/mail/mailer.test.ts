@@ -6,13 +6,13 @@ import PostalMime from 'postal-mime';
 import { testKey, verifyDkim } from '#kit/mail/testing-dkim.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { smtpdMissing, startTestSmtpd } from '#kit/testing/smtpd.ts';
-import { bodyNote } from '../encryption.ts';
+import { bodyNote } from './claim-store.ts';
 import { link, startMailing } from './testing.ts';
 
 const isOver = ({ finished_at_ms }: { finished_at_ms: number | null }) => finished_at_ms !== null;
 
-describe('by a mail server of Debian', { skip: smtpdMissing() }, () => {
-  test('mails arrive, signed, who is unknown gets none, and a restart loses none', async (t) => {
+describe('with a mail server of Debian', { skip: smtpdMissing() }, () => {
+  test('mails arrive signed, unknown recipients fail, and a restart loses none', async (t) => {
     await using server = await startTestSmtpd();
     const key = testKey();
     const folder = testFolder('dkim');
@@ -41,7 +41,7 @@ describe('by a mail server of Debian', { skip: smtpdMissing() }, () => {
       assert.deepEqual([row.status, row.attempts, row.text_body], ['failed', 1, bodyNote]);
       assert.match(row.last_error ?? '', /^EENVELOPE 5\d\d: /);
     }
-    // A mailbox has lines of its own; on the way they were CRLF.
+    // The mailbox has LF line ends; on the wire they were CRLF.
     const onTheWay = Buffer.from(source.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1');
     assert.equal(verifyDkim(onTheWay, key.publicKey), 'example.org s1');
     const { from, to, text, messageId, headers } = await PostalMime.parse(source);
@@ -54,7 +54,7 @@ describe('by a mail server of Debian', { skip: smtpdMissing() }, () => {
     await server.stop();
     const later = await mailing.enqueue({ to: 'bob@mail.test' });
     mailing.wakeWorkers();
-    await mailing.logged('no mail is sent: the mail server cannot be reached');
+    await mailing.logged('mails are paused: the mail server cannot be reached');
     assert.equal((await mailing.entryWhen(later, ({ status }) => status === 'pending')).attempts, 0);
     await server.start();
     mailing.clock.advance(60_000);

@@ -14,7 +14,7 @@ import { isLoopback } from '#kit/network.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import type { PasswordlessConfig } from '../settings.ts';
 
-/** Who the mails are from. */
+/** The sender of the mails. */
 export function senderOf(config: PasswordlessConfig): Sender {
   try {
     return parseSender(config.PASSWORDLESS_EMAIL_FROM);
@@ -23,7 +23,7 @@ export function senderOf(config: PasswordlessConfig): Sender {
   }
 }
 
-/** The mail server where one is set, else a folder; in production only one that is named. */
+/** The mail server if one is set, else a folder; in production only a folder that is set. */
 export async function chooseMailer(config: PasswordlessConfig, context: ServiceContext): Promise<Mailer> {
   const dkim = dkimOf(config);
   const folder = mailFolderOf(config, context);
@@ -31,7 +31,7 @@ export async function chooseMailer(config: PasswordlessConfig, context: ServiceC
   const { PASSWORDLESS_SMTP_HOST: host, PASSWORDLESS_SMTP_CA_FILE: authorities } = config;
   if (host === undefined)
     return refuse({
-      PASSWORDLESS_SMTP_HOST: 'is required with NODE_ENV=production, for mails to go out',
+      PASSWORDLESS_SMTP_HOST: 'is required with NODE_ENV=production, to send mails',
     }) as never;
   return openSmtpMailer({
     host,
@@ -43,7 +43,7 @@ export async function chooseMailer(config: PasswordlessConfig, context: ServiceC
   });
 }
 
-/** Where mails are kept instead of being sent; undefined where they are sent. */
+/** Where mails are saved instead of being sent; undefined if they are sent. */
 function mailFolderOf(
   config: PasswordlessConfig,
   { environment, dataFolder }: ServiceContext,
@@ -53,7 +53,7 @@ function mailFolderOf(
   return environment === 'production' ? undefined : join(dataFolder, 'mails');
 }
 
-/** The same, as far as the pages show them: those mails open every account, so never in production, nor to other machines. */
+/** The folder whose mails the pages show. Those mails open every account, so it is never shown in production or to other machines. */
 export function shownMailFolder(config: PasswordlessConfig, context: ServiceContext): string | undefined {
   const { environment, host } = context;
   return environment === 'production' || !isLoopback(host) ? undefined : mailFolderOf(config, context);
@@ -62,9 +62,10 @@ export function shownMailFolder(config: PasswordlessConfig, context: ServiceCont
 function credentialsOf(config: PasswordlessConfig) {
   const { PASSWORDLESS_SMTP_USERNAME: username, PASSWORDLESS_SMTP_PASSWORD: password } = config;
   if (username === undefined && password === undefined) return undefined;
-  if (username === undefined) refuse({ PASSWORDLESS_SMTP_USERNAME: 'is required where there is a password' });
+  if (username === undefined)
+    refuse({ PASSWORDLESS_SMTP_USERNAME: 'is required with PASSWORDLESS_SMTP_PASSWORD' });
   if (password === undefined)
-    refuse({ PASSWORDLESS_SMTP_PASSWORD: 'is required where there is a user name' });
+    refuse({ PASSWORDLESS_SMTP_PASSWORD: 'is required with PASSWORDLESS_SMTP_USERNAME' });
   return { username: username as string, password: password as string };
 }
 
@@ -78,9 +79,7 @@ function dkimOf(config: PasswordlessConfig): Dkim | undefined {
   const given = { DOMAIN: domain, SELECTOR: selector, PRIVATE_KEY_FILE: file };
   const missing = Object.entries(given).filter(([, value]) => value === undefined);
   refuse(
-    Object.fromEntries(
-      missing.map(([name]) => [`PASSWORDLESS_DKIM_${name}`, 'is required where mails are to be signed']),
-    ),
+    Object.fromEntries(missing.map(([name]) => [`PASSWORDLESS_DKIM_${name}`, 'is required to sign mails'])),
   );
   const privateKey = readRsaKey('PASSWORDLESS_DKIM_PRIVATE_KEY_FILE', file as string);
   return { domain: domain as string, selector: selector as string, privateKey };

@@ -4,23 +4,23 @@ import type { Database } from '#kit/db/index.ts';
 import type { MailTables } from './store.ts';
 import { openMails } from './store-admin.ts';
 
-/** What a try came to; `late` is one whose entry somebody else had taken meanwhile. */
+/** The result of a try; `late` if another worker has claimed the entry since. */
 export type MailOutcome = 'sent' | 'failed' | 'pending' | 'late';
 
-/** The figures of the e-mail queue in `/metrics`. */
+/** The metrics of the e-mail queue. */
 export class MailMetrics {
   readonly #tries: Counter;
 
   constructor(metrics: Registry, database: Database<MailTables>, clock: Clock) {
     this.#tries = new Counter({
       name: 'passwordless_mail_tries_total',
-      help: 'Tries to send a mail by this process, by what became of its entry',
+      help: 'Tries to send a mail in this process, by result',
       labelNames: ['outcome'],
       registers: [metrics],
     });
     new Gauge({
       name: 'passwordless_mail_queue_depth',
-      help: 'Mails that wait or are being sent, of all processes',
+      help: 'Mails that are pending or being sent, in all processes',
       registers: [metrics],
       async collect() {
         this.set((await openMails.first(database, {}))?.entries ?? 0);
@@ -28,7 +28,7 @@ export class MailMetrics {
     });
     new Gauge({
       name: 'passwordless_mail_oldest_age_seconds',
-      help: 'Age of the oldest mail that is not sent yet; 0 without any',
+      help: 'Age of the oldest mail that is not finished; 0 if there is none',
       registers: [metrics],
       async collect() {
         const sinceMs = (await openMails.first(database, {}))?.oldest_ms ?? clock.now();

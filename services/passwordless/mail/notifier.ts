@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const pauseMs = 20;
 
 /**
- * Wakes the workers of other processes on this machine, which share the data folder: by the time of a file that they watch. Where that does not
- * reach them they find out by themselves a little later.
+ * Wakes the workers of other processes that share the data folder, by the time of a file that they watch. Workers that it does not reach
+ * notice a little later, as they check the queue regularly.
  */
 export class MailNotifier implements Disposable {
   readonly #file: string;
@@ -16,12 +16,12 @@ export class MailNotifier implements Disposable {
     closeSync(openSync(this.#file, 'a', 0o600));
   }
 
-  /** Many at once are one. */
+  /** Several calls within 20 ms are one notification. */
   notify(): void {
     this.#timer ??= setTimeout(() => this.#touch(), pauseMs);
   }
 
-  /** Calls back at each ring, of this process or another. */
+  /** Calls back at each notification, from this process or another. */
   listen(onNotify: () => void): Disposable {
     const watcher = watch(this.#file, { persistent: false }, onNotify);
     watcher.on('error', () => watcher.close());
@@ -39,7 +39,7 @@ export class MailNotifier implements Disposable {
     try {
       utimesSync(this.#file, now, now);
     } catch {
-      // Who misses it looks by itself.
+      // Workers check the queue regularly, too.
     }
   }
 }

@@ -18,7 +18,7 @@ import { MailWorker } from './worker.ts';
 
 const secondMs = 1_000;
 const dayMs = 86_400_000;
-/** What a mail may take of the lease of its entry. */
+/** The part of a lease that sending the mail may take. */
 const deadlineShare = 0.75;
 const graceMs = 6_000;
 
@@ -31,7 +31,7 @@ export interface MailParts {
   readonly runsWorker: boolean;
 }
 
-/** The e-mail queue of a process, and its worker where it has one. */
+/** The e-mail queue of a process, and its worker if it has one. */
 export interface OpenMail extends AsyncDisposable {
   readonly queue: MailQueue;
 }

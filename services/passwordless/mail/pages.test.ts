@@ -13,7 +13,7 @@ function start(t: TestContext): Promise<TestService> {
   return startService(t, world, { environment: { PASSWORDLESS_WORKER: 'on' } });
 }
 
-/** The address of the page of the newest mail, once there are so many. */
+/** Waits for this many mails, and returns the path of the newest one's page. */
 async function newestMail(client: PageClient, count: number): Promise<string> {
   for (let tries = 0; tries < 200; tries++) {
     const { html } = await client.open('/mails');
@@ -25,7 +25,7 @@ async function newestMail(client: PageClient, count: number): Promise<string> {
 }
 
 describe('without a mail server', () => {
-  test('the whole way in can be walked on pages', async (t) => {
+  test('signing in works on the pages alone', async (t) => {
     const service = await start(t);
     const client = new PageClient(service.url);
     await client.open('/');
@@ -43,7 +43,7 @@ describe('without a mail server', () => {
     assert.equal((await service.get(`/verify/magic${search}`)).status, 200);
   });
 
-  test('the newest mail is first', async (t) => {
+  test('mails are listed newest first', async (t) => {
     const service = await start(t);
     const client = new PageClient(service.url);
     await service.post('/request/magic', { email: 'first@example.com' });
@@ -52,7 +52,7 @@ describe('without a mail server', () => {
     assert.match((await client.open(await newestMail(client, 2))).html, /second@example\.com/);
   });
 
-  test('a mail that is not there, or lies elsewhere, is not found', async (t) => {
+  test('an unknown mail, or a file elsewhere, is not found', async (t) => {
     const service = await start(t);
     const client = new PageClient(service.url);
     for (const id of [
@@ -67,7 +67,7 @@ describe('without a mail server', () => {
   });
 });
 
-test('there are no such pages where mails are sent, for other machines, nor in production', async (t) => {
+test('the pages do not exist where mails are sent, on other addresses, or in production', async (t) => {
   const sending = { PASSWORDLESS_SMTP_HOST: '127.0.0.1' };
   const services = [
     await startService(t, world, { environment: sending }),
@@ -90,7 +90,7 @@ describe('the mails in a browser', { skip: browser.skip }, () => {
     [1280, 'light'],
     [390, 'dark'],
   ] as const) {
-    test(`keep nobody out, ${widthPx} px, ${colorScheme}`, async (t) => {
+    test(`have no accessibility problems, ${widthPx} px, ${colorScheme}`, async (t) => {
       const service = await start(t);
       const client = new PageClient(service.url);
       const tab = await browser.open({ widthPx, colorScheme, baseUrl: service.url });

@@ -10,7 +10,7 @@ import { startMailing, type TestMailing } from './testing.ts';
 
 await onBothDatabases((world) => {
   describe('a worker process', () => {
-    test('that is killed after the mail was taken, before it knows: the same mail goes out again', async (t) => {
+    test('that is killed after the server accepted a mail sends the same mail again', async (t) => {
       const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
       let isFirst = true;
       const hold = () => {
@@ -35,7 +35,7 @@ await onBothDatabases((world) => {
       );
     });
 
-    test('that is asked to stop ends its mail, takes no other, and says good-bye', async (t) => {
+    test('that is told to stop finishes its mail, claims no other, and closes its connection', async (t) => {
       const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
       const { sink, mailing, startWorker } = await start(t, world, { hold: () => held });
       const ids = [await mailing.enqueue(), await mailing.enqueue()];
@@ -52,7 +52,7 @@ await onBothDatabases((world) => {
       assert.deepEqual(await mailing.database.kysely.selectFrom('mail_worker').selectAll().execute(), []);
     });
 
-    test('that is asked to stop while the mail server hangs gives its mail back', async (t) => {
+    test('that is told to stop while the mail server hangs releases its mail', async (t) => {
       const { promise: never, resolve: end } = Promise.withResolvers<undefined>();
       t.after(() => end(undefined));
       let asked = 0;
@@ -79,7 +79,7 @@ await onBothDatabases((world) => {
     });
   });
 
-  test('two web and three worker processes, one killed over and over, lose no mail', async (t) => {
+  test('two web and three worker processes, one killed again and again, lose no mail', async (t) => {
     const { sink, mailing, environment, startWorker } = await start(t, world, {});
     const webs = await Promise.all([1, 2].map(() => startProcess('passwordless', environment)));
     t.after(() => Promise.all(webs.map(({ child }) => stopProcess(child))));
@@ -97,12 +97,12 @@ await onBothDatabases((world) => {
     assert.deepEqual([...new Set(sink.caught.map(({ to }) => to[0]))].sort(), addresses.sort());
     assertOneIdEach(sink.caught);
     const duplicates = sink.caught.length - wanted;
-    // Each kill meets a few mails at most that were taken a moment ago.
+    // Each kill interrupts only a few mails that were claimed a moment ago.
     assert.ok(duplicates <= kills * 5, `${duplicates} duplicates after ${kills} kills`);
   });
 });
 
-test('a worker that comes back late changes nothing any more', async (t) => {
+test('a worker that lost its lease changes nothing', async (t) => {
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
   let isFirst = true;
   await using sink = await startSmtpSink({
@@ -130,7 +130,7 @@ async function start(t: TestContext, world: World, sinkOptions: SinkOptions) {
   const sink = await startSmtpSink(sinkOptions);
   t.after(() => sink[Symbol.asyncDispose]());
   const mailing = await startMailing(t, world);
-  // Processes go by the real time.
+  // Processes use the real time.
   mailing.clock.set(Date.now());
   const environment = {
     NODE_ENV: 'test',
@@ -158,7 +158,7 @@ function at({ port }: SmtpSink) {
   return { PASSWORDLESS_SMTP_HOST: '127.0.0.1', PASSWORDLESS_SMTP_PORT: String(port) };
 }
 
-/** Kills the workers in turn, each replaced by a new one, until all is done; how many. */
+/** Kills and replaces the workers in turn until all mails are finished. Returns the number of kills. */
 async function killOneByOne(
   workers: ChildProcess[],
   startWorker: () => Promise<ChildProcess>,
@@ -193,7 +193,7 @@ async function emptied({ database }: TestMailing): Promise<void> {
   }
 }
 
-/** Whatever comes twice is the same mail. */
+/** A mail that arrives twice is the same mail. */
 function assertOneIdEach(caught: readonly Caught[]): void {
   const ids = new Map<string, string>();
   for (const { to, messageId } of caught) {

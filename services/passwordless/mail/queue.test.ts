@@ -9,8 +9,8 @@ import { startService, type World } from '../testing.ts';
 
 const world: World = { databaseUrl: undefined };
 
-describe('mails that are asked for over HTTP', () => {
-  test('go to the one address given, whatever else it says', async (t) => {
+describe('mails that are requested over HTTP', () => {
+  test('go only to the given address', async (t) => {
     await using sink = await startSmtpSink();
     const { port } = sink;
     const service = await startService(t, world, {
@@ -36,10 +36,10 @@ describe('mails that are asked for over HTTP', () => {
       ['bob@example.com', 'evil@example.com'],
     ];
     for (const email of attacks) {
-      const answer = await service.post('/request/magic', { email });
-      assert.equal(answer.status, 200, answer.text);
+      const response = await service.post('/request/magic', { email });
+      assert.equal(response.status, 200, response.text);
     }
-    // White space around an address and capitals are the same address.
+    // White space and case do not make a different address.
     await service.post('/request/magic', { email: ' Bob@Example.com\r\n' });
     await sink.hasCaught(1);
     await service.post('/request/magic', { email: 'charlie@example.com' });
@@ -51,7 +51,7 @@ describe('mails that are asked for over HTTP', () => {
     for (const { source } of sink.caught) assert.ok(!source.includes('evil@'));
   });
 
-  test('leave no live link behind, neither while they wait nor in the log', async (t) => {
+  test('leave no live link in the database or the log', async (t) => {
     const service = await startService(t, world);
     const { token } = await service.requestLink('bob@example.com');
     assert.notEqual(token, '');
@@ -62,14 +62,14 @@ describe('mails that are asked for over HTTP', () => {
     assert.ok(!JSON.stringify(service.lines).includes(token));
   });
 
-  test('wait for another process where this one is not to send them', async (t) => {
+  test('wait for another process if this one does not send them', async (t) => {
     await using sink = await startSmtpSink();
     const service = await startService(t, world, {
       environment: { PASSWORDLESS_SMTP_HOST: '127.0.0.1', PASSWORDLESS_SMTP_PORT: String(sink.port) },
     });
     await service.requestLink('bob@example.com');
     const { integrations } = (await service.get('/readiness')).json;
-    assert.match(integrations.mail_worker, /^failing: no e-mail worker was heard of/);
+    assert.match(integrations.mail_worker, /^failing: no e-mail worker has been alive/);
     const figure = async (name: string) =>
       new RegExp(`^${name} (.*)$`, 'm').exec((await service.get('/metrics')).text)?.[1];
     assert.equal(await figure('passwordless_mail_queue_depth'), '1');
@@ -78,7 +78,7 @@ describe('mails that are asked for over HTTP', () => {
     assert.equal(sink.connections, 0);
   });
 
-  test('are sent by the web process otherwise, which says so', async (t) => {
+  test('are otherwise sent by the web process, and readiness says so', async (t) => {
     await using sink = await startSmtpSink();
     const service = await startService(t, world, {
       environment: {
@@ -96,8 +96,8 @@ describe('mails that are asked for over HTTP', () => {
   });
 });
 
-describe('the texts of mails', () => {
-  test('are the operator’s, in the language of the reader, else the shipped ones', async (t) => {
+describe('the templates of mails', () => {
+  test('are the operator’s, in the language of the request, else the shipped ones', async (t) => {
     const folder = await templates({
       'de/magic-link.txt':
         'Subject: Anmelden bei {{service}}\n\nHier entlang:\n\n{{link}}\n\nCode: {{code}}\n',
@@ -125,7 +125,7 @@ describe('the texts of mails', () => {
     }
   });
 
-  test('that hold a mistake keep the service from starting', async (t) => {
+  test('prevent the start if they have a mistake', async (t) => {
     const mistakes: Record<string, [file: string, content: string, problem: RegExp]> = {
       'no subject': ['en/magic-link.txt', '{{link}}\n', /must start with "Subject/],
       'an unknown word': [
@@ -150,7 +150,7 @@ describe('the texts of mails', () => {
   });
 });
 
-describe('settings for mails that cannot be', () => {
+describe('invalid settings for mails', () => {
   const on = { PASSWORDLESS_WORKER: 'on' };
   const server = { ...on, PASSWORDLESS_SMTP_HOST: '127.0.0.1' };
   const cases: [name: string, environment: Record<string, string>, setting: string, problem: RegExp][] = [
@@ -203,12 +203,12 @@ describe('settings for mails that cannot be', () => {
     ],
   ];
   for (const [name, environment, setting, problem] of cases) {
-    test(`${name}: refused by name`, async (t) => {
+    test(`${name}: refused with its name`, async (t) => {
       await assert.rejects(startService(t, world, { environment }), refusal(setting, problem));
     });
   }
 
-  test('no mail server in production: refused where this process is to send', async (t) => {
+  test('no mail server in production: refused if this process sends mails', async (t) => {
     const nodeEnv = 'production';
     const refused = startService(t, world, { environment: on, nodeEnv });
     await assert.rejects(refused, refusal('PASSWORDLESS_SMTP_HOST', /NODE_ENV=production/));

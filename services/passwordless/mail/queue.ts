@@ -12,11 +12,11 @@ interface MailQueueParts {
   readonly clock: Clock;
   readonly encryption: Encryption;
   readonly texts: MailTexts;
-  /** Tells those who work on the queue that something may be due. */
+  /** Called when a mail may be due. */
   readonly onQueued: () => void;
 }
 
-/** Where mails wait for a worker. */
+/** The queue where mails wait for a worker. */
 export class MailQueue {
   readonly #parts: MailQueueParts;
 
@@ -24,7 +24,7 @@ export class MailQueue {
     this.#parts = parts;
   }
 
-  /** Queues a mail in the caller's transaction: it goes out if that commits. {@link nudge} after it makes it go out at once. */
+  /** Queues a mail in the caller's transaction: it is sent if that commits. Call {@link wakeWorkers} afterwards to send it at once. */
   async enqueue(session: WriteSession<MailTables>, mail: NewMail): Promise<void> {
     const { clock, encryption, texts } = this.#parts;
     const nowMs = clock.now();

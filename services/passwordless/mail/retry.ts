@@ -1,15 +1,15 @@
 import type { MailError } from '#kit/mail/index.ts';
 import type { MailRow } from './store.ts';
 
-/** How often and how long to try. */
+/** How often to try, and how long to wait in between. */
 export interface RetryPolicy {
   readonly triesMax: number;
-  /** Before the second try; doubles with each. */
+  /** Wait before the second try; doubles with each try. */
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
-/** What becomes of an entry after a try. */
+/** What happens to an entry after a try. */
 export type Verdict =
   | { readonly status: 'sent' }
   | { readonly status: 'failed'; readonly reason: string }
@@ -24,19 +24,19 @@ type Tried = Pick<MailRow, 'attempts' | 'expires_at_ms'>;
 
 const jitter = 0.2;
 
-/** Why an entry is not worth a try, if it is not. Its attempts count the one to come. */
-export function hopeless(
+/** Why an entry fails without another try; undefined if it should be tried. `attempts` includes the coming try. */
+export function reasonToFail(
   { attempts, expires_at_ms }: Tried,
   nowMs: number,
   policy: RetryPolicy,
 ): string | undefined {
   if (expires_at_ms <= nowMs) return 'expired';
-  // Only a worker that ended in the middle leaves more tries than there are.
-  if (attempts > policy.triesMax) return `no worker came to an end of it in ${policy.triesMax} tries`;
+  // Only a worker that crashed while sending leaves an entry with too many tries.
+  if (attempts > policy.triesMax) return `workers crashed at it ${policy.triesMax} times`;
   return undefined;
 }
 
-/** After a try that failed because of the mail, or by chance. */
+/** After a try that failed because of the mail itself, or by chance. */
 export function afterFailure(
   entry: Tried,
   error: MailError,
@@ -52,7 +52,7 @@ export function afterFailure(
   return { status: 'pending', nextTryAtMs, attempts: entry.attempts, reason };
 }
 
-/** After a try that failed whatever the mail was: it does not count. */
+/** After a try that would have failed with any mail: it does not count. */
 export function withoutCounting(entry: Tried, nextTryAtMs: number, error: MailError | undefined): Verdict {
   return {
     status: 'pending',
@@ -62,7 +62,7 @@ export function withoutCounting(entry: Tried, nextTryAtMs: number, error: MailEr
   };
 }
 
-/** The wait after so many tries, a fifth more or less, so that what failed together does not come back together. */
+/** The wait after so many tries, with jitter of a fifth, so that mails that failed together are not retried together. */
 export function backoffMs(
   tries: number,
   { firstMs, maxMs }: Pick<RetryPolicy, 'firstMs' | 'maxMs'>,

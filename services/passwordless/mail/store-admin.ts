@@ -20,7 +20,7 @@ const columns = [
   'finished_at_ms',
 ] as const;
 
-/** Entries without their bodies, the newest first. */
+/** Entries without their bodies, newest first. */
 export function listMails(
   session: Session<MailTables>,
   { status, limit }: { status?: MailStatus | undefined; limit: number },
@@ -33,7 +33,7 @@ export function listMails(
   return (status === undefined ? all : all.where('status', '=', status)).execute();
 }
 
-/** How many wait or are being sent, and since when the oldest does. */
+/** How many entries are not finished, and when the oldest of them was created. */
 export const openMails = statement<
   MailTables,
   Record<never, never>,
@@ -45,7 +45,7 @@ export const openMails = statement<
     .where(sql<boolean>`status in ('pending', 'sending')`),
 );
 
-/** Makes waiting entries due now, all or one, with all their tries ahead of them; how many. */
+/** Makes all pending entries due now, or one, and resets their tries. Returns how many. */
 export async function retryMails(
   session: Session<MailTables>,
   { id, nowMs }: { id?: string | undefined; nowMs: number },
@@ -62,7 +62,7 @@ export async function retryMails(
   return Number(numUpdatedRows);
 }
 
-/** Removes entries of these states, but never one that is being sent; how many. */
+/** Deletes entries with these states, and returns how many. */
 export async function purgeMails(
   session: Session<MailTables>,
   statuses: readonly Exclude<MailStatus, 'sending'>[],

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type Session, statement, type WriteSession } from '#kit/db/index.ts';
 
-/** The tables of the e-mail queue. */
 export interface MailTables {
   email_queue: MailRow;
   mail_worker: MailWorkerRow;
@@ -44,10 +43,10 @@ interface NewMailRow {
   expiresAtMs: number;
 }
 
-/** An entry as one worker took it once; what that worker does later only counts while nobody else took it. */
+/** An entry as one worker claimed it. Its later updates apply only if no other worker has claimed the entry since. */
 export type Claim = Pick<MailRow, 'id' | 'claims'> & { readonly worker: string };
 
-/** Written out, as is the next, since a parameter would keep the databases from using the index of those. */
+/** Literals, since with a parameter the databases would not use the partial index. */
 const isOpen = sql<boolean>`status in ('pending', 'sending')`;
 
 const isNoLink = sql<boolean>`kind <> 'magic-link'`;
@@ -84,12 +83,12 @@ export const hasRecentMail = statement<
     .limit(1),
 );
 
-/** When the next entry may be taken. */
+/** When the next entry is due. */
 export const nextDue = statement<MailTables, Record<never, never>, Pick<MailRow, 'next_try_at_ms'>>((db) =>
   db.selectFrom('email_queue').select('next_try_at_ms').where(isOpen).orderBy('next_try_at_ms').limit(1),
 );
 
-/** Takes the entries that are due the longest, in one statement, so that of many who try each gets others. */
+/** Claims the entries that have been due the longest. It is one statement, so that each of several workers gets different ones. */
 export const claimMails = statement<
   MailTables,
   { worker: string; nowMs: number; leaseEndMs: number; count: number },
@@ -102,7 +101,7 @@ export const claimMails = statement<
     .where('next_try_at_ms', '<=', p('nowMs'))
     .orderBy('next_try_at_ms')
     .limit(p('count'));
-  // As an array it is made once; PostgreSQL might run a mere `in` again for each row, and lock more each time.
+  // The array is evaluated once. PostgreSQL could run an `in` again for each row, and lock more rows each time.
   const isDue =
     dialect === 'postgres'
       ? sql<boolean>`id = any(array(${due.forUpdate().skipLocked()}))`
@@ -120,7 +119,7 @@ export const claimMails = statement<
     .returningAll();
 });
 
-/** The entries are sent: their bodies are replaced by a note. Gives the ids of those that nobody else has taken meanwhile. */
+/** Marks entries as sent and replaces their bodies by a note. Returns the ids of those that no other worker has claimed since. */
 export async function finishSent(
   session: WriteSession<MailTables>,
   claims: readonly Claim[],
@@ -155,7 +154,7 @@ const fail = statement<MailTables, Claim & { lastError: string; note: string; no
     .where('status', '=', 'sending'),
 );
 
-const giveBack = statement<
+const release = statement<
   MailTables,
   Claim & { nextTryAtMs: number; attempts: number; lastError: string | null }
 >((db, p) =>
@@ -174,7 +173,7 @@ const giveBack = statement<
     .where('status', '=', 'sending'),
 );
 
-/** The entry is given up: its bodies are replaced by a note. False where somebody else has taken it meanwhile. */
+/** Marks an entry as failed and replaces its bodies by a note. Returns false if another worker has claimed it since. */
 export async function failMail(
   session: WriteSession<MailTables>,
   claim: Claim,
@@ -183,22 +182,22 @@ export async function failMail(
   return (await fail.run(session, { ...claim, ...end })).changes === 1;
 }
 
-/** The entry waits again. False where somebody else has taken it meanwhile. */
-export async function giveMailBack(
+/** Makes an entry pending again. Returns false if another worker has claimed it since. */
+export async function releaseMail(
   session: WriteSession<MailTables>,
   claim: Claim,
   next: { nextTryAtMs: number; attempts: number; lastError: string | null },
 ): Promise<boolean> {
-  return (await giveBack.run(session, { ...claim, ...next })).changes === 1;
+  return (await release.run(session, { ...claim, ...next })).changes === 1;
 }
 
-/** Removes a slice of the entries that were finished before; how many. */
+/** Deletes at most 500 entries that finished before then, and returns how many. */
 export async function deleteFinishedMails(session: Session<MailTables>, beforeMs: number): Promise<number> {
-  const { changes } = await sweep.run(session, { beforeMs });
+  const { changes } = await deleteFinished.run(session, { beforeMs });
   return changes;
 }
 
-const sweep = statement<MailTables, { beforeMs: number }>((db, p) =>
+const deleteFinished = statement<MailTables, { beforeMs: number }>((db, p) =>
   db
     .deleteFrom('email_queue')
     .where('id', 'in', (eb) =>
@@ -206,7 +205,7 @@ const sweep = statement<MailTables, { beforeMs: number }>((db, p) =>
     ),
 );
 
-/** Tells that a worker is alive. */
+/** Records that a worker is alive. */
 export const recordHeartbeat = statement<MailTables, { id: string; nowMs: number }>((db, p) =>
   db
     .insertInto('mail_worker')
@@ -222,7 +221,7 @@ export const deleteDeadWorkers = statement<MailTables, { beforeMs: number }>((db
   db.deleteFrom('mail_worker').where('beat_at_ms', '<', p('beforeMs')),
 );
 
-/** How many workers were heard of since then. */
+/** Counts the workers with a heartbeat since then. */
 export const countWorkers = statement<MailTables, { sinceMs: number }, { workers: number }>((db, p) =>
   db
     .selectFrom('mail_worker')

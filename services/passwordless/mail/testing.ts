@@ -16,7 +16,7 @@ import { openMail } from './open.ts';
 import type { MailRow } from './store.ts';
 
 const patienceMs = 30_000;
-/** The text of a magic link that a test looks for. */
+/** The magic link in the test mails. */
 export const link = 'http://localhost:3003/verify/magic?token=the-live-token';
 
 export interface TestMailing {
@@ -24,21 +24,21 @@ export interface TestMailing {
   readonly dataFolder: string;
   readonly database: Database<Tables>;
   readonly environment: Environment;
-  /** What workers logged. */
+  /** The log of the workers. */
   readonly lines: Record<string, unknown>[];
-  /** Queues a mail in a transaction of its own and gives its id. */
+  /** Queues a mail in its own transaction and returns its id. */
   enqueue(mail?: Partial<NewMail>): Promise<string>;
   wakeWorkers(): void;
-  /** Another worker, in this process; it stops after the test at the latest. */
+  /** Starts another worker in this process. It stops after the test at the latest. */
   startWorker(environment?: Environment): Promise<AsyncDisposable>;
   entry(id: string): Promise<MailRow>;
-  /** What was logged under this message, once it was. */
+  /** Waits for a log line with this message, and returns it. */
   logged(message: string): Promise<Record<string, unknown>>;
-  /** The entry once it is as wanted. */
+  /** Waits until the entry matches, and returns it. */
   entryWhen(id: string, wanted: (row: MailRow) => boolean): Promise<MailRow>;
 }
 
-/** The queue of the service on an empty database, with workers as they are asked for. */
+/** Opens the queue on an empty database, without a worker. */
 export async function startMailing(
   context: Pick<TestContext, 'after'>,
   world: World,

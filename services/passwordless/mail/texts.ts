@@ -5,7 +5,7 @@ import { refuse } from '#kit/config.ts';
 import { html } from '#kit/html/html.ts';
 import { type NewMail, type SecurityEvent, securityEvents } from './mail.ts';
 
-/** What a mail says. The subject holds nothing that a visitor wrote. */
+/** The text of a mail. The subject contains no text from users. */
 export interface MailText {
   readonly subject: string;
   readonly text: string;
@@ -24,15 +24,15 @@ const placeholders = {
 type Kind = NewMail['kind'];
 type Values = Readonly<Record<string, string>>;
 
-/** The texts of one language. */
+/** The templates of one language. */
 interface Locale {
   readonly kinds: Readonly<Record<Kind, Readonly<Record<keyof MailText, Template>>>>;
   readonly events: Readonly<Record<SecurityEvent, string>>;
 }
 
 /**
- * The texts of the mails by language, read once. A folder of the operator's may replace any of the shipped files and add
- * languages: `<language>/magic-link.txt`, `magic-link.html`, `security.txt`, `security.html`, `events.json`; what it lacks is as shipped.
+ * The templates of the mails by language, read once. The operator's folder can replace any shipped file and add languages:
+ * `<language>/magic-link.txt`, `magic-link.html`, `security.txt`, `security.html`, `events.json`. Files that it lacks are as shipped.
  */
 export class MailTexts {
   readonly #service: string;
@@ -50,9 +50,9 @@ export class MailTexts {
     const { subject, text, html: markup } = locale.kinds[mail.kind];
     const values = { service: this.#service, ...valuesOf(mail, locale, nowMs) };
     return {
-      subject: subject.filledWith(values).replace(/\s+/g, ' ').trim(),
-      text: text.filledWith(values),
-      html: markup.filledWith(inMarkup(values)),
+      subject: subject.fill(values).replace(/\s+/g, ' ').trim(),
+      text: text.fill(values),
+      html: markup.fill(inMarkup(values)),
     };
   }
 
@@ -82,16 +82,16 @@ function inMarkup(values: Values): Values {
   return Object.fromEntries(Object.entries(values).map(([name, text]) => [name, String(html`${text}`)]));
 }
 
-/** A text with `{{name}}` where values go. */
+/** A text with placeholders such as `{{name}}`. */
 class Template {
-  /** Texts, with the name of a value between each and the next. */
+  /** Texts and names of placeholders, in turn. */
   readonly #parts: readonly string[];
 
   constructor(text: string) {
     this.#parts = text.split(/\{\{(\w+)\}\}/);
   }
 
-  filledWith(values: Values): string {
+  fill(values: Values): string {
     let filled = '';
     for (const [index, part] of this.#parts.entries())
       filled += index % 2 === 0 ? part : (values[part] ?? '');
@@ -99,7 +99,7 @@ class Template {
   }
 }
 
-/** The languages of an Accept-Language (RFC 9110 section 12.5.4), the best first. */
+/** The languages of an Accept-Language (RFC 9110 section 12.5.4), best first. */
 function preferences(acceptLanguage: string | undefined): string[] {
   if (!acceptLanguage) return [];
   const ranges = acceptLanguage.slice(0, 200).split(',');
@@ -137,7 +137,7 @@ function readLocale(folders: readonly string[], name: string): Locale {
   return { kinds: { 'magic-link': magicLink, security }, events };
 }
 
-/** The text file starts with its subject, then an empty line. */
+/** A text file starts with the subject and an empty line. */
 function readKind(folders: readonly string[], locale: string, kind: Kind): Locale['kinds'][Kind] {
   const file = readFile(folders, locale, `${kind}.txt`);
   const match = /^Subject: (.+)\r?\n\r?\n([\s\S]+)$/.exec(file.content);

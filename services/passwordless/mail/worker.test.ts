@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { type SinkOptions, startSmtpSink } from '#kit/testing/smtp-sink.ts';
-import { bodyNote } from '../encryption.ts';
 import { onBothDatabases, type World } from '../testing.ts';
+import { bodyNote } from './claim-store.ts';
 import type { MailRow } from './store.ts';
 import { link, startMailing } from './testing.ts';
 
@@ -27,7 +27,7 @@ function at(port: number) {
 
 function deliveries(world: World): void {
   describe('the e-mail worker', () => {
-    test('sends what is queued, and forgets what it said', async (t) => {
+    test('sends queued mails, and deletes their texts', async (t) => {
       await using sink = await startSmtpSink();
       const mailing = await startMailing(t, world, at(sink.port));
       const id = await mailing.enqueue();
@@ -48,7 +48,7 @@ function deliveries(world: World): void {
       assert.ok(html?.includes(`href="${link}"`));
     });
 
-    test('is woken when something is queued, also by another process', async (t) => {
+    test('is woken when a mail is queued, also by another process', async (t) => {
       await using sink = await startSmtpSink();
       const mailing = await startMailing(t, world, at(sink.port));
       await mailing.startWorker();
@@ -60,7 +60,7 @@ function deliveries(world: World): void {
       await sink.hasCaught(2);
     });
 
-    test('finds out by itself where nothing wakes it', async (t) => {
+    test('notices new mails on its own if nothing wakes it', async (t) => {
       await using sink = await startSmtpSink();
       const mailing = await startMailing(t, world, { ...at(sink.port), PASSWORDLESS_MAIL_POLL_SECONDS: '1' });
       await mailing.startWorker();
@@ -68,7 +68,7 @@ function deliveries(world: World): void {
       await sink.hasCaught(1);
     });
 
-    test('sends each mail once, however many workers there are', async (t) => {
+    test('sends each mail once, with any number of workers', async (t) => {
       await using sink = await startSmtpSink();
       const mailing = await startMailing(t, world, at(sink.port));
       const ids: string[] = [];
@@ -79,7 +79,7 @@ function deliveries(world: World): void {
       assert.deepEqual(sent, ids.map((id) => `<${id}@localhost>`).sort());
     });
 
-    test('goes at most so often to one address about one event', async (t) => {
+    test('limits mails to one address about one event', async (t) => {
       const mailing = await startMailing(t, world);
       const notice = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
       assert.notEqual(await mailing.enqueue(notice), '');
@@ -93,7 +93,7 @@ function deliveries(world: World): void {
 }
 
 function failures(world: World): void {
-  describe('a mail that is not taken', () => {
+  describe('a mail that is not accepted', () => {
     const start = async (t: Parameters<typeof startMailing>[0], sinkOptions: SinkOptions, more = {}) => {
       const sink = await startSmtpSink(sinkOptions);
       t.after(() => sink[Symbol.asyncDispose]());
@@ -101,7 +101,7 @@ function failures(world: World): void {
       return { sink, mailing };
     };
 
-    test('is tried again later, each time twice as late, under one Message-ID', async (t) => {
+    test('is retried with doubling waits and the same Message-ID', async (t) => {
       let authErrors = 3;
       const answer: SinkOptions['answer'] = (stage) =>
         stage === 'data' && authErrors-- > 0 ? '451 greylisted' : undefined;
@@ -126,7 +126,7 @@ function failures(world: World): void {
       assert.equal(sink.caught[0]?.messageId, `<${id}@localhost>`);
     });
 
-    test('is given up at once where it never will be, and holds up no other', async (t) => {
+    test('fails at once if the rejection is permanent, and delays no other mail', async (t) => {
       const answer: SinkOptions['answer'] = (stage, address) =>
         stage === 'rcpt' && address.startsWith('nobody') ? '550 no such user' : undefined;
       const { sink, mailing } = await start(t, { answer }, { PASSWORDLESS_MAIL_CONCURRENCY: '1' });
@@ -144,7 +144,7 @@ function failures(world: World): void {
       assert.ok(!JSON.stringify(mailing.lines).includes('@example.com'));
     });
 
-    test('is given up after its tries', async (t) => {
+    test('fails after its last try', async (t) => {
       const { sink, mailing } = await start(
         t,
         { answer: () => '451 later' },
@@ -161,7 +161,7 @@ function failures(world: World): void {
       assert.equal(sink.caught.length, 0);
     });
 
-    test('is given up when its link expires, before and between tries', async (t) => {
+    test('fails when its link expires, before and between tries', async (t) => {
       const { sink, mailing } = await start(t, { answer: () => '451 later' });
       const late = await mailing.enqueue({ expiresAtMs: mailing.clock.now() + 1_000 } as never);
       const tried = await mailing.enqueue({ expiresAtMs: mailing.clock.now() + 3_500 } as never);
@@ -175,7 +175,7 @@ function failures(world: World): void {
       assert.equal(sink.asked, 0);
     });
 
-    test('whose address cannot be one is given up', async (t) => {
+    test('fails if its address is invalid', async (t) => {
       const { sink, mailing } = await start(t, {});
       const id = await mailing.enqueue({ to: 'bob@example.com\r\nBcc: charlie@example.com' });
       await mailing.startWorker();
@@ -184,14 +184,14 @@ function failures(world: World): void {
       assert.equal(sink.connections, 0);
     });
 
-    test('because the secret has changed is given up', async (t) => {
+    test('fails if the secret has changed', async (t) => {
       const { sink, mailing } = await start(t, {});
       const id = await mailing.enqueue();
       const garbled = mailing.database.kysely.updateTable('email_queue').set({ text_body: 'AAAA' });
       await garbled.where('id', '=', id).execute();
       await mailing.startWorker();
       const row = await mailing.entryWhen(id, isOver);
-      assert.match(row.last_error ?? '', /cannot be read/);
+      assert.match(row.last_error ?? '', /cannot be decrypted/);
       assert.equal(sink.connections, 0);
     });
   });
@@ -199,14 +199,14 @@ function failures(world: World): void {
 
 function outages(world: World): void {
   describe('while the mail server', () => {
-    test('is down no mail uses up its tries, and all go out when it is back', async (t) => {
+    test('is down, mails do not use up their tries, and all are sent when it is back', async (t) => {
       const gone = await startSmtpSink();
       const { port } = gone;
       await gone[Symbol.asyncDispose]();
       const mailing = await startMailing(t, world, { ...at(port), PASSWORDLESS_MAIL_BACKOFF_SECONDS: '1' });
       const ids = [await mailing.enqueue(), await mailing.enqueue(), await mailing.enqueue()];
       await mailing.startWorker();
-      await mailing.logged('no mail is sent: the mail server cannot be reached');
+      await mailing.logged('mails are paused: the mail server cannot be reached');
       for (const id of ids) {
         const row = await mailing.entryWhen(id, ({ status }) => status === 'pending');
         assert.equal(row.attempts, 0);
@@ -217,12 +217,12 @@ function outages(world: World): void {
       for (const id of ids) assert.equal((await mailing.entryWhen(id, isOver)).attempts, 1);
       assert.equal(sink.caught.length, 3);
       assert.ok(
-        mailing.lines.some(({ msg }) => msg === 'no mail is sent: the mail server cannot be reached'),
+        mailing.lines.some(({ msg }) => msg === 'mails are paused: the mail server cannot be reached'),
       );
-      assert.ok(mailing.lines.some(({ msg }) => msg === 'the mail server answers again'));
+      assert.ok(mailing.lines.some(({ msg }) => msg === 'the mail server responds again'));
     });
 
-    test('refuses our password no mail uses up its tries, and it is said aloud', async (t) => {
+    test('refuses our password, mails do not use up their tries, and the log has an error', async (t) => {
       await using sink = await startSmtpSink({ credentials: { username: 'octavo', password: 'right' } });
       const mailing = await startMailing(t, world, {
         ...at(sink.port),
@@ -235,7 +235,7 @@ function outages(world: World): void {
       assert.equal(row.attempts, 0);
       const waitMs = row.next_try_at_ms - mailing.clock.now();
       assert.ok(waitMs >= 24_000 && waitMs <= 36_000, `${waitMs} ms`);
-      const { level } = await mailing.logged('no mail is sent: the mail server refuses how it is set up');
+      const { level } = await mailing.logged('mails are paused: the mail server rejects our settings');
       assert.equal(level, 'error');
       assert.ok(!JSON.stringify(mailing.lines).includes('wrong'));
       await worker[Symbol.asyncDispose]();
@@ -244,7 +244,7 @@ function outages(world: World): void {
       assert.equal((await mailing.entryWhen(id, isOver)).status, 'sent');
     });
 
-    test('chokes on one mail the others go on', async (t) => {
+    test('fails on one mail, the others are sent', async (t) => {
       const { promise: never, resolve: end } = Promise.withResolvers<undefined>();
       t.after(() => end(undefined));
       await using sink = await startSmtpSink({

@@ -17,19 +17,19 @@ export interface MailWorkerParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: MailMetrics;
-  /** Mails at once. */
+  /** Mails that are sent at once. */
   readonly concurrency: number;
   readonly pollMs: number;
-  /** How long mails under way may take once it is to stop. */
+  /** How long mails that are being sent may take after the worker is told to stop. */
   readonly graceMs: number;
 }
 
-/** Before looking again for an entry that is due but that somebody else was taking. */
+/** Wait before checking again for a due entry that another worker was claiming. */
 const restMsMin = 20;
 
 /**
- * Sends what is due: some mails at once, each lane taking the next when it has written down what became of the last. It sleeps until
- * the next entry is due, is woken by {@link wake}, and looks by itself now and then. Any number of workers share a queue.
+ * Sends mails that are due, several at once. Each lane claims its next entry in the same transaction that stores the result of the last one. The worker
+ * sleeps until the next entry is due or {@link wake} is called, and checks the queue regularly. Any number of workers share a queue.
  */
 export class MailWorker implements AsyncDisposable {
   readonly #parts: MailWorkerParts;
@@ -43,7 +43,7 @@ export class MailWorker implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** Something may be due. */
+  /** Checks the queue for due mails now. */
   wake(): void {
     if (this.#stopping || this.#parts.breaker.isOpen) return;
     if (this.#lanes.size >= this.#parts.concurrency) {
@@ -60,18 +60,18 @@ export class MailWorker implements AsyncDisposable {
     this.#lanes.add(lane);
   }
 
-  /** Takes nothing new, lets mails under way end for a while, then gives the rest back. */
+  /** Claims nothing new, waits a while for mails that are being sent, then releases the rest. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true;
     this.#parts.breaker[Symbol.dispose]();
     clearTimeout(this.#timer);
     const ended = Promise.all(this.#lanes);
-    const patience = new AbortController();
+    const timeout = new AbortController();
     await Promise.race([
       ended,
-      delay(this.#parts.graceMs, undefined, { signal: patience.signal }).catch(() => {}),
+      delay(this.#parts.graceMs, undefined, { signal: timeout.signal }).catch(() => {}),
     ]);
-    patience.abort();
+    timeout.abort();
     await this.#parts.mailer.close({ abort: this.#lanes.size > 0 });
     await ended;
     clearTimeout(this.#timer);
@@ -79,17 +79,17 @@ export class MailWorker implements AsyncDisposable {
 
   async #run(): Promise<void> {
     try {
-      let entry = this.#stopping ? undefined : await this.#parts.claims.take();
+      let entry = this.#stopping ? undefined : await this.#parts.claims.claimNext();
       while (entry) {
         this.wake();
         const verdict = await this.#deliver(entry);
         const settled = await this.#settle(entry, verdict);
-        this.#tell(entry, verdict, settled);
+        this.#report(entry, verdict, settled);
         entry = settled.next;
       }
-      await this.#sleep();
+      await this.#sleepUntilDue();
     } catch (error) {
-      this.#parts.log.error({ err: error }, 'the e-mail queue cannot be used');
+      this.#parts.log.error({ err: error }, 'the e-mail queue is not available');
       this.#sleepFor(this.#parts.pollMs);
     }
   }
@@ -98,27 +98,27 @@ export class MailWorker implements AsyncDisposable {
     this.#sending++;
     const verdict = await this.#parts.delivery.deliver(entry);
     this.#sending--;
-    // Broken off by our own end, a try says nothing about the mail.
+    // A try that our own shutdown broke off says nothing about the mail.
     if (!this.#stopping || verdict.status !== 'pending') return verdict;
     return withoutCounting(entry, this.#parts.clock.now(), undefined);
   }
 
   #settle(entry: MailRow, verdict: Verdict): Promise<Settled> {
-    const takesNext = !this.#stopping && !this.#parts.breaker.isOpen;
-    return this.#parts.claims.settle(entry, verdict, { takesNext, busy: this.#sending });
+    const claimsNext = !this.#stopping && !this.#parts.breaker.isOpen;
+    return this.#parts.claims.settle(entry, verdict, { claimsNext, busy: this.#sending });
   }
 
-  #tell({ id: mailId, kind, attempts }: MailRow, verdict: Verdict, { isMine }: Settled): void {
+  #report({ id: mailId, kind, attempts }: MailRow, verdict: Verdict, { isOurs }: Settled): void {
     const { log, metrics } = this.#parts;
-    metrics.count(isMine ? verdict.status : 'late');
-    // Only the code: what a server answers may name the recipient. All of it is in the queue.
+    metrics.count(isOurs ? verdict.status : 'late');
+    // Only the code, since the response of a server may name the recipient. The queue has all of it.
     const reason = verdict.status === 'sent' ? undefined : verdict.reason?.split(': ')[0];
-    if (!isMine) log.warn({ mailId, kind }, 'a mail took longer than its lease; another worker has taken it');
+    if (!isOurs) log.warn({ mailId, kind }, 'a mail took longer than its lease; another worker has taken it');
     else if (verdict.status === 'failed') log.warn({ mailId, kind, attempts, reason }, 'a mail failed');
     else log.debug({ mailId, kind, attempts, reason }, `a mail is ${verdict.status}`);
   }
 
-  async #sleep(): Promise<void> {
+  async #sleepUntilDue(): Promise<void> {
     const untilDueMs = (await this.#parts.claims.nextDueMs()) - this.#parts.clock.now();
     this.#sleepFor(Math.min(this.#parts.pollMs, Math.max(restMsMin, untilDueMs)));
   }

@@ -61,7 +61,7 @@ export interface AcceptedPasskeys {
   readonly allAcceptedCredentialIds: readonly string[];
 }
 
-const attempt = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
+const attemptMail = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
 
 /** Passkeys of users: adding, naming, removing. */
 export class Passkeys {
@@ -92,7 +92,7 @@ export class Passkeys {
       const options = { pending_id: id, ...creationOptions(party(), { challenge, handle, email, known }) };
       return { options, owner: target.owner };
     });
-    if (owner) alerts.send({ ...attempt, to: owner.email, locale });
+    if (owner) alerts.send({ ...attemptMail, to: owner.email, locale });
     return options;
   }
 
@@ -108,7 +108,11 @@ export class Passkeys {
       await this.#store(session, passkey);
       const amr = methodsOf(passkey.isBackupEligible, registration.isUserVerified);
       const tokens = await this.#context.sessions.open(session, { user, amr, visitor: answered.visitor });
-      await this.#tell(session, user, { event: 'added', visitor: answered.visitor, locale: answered.locale });
+      await this.#announce(session, user, {
+        event: 'added',
+        visitor: answered.visitor,
+        locale: answered.locale,
+      });
       return { user, passkey, tokens };
     });
     mails.wakeWorkers();
@@ -152,7 +156,7 @@ export class Passkeys {
       const { changes } = await deletePasskey.run(session, { id, userId: caller.user.id });
       if (!user || changes === 0) throw passkeyErrors.notFound();
       if (!(await canSignIn(session, user))) throw authErrors.lastFactor();
-      await this.#tell(session, user, { event: 'removed', ...from });
+      await this.#announce(session, user, { event: 'removed', ...from });
     });
     mails.wakeWorkers();
   }
@@ -218,7 +222,7 @@ export class Passkeys {
     await this.#context.audit.record(session, 'enrolment_without_token', { userId, address });
   }
 
-  async #tell(
+  async #announce(
     session: WriteSession<Tables>,
     user: User,
     {

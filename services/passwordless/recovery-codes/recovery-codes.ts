@@ -19,14 +19,14 @@ export interface RecoveryCodesOptions {
   readonly mails: MailQueue;
   readonly audit: Audit;
   readonly clock: Clock;
-  /** The one that new codes are kept by, and a former one. */
+  /** The key for new codes, then the previous one. */
   readonly codeKeys: readonly [Buffer, ...Buffer[]];
 }
 
-const codes = 10;
+const codeCount = 10;
 const codeBytes = 10;
 
-/** Codes to keep on paper, for the day that everything else is lost. Each signs in once. */
+/** Codes to keep on paper, for when every other sign-in method is lost. Each works once. */
 export class RecoveryCodes {
   readonly #options: RecoveryCodesOptions;
 
@@ -34,7 +34,7 @@ export class RecoveryCodes {
     this.#options = options;
   }
 
-  /** Ten new codes of 80 bits, shown this once, in the place of the former ones. Throws REAUTH_REQUIRED. */
+  /** Replaces the codes with ten new ones of 80 bits, which are shown only once. Throws REAUTH_REQUIRED. */
   async renew(
     caller: Caller,
     { visitor, locale }: { visitor: Visitor; locale: string | undefined },
@@ -43,7 +43,7 @@ export class RecoveryCodes {
     const nowMs = clock.now();
     checkFresh(caller, undefined, nowMs);
     const { user } = caller;
-    const made = Array.from({ length: codes }, newCode);
+    const made = Array.from({ length: codeCount }, newCode);
     await database.write(async (session) => {
       await lockAddress(session, user.email);
       await deleteRecoveryCodes.run(session, { userId: user.id });
@@ -68,13 +68,13 @@ export class RecoveryCodes {
     const email = normalizeEmail(given.email);
     if (email === undefined) throw authErrors.invalidCode();
     const attempt = { kind: 'recovery', email, address: visitor.address, nowMs: clock.now() } as const;
-    // What a wrong code counts must be kept although the request fails.
-    const answer = await database.write(async (session): Promise<TokenPair | AppError> => {
+    // The count of wrong codes must be committed although the request fails.
+    const result = await database.write(async (session): Promise<TokenPair | AppError> => {
       await lockAddress(session, email);
       const seconds = await secondsBlocked(session, attempt);
       if (seconds > 0) return authErrors.rateLimited(seconds);
-      const [hash, formerHash = hash] = this.#hashes(given.code);
-      const taken = await takeRecoveryCode.first(session, { hash, formerHash, email });
+      const [hash, previousHash = hash] = this.#hashes(given.code);
+      const taken = await takeRecoveryCode.first(session, { hash, previousHash, email });
       const user = taken && (await findUser(session, taken.user_id));
       if (!user) {
         await countFailure(session, attempt);
@@ -88,17 +88,17 @@ export class RecoveryCodes {
       return sessions.open(session, { user, amr: ['recovery'], visitor });
     });
     mails.wakeWorkers();
-    if (answer instanceof Error) throw answer;
-    return answer;
+    if (result instanceof Error) throw result;
+    return result;
   }
 
-  /** Keyed, so that who has the database alone cannot try codes; written in any case and with any separators. */
+  /** Keyed, so that the database alone is not enough to try codes. Case and separators do not matter. */
   #hashes(code: string): [string, ...string[]] {
     const plain = code.toUpperCase().replace(/[^A-Z0-9]/g, '');
     const hashWith = (key: Buffer) =>
       createHmac('sha256', key).update(`recovery:${plain}`).digest('base64url');
-    const [current, ...former] = this.#options.codeKeys;
-    return [hashWith(current), ...former.map(hashWith)];
+    const [current, ...previous] = this.#options.codeKeys;
+    return [hashWith(current), ...previous.map(hashWith)];
   }
 }
 

@@ -12,15 +12,15 @@ export const insertRecoveryCode = statement<Tables, { hash: string; userId: stri
       .values({ hash: p('hash'), user_id: p('userId'), created_at_ms: p('nowMs') }),
 );
 
-/** Takes a code away from whoever at the address has it: of several who try, one gets a row. */
+/** Deletes a code of any user of the address. Of several requests at once, only the winner gets a row. */
 export const takeRecoveryCode = statement<
   Tables,
-  Record<'hash' | 'formerHash' | 'email', string>,
+  Record<'hash' | 'previousHash' | 'email', string>,
   { user_id: string }
 >((db, p) =>
   db
     .deleteFrom('recovery_code')
-    .where('hash', 'in', [p('hash'), p('formerHash')])
+    .where('hash', 'in', [p('hash'), p('previousHash')])
     .where('user_id', 'in', (eb) => eb.selectFrom('user').select('id').where('email', '=', p('email')))
     .returning('user_id'),
 );

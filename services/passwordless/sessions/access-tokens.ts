@@ -16,10 +16,10 @@ interface AccessTokensOptions {
 
 const verifiedTokensMax = 10_000;
 
-/** Makes and reads the tokens that other services believe. */
+/** Signs and verifies the tokens that other services trust. */
 export class AccessTokens {
   readonly #options: AccessTokensOptions;
-  #made: KeyRing | undefined;
+  #keyRing: KeyRing | undefined;
 
   constructor(options: AccessTokensOptions) {
     this.#options = options;
@@ -32,27 +32,27 @@ export class AccessTokens {
       auth_time: Math.floor(session.authenticatedMs / 1_000),
       amr: session.amr,
       email_verified: user.isVerified,
-      // A label that anybody may have given is nobody's address.
+      // Otherwise anybody could have chosen the address.
       ...(user.isVerified ? { email: user.email } : {}),
     };
-    return this.#ring.sign(claims, this.#options.config.PASSWORDLESS_ACCESS_TOKEN_EXPIRY_SECONDS);
+    return this.#keys.sign(claims, this.#options.config.PASSWORDLESS_ACCESS_TOKEN_EXPIRY_SECONDS);
   }
 
-  /** Whose it is and from which session. Throws INVALID_TOKEN or TOKEN_EXPIRED. */
-  read(token: string): { sub: string; sid: string } {
-    const { sub, sid } = this.#ring.verify(token);
+  /** The user and session ids of a token. Throws INVALID_TOKEN or TOKEN_EXPIRED. */
+  verify(token: string): { sub: string; sid: string } {
+    const { sub, sid } = this.#keys.verify(token);
     if (typeof sid !== 'string') throw authErrors.invalidToken();
     return { sub, sid };
   }
 
-  /** Made at the first token: unless it is set, the issuer is known once the service listens. */
-  get #ring(): KeyRing {
-    this.#made ??= createRing(this.#options);
-    return this.#made;
+  /** Created for the first token: without a setting, the issuer is known only once the service listens. */
+  get #keys(): KeyRing {
+    this.#keyRing ??= createKeyRing(this.#options);
+    return this.#keyRing;
   }
 }
 
-function createRing({ config, site, keys, clock }: AccessTokensOptions): KeyRing {
+function createKeyRing({ config, site, keys, clock }: AccessTokensOptions): KeyRing {
   const issuer = config.PASSWORDLESS_ISSUER ?? site.origin;
   return new KeyRing({
     secret: keys.current('jwt'),

@@ -3,13 +3,13 @@ import { authErrors } from '../errors.ts';
 import type { User } from '../users/index.ts';
 import type { Session } from './session.ts';
 
-/** Who holds the access token of a request. */
+/** The user and session of an access token. */
 export interface Caller {
   readonly user: User;
   readonly session: Session;
 }
 
-/** Whom a token speaks for; nobody where it is missing, bad or out of date. */
+/** Undefined if the token is missing, invalid or expired. */
 export async function orUndefined(caller: Promise<Caller>): Promise<Caller | undefined> {
   try {
     return await caller;
@@ -19,16 +19,16 @@ export async function orUndefined(caller: Promise<Caller>): Promise<Caller | und
   }
 }
 
-/** How long after signing in somebody may add or remove a way to sign in without doing so again. */
-export const freshMs = 600_000;
+/** How long after signing in a user may change their sign-in methods. */
+const freshMs = 600_000;
 
-/** Throws EMAIL_MISMATCH or REAUTH_REQUIRED where a token does not entitle its holder to add a factor. */
+/** Throws EMAIL_MISMATCH if the token is for another address, or REAUTH_REQUIRED if its user signed in too long ago. */
 export function checkFresh(caller: Caller, email: string | undefined, nowMs: number): void {
   if (email !== undefined && caller.user.email !== email) throw authErrors.emailMismatch();
   if (!isFresh(caller, nowMs)) throw authErrors.reauthRequired();
 }
 
-/** Whether somebody signed in a moment ago. */
+/** Whether the user signed in recently enough to change their sign-in methods. */
 export function isFresh({ session }: Caller, nowMs: number): boolean {
   return nowMs - session.authenticatedMs <= freshMs;
 }

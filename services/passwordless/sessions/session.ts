@@ -1,15 +1,15 @@
 import type { Visitor } from '#kit/auth/visitor.ts';
 
-/** One sign-in and all tokens that came from it. */
+/** A sign-in and all tokens issued for it. */
 export interface Session {
   readonly id: string;
   readonly userId: string;
-  /** How the user signed in, in the words of RFC 8176. */
+  /** How the user signed in. */
   readonly amr: readonly Method[];
-  /** When; exchanging tokens keeps it. */
+  /** When the user signed in. Refreshing does not change it. */
   readonly authenticatedMs: number;
   readonly lastUsedMs: number;
-  /** When its newest refresh token ends. */
+  /** When the newest refresh token expires. */
   readonly expiresMs: number;
   readonly generation: number;
   readonly rotatedMs: number | undefined;
@@ -19,7 +19,7 @@ export interface Session {
 /** Authentication methods (RFC 8176); `email` and `recovery` are ours. */
 export type Method = 'email' | 'otp' | 'hwk' | 'swk' | 'user' | 'mca' | 'recovery';
 
-/** What every way to sign in answers. */
+/** The response of every sign-in. */
 export interface TokenPair {
   readonly access_token: string;
   readonly refresh_token: string;

@@ -3,7 +3,6 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
 import { jwtVerify } from 'jose';
 import {
-  type Answer,
   alice,
   appCode,
   bob,
@@ -13,12 +12,13 @@ import {
   refused,
   secret,
   startService,
+  type TestResponse,
   type TestService,
   type World,
 } from '../testing.ts';
 
 const key = Buffer.from(hkdfSync('sha256', secret, '', 'jwt', 32));
-const refresh = (service: TestService, refresh_token: unknown): Promise<Answer> =>
+const refresh = (service: TestService, refresh_token: unknown): Promise<TestResponse> =>
   service.post('/token/refresh', { refresh_token });
 
 await onBothDatabases((world) => {
@@ -46,7 +46,7 @@ function testTokens(world: World): void {
     assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 900);
   });
 
-  test('an access token expires, and a forged one is none', async (context) => {
+  test('expired and forged access tokens are refused', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const [head = '', body = ''] = token.split('.');
@@ -82,7 +82,7 @@ function testTokens(world: World): void {
     refused(await service.get('/me', token), 401, 'TOKEN_EXPIRED');
   });
 
-  test('after a change of the secret what it made before still holds', async (context) => {
+  test('tokens and secrets stay valid after a change of the secret', async (context) => {
     const service = await startService(context, world);
     const { access_token: token, refresh_token } = await service.signIn(alice);
     const app = await enrollApp(service, alice, token);
@@ -116,22 +116,22 @@ function testTokens(world: World): void {
 }
 
 function testRotation(world: World): void {
-  test('a refresh token is exchanged once, in a chain, and tokens are stored as hashes', async (context) => {
+  test('a refresh token is exchanged once, and tokens are stored as hashes', async (context) => {
     const service = await startService(context, world);
     const first = await service.signIn(alice);
-    const answer = await refresh(service, first.refresh_token);
-    assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual(Object.keys(answer.json), ['access_token', 'refresh_token']);
-    assert.match(answer.json.refresh_token, /^[\w-]{43}$/);
-    assert.notEqual(answer.json.refresh_token, first.refresh_token);
-    assert.equal(claimsOf(answer.json.access_token).sid, claimsOf(first.access_token).sid);
-    assert.equal((await refresh(service, answer.json.refresh_token)).status, 200);
+    const response = await refresh(service, first.refresh_token);
+    assert.equal(response.status, 200, response.text);
+    assert.deepEqual(Object.keys(response.json), ['access_token', 'refresh_token']);
+    assert.match(response.json.refresh_token, /^[\w-]{43}$/);
+    assert.notEqual(response.json.refresh_token, first.refresh_token);
+    assert.equal(claimsOf(response.json.access_token).sid, claimsOf(first.access_token).sid);
+    assert.equal((await refresh(service, response.json.refresh_token)).status, 200);
     const rows = await service.database.kysely.selectFrom('refresh_token').selectAll().execute();
     assert.equal(rows.length, 3);
     assert.ok(!JSON.stringify(rows).includes(first.refresh_token));
   });
 
-  test('what is no refresh token is refused', async (context) => {
+  test('invalid refresh tokens are refused', async (context) => {
     const service = await startService(context, world);
     const { access_token } = await service.signIn(alice);
     for (const token of [undefined, '', 7, null, {}])
@@ -140,21 +140,21 @@ function testRotation(world: World): void {
       refused(await refresh(service, token), 401, 'INVALID_TOKEN');
   });
 
-  test('of many at once with one token, on two processes, one wins and the session lives', async (context) => {
+  test('of many exchanges of one token at once, on two processes, one succeeds and the session stays', async (context) => {
     const service = await startService(context, world);
     const other = await startService(context, world, { beside: service });
     const { refresh_token } = await service.signIn(alice);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => refresh(index % 2 ? service : other, refresh_token)),
     );
-    const [winner, ...more] = answers.filter(({ status }) => status === 200);
+    const [winner, ...more] = responses.filter(({ status }) => status === 200);
     assert.equal(more.length, 0);
-    for (const answer of answers.filter(({ status }) => status !== 200))
-      refused(answer, 401, 'INVALID_TOKEN');
+    for (const response of responses.filter(({ status }) => status !== 200))
+      refused(response, 401, 'INVALID_TOKEN');
     assert.equal((await refresh(other, winner?.json.refresh_token)).status, 200);
   });
 
-  test('the token just exchanged ends nothing for ten seconds, and after them the session', async (context) => {
+  test('replaying the last token ends the session only after ten seconds', async (context) => {
     const service = await startService(context, world);
     const { refresh_token } = await service.signIn(alice);
     const { json } = await refresh(service, refresh_token);
@@ -169,7 +169,7 @@ function testRotation(world: World): void {
     assert.ok(kinds.includes('security:session-replayed'));
   });
 
-  test('an older token ends the session at once, and that one only', async (context) => {
+  test('replaying an older token ends its session at once, and no other', async (context) => {
     const service = await startService(context, world);
     const other = await service.signIn(alice);
     const { refresh_token } = await service.signIn(alice);
@@ -183,7 +183,7 @@ function testRotation(world: World): void {
     assert.ok(events.some(({ event }) => event === 'authn_token_reuse'));
   });
 
-  test('a replay while the session goes on elsewhere ends both chains, in any order', async (context) => {
+  test('a replay ends the session for the thief and the user, in any order', async (context) => {
     const service = await startService(context, world);
     const other = await startService(context, world, { beside: service });
     const { refresh_token } = await service.signIn(alice);
@@ -199,9 +199,9 @@ function testRotation(world: World): void {
     let { refresh_token } = await service.signIn(alice);
     for (const days of [6, 3]) {
       service.clock.advance(days * 86_400_000);
-      const answer = await refresh(service, refresh_token);
-      assert.equal(answer.status, 200, answer.text);
-      refresh_token = answer.json.refresh_token;
+      const response = await refresh(service, refresh_token);
+      assert.equal(response.status, 200, response.text);
+      refresh_token = response.json.refresh_token;
     }
     service.clock.advance(86_400_000);
     refused(await refresh(service, refresh_token), 401, 'TOKEN_EXPIRED');
@@ -212,7 +212,7 @@ function testRotation(world: World): void {
 }
 
 function testRetries(world: World): void {
-  test('where it is allowed, who lost the answer gets the same successor again, until somebody used it', async (context) => {
+  test('with retries on, a lost response can be requested again, until the new token was used', async (context) => {
     const environment = { PASSWORDLESS_REFRESH_RETRY_SECONDS: '5' };
     const service = await startService(context, world, { environment });
     const { refresh_token } = await service.signIn(alice);
@@ -230,7 +230,7 @@ function testRetries(world: World): void {
 }
 
 function testSessions(world: World): void {
-  test('sessions are listed to whom they belong, and end one by one or all', async (context) => {
+  test('sessions are listed for their user, and end one by one or all at once', async (context) => {
     const service = await startService(context, world);
     const first = await service.signIn(alice);
     service.clock.advance(1_000);
@@ -251,8 +251,8 @@ function testSessions(world: World): void {
       'NOT_FOUND',
     );
     for (const id of ['x', '%00', '00000000-0000-4000-8000-000000000000']) {
-      const answer = await service.call('DELETE', `/sessions/${id}`, { token: second.access_token });
-      refused(answer, 404, 'NOT_FOUND');
+      const response = await service.call('DELETE', `/sessions/${id}`, { token: second.access_token });
+      refused(response, 404, 'NOT_FOUND');
     }
     const ending = { token: second.access_token };
     assert.equal((await service.call('DELETE', `/sessions/${sid}`, ending)).status, 200);
@@ -267,7 +267,7 @@ function testSessions(world: World): void {
     assert.equal((await service.get('/me', stranger.access_token)).status, 200);
   });
 
-  test('revoking a token ends its session; one that means nothing is as good as revoked', async (context) => {
+  test('revoking a token ends its session; an unknown token is no error', async (context) => {
     const service = await startService(context, world);
     const { access_token, refresh_token } = await service.signIn(alice);
     const { json } = await refresh(service, refresh_token);
@@ -286,7 +286,7 @@ function testSessions(world: World): void {
     refused(await refresh(service, other.refresh_token), 401, 'INVALID_TOKEN');
   });
 
-  test('ending all sessions on one process counts on the other at once, also while they are refreshed', async (context) => {
+  test('ending all sessions on one process applies to the other at once, also during refreshes', async (context) => {
     const service = await startService(context, world);
     const other = await startService(context, world, { beside: service });
     const { access_token: token, refresh_token } = await service.signIn(alice);
@@ -299,7 +299,7 @@ function testSessions(world: World): void {
     assert.deepEqual(await service.database.kysely.selectFrom('refresh_token').selectAll().execute(), []);
   });
 
-  test('a user has at most a hundred sessions, of which the oldest gives way', async (context) => {
+  test('a user has at most a hundred sessions; the oldest one is deleted', async (context) => {
     const service = await startService(context, world);
     const first = await service.signIn(alice);
     const { sub } = claimsOf(first.access_token);

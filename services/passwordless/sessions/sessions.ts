@@ -35,16 +35,16 @@ export interface SessionsOptions {
   readonly clock: Clock;
   readonly refreshSeconds: number;
   readonly sessionSecondsMax: number;
-  /** For how long the token just exchanged gives the same successor again; 0 is not at all. */
+  /** How long an exchanged token returns the same new token again; 0 turns this off. */
   readonly retrySeconds: number;
-  /** What successors are derived with where they may be given again. */
+  /** Derives new tokens from old ones if they may be returned again. */
   readonly refreshKey: Buffer;
 }
 
 const sessionsMax = 100;
 const touchEveryMs = 60_000;
 
-/** From a proof of who somebody is to a session, and from a token to whoever holds it. */
+/** Sessions with their access and refresh tokens. */
 export class Sessions {
   readonly #options: SessionsOptions;
 
@@ -52,7 +52,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Signs a user in, in the caller's transaction. A link or a passkey also makes TOTP codes count again. */
+  /** Signs a user in, in the caller's transaction. A link or a passkey also unblocks TOTP. */
   async open(
     session: WriteSession<Tables>,
     { user, amr, visitor }: { user: User; amr: readonly Method[]; visitor: Visitor },
@@ -73,19 +73,19 @@ export class Sessions {
     await insertSession.run(session, opened);
     const refreshToken = newSecret();
     await insertToken.run(session, { hash: hashOf(refreshToken), sessionId: opened.id, generation: 1 });
-    await deleteExcessSessions(session, { userId: user.id, kept: sessionsMax });
-    const touch = amr.some((method) => unblocking.has(method)) ? touchAndUnblockUser : touchUser;
+    await deleteExcessSessions(session, { userId: user.id, keep: sessionsMax });
+    const touch = amr.some((method) => unblocksTotp.has(method)) ? touchAndUnblockUser : touchUser;
     await touch.run(session, { id: user.id, nowMs });
     const facts = { userId: user.id, sessionId: opened.id, address };
     await audit.record(session, 'authn_login_success', facts);
     return this.#pair(user, { ...opened, amr, authenticatedMs: nowMs }, refreshToken);
   }
 
-  /** The next pair. Of several requests with the same token one wins. Throws INVALID_TOKEN or TOKEN_EXPIRED. */
+  /** Exchanges a refresh token. Of several requests with the same token, one wins. Throws INVALID_TOKEN or TOKEN_EXPIRED. */
   async refresh(refreshToken: string, visitor: Visitor): Promise<TokenPair> {
     const { database, audit, clock, refreshSeconds, sessionSecondsMax } = this.#options;
     const nowMs = clock.now();
-    const child = this.#childOf(refreshToken);
+    const next = this.#nextToken(refreshToken);
     const rotation = {
       hash: hashOf(refreshToken),
       nowMs,
@@ -93,27 +93,27 @@ export class Sessions {
       sessionMs: sessionSecondsMax * 1_000,
     };
     const rotated = await database.write(async (session) => {
-      const next = await rotateSession(session, rotation);
-      if (!next) return undefined;
+      const rotatedSession = await rotateSession(session, rotation);
+      if (!rotatedSession) return undefined;
       await insertToken.run(session, {
-        hash: hashOf(child),
-        sessionId: next.id,
-        generation: next.generation,
+        hash: hashOf(next),
+        sessionId: rotatedSession.id,
+        generation: rotatedSession.generation,
       });
-      return { session: next, user: (await findUser(session, next.userId)) as User };
+      return { session: rotatedSession, user: (await findUser(session, rotatedSession.userId)) as User };
     });
-    if (!rotated) return this.#refuse(refreshToken, visitor);
+    if (!rotated) return this.#explainFailure(refreshToken, visitor);
     const facts = { userId: rotated.user.id, sessionId: rotated.session.id, address: visitor.address };
     audit.note('authn_token_created', facts);
-    return this.#pair(rotated.user, rotated.session, child);
+    return this.#pair(rotated.user, rotated.session, next);
   }
 
-  /** Ends the session of a refresh or an access token. One that means nothing (any more) is as good as ended (RFC 7009 section 2.2). */
+  /** Ends the session of a refresh or access token. Unknown and expired tokens are no error (RFC 7009 section 2.2). */
   async revoke(token: string): Promise<void> {
     const { database, audit } = this.#options;
-    const accessed = token.includes('.') ? await orUndefined(this.identifyToken(token)) : undefined;
+    const caller = token.includes('.') ? await orUndefined(this.identifyToken(token)) : undefined;
     await database.write(async (session) => {
-      const ending = accessed?.session ?? (await sessionOfToken(session, hashOf(token)))?.session;
+      const ending = caller?.session ?? (await sessionOfToken(session, hashOf(token)))?.session;
       if (!ending) return;
       const { changes } = await deleteSession.run(session, { id: ending.id });
       const facts = { userId: ending.userId, sessionId: ending.id };
@@ -150,22 +150,22 @@ export class Sessions {
     mails.wakeWorkers();
   }
 
-  /** The live sessions of a user, newest first. */
+  /** The sessions of a user that have not expired, newest first. */
   of({ user }: Caller): Promise<Session[]> {
     return sessionsOf(this.#options.database, user.id, this.#options.clock.now());
   }
 
-  /** Who an `Authorization` header speaks for. Throws MISSING_TOKEN, INVALID_TOKEN or TOKEN_EXPIRED. */
+  /** The caller of an `Authorization` header. Throws MISSING_TOKEN, INVALID_TOKEN or TOKEN_EXPIRED. */
   async identify(authorization: string | undefined): Promise<Caller> {
     const token = bearerToken(authorization);
     if (token === undefined) throw authErrors.missingToken();
     return this.identifyToken(token);
   }
 
-  /** Who an access token speaks for, while its session lives. */
+  /** The caller of an access token. Throws INVALID_TOKEN, also if its session has ended, or TOKEN_EXPIRED. */
   async identifyToken(accessToken: string): Promise<Caller> {
     const { database, accessTokens, clock } = this.#options;
-    const { sub, sid } = accessTokens.read(accessToken);
+    const { sub, sid } = accessTokens.verify(accessToken);
     const nowMs = clock.now();
     const session = await findSession(database, sid);
     if (!session || session.userId !== sub || session.expiresMs <= nowMs) throw authErrors.invalidToken();
@@ -175,10 +175,10 @@ export class Sessions {
     return { user, session };
   }
 
-  /** What an exchange that did not win is told. That somebody else has the token too must be kept although the request fails. */
-  async #refuse(refreshToken: string, visitor: Visitor): Promise<TokenPair> {
+  /** Finds out why an exchange failed. A replay ends the session, which must be committed although the request fails. */
+  async #explainFailure(refreshToken: string, visitor: Visitor): Promise<TokenPair> {
     const { database, audit, clock, mails } = this.#options;
-    const answer = await database.write(async (session) => {
+    const result = await database.write(async (session) => {
       const nowMs = clock.now();
       const found = await sessionOfToken(session, hashOf(refreshToken));
       if (!found) return authErrors.invalidToken();
@@ -190,8 +190,8 @@ export class Sessions {
         address: visitor.address,
       };
       if (verdict === 'race') {
-        const again = await this.#again(session, refreshToken, found.session);
-        if (again) return again;
+        const retried = await this.#retry(session, refreshToken, found.session);
+        if (retried) return retried;
         audit.note('refresh_race', facts);
         return authErrors.invalidToken();
       }
@@ -203,12 +203,12 @@ export class Sessions {
       return authErrors.invalidToken();
     });
     mails.wakeWorkers();
-    if (answer instanceof Error) throw answer;
-    return answer;
+    if (result instanceof Error) throw result;
+    return result;
   }
 
-  /** The successor once more, where that is allowed and nobody has used it. */
-  async #again(
+  /** The same new token again, if that is allowed and nobody has used it. */
+  async #retry(
     session: WriteSession<Tables>,
     refreshToken: string,
     family: Session,
@@ -216,14 +216,14 @@ export class Sessions {
     const { clock, retrySeconds } = this.#options;
     const { rotatedMs = 0, userId } = family;
     if (retrySeconds === 0 || clock.now() - rotatedMs > retrySeconds * 1_000) return undefined;
-    const child = this.#childOf(refreshToken);
-    const found = await sessionOfToken(session, hashOf(child));
+    const next = this.#nextToken(refreshToken);
+    const found = await sessionOfToken(session, hashOf(next));
     const user = await findUser(session, userId);
     if (found?.generation !== family.generation || !user || family.expiresMs <= clock.now()) return undefined;
-    return this.#pair(user, family, child);
+    return this.#pair(user, family, next);
   }
 
-  #childOf(refreshToken: string): string {
+  #nextToken(refreshToken: string): string {
     const { retrySeconds, refreshKey } = this.#options;
     if (retrySeconds === 0) return newSecret();
     return createHmac('sha256', refreshKey).update(refreshToken).digest('base64url');
@@ -238,10 +238,10 @@ export class Sessions {
   }
 }
 
-const unblocking: ReadonlySet<Method> = new Set(['email', 'hwk', 'swk']);
+const unblocksTotp: ReadonlySet<Method> = new Set(['email', 'hwk', 'swk']);
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A token is 256 random bits, so that its hash needs no salt. */
+/** A token is 256 random bits, so its hash needs no salt. */
 function hashOf(token: string): string {
   return hash('sha256', token, 'base64url');
 }

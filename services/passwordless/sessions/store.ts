@@ -21,7 +21,7 @@ export async function findSession(session: Executor, id: string): Promise<Sessio
   return row && toSession(row);
 }
 
-/** Those that live, newest first. */
+/** Sessions that have not expired, newest first. */
 export async function sessionsOf(session: Executor, userId: string, nowMs: number): Promise<Session[]> {
   return (await live.all(session, { userId, nowMs })).map(toSession);
 }
@@ -56,8 +56,8 @@ interface Rotation extends Record<'nowMs' | 'expiresMs' | 'sessionMs', number> {
 }
 
 /**
- * Passes a session on to its next generation, where the token is the active one and in time: of several with the same
- * token one wins, since each looks at the generation again once it has the row.
+ * Moves a session to its next generation if the token is the active one and has not expired. Of several requests with the same token one
+ * wins, because each checks the generation again once it holds the row.
  */
 const rotate = statement<Tables, Rotation, SessionRow>((db, p) =>
   db
@@ -83,7 +83,7 @@ const rotate = statement<Tables, Rotation, SessionRow>((db, p) =>
     .returningAll(),
 );
 
-/** The session in its new generation; undefined where the token is not the active one. */
+/** The session in its new generation; undefined if the token is not the active one. */
 export async function rotateSession(session: Executor, rotation: Rotation): Promise<Session | undefined> {
   const row = await rotate.first(session, rotation);
   return row && toSession(row);
@@ -98,7 +98,7 @@ const byToken = statement<Tables, { hash: string }, SessionRow & { token_generat
     .where('refresh_token.hash', '=', p('hash')),
 );
 
-/** The session that a refresh token, active or not, came from. */
+/** The session of a refresh token, whether the token is active or not. */
 export async function sessionOfToken(
   session: Executor,
   hash: string,
@@ -126,8 +126,8 @@ export const deleteSessionsOf = statement<Tables, { userId: string }>((db, p) =>
   db.deleteFrom('session').where('user_id', '=', p('userId')),
 );
 
-// In the order of an index, so that it costs next to nothing where there are none.
-const oldSession = statement<Tables, { userId: string; kept: number }, { authenticated_at_ms: number }>(
+// Reads in the order of an index, so it is cheap if there are no excess sessions.
+const excessSession = statement<Tables, { userId: string; keep: number }, { authenticated_at_ms: number }>(
   (db, p) =>
     db
       .selectFrom('session')
@@ -135,18 +135,18 @@ const oldSession = statement<Tables, { userId: string; kept: number }, { authent
       .where('user_id', '=', p('userId'))
       .orderBy('authenticated_at_ms', 'desc')
       .limit(1)
-      .offset(p('kept')),
+      .offset(p('keep')),
 );
 
-/** Deletes all of a user but the newest so many. */
+/** Deletes all sessions of a user except the newest `keep`. */
 export async function deleteExcessSessions(
   session: Executor,
-  kept: { userId: string; kept: number },
+  of: { userId: string; keep: number },
 ): Promise<void> {
-  if (await oldSession.first(session, kept)) await deleteOld.run(session, kept);
+  if (await excessSession.first(session, of)) await deleteExcess.run(session, of);
 }
 
-const deleteOld = statement<Tables, { userId: string; kept: number }>((db, p) =>
+const deleteExcess = statement<Tables, { userId: string; keep: number }>((db, p) =>
   db
     .deleteFrom('session')
     .where('id', 'in', (eb) =>
@@ -157,11 +157,11 @@ const deleteOld = statement<Tables, { userId: string; kept: number }>((db, p) =>
         .orderBy('authenticated_at_ms', 'desc')
         .orderBy('last_used_at_ms', 'desc')
         .limit(1_000)
-        .offset(p('kept')),
+        .offset(p('keep')),
     ),
 );
 
-/** A slice, so that no write takes long: a session takes its tokens along. */
+/** Deletes at most 50, since their tokens go with them. */
 export const deleteExpiredSessions = statement<Tables, { beforeMs: number }>((db, p) =>
   db
     .deleteFrom('session')

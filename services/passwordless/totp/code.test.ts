@@ -6,7 +6,7 @@ import { base32, codeAt, matchingStep, otpauthUrl } from './code.ts';
 
 const rfcSecret = Buffer.from('12345678901234567890');
 
-test('codes are those of RFC 6238 appendix B and RFC 4226 appendix D', () => {
+test('codes match RFC 6238 appendix B and RFC 4226 appendix D', () => {
   const times: [number, string][] = [
     [59, '287082'],
     [1_111_111_109, '081804'],
@@ -33,7 +33,7 @@ test('codes are those of RFC 6238 appendix B and RFC 4226 appendix D', () => {
 
 const { error } = spawnSync('oathtool', ['--version']);
 
-test('oathtool makes the same codes', {
+test('oathtool generates the same codes', {
   skip: error && process.env.CI !== 'true' ? 'oathtool is not installed' : false,
 }, () => {
   for (let round = 0; round < 20; round++) {
@@ -51,7 +51,7 @@ test('oathtool makes the same codes', {
   }
 });
 
-test('a code counts in its own step and in the one before and after', () => {
+test('a code is valid in its own step and in the one before and after', () => {
   const nowMs = 1_111_111_111_000;
   const step = Math.floor(nowMs / 30_000);
   for (const offset of [-1, 0, 1]) {
@@ -65,7 +65,7 @@ test('a code counts in its own step and in the one before and after', () => {
   }
 });
 
-test('base 32 is that of RFC 4648 section 10, without padding', () => {
+test('base 32 matches RFC 4648 section 10, without padding', () => {
   const known = {
     f: 'MY',
     fo: 'MZXQ',

@@ -1,15 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { codeDigits } from '../codes.ts';
 
-/** Time-based one-time passwords (RFC 6238): HMAC-SHA-1, six digits, steps of 30 seconds. */
+// Time-based one-time passwords (RFC 6238): HMAC-SHA-1, six digits, steps of 30 seconds.
+
 export const totpSecretBytes = 20;
 
 const stepMs = 30_000;
-const digits = 6;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /**
- * The step that a code is for: the current one or a neighbour, for clocks that are a little off. Undefined where it is for none. All
- * three are compared, in constant time.
+ * The step of a code: the current one, or the one before or after, as clocks can be a little off. Undefined if the code is wrong. All three
+ * are compared in constant time.
  */
 export function matchingStep(secret: Uint8Array, code: string, nowMs: number): number | undefined {
   const current = Math.floor(nowMs / stepMs);
@@ -29,10 +30,10 @@ export function codeAt(secret: Uint8Array, step: number): string {
   const mac = createHmac('sha1', secret).update(counter).digest();
   const offset = (mac.at(-1) ?? 0) & 0xf;
   const value = mac.readUInt32BE(offset) & 0x7fffffff;
-  return String(value % 10 ** digits).padStart(digits, '0');
+  return String(value % 10 ** codeDigits).padStart(codeDigits, '0');
 }
 
-/** What an authenticator app reads from a QR code (Key Uri Format). */
+/** The address in the QR code for an authenticator app (Key Uri Format). */
 export function otpauthUrl({
   secret,
   issuer,
@@ -43,11 +44,11 @@ export function otpauthUrl({
   email: string;
 }): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
-  const rest = `issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${stepMs / 1_000}`;
+  const rest = `issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${codeDigits}&period=${stepMs / 1_000}`;
   return `otpauth://totp/${label}?secret=${secret}&${rest}`;
 }
 
-/** Base 32 without padding (RFC 4648 section 6), as authenticator apps want secrets. */
+/** Base 32 without padding (RFC 4648 section 6), as authenticator apps expect secrets. */
 export function base32(bytes: Uint8Array): string {
   let [bits, value, text] = [0, 0, ''];
   for (const byte of bytes) {

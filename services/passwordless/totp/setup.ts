@@ -27,21 +27,21 @@ export interface TotpSetupOptions {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly encryption: Encryption;
-  /** What authenticator apps show beside the address. */
+  /** The name of the service in authenticator apps. */
   readonly issuer: string;
   readonly enrollmentWithoutProof: EnrollmentWithoutProof;
 }
 
-/** Who asks for a change, and how to write to them. */
+/** Who asked, and the language for mails to them. */
 export interface EnrollmentRequest {
   readonly caller: Caller | undefined;
   readonly visitor: Visitor;
   readonly locale: string | undefined;
 }
 
-const attempt = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
+const attemptMail = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
 
-/** Authenticator apps: setting one up and removing it. */
+/** Setting up and removing authenticator apps. */
 export class TotpSetup {
   /** The name of the service in authenticator apps. */
   readonly issuer: string;
@@ -52,7 +52,7 @@ export class TotpSetup {
     this.#options = options;
   }
 
-  /** A new secret, which counts once a code of it came back. Throws INVALID_EMAIL, EMAIL_MISMATCH or REAUTH_REQUIRED. */
+  /** Creates a secret, which becomes active with its first code. Throws INVALID_EMAIL, EMAIL_MISMATCH or REAUTH_REQUIRED. */
   async enroll(given: string, request: EnrollmentRequest): Promise<{ secret: string; otpauth_url: string }> {
     const { database, alerts, audit, clock, issuer } = this.#options;
     const email = normalizeEmail(given);
@@ -62,17 +62,17 @@ export class TotpSetup {
     const secret = randomBytes(totpSecretBytes);
     const { owner } = await database.write(async (session) => {
       const target = await this.#target(session, email, request, nowMs);
-      await this.#keep(session, target, secret, nowMs);
+      await this.#store(session, target, secret, nowMs);
       const facts = { userId: target.user?.id, address: request.visitor.address };
       if (!target.isBearer) await audit.record(session, 'enrolment_without_token', facts);
       return target;
     });
-    if (owner) alerts.send({ ...attempt, to: owner.email, locale: request.locale });
+    if (owner) alerts.send({ ...attemptMail, to: owner.email, locale: request.locale });
     const text = base32(secret);
     return { secret: text, otpauth_url: otpauthUrl({ secret: text, issuer, email }) };
   }
 
-  /** Throws REAUTH_REQUIRED, LAST_FACTOR, or that there is none. */
+  /** Throws REAUTH_REQUIRED, LAST_FACTOR, or `not_found` if there is no app. */
   async remove(caller: Caller, { visitor, locale }: Omit<EnrollmentRequest, 'caller'>): Promise<void> {
     const { database, mails, audit, clock } = this.#options;
     checkFresh(caller, undefined, clock.now());
@@ -100,13 +100,13 @@ export class TotpSetup {
     return enrollmentTarget(session, { email, kind: 'totp', mode, nowMs });
   }
 
-  async #keep(
+  async #store(
     session: WriteSession<Tables>,
     { user, isBearer }: EnrollmentTarget,
     secret: Uint8Array,
     nowMs: number,
   ): Promise<void> {
-    // Sealed also where it is thrown away, so that the time is the same.
+    // Encrypted even if it is not stored, so that the time is the same.
     const encrypted = this.#options.encryption.encrypt(base64(secret), user?.id ?? 'nobody');
     if (user) await putPending.run(session, { userId: user.id, secret: encrypted, bearer: isBearer, nowMs });
   }

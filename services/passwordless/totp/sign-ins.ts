@@ -47,15 +47,15 @@ interface Given {
 
 type Session = WriteSession<Tables>;
 
-/** As many secrets are compared with each code: two of the owner, and two of each of three others. */
+/** Each code is compared with this many secrets: two of the owner, and two of each of three other users. */
 const comparedMax = 8;
 const othersMax = 3;
-/** Beyond these wrong codes in a row no code counts until a link or a passkey was used (NIST SP 800-63B section 3.2.2). */
-export const missesMax = 100;
-/** For how long a secret can be proved: one that a token asked for, and any other. */
+/** After this many consecutive wrong codes, none is accepted until a sign-in by link or passkey (NIST SP 800-63B section 3.2.2). */
+const missesMax = 100;
+/** How long a pending secret can be confirmed, by whether a token asked for it. */
 const pendingMs = { bearer: 15 * 60_000, open: 24 * 3_600_000 } as const;
 
-/** Signing in by the code of an authenticator app, which also proves one that is being set up. */
+/** Signing in with a code of an authenticator app. The first code completes the setup of the app. */
 export class TotpSignIns {
   readonly #options: TotpSignInsOptions;
 
@@ -63,7 +63,7 @@ export class TotpSignIns {
     this.#options = options;
   }
 
-  /** Throws INVALID_CODE, whatever the reason, or RATE_LIMITED. */
+  /** Throws INVALID_CODE, for any reason, or RATE_LIMITED. */
   async verify(given: { email: string; code: string }, visitor: Visitor): Promise<TokenPair> {
     const { database, audit, clock, mails } = this.#options;
     const email = normalizeEmail(given.email);
@@ -71,63 +71,63 @@ export class TotpSignIns {
     const { code } = given;
     const nowMs = clock.now();
     const attempt = { kind: 'totp', email, address: visitor.address, nowMs } as const;
-    // What a wrong code counts must be kept although the request fails.
-    const answer = await database.write(async (session): Promise<TokenPair | AppError> => {
+    // The count of wrong codes must be committed although the request fails.
+    const result = await database.write(async (session): Promise<TokenPair | AppError> => {
       await lockAddress(session, email);
       const seconds = await secondsBlocked(session, attempt);
       if (seconds > 0) return authErrors.rateLimited(seconds);
-      const user = await this.#whose(session, { email, code, visitor, nowMs });
+      const user = await this.#findUser(session, { email, code, visitor, nowMs });
       if (user) return this.#options.sessions.open(session, { user, amr: ['otp'], visitor });
       await countFailure(session, attempt);
       await audit.record(session, 'authn_login_fail', { address: visitor.address });
       return authErrors.invalidCode();
     });
     mails.wakeWorkers();
-    if (answer instanceof Error) throw answer;
-    return answer;
+    if (result instanceof Error) throw result;
+    return result;
   }
 
   /**
-   * Whose code it is. Everybody's secret is compared, and one that a code passed over counts it as a miss also where it is another's:
-   * who has a user of their own at somebody's address could else attempt at both with each of their right codes.
+   * The user whose code it is. The code counts as wrong for every user it was compared with before, even if it is another user's:
+   * otherwise a stranger with a user at the same address could guess at both with each of their own codes.
    */
-  async #whose(session: Session, given: Given): Promise<User | undefined> {
+  async #findUser(session: Session, given: Given): Promise<User | undefined> {
     const candidates = relevant(await secretsOf(session, given.email), given.nowMs);
     const steps = this.#compare(candidates, given);
     let winner: string | undefined;
     const missed = new Set<string>();
     for (const [index, candidate] of candidates.entries()) {
       const step = steps[index];
-      if (step !== undefined && (await this.#take(session, candidate, step, given))) {
+      if (step !== undefined && (await this.#accept(session, candidate, step, given))) {
         winner = candidate.user_id;
         break;
       }
       if (candidate.state === 'active') missed.add(candidate.user_id);
     }
     const others = [...missed].filter((id) => id !== winner);
-    // Also where there is nobody to count it for: it takes as long.
+    // Also counts where there is no user, so that it takes as long.
     if (winner === undefined || others.length > 0) await this.#countMisses(session, others, given);
     if (winner === undefined) return undefined;
     await clearMisses.run(session, { id: winner });
     return findUser(session, winner);
   }
 
-  /** The step that the code is for, by candidate. The work is always the same, however many there are. */
+  /** The step of the code for each candidate. The work is always the same, however many there are. */
   #compare(candidates: readonly TotpCandidate[], { code, nowMs }: Given): (number | undefined)[] {
     const { encryption } = this.#options;
-    const nobody = encryption.encrypt(Buffer.alloc(totpSecretBytes).toString('base64url'), 'nobody');
+    const dummy = encryption.encrypt(Buffer.alloc(totpSecretBytes).toString('base64url'), 'nobody');
     return Array.from({ length: comparedMax }, (_, index) => {
       const candidate = candidates[index];
-      const opened = candidate
+      const secret = candidate
         ? encryption.decrypt(candidate.secret, candidate.user_id)
-        : encryption.decrypt(nobody, 'nobody');
-      const step = matchingStep(Buffer.from(opened ?? '', 'base64url'), code, nowMs);
-      return candidate && opened !== undefined ? step : undefined;
+        : encryption.decrypt(dummy, 'nobody');
+      const step = matchingStep(Buffer.from(secret ?? '', 'base64url'), code, nowMs);
+      return candidate && secret !== undefined ? step : undefined;
     });
   }
 
-  /** Whether the code counts: an active secret takes a step once, a pending one becomes the active one. */
-  async #take(session: Session, candidate: TotpCandidate, step: number, given: Given): Promise<boolean> {
+  /** Whether the code is accepted. An active secret accepts each step once; a pending one becomes active. */
+  async #accept(session: Session, candidate: TotpCandidate, step: number, given: Given): Promise<boolean> {
     const { user_id: userId, state, bearer } = candidate;
     if (state === 'active') {
       if (candidate.totp_failures >= missesMax) return false;
@@ -139,8 +139,8 @@ export class TotpSignIns {
     if (bearer === 0 && !(await proveFirstFactor(session, { user, kind: 'totp', nowMs }))) return false;
     await deleteActive.run(session, { userId });
     await confirmPending.run(session, { userId, step });
-    if (!user.isVerified) await makeRoom(session, candidate, given);
-    await this.#tell(session, user, given);
+    if (!user.isVerified) await deleteExcessSecrets(session, candidate, given);
+    await this.#announce(session, user, given);
     return true;
   }
 
@@ -153,7 +153,7 @@ export class TotpSignIns {
     }
   }
 
-  async #tell(session: Session, user: User, { visitor }: Given): Promise<void> {
+  async #announce(session: Session, user: User, { visitor }: Given): Promise<void> {
     const { audit, mails } = this.#options;
     await audit.record(session, 'totp_added', { userId: user.id, address: visitor.address });
     if (user.isVerified)
@@ -161,7 +161,7 @@ export class TotpSignIns {
   }
 }
 
-/** The secrets that may count now: those of the owner, and of three others, of whom one may be about to prove theirs. */
+/** The secrets that can sign in now: those of the owner and of three other users, one of whom may be setting up an app. */
 function relevant(candidates: readonly TotpCandidate[], nowMs: number): TotpCandidate[] {
   const inTime = candidates.filter(
     ({ state, bearer, created_at_ms: createdMs }) =>
@@ -179,8 +179,12 @@ function relevant(candidates: readonly TotpCandidate[], nowMs: number): TotpCand
   return [...owners, ...others.filter(({ user_id: id }) => id === pending || proven.includes(id))];
 }
 
-/** At most two who own the address not keep a secret beside one that is being set up: the one who set theirs up last gives way, never the first. */
-async function makeRoom(session: Session, { user_id: own }: TotpCandidate, { email }: Given): Promise<void> {
+/** Besides a new secret, at most one other user who does not own the address keeps theirs: the first one. */
+async function deleteExcessSecrets(
+  session: Session,
+  { user_id: own }: TotpCandidate,
+  { email }: Given,
+): Promise<void> {
   const others = (await secretsOf(session, email)).filter(
     ({ verified, state, user_id: id }) => verified === 0 && state === 'active' && id !== own,
   );

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type Executor, statement } from '#kit/db/index.ts';
 import type { Tables, TotpRow, UserRow } from '../store.ts';
 
-/** One secret that a code may be of, with whose it is. */
+/** A secret that a code can match, and its user. */
 export interface TotpCandidate extends TotpRow {
   readonly email: string;
   readonly verified: number;
@@ -13,7 +13,7 @@ export interface TotpCandidate extends TotpRow {
 
 const buckets = 64;
 
-/** Puts a secret in the place of another that was not proved. */
+/** Stores a pending secret in place of an earlier one. */
 export const putPending = statement<
   Tables,
   { userId: string; secret: string; bearer: boolean; nowMs: number }
@@ -57,12 +57,12 @@ const candidates = statement<Tables, { email: string }, TotpCandidate>((db, p) =
     .orderBy('state'),
 );
 
-/** Every secret of an address: the owner's first, then those of the others, oldest user first. */
+/** All secrets of an address: the owner's first, then those of the other users, oldest first. */
 export function secretsOf(session: Executor, email: string): Promise<TotpCandidate[]> {
   return candidates.all(session, { email });
 }
 
-/** Takes a code once: steps only go forward. */
+/** Accepts a step once: steps only go forward. */
 export const useStep = statement<Tables, { userId: string; step: number }>((db, p) =>
   db
     .updateTable('totp')
@@ -72,7 +72,7 @@ export const useStep = statement<Tables, { userId: string; step: number }>((db, 
     .where('last_step', '<', p('step')),
 );
 
-/** Makes a pending secret the one that counts; {@link deleteActive} goes before. */
+/** Makes the pending secret the active one. Run {@link deleteActive} before. */
 export const confirmPending = statement<Tables, { userId: string; step: number }>((db, p) =>
   db
     .updateTable('totp')
@@ -109,8 +109,8 @@ const countMissOfNobody = statement<Tables, { bucket: number }>((db, p) =>
 );
 
 /**
- * A wrong code more for each of up to four users, or else for nobody, which takes as long; gives those for whom it was the
- * last that is allowed.
+ * Counts a wrong code for each of up to four users, or for a dummy row, which takes as long. Returns the users for whom it was the last one
+ * allowed.
  */
 export async function countMisses(
   session: Executor,

@@ -15,7 +15,7 @@ import {
 const stepMs = 30_000;
 
 await onBothDatabases((world) => {
-  test('the flow of the specification: enrol, verify, and sign in with later codes', async (context) => {
+  test('the flow of the specification: enroll, verify, and sign in with later codes', async (context) => {
     const service = await startService(context, world);
     const enrolled = await service.post('/totp/enroll', { email: alice });
     assert.equal(enrolled.status, 200);
@@ -27,10 +27,10 @@ await onBothDatabases((world) => {
       new RegExp(`^otpauth://totp/Octavo:alice%40example\\.com\\?secret=${secret}&issuer=Octavo&`),
     );
     const verify = (code: string) => service.post('/totp/verify', { email: alice, code });
-    const answer = await verify(appCode(secret, service.clock));
-    assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual(Object.keys(answer.json), ['access_token', 'refresh_token']);
-    const claims = claimsOf(answer.json.access_token);
+    const response = await verify(appCode(secret, service.clock));
+    assert.equal(response.status, 200, response.text);
+    assert.deepEqual(Object.keys(response.json), ['access_token', 'refresh_token']);
+    const claims = claimsOf(response.json.access_token);
     assert.deepEqual([claims.amr, claims.email_verified, claims.email], [['otp'], false, undefined]);
     service.clock.advance(stepMs);
     const again = await verify(
@@ -39,10 +39,10 @@ await onBothDatabases((world) => {
     assert.equal(claimsOf(again.json.access_token).sub, claims.sub);
   });
 
-  test('a code counts once, also the one that ended the setting up, and none before it', async (context) => {
+  test('a code works once, also the one that completed the setup, and earlier ones do not work', async (context) => {
     const service = await startService(context, world);
-    const { secret, answer } = await enrollApp(service, alice);
-    assert.equal(answer.status, 200);
+    const { secret, response } = await enrollApp(service, alice);
+    assert.equal(response.status, 200);
     for (const steps of [0, -1]) {
       const code = appCode(secret, service.clock, steps);
       refused(await service.post('/totp/verify', { email: alice, code }), 401, 'INVALID_CODE');
@@ -52,16 +52,16 @@ await onBothDatabases((world) => {
     refused(await service.post('/totp/verify', { email: alice, code: next }), 401, 'INVALID_CODE');
   });
 
-  test('wrong, unknown and not set up are one answer', async (context) => {
+  test('wrong codes, unknown users and users without an app get the same response', async (context) => {
     const service = await startService(context, world);
     await service.signIn(bob);
     const { secret } = await enrollApp(service, alice);
     const code = appCode(secret, service.clock, 5);
     const texts = new Set<string>();
     for (const email of [alice, bob, 'nobody@example.com', 'no address']) {
-      const answer = await service.post('/totp/verify', { email, code });
-      refused(answer, 401, 'INVALID_CODE');
-      texts.add(answer.text);
+      const response = await service.post('/totp/verify', { email, code });
+      refused(response, 401, 'INVALID_CODE');
+      texts.add(response.text);
     }
     assert.equal(texts.size, 1);
   });
@@ -79,17 +79,17 @@ await onBothDatabases((world) => {
     refused(await service.get('/totp/enroll'), 405, 'METHOD_NOT_ALLOWED');
   });
 
-  test('the QR code is an image for who asks for one', async (context) => {
+  test('the QR code is an image on request', async (context) => {
     const service = await startService(context, world);
     const body = { email: alice };
     const asked = [
       await service.call('POST', '/totp/enroll?qr=svg', { body }),
       await service.call('POST', '/totp/enroll', { body, headers: { accept: 'image/svg+xml' } }),
     ];
-    for (const answer of asked) {
-      assert.equal(answer.status, 200);
-      assert.match(answer.headers.get('content-type') ?? '', /^image\/svg\+xml/);
-      assert.match(answer.text, /^<svg .*<\/svg>\s*$/s);
+    for (const response of asked) {
+      assert.equal(response.status, 200);
+      assert.match(response.headers.get('content-type') ?? '', /^image\/svg\+xml/);
+      assert.match(response.text, /^<svg .*<\/svg>\s*$/s);
     }
   });
 
@@ -98,13 +98,13 @@ await onBothDatabases((world) => {
 });
 
 function testOwners(world: World): void {
-  test('with their own token the owner of an address adds, replaces and removes an app', async (context) => {
+  test('with a token, the owner of an address adds, replaces and removes an app', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const { sub } = claimsOf(token);
     const first = await enrollApp(service, alice, token);
     assert.deepEqual(
-      [claimsOf(first.answer.json.access_token).sub, claimsOf(first.answer.json.access_token).email],
+      [claimsOf(first.response.json.access_token).sub, claimsOf(first.response.json.access_token).email],
       [sub, alice],
     );
     assert.equal((await service.get('/me', token)).json.totp, true);
@@ -136,7 +136,7 @@ function testOwners(world: World): void {
     ]);
   });
 
-  test('a token of another, an old one and a broken one add nothing', async (context) => {
+  test('a token of another user, an old one or an invalid one adds nothing', async (context) => {
     const service = await startService(context, world);
     const { access_token: token, refresh_token } = await service.signIn(alice);
     refused(await service.post('/totp/enroll', { email: bob }, token), 403, 'EMAIL_MISMATCH');
@@ -153,7 +153,7 @@ function testOwners(world: World): void {
     refused(await service.post('/totp/enroll', { email: alice }, token), 401, 'TOKEN_EXPIRED');
   });
 
-  test('a secret that was asked for with a token must be proved soon', async (context) => {
+  test('a secret requested with a token must be confirmed soon', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const { json } = await service.post('/totp/enroll', { email: alice }, token);
@@ -162,10 +162,10 @@ function testOwners(world: World): void {
     refused(await service.post('/totp/verify', { email: alice, code }), 401, 'INVALID_CODE');
   });
 
-  test('who owns no address does not remove the only way to sign in', async (context) => {
+  test('an unverified user cannot remove the only sign-in method', async (context) => {
     const service = await startService(context, world);
-    const { answer } = await enrollApp(service, alice);
-    const { access_token: token } = answer.json;
+    const { response } = await enrollApp(service, alice);
+    const { access_token: token } = response.json;
     refused(await service.call('DELETE', '/totp', { token }), 409, 'LAST_FACTOR');
     service.clock.advance(stepMs);
     assert.equal((await service.get('/me', token)).json.totp, true);
@@ -173,21 +173,21 @@ function testOwners(world: World): void {
 }
 
 function testGuesses(world: World): void {
-  test('of many with the same code at once, on two processes, one signs in', async (context) => {
+  test('of many sign-ins with the same code at once, on two processes, one succeeds', async (context) => {
     const service = await startService(context, world);
     const other = await startService(context, world, { beside: service });
     const { secret } = await enrollApp(service, alice);
     service.clock.advance(stepMs);
     const code = appCode(secret, service.clock);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) =>
         (index % 2 ? service : other).post('/totp/verify', { email: alice, code }),
       ),
     );
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1);
   });
 
-  test('five wrong codes for an address from one network, twenty from all, and no more, also at once', async (context) => {
+  test('an address has five wrong codes per network and twenty in total, also at once', async (context) => {
     const environment = { PASSWORDLESS_TRUST_PROXY: '1' };
     const service = await startService(context, world, { environment });
     const other = await startService(context, world, { environment, beside: service });
@@ -195,12 +195,13 @@ function testGuesses(world: World): void {
     service.clock.advance(2 * stepMs);
     const attempt = (from: string, code = appCode(secret, service.clock, 9), at = service) =>
       at.call('POST', '/totp/verify', { body: { email: alice, code }, headers: { 'x-forwarded-for': from } });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, index) => attempt('192.0.2.1', undefined, index % 2 ? service : other)),
     );
-    assert.equal(answers.filter(({ status }) => status === 401).length, 5);
-    for (const answer of answers.filter(({ status }) => status !== 401)) refused(answer, 429, 'RATE_LIMITED');
-    // The right code from there is refused too, and counts from elsewhere.
+    assert.equal(responses.filter(({ status }) => status === 401).length, 5);
+    for (const response of responses.filter(({ status }) => status !== 401))
+      refused(response, 429, 'RATE_LIMITED');
+    // The right code from there is refused too, and is accepted from elsewhere.
     const right = appCode(secret, service.clock);
     const limited = await attempt('192.0.2.1', right);
     refused(limited, 429, 'RATE_LIMITED');
@@ -213,7 +214,7 @@ function testGuesses(world: World): void {
     assert.equal((await attempt('192.0.2.1', appCode(secret, service.clock))).status, 200);
   });
 
-  test('after a hundred wrong codes in a row none counts until a link was used', async (context) => {
+  test('after a hundred consecutive wrong codes, no code works until a sign-in by link', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const { secret } = await enrollApp(service, alice, token);
@@ -229,7 +230,7 @@ function testGuesses(world: World): void {
     assert.equal((await right()).status, 200);
   });
 
-  test('a right code ends the row of wrong ones', async (context) => {
+  test('a right code resets the count of wrong ones', async (context) => {
     const service = await startService(context, world);
     const { secret } = await enrollApp(service, alice);
     await service.database.kysely.updateTable('user').set({ totp_failures: 99 }).execute();

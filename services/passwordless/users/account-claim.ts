@@ -20,9 +20,9 @@ interface ClaimParts {
 }
 
 /**
- * Whom an address belongs to, now that a link sent there was used; the caller holds the lock of the address. Where nobody owned it, the
- * oldest of those who wear it becomes the owner, but without anything that they had set up: that may be the work of a
- * stranger who was there first (pre-hijacking, Sudhodanan and Paverd 2022). Only who asked for the link with their own token keeps it.
+ * The owner of an address, now that a link sent there was used. The caller holds the lock of the address. If nobody owned it, its oldest
+ * user becomes the owner, without the sign-in methods that were set up before: a stranger may have been there first
+ * (pre-hijacking, Sudhodanan and Paverd 2022). Only a user who asked for the link with their own token keeps them.
  */
 export async function claimAccount(parts: ClaimParts, proof: Proof): Promise<User> {
   const { session, audit } = parts;
@@ -32,7 +32,7 @@ export async function claimAccount(parts: ClaimParts, proof: Proof): Promise<Use
   const asked = users.find((user) => user.id === proof.askedBy);
   const claimant = asked ?? users.find((user) => user.pendingKind === undefined) ?? users[0];
   if (!claimant) return newOwner(parts, proof);
-  if (asked) await tellOfFactors(parts, asked);
+  if (asked) await mailAboutFactors(parts, asked);
   else await wipeFactors(session, claimant.id);
   await verifyUser.run(session, { id: claimant.id });
   await audit.record(session, 'user_verified', { userId: claimant.id });
@@ -47,8 +47,8 @@ async function newOwner({ session, audit }: ClaimParts, { email, nowMs }: Proof)
   return { id, email, isVerified: true, pendingKind: undefined, totpFailures: 0, ...times };
 }
 
-/** Whoever reads the mails of the address should know what else opens the account. */
-async function tellOfFactors({ session, mails }: ClaimParts, user: User): Promise<void> {
+/** The owner of the address should know what else signs in to the account. */
+async function mailAboutFactors({ session, mails }: ClaimParts, user: User): Promise<void> {
   const { totp = 0, passkeys = 0 } = (await factorsOf.first(session, { userId: user.id })) ?? {};
   const mail = { to: user.email, kind: 'security' } as const;
   if (totp > 0) await mails.enqueue(session, { ...mail, event: 'totp-added' });

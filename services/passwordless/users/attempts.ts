@@ -5,13 +5,13 @@ import { networkOf } from '#kit/network.ts';
 import type { Tables } from '../store.ts';
 import { deleteFailures, insertFailure, nthLastFailure } from './store.ts';
 
-/** What was guessed at. */
 export type AttemptKind = 'totp' | 'link-code' | 'recovery';
 
-/** A attempt, and where it came from. */
+/** Entering a code that could be a guess. */
 export interface Attempt {
   readonly kind: AttemptKind;
   readonly email: string;
+  /** The address of the client. */
   readonly address: string;
   readonly nowMs: number;
 }
@@ -19,26 +19,26 @@ export interface Attempt {
 interface Rule {
   readonly failuresMax: number;
   readonly windowMs: number;
-  /** Counts those from the same network only. */
+  /** Counts only failures from the same network. */
   readonly perNetwork?: boolean;
   readonly kinds?: readonly AttemptKind[];
 }
 
 const minuteMs = 60_000;
 
-/** How long a failure may count. */
+/** The longest time that a failure counts. */
 export const failuresKeptMs = 30 * 24 * 60 * minuteMs;
 
 const rules: readonly Rule[] = [
   { failuresMax: 5, windowMs: 15 * minuteMs, perNetwork: true },
   { failuresMax: 20, windowMs: 60 * minuteMs },
-  // TOTP has its own count for each user, which only a link or a passkey takes back.
+  // TOTP has a counter per user instead, which only a sign-in by link or passkey resets.
   { failuresMax: 100, windowMs: failuresKeptMs, kinds: ['link-code', 'recovery'] },
 ];
 
 /**
- * Until when guesses are refused, in seconds from now; 0 where they are not. The caller holds the lock of the address until its own
- * failure is counted, so that guesses at once, here or in another process, cannot outrun the count.
+ * For how many seconds attempts are refused; 0 if they are not. The caller holds the lock of the address until its own failure is
+ * counted, so that attempts at the same moment, in any process, cannot get past the limit.
  */
 export async function secondsBlocked(session: WriteSession<Tables>, attempt: Attempt): Promise<number> {
   let blockedMs = 0;
@@ -68,7 +68,7 @@ export async function clearFailures(
   await deleteFailures.run(session, { kind, addressKey: keyOf(email) });
 }
 
-/** People type anything into a box for addresses; it is not kept. */
+/** People type anything into an address field, so only its hash is stored. */
 function keyOf(email: string): string {
   return hash('sha256', email, 'base64url');
 }

@@ -11,19 +11,19 @@ export type EnrollmentWithoutProof = PasswordlessConfig['PASSWORDLESS_ENROLLMENT
 
 const provenMax = 10;
 
-/** For whom a factor is being added. */
+/** The user that a sign-in method is added to. */
 export interface EnrollmentTarget {
-  /** Undefined where nothing may be stored, though the answer must look the same. */
+  /** Undefined if nothing may be stored. The response must look the same. */
   readonly user: User | undefined;
-  /** The user's own token asked for it. */
+  /** Whether the user's own token asked for it. */
   readonly isBearer: boolean;
-  /** The owner of the address, where somebody without their token asked: they should hear of it. */
+  /** The owner of the address, if somebody without their token asked: they get a mail about it. */
   readonly owner: User | undefined;
 }
 
 /**
- * Who a factor is added to without a token: never anybody who has signed in before. That is the one user a kind and address
- * who has proved nothing yet; the address being somebody else's makes no difference that shows.
+ * The user that a sign-in method is added to without a token: never one who has signed in before. Each address has at most one pending user
+ * per kind, who has proved nothing yet. The response does not show whether the address has an owner.
  */
 export async function enrollmentTarget(
   session: WriteSession<Tables>,
@@ -42,8 +42,9 @@ export async function enrollmentTarget(
 }
 
 /**
- * Makes a user of one who has now proved a first factor. False where that is not so (any more): somebody else was first, and
- * the factor must not be stored. At most ten users who own it not share an address: beyond the one quiet longest gives way, never the first.
+ * Turns a pending user into a full one when they prove their first sign-in method. Returns false if they are no longer pending: somebody
+ * else was first, and the method must not be stored. At most ten users share an address that they do not own. Beyond that, the one who
+ * did not sign in for the longest time is deleted, but never the first one.
  */
 export async function proveFirstFactor(
   session: WriteSession<Tables>,
@@ -56,12 +57,12 @@ export async function proveFirstFactor(
     (each) => !each.isVerified && each.pendingKind === undefined && each.id !== user.id,
   );
   const [, ...later] = proven;
-  const quietest = later.toSorted((one, other) => one.lastSignInMs - other.lastSignInMs)[0];
-  if (quietest && proven.length >= provenMax) await deleteUser.run(session, { id: quietest.id });
+  const idlest = later.toSorted((one, other) => one.lastSignInMs - other.lastSignInMs)[0];
+  if (idlest && proven.length >= provenMax) await deleteUser.run(session, { id: idlest.id });
   return true;
 }
 
-/** Puts all that concerns one address in order, also across processes. */
+/** Runs all transactions about one address one after another, in every process. */
 export function lockAddress(session: WriteSession<Tables>, email: string): Promise<void> {
   return session.lock(`address:${email}`);
 }

@@ -21,7 +21,7 @@ export async function findUser(session: Executor, id: string): Promise<User | un
   return row && toUser(row);
 }
 
-/** Everybody who wears an address: first the one whom it belongs to, then the others, oldest first. */
+/** All users of an address: its owner first, then the others, oldest first. */
 export async function usersOf(session: Executor, email: string): Promise<User[]> {
   return (await byEmail.all(session, { email })).map(toUser);
 }
@@ -41,12 +41,12 @@ export const insertUser = statement<
   }),
 );
 
-/** From now on the address is theirs. */
+/** Makes the user the owner of the address. */
 export const verifyUser = statement<Tables, { id: string }>((db, p) =>
   db.updateTable('user').set({ verified: 1, pending_kind: null }).where('id', '=', p('id')),
 );
 
-/** Gives a user who is about to prove a factor another day for it. */
+/** Gives a pending user another day to prove a sign-in method. */
 export const renewPending = statement<Tables, { id: string; nowMs: number }>((db, p) =>
   db
     .updateTable('user')
@@ -54,7 +54,7 @@ export const renewPending = statement<Tables, { id: string; nowMs: number }>((db
     .where('id', '=', p('id')),
 );
 
-/** Of several that prove their first factor at once, one wins: that changes a row. */
+/** Of several attempts at once, only the winner changes a row. */
 export const proveUser = statement<Tables, { id: string; kind: PendingKind; nowMs: number }>((db, p) =>
   db
     .updateTable('user')
@@ -70,7 +70,7 @@ export const touchUser = statement<Tables, { id: string; nowMs: number }>((db, p
     .where('id', '=', p('id')),
 );
 
-/** As {@link touchUser}, and TOTP codes are taken again. */
+/** Like {@link touchUser}. Also accepts TOTP codes again. */
 export const touchAndUnblockUser = statement<Tables, { id: string; nowMs: number }>((db, p) =>
   db
     .updateTable('user')
@@ -82,7 +82,7 @@ export const deleteUser = statement<Tables, { id: string }>((db, p) =>
   db.deleteFrom('user').where('id', '=', p('id')),
 );
 
-/** Users who never proved anything, or have lost all that they had: nobody can sign in as them. */
+/** Users who never proved a sign-in method, or have none left: nobody can sign in as them. */
 export const deleteIdleUsers = statement<Tables, { beforeMs: number }>((db, p) =>
   db.deleteFrom('user').where('id', 'in', (eb) =>
     eb
@@ -122,7 +122,7 @@ function toUser(row: UserRow): User {
   };
 }
 
-const wiping = (
+const wipeStatements = (
   ['totp', 'recovery_code', 'session', 'passkey', 'passkey_ceremony', 'passkey_holder'] as const
 ).map((table) =>
   statement<Tables, { userId: string }>((db, p) =>
@@ -130,12 +130,12 @@ const wiping = (
   ),
 );
 
-/** Takes from a user every way to sign in and every session. */
+/** Removes all sign-in methods and sessions of a user. */
 export async function wipeFactors(session: WriteSession<Tables>, userId: string): Promise<void> {
-  for (const wipe of wiping) await wipe.run(session, { userId });
+  for (const wipe of wipeStatements) await wipe.run(session, { userId });
 }
 
-/** What a user signs in with besides links. */
+/** Counts the sign-in methods of a user, besides links. */
 export const factorsOf = statement<
   Tables,
   { userId: string },
@@ -161,7 +161,7 @@ export const factorsOf = statement<
   ]),
 );
 
-/** Whether a user can sign in: by a link to an address that is theirs, a passkey or TOTP. Recovery codes run out. */
+/** Whether the user can sign in: by a link to their own address, a passkey or TOTP. Recovery codes do not count, as they run out. */
 export async function canSignIn(session: Executor, user: User): Promise<boolean> {
   if (user.isVerified) return true;
   const { totp = 0, passkeys = 0 } = (await factorsOf.first(session, { userId: user.id })) ?? {};
@@ -181,7 +181,7 @@ export const insertFailure = statement<
   }),
 );
 
-/** When the n-th last failure was; from any network where none is named. */
+/** Time of the failure before the last `skipped` ones. A null network means any. */
 export const nthLastFailure = statement<
   Tables,
   Record<'kind' | 'addressKey', string> & { network: string | null; skipped: number },
@@ -202,7 +202,7 @@ export const deleteFailures = statement<Tables, { kind: string; addressKey: stri
   db.deleteFrom('failed_attempt').where('address_key', '=', p('addressKey')).where('kind', '=', p('kind')),
 );
 
-/** Removes a slice of those before. */
+/** Deletes at most 500. */
 export const deleteOldFailures = statement<Tables, { beforeMs: number }>((db, p) =>
   db
     .deleteFrom('failed_attempt')

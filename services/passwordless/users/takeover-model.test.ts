@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { TokenPair } from '../sessions/session.ts';
-import { type Answer, alice, appCode, onBothDatabases, startService, type TestService } from '../testing.ts';
+import {
+  alice,
+  appCode,
+  onBothDatabases,
+  startService,
+  type TestResponse,
+  type TestService,
+} from '../testing.ts';
 
 /**
  * Alice reads the mails of an address, Charlie does not. Whatever both do in whatever order, no token of Charlie's ever speaks for
@@ -24,8 +31,8 @@ const acts: Record<string, Act> = {
   },
   async enrolByToken(service, person, pick) {
     const token = chosen(person.pairs, pick)?.access_token;
-    const answer = token && (await service.post('/totp/enroll', { email: alice }, token));
-    if (answer && answer.status === 200) person.secrets.push(answer.json.secret);
+    const response = token && (await service.post('/totp/enroll', { email: alice }, token));
+    if (response && response.status === 200) person.secrets.push(response.json.secret);
   },
   async verify(service, person, pick) {
     const secret = chosen(person.secrets, pick);
@@ -39,8 +46,8 @@ const acts: Record<string, Act> = {
   },
   async makeCodes(service, person, pick) {
     const token = chosen(person.pairs, pick)?.access_token;
-    const answer = token && (await service.post('/recovery-codes', undefined, token));
-    if (answer && answer.status === 200) person.codes.push(...answer.json.codes);
+    const response = token && (await service.post('/recovery-codes', undefined, token));
+    if (response && response.status === 200) person.codes.push(...response.json.codes);
   },
   async recover(service, person, pick) {
     const code = chosen(person.codes, pick);
@@ -76,7 +83,7 @@ const step = fc.record({
 });
 
 await onBothDatabases((world) => {
-  test('no order of steps gives a stranger the account of who reads the mails', async (context) => {
+  test('no sequence of steps gives a stranger the account of the owner of the address', async (context) => {
     const service = await startService(context, world);
     const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const { kysely } = service.database;
@@ -103,7 +110,7 @@ function chosen<T>(things: readonly T[], pick: number): T | undefined {
   return things.at(-1 - (pick % Math.max(1, things.length)));
 }
 
-function keep(person: Person, { status, json }: Answer): void {
+function keep(person: Person, { status, json }: TestResponse): void {
   if (status === 200) person.pairs.push(json);
 }
 

@@ -19,13 +19,13 @@ import {
 /** Alice owns the address; Charlie, a stranger, wants her account. */
 
 const stepMs = 30_000;
-const subOf = (answer: { json: { access_token: string } }) => claimsOf(answer.json.access_token).sub;
+const subOf = (response: { json: { access_token: string } }) => claimsOf(response.json.access_token).sub;
 
 async function verify(service: TestService, secret: string, steps = 0) {
   return service.post('/totp/verify', { email: alice, code: appCode(secret, service.clock, steps) });
 }
 
-/** Owners are written to after the stranger was answered. */
+/** Owners are written to after the stranger was returned. */
 function alerted(service: TestService, times: number): Promise<void> {
   return eventually(async () => {
     const mails = await service.mails(alice);
@@ -34,16 +34,16 @@ function alerted(service: TestService, times: number): Promise<void> {
 }
 
 await onBothDatabases((world) => {
-  test('enrolling at the address of somebody leads to a user of its own, and they hear of it', async (context) => {
+  test('enrolling at an address with an owner creates a separate user, and the owner gets a mail', async (context) => {
     const service = await startService(context, world);
     const owner = await service.signIn(alice);
     const { sub } = claimsOf(owner.access_token);
     const charlie = await enrollApp(service, alice);
-    assert.equal(charlie.answer.status, 200, 'the flow of the specification works all the same');
-    const claims = claimsOf(charlie.answer.json.access_token);
+    assert.equal(charlie.response.status, 200, 'the flow of the specification works all the same');
+    const claims = claimsOf(charlie.response.json.access_token);
     assert.notEqual(claims.sub, sub);
     assert.deepEqual([claims.email_verified, claims.email], [false, undefined]);
-    assert.equal((await service.get('/me', charlie.answer.json.access_token)).json.email_verified, false);
+    assert.equal((await service.get('/me', charlie.response.json.access_token)).json.email_verified, false);
     assert.equal((await service.get('/me', owner.access_token)).json.totp, false);
     await alerted(service, 1);
     await service.post('/totp/enroll', { email: alice });
@@ -53,26 +53,26 @@ await onBothDatabases((world) => {
     await alerted(service, 2);
   });
 
-  test('with an app of the owner a stranger gets theirs not replaced', async (context) => {
+  test('a stranger does not replace the app of the owner', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const own = await enrollApp(service, alice, token);
     service.clock.advance(stepMs);
     const charlie = await enrollApp(service, alice);
-    assert.notEqual(subOf(charlie.answer), claimsOf(token).sub);
+    assert.notEqual(subOf(charlie.response), claimsOf(token).sub);
     assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
   });
 
-  test('the answer to enrolling does not tell whether an address is known', async (context) => {
+  test('the response to enrolling does not tell whether an address is known', async (context) => {
     const service = await startService(context, world);
     await service.signIn(alice);
     await enrollApp(service, bob);
     const shapes = new Set<string>();
     for (const email of [alice, bob, 'nobody@example.com']) {
-      const answer = await service.post('/totp/enroll', { email });
-      const { secret, otpauth_url: url, ...rest } = answer.json;
+      const response = await service.post('/totp/enroll', { email });
+      const { secret, otpauth_url: url, ...rest } = response.json;
       shapes.add(
-        `${answer.status} ${secret.length} ${url.replace(secret, '').replace(/[a-z]+%40/, '')} ${Object.keys(rest)}`,
+        `${response.status} ${secret.length} ${url.replace(secret, '').replace(/[a-z]+%40/, '')} ${Object.keys(rest)}`,
       );
     }
     assert.equal(shapes.size, 1);
@@ -85,10 +85,10 @@ await onBothDatabases((world) => {
 
 /** Pre-hijacking: Charlie is there before Alice. */
 function testFirst(world: World): void {
-  test('who was there first loses every way in when the owner of the address uses a link', async (context) => {
+  test('users who were there first lose all sign-in methods when the owner of the address uses a link', async (context) => {
     const service = await startService(context, world);
     const charlie = await enrollApp(service, alice);
-    const { access_token: token, refresh_token } = charlie.answer.json;
+    const { access_token: token, refresh_token } = charlie.response.json;
     const codes = (await service.post('/recovery-codes', {}, token)).json.codes as string[];
     const replaced = await service.post('/totp/enroll', { email: alice }, token);
     const owner = await service.signIn(alice);
@@ -104,10 +104,10 @@ function testFirst(world: World): void {
     assert.deepEqual({ totp, passkeys, recovery_codes }, { totp: false, passkeys: 0, recovery_codes: 0 });
   });
 
-  test('a link that somebody asked for with their own token keeps what they set up, and the mails say so', async (context) => {
+  test('a link requested with a token keeps the sign-in methods of its user, and the mails say so', async (context) => {
     const service = await startService(context, world);
     const own = await enrollApp(service, alice);
-    const { access_token: token } = own.answer.json;
+    const { access_token: token } = own.response.json;
     const { token: link } = await service.requestLink(alice, token);
     const signedIn = await service.get(`/verify/magic?token=${link}`);
     assert.equal(subOf(signedIn), claimsOf(token).sub);
@@ -119,11 +119,11 @@ function testFirst(world: World): void {
   });
 
   for (const whose of ['of another address', 'of a session that has ended', 'that is none']) {
-    test(`a token ${whose} asks for nothing but a plain link`, async (context) => {
+    test(`a token ${whose} requests only a plain link`, async (context) => {
       const service = await startService(context, world);
       const charlie = await enrollApp(service, alice);
-      const { access_token: own } = charlie.answer.json;
-      const others = (await enrollApp(service, bob)).answer.json.access_token;
+      const { access_token: own } = charlie.response.json;
+      const others = (await enrollApp(service, bob)).response.json.access_token;
       if (whose.endsWith('ended')) await service.post('/logout-all', undefined, own);
       const tokens = { 'of another address': others, 'of a session that has ended': own } as const;
       const { token } = await service.requestLink(alice, tokens[whose as keyof typeof tokens] ?? 'none');
@@ -133,17 +133,17 @@ function testFirst(world: World): void {
     });
   }
 
-  test('with a token at an address that is owned already a link signs in the owner alone', async (context) => {
+  test('with a token at an address that has an owner, a link signs in the owner', async (context) => {
     const service = await startService(context, world);
     const { sub } = claimsOf((await service.signIn(alice)).access_token);
     const charlie = await enrollApp(service, alice);
-    const { access_token: token } = charlie.answer.json;
+    const { access_token: token } = charlie.response.json;
     const { token: link } = await service.requestLink(alice, token);
     assert.equal(subOf(await service.get(`/verify/magic?token=${link}`)), sub);
     assert.equal((await service.get('/me', token)).json.email_verified, false);
   });
 
-  test('a setting up that began before the link cannot be ended after it', async (context) => {
+  test('a setup begun before the link cannot be completed after it', async (context) => {
     const service = await startService(context, world);
     const charlie = await service.post('/totp/enroll', { email: alice });
     const owner = await service.signIn(alice);
@@ -152,9 +152,9 @@ function testFirst(world: World): void {
   });
 }
 
-/** Charlie and Alice both set something up while nobody owns the address. */
+/** Charlie and Alice both add sign-in methods while nobody owns the address. */
 function testUnproven(world: World): void {
-  test('of two who set up an app at once the later counts, and the other gets nothing', async (context) => {
+  test('of two setups at once, the later one counts', async (context) => {
     const service = await startService(context, world);
     const charlie = await service.post('/totp/enroll', { email: alice });
     const own = await service.post('/totp/enroll', { email: alice });
@@ -164,30 +164,30 @@ function testUnproven(world: World): void {
     refused(await verify(service, charlie.json.secret), 401, 'INVALID_CODE');
   });
 
-  test('who has proved a factor is not shared with who comes later', async (context) => {
+  test('a user with a proven sign-in method is not shared with later ones', async (context) => {
     const service = await startService(context, world);
     const own = await enrollApp(service, alice);
     service.clock.advance(stepMs);
     const charlie = await enrollApp(service, alice);
-    assert.notEqual(subOf(charlie.answer), subOf(own.answer));
+    assert.notEqual(subOf(charlie.response), subOf(own.response));
     for (let round = 0; round < 3; round++) {
       service.clock.advance(stepMs);
-      assert.equal((await enrollApp(service, alice)).answer.status, 200);
+      assert.equal((await enrollApp(service, alice)).response.status, 200);
     }
     service.clock.advance(stepMs);
     assert.equal(
       subOf(await verify(service, own.secret)),
-      subOf(own.answer),
+      subOf(own.response),
       'the first is never pushed out',
     );
   });
 
-  test('right codes of a user of their own are no free guesses at the others', async (context) => {
+  test('right codes of a stranger count as wrong codes for the other users', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const own = await enrollApp(service, alice, token);
     const charlie = await enrollApp(service, alice);
-    assert.equal(charlie.answer.status, 200);
+    assert.equal(charlie.response.status, 200);
     const { database } = service;
     const missesOfOwner = async () =>
       (
@@ -206,7 +206,7 @@ function testUnproven(world: World): void {
     assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
   });
 
-  test('a user who proved nothing within a day is gone', async (context) => {
+  test('a user who proved nothing within a day is deleted', async (context) => {
     const service = await startService(context, world);
     const { json } = await service.post('/totp/enroll', { email: alice });
     service.clock.advance(86_400_001);
@@ -217,31 +217,31 @@ function testUnproven(world: World): void {
     assert.equal((await verify(service, again.json.secret)).status, 200);
   });
 
-  test('a stranger changes, sees and ends nothing of the owner with a token of their own', async (context) => {
+  test('a stranger with their own token cannot see, change or end anything of the owner', async (context) => {
     const service = await startService(context, world);
     const owner = await service.signIn(alice);
     const { sid } = claimsOf(owner.access_token);
-    const { access_token: token } = (await enrollApp(service, alice)).answer.json;
+    const { access_token: token } = (await enrollApp(service, alice)).response.json;
     refused(await service.call('DELETE', `/sessions/${sid}`, { token }), 404, 'NOT_FOUND');
     const listed = (await service.get('/sessions', token)).json.sessions as { id: string }[];
     assert.ok(!listed.some(({ id }) => id === sid));
     assert.equal((await service.post('/logout-all', undefined, token)).status, 200);
     assert.equal((await service.get('/me', owner.access_token)).status, 200);
-    const again = (await enrollApp(service, bob)).answer.json.access_token;
+    const again = (await enrollApp(service, bob)).response.json.access_token;
     assert.equal((await service.call('DELETE', '/me', { token: again })).status, 200);
     assert.equal((await service.get('/me', owner.access_token)).status, 200);
   });
 }
 
 function testModes(world: World): void {
-  test('inert: the same answer, and nothing is stored where the address is claimed', async (context) => {
+  test('inert: the same response, and nothing is stored for an address with an owner', async (context) => {
     const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'inert' };
     const service = await startService(context, world, { environment });
     await service.signIn(alice);
-    const { secret, answer } = await enrollApp(service, alice);
+    const { secret, response } = await enrollApp(service, alice);
     assert.match(secret, /^[A-Z2-7]{32}$/);
-    refused(answer, 401, 'INVALID_CODE');
-    assert.equal((await enrollApp(service, bob)).answer.status, 200);
+    refused(response, 401, 'INVALID_CODE');
+    assert.equal((await enrollApp(service, bob)).response.status, 200);
     const handleOf = async (email: string) =>
       (await service.post('/webauthn/register/options', { email })).json.user.id;
     for (const email of [alice, 'unknown@example.com']) {
@@ -252,12 +252,12 @@ function testModes(world: World): void {
     assert.equal((await service.database.kysely.selectFrom('totp').selectAll().execute()).length, 1);
   });
 
-  test('off: a factor needs a token', async (context) => {
+  test('off: adding a sign-in method requires a token', async (context) => {
     const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'off' };
     const service = await startService(context, world, { environment });
     refused(await service.post('/totp/enroll', { email: alice }), 401, 'MISSING_TOKEN');
     refused(await service.post('/totp/enroll', { email: bob }), 401, 'MISSING_TOKEN');
     const { access_token: token } = await service.signIn(alice);
-    assert.equal((await enrollApp(service, alice, token)).answer.status, 200);
+    assert.equal((await enrollApp(service, alice, token)).response.status, 200);
   });
 }

@@ -1,19 +1,17 @@
 import type { UserRow } from '../store.ts';
 
-/** Somebody who signs in. */
 export interface User {
   readonly id: string;
-  /** The address, which is theirs only where `isVerified`; else a label that anybody may have given. */
+  /** Belongs to the user only if `isVerified`. Otherwise it is a label that anybody could have chosen. */
   readonly email: string;
-  /** A link sent to the address was used. */
+  /** Whether the user used a link sent to the address. */
   readonly isVerified: boolean;
-  /** What they have proved no factor of yet; undefined for everybody who ever signed in. */
+  /** The kind of sign-in method that the user has not proved yet; undefined for everybody who ever signed in. */
   readonly pendingKind: PendingKind | undefined;
-  /** Wrong TOTP codes in a row. */
+  /** Consecutive wrong TOTP codes. */
   readonly totpFailures: number;
   readonly createdMs: number;
   readonly lastSignInMs: number;
 }
 
-/** What a user without a proven factor is about to prove. */
 export type PendingKind = NonNullable<UserRow['pending_kind']>;
