@@ -29,7 +29,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByText('The passkey “Work laptop” is added.').waitFor();
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByText('This device has a passkey for you already.').waitFor();
+    await page.getByText('This device already has a passkey for you.').waitFor();
     await page.getByRole('link', { name: 'Rename Work laptop' }).click();
     assert.deepEqual(await barriers(), []);
     await page.getByLabel('Name').fill('Old laptop');
@@ -107,10 +107,10 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     await page.getByRole('link', { name: 'Cancel' }).click();
-    await page.getByRole('button', { name: 'Make codes' }).click();
-    await page.getByText('they are not shown again').waitFor();
+    await page.getByRole('button', { name: 'Create codes' }).click();
+    await page.getByText('They are not shown again').waitFor();
     assert.deepEqual(await barriers(), []);
-    await page.getByRole('link', { name: 'I have kept them' }).click();
+    await page.getByRole('link', { name: 'I have saved them' }).click();
     await page.getByText('10 codes left').waitFor();
     assert.deepEqual(await barriers(), []);
     const others = complaints.filter((each) => !each.includes('400'));

@@ -1,4 +1,4 @@
-// Signs in with a passkey and adds one. Its forms come hidden, since without scripts there are no passkeys.
+// Signs in with a passkey, and adds passkeys. Its forms are hidden or disabled until it runs, since passkeys need scripts.
 import { create, get, hasPasskeys } from './webauthn.js';
 
 // The server forgets a challenge after five minutes.
@@ -7,7 +7,7 @@ const signIn = document.querySelector('form[data-passkey-sign-in]');
 const add = document.querySelector('form[data-passkey-add]');
 const accepted = document.querySelector('[data-accepted]');
 
-if (accepted instanceof HTMLElement) void tellAccepted(accepted.dataset.accepted ?? '');
+if (accepted instanceof HTMLElement) void signalAccepted(accepted.dataset.accepted ?? '');
 if (signIn instanceof HTMLFormElement && hasPasskeys) offerSignIn(signIn);
 if (add instanceof HTMLFormElement) offerAdding(add);
 
@@ -25,7 +25,7 @@ function offerSignIn(form) {
   });
 
   /**
-   * Offers passkeys where browsers offer addresses, in the field for the address, for as long as nothing else was chosen.
+   * Lets the browser offer passkeys in the e-mail field, until something else is chosen.
    */
   async function fillIn() {
     const { signal } = waiting;
@@ -37,7 +37,7 @@ function offerSignIn(form) {
         return;
       } catch (error) {
         if (!renewal.aborted) {
-          if (error instanceof Refusal) tell(form, error.message);
+          if (error instanceof ServerError) showMessage(form, error.message);
           return;
         }
       }
@@ -74,36 +74,36 @@ function offerAdding(form) {
 }
 
 /**
- * Tells what keeps passkeys which of them hold, so that it stops offering those that were removed here.
+ * Tells password managers which passkeys still exist, so that they stop offering the others.
  * @param {string} list
  */
-async function tellAccepted(list) {
+async function signalAccepted(list) {
   /** @type {any} */
   const { PublicKeyCredential: known } = window;
   try {
     await known?.signalAllAcceptedCredentials?.(JSON.parse(list));
   } catch {
-    // A help, no more.
+    // Only an aid: nothing depends on it.
   }
 }
 
-/** What the server refused, in its own words. */
-class Refusal extends Error {}
+/** An error with the message of the server. */
+class ServerError extends Error {}
 
 /**
- * Runs a ceremony, and says why where it came to nothing. True where it went through.
+ * Runs a ceremony and shows its error. Returns whether it succeeded.
  * @param {HTMLFormElement} form
  * @param {() => Promise<void>} ceremony
  */
 async function attempt(form, ceremony) {
   const button = form.querySelector('button');
-  tell(form, '');
+  showMessage(form, '');
   button?.setAttribute('aria-busy', 'true');
   try {
     await ceremony();
     return true;
   } catch (error) {
-    tell(form, wordsFor(error));
+    showMessage(form, messageFor(error));
     return false;
   } finally {
     button?.removeAttribute('aria-busy');
@@ -111,14 +111,14 @@ async function attempt(form, ceremony) {
 }
 
 /** @param {unknown} error */
-function wordsFor(error) {
-  if (error instanceof Refusal) return error.message;
+function messageFor(error) {
+  if (error instanceof ServerError) return error.message;
   const name = error instanceof Error ? error.name : '';
-  if (name === 'InvalidStateError') return 'This device has a passkey for you already.';
+  if (name === 'InvalidStateError') return 'This device already has a passkey for you.';
   if (name === 'SecurityError')
-    return `Passkeys do not work at ${location.origin}: open this page by the address it is set up for.`;
+    return `Passkeys do not work at ${location.origin}. Open this page at the address it is set up for.`;
   if (name === 'NotAllowedError' || name === 'AbortError')
-    return 'Nothing was done: you cancelled, or it took too long.';
+    return 'You canceled, or it took too long. Try again.';
   if (name === 'TypeError') return 'The server cannot be reached. Try again.';
   return 'Your browser or device could not do this.';
 }
@@ -149,16 +149,16 @@ async function post(path, body, form) {
     },
     body: JSON.stringify(body),
   });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refusal(answer.error?.message ?? `The server answered ${response.status}.`);
-  return answer;
+  const result = await response.json().catch(() => ({}));
+  if (!response.ok) throw new ServerError(result.error?.message ?? `The server responded with ${response.status}.`);
+  return result;
 }
 
 /**
  * @param {HTMLFormElement} form
  * @param {string} text
  */
-function tell(form, text) {
+function showMessage(form, text) {
   const output = form.querySelector('[data-message]');
   if (output instanceof HTMLElement) {
     output.hidden = text === '';

@@ -1,5 +1,5 @@
-// Passkeys as JSON: what the server asks made ready for the browser, and what the browser gives made ready for the server. By hand, since
-// what stands in for the browser (an extension of a password manager) often lacks `toJSON`.
+// Converts the options from the server for the browser, and the credentials from the browser to JSON. Written by hand, since password
+// managers that replace the browser's credentials often lack `toJSON`.
 
 /** @typedef {{ id: string, type: PublicKeyCredentialType, transports?: AuthenticatorTransport[] }} Descriptor */
 
