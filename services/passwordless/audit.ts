@@ -36,7 +36,7 @@ export const deleteOldEvents = statement<Tables, { beforeMs: number }>((db, p) =
 );
 
 /** Names of the OWASP Logging Vocabulary. `refresh_race` and the names about sign-in methods are ours. */
-export type AuditEvent =
+type AuditEvent =
   | 'user_created'
   | 'user_verified'
   | 'user_deleted'

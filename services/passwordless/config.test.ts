@@ -137,7 +137,7 @@ test('an invalid value is refused with its key, and secrets are not shown', asyn
     ['table.toml', '[jwt_secret]\nhush = "hush"', /jwt_secret \(.*\) must be text/],
     ['broken.toml', 'jwt_secret = "hush', /CONFIG_PATH \(.*\) is not well-formed: line 1/],
     ['broken.json', '{"jwt_secret": "hush', /CONFIG_PATH \(.*\) is not well-formed/],
-    ['list.json', '[]', /CONFIG_PATH \(.*\) must hold keys and values/],
+    ['list.json', '[]', /CONFIG_PATH \(.*\) must contain keys and values/],
   ];
   for (const [name, text, expected] of cases) {
     const CONFIG_PATH = await fileOf(name, text);

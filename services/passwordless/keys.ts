@@ -6,7 +6,7 @@ import type { ServiceContext } from '#kit/service.ts';
 import type { PasswordlessConfig } from './settings.ts';
 
 /** The purpose of a key. No key has two. */
-export type KeyUse = 'jwt' | 'totp-enc' | 'decoy' | 'code-hmac' | 'queue' | 'session' | 'refresh';
+type KeyUse = 'jwt' | 'totp-enc' | 'decoy' | 'code-hmac' | 'queue' | 'session' | 'refresh';
 
 /** The keys of the service, derived from `jwt_secret` by HKDF-SHA-256 (RFC 5869), without salt and with the use as info. */
 export class Keys {

@@ -87,7 +87,7 @@ function emailField(
 }
 
 /** Signs in with an address and a code. */
-export interface CodeForm {
+interface CodeForm {
   readonly sessions: Sessions;
   readonly limit: LimitRequest;
   /** Whether the code is six digits. */

@@ -17,7 +17,7 @@ import type { Caller, Sessions, TokenPair } from './sessions/index.ts';
 export type PageVisit = Visit<TokenPair>;
 
 /** A visit of a signed-in user. */
-export interface SignedInVisit {
+interface SignedInVisit {
   readonly visit: PageVisit;
   readonly caller: Caller;
 }

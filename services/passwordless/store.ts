@@ -57,7 +57,7 @@ export interface TotpRow {
   created_at_ms: number;
 }
 
-export interface AuditRow {
+interface AuditRow {
   id: string;
   at_ms: number;
   event: string;
@@ -66,7 +66,7 @@ export interface AuditRow {
   address: string | null;
 }
 
-export interface PasskeyTables {
+interface PasskeyTables {
   passkey_holder: { user_id: string; handle: string };
   passkey: PasskeyRow;
   passkey_ceremony: CeremonyRow;

@@ -8,7 +8,7 @@ import { type Caller, checkFresh } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
 import { deleteUser, factorsOf, lockAddress } from '../users/index.ts';
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly database: Database<Tables>;
   readonly mails: MailQueue;
   readonly audit: Audit;

@@ -19,7 +19,7 @@ import type { User } from '../users/index.ts';
 import type { Accounts } from './accounts.ts';
 
 /** The parts of the account page, which the features draw. */
-export interface AccountCards {
+interface AccountCards {
   readonly passkeys: AccountCard;
   readonly totp: AccountCard;
   readonly recoveryCodes: AccountCard;

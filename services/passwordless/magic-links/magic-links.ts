@@ -25,13 +25,14 @@ import {
   findLink,
   insertLink,
   type LinkRow,
+  liveLinksMax,
   tryCodes,
   useLink,
   voidLinks,
   voidOldestLinks,
 } from './store.ts';
 
-export interface MagicLinksOptions {
+interface MagicLinksOptions {
   readonly database: Database<Tables>;
   readonly sessions: Sessions;
   readonly mails: MailQueue;
@@ -47,7 +48,6 @@ export interface MagicLinksOptions {
 }
 
 const perAddressWindowMs = 600_000;
-const liveLinksMax = 3;
 
 /** Links, and codes for other devices. They are sent by mail and work once. */
 export class MagicLinks {

@@ -5,7 +5,8 @@ import type { MagicLinkRow, Tables } from '../store.ts';
 export type LinkRow = MagicLinkRow;
 
 const codeTriesMax = 5;
-const liveMax = 3;
+/** Links of an address that work at the same time. */
+export const liveLinksMax = 3;
 /** A literal, since with a parameter the databases would not use the partial index of unused links. */
 const isUnused = sql<boolean>`used = 0`;
 
@@ -55,7 +56,7 @@ export const voidOldestLinks = statement<Tables, { email: string }>((db, p) =>
         .where(isUnused)
         .orderBy('created_at_ms', 'desc')
         .limit(100)
-        .offset(liveMax - 1),
+        .offset(liveLinksMax - 1),
     ),
 );
 

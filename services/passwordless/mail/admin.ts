@@ -4,8 +4,6 @@ import { AppError, notFound } from '#kit/errors.ts';
 import type { MailStatus, MailTables } from './store.ts';
 import { findMail, listMails, purgeMails, retryMails } from './store-admin.ts';
 
-export const mailStatuses = ['pending', 'sending', 'sent', 'failed'] as const satisfies readonly MailStatus[];
-
 /** An entry of the queue, without the text of its mail. */
 export type QueuedMail = Awaited<ReturnType<typeof listMails>>[number];
 

@@ -6,7 +6,7 @@ import { backoffMs } from './retry.ts';
 const unreachableMaxMs = 60_000;
 const misconfiguredMaxMs = 600_000;
 
-export interface CircuitBreakerParts {
+interface CircuitBreakerParts {
   readonly mailer: Mailer;
   readonly clock: Clock;
   readonly log: Log;

@@ -14,7 +14,7 @@ import {
   releaseMail,
 } from './store.ts';
 
-export interface ClaimStoreParts {
+interface ClaimStoreParts {
   readonly database: Database<MailTables>;
   readonly clock: Clock;
   readonly log: Log;

@@ -5,7 +5,7 @@ import type { MailCircuitBreaker } from './circuit-breaker.ts';
 import { afterFailure, type RetryPolicy, reasonToFail, type Verdict, withoutCounting } from './retry.ts';
 import type { MailRow } from './store.ts';
 
-export interface DeliveryParts {
+interface DeliveryParts {
   readonly mailer: Mailer;
   readonly encryption: Encryption;
   readonly sender: Sender;

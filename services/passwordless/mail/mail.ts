@@ -22,7 +22,7 @@ interface Addressed {
   readonly locale?: string | undefined;
 }
 
-export interface MagicLinkMail extends Addressed {
+interface MagicLinkMail extends Addressed {
   readonly kind: 'magic-link';
   readonly link: string;
   /** The code to type on another device. */

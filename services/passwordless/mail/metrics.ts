@@ -5,7 +5,7 @@ import type { MailTables } from './store.ts';
 import { openMails } from './store-admin.ts';
 
 /** The result of a try; `late` if another worker has claimed the entry since. */
-export type MailOutcome = 'sent' | 'failed' | 'pending' | 'late';
+type MailOutcome = 'sent' | 'failed' | 'pending' | 'late';
 
 /** The metrics of the e-mail queue. */
 export class MailMetrics {

@@ -22,7 +22,7 @@ const dayMs = 86_400_000;
 const deadlineShare = 0.75;
 const graceMs = 6_000;
 
-export interface MailParts {
+interface MailParts {
   readonly config: PasswordlessConfig;
   readonly context: ServiceContext;
   readonly database: Database<MailTables>;
@@ -32,7 +32,7 @@ export interface MailParts {
 }
 
 /** The e-mail queue of a process, and its worker if it has one. */
-export interface OpenMail extends AsyncDisposable {
+interface OpenMail extends AsyncDisposable {
   readonly queue: MailQueue;
 }
 

@@ -45,7 +45,7 @@ export function afterFailure(
   const reason = reasonOf(error);
   if (error.fault === 'rejected') return { status: 'failed', reason };
   if (entry.attempts >= policy.triesMax)
-    return { status: 'failed', reason: `given up after ${entry.attempts} tries: ${reason}` };
+    return { status: 'failed', reason: `failed after ${entry.attempts} tries: ${reason}` };
   const nextTryAtMs = nowMs + backoffMs(entry.attempts, policy, random);
   if (nextTryAtMs >= entry.expires_at_ms)
     return { status: 'failed', reason: `expired before another try: ${reason}` };

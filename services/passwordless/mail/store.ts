@@ -26,7 +26,7 @@ export interface MailRow {
   finished_at_ms: number | null;
 }
 
-export interface MailWorkerRow {
+interface MailWorkerRow {
   id: string;
   started_at_ms: number;
   beat_at_ms: number;

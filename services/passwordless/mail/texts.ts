@@ -6,7 +6,7 @@ import { html } from '#kit/html/html.ts';
 import { type NewMail, type SecurityEvent, securityEvents } from './mail.ts';
 
 /** The text of a mail. The subject contains no text from users. */
-export interface MailText {
+interface MailText {
   readonly subject: string;
   readonly text: string;
   readonly html: string;

@@ -157,7 +157,7 @@ function failures(world: World): void {
       mailing.wakeWorkers();
       const last = await mailing.entryWhen(id, isOver);
       assert.deepEqual([last.status, last.attempts, last.text_body], ['failed', 2, bodyNote]);
-      assert.match(last.last_error ?? '', /given up after 2 tries: .*451/);
+      assert.match(last.last_error ?? '', /failed after 2 tries: .*451/);
       assert.equal(sink.caught.length, 0);
     });
 

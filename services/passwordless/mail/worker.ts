@@ -9,7 +9,7 @@ import type { MailMetrics } from './metrics.ts';
 import { type Verdict, withoutCounting } from './retry.ts';
 import type { MailRow } from './store.ts';
 
-export interface MailWorkerParts {
+interface MailWorkerParts {
   readonly claims: MailClaimStore;
   readonly delivery: MailDelivery;
   readonly breaker: MailCircuitBreaker;

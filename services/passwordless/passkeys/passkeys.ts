@@ -30,7 +30,7 @@ import {
 import { type Registration, Unverified, verifyRegistration } from './verification.ts';
 
 /** A request for the options of a registration. */
-export interface RegistrationRequest {
+interface RegistrationRequest {
   readonly email: string;
   /** The user of the bearer token, where there is one. */
   readonly caller: Caller | undefined;
@@ -39,7 +39,7 @@ export interface RegistrationRequest {
 }
 
 /** A new passkey to register. */
-export interface RegistrationResult {
+interface RegistrationResult {
   readonly pendingId: string;
   readonly response: RegistrationResponseJSON;
   readonly name?: string | undefined;
@@ -55,7 +55,7 @@ export interface Enrollment {
 }
 
 /** Argument of `PublicKeyCredential.signalAllAcceptedCredentials` (WebAuthn Level 3, 5.1.10.3). */
-export interface AcceptedPasskeys {
+interface AcceptedPasskeys {
   readonly rpId: string;
   readonly userId: string;
   readonly allAcceptedCredentialIds: readonly string[];

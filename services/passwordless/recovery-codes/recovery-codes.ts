@@ -13,7 +13,7 @@ import { base32 } from '../totp/index.ts';
 import { clearFailures, countFailure, findUser, lockAddress, secondsBlocked } from '../users/index.ts';
 import { deleteRecoveryCodes, insertRecoveryCode, takeRecoveryCode } from './store.ts';
 
-export interface RecoveryCodesOptions {
+interface RecoveryCodesOptions {
   readonly database: Database<Tables>;
   readonly sessions: Sessions;
   readonly mails: MailQueue;

@@ -27,7 +27,7 @@ import {
   touchSession,
 } from './store.ts';
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly database: Database<Tables>;
   readonly accessTokens: AccessTokens;
   readonly mails: MailQueue;

@@ -20,7 +20,7 @@ import {
 import { base32, otpauthUrl, totpSecretBytes } from './code.ts';
 import { deleteTotp, putPending } from './store.ts';
 
-export interface TotpSetupOptions {
+interface TotpSetupOptions {
   readonly database: Database<Tables>;
   readonly mails: MailQueue;
   readonly alerts: Alerts;
@@ -33,7 +33,7 @@ export interface TotpSetupOptions {
 }
 
 /** Who asked, and the language for mails to them. */
-export interface EnrollmentRequest {
+interface EnrollmentRequest {
   readonly caller: Caller | undefined;
   readonly visitor: Visitor;
   readonly locale: string | undefined;

@@ -29,7 +29,7 @@ import {
   useStep,
 } from './store.ts';
 
-export interface TotpSignInsOptions {
+interface TotpSignInsOptions {
   readonly database: Database<Tables>;
   readonly sessions: Sessions;
   readonly mails: MailQueue;

@@ -5,10 +5,10 @@ import { networkOf } from '#kit/network.ts';
 import type { Tables } from '../store.ts';
 import { deleteFailures, insertFailure, nthLastFailure } from './store.ts';
 
-export type AttemptKind = 'totp' | 'link-code' | 'recovery';
+type AttemptKind = 'totp' | 'link-code' | 'recovery';
 
 /** Entering a code that could be a guess. */
-export interface Attempt {
+interface Attempt {
   readonly kind: AttemptKind;
   readonly email: string;
   /** The address of the client. */

@@ -1,5 +1,5 @@
 export { claimAccount } from './account-claim.ts';
-export { type Attempt, clearFailures, countFailure, failuresKeptMs, secondsBlocked } from './attempts.ts';
+export { clearFailures, countFailure, failuresKeptMs, secondsBlocked } from './attempts.ts';
 export {
   type EnrollmentTarget,
   type EnrollmentWithoutProof,
@@ -18,4 +18,4 @@ export {
   touchUser,
   usersOf,
 } from './store.ts';
-export type { PendingKind, User } from './user.ts';
+export type { User } from './user.ts';

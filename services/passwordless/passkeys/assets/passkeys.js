@@ -150,7 +150,8 @@ async function post(path, body, form) {
     body: JSON.stringify(body),
   });
   const result = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ServerError(result.error?.message ?? `The server responded with ${response.status}.`);
+  if (!response.ok)
+    throw new ServerError(result.error?.message ?? `The server responded with ${response.status}.`);
   return result;
 }
 
