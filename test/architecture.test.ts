@@ -68,6 +68,17 @@ test('the store knows nothing of who calls it', () => {
   });
 });
 
+test('OpenTelemetry is loaded only where there is a collector', () => {
+  const tracer = 'kit/tracing/otlp.ts';
+  refuse(({ file, target }) => target.startsWith('@opentelemetry/') && file !== tracer);
+  const importers = imports.filter(({ file, target }) => target === tracer && !isTest(file));
+  assert.deepEqual(
+    importers.map(({ file }) => file),
+    ['kit/tracing/open.ts'],
+  );
+  assert.match(read('kit/tracing/open.ts'), /await import\('\.\/otlp\.ts'\)/);
+});
+
 test('the product never loads what trained its models', () => {
   refuse(({ target }) => target.startsWith('training/'));
 });
