@@ -1,7 +1,7 @@
 import { type Config, flag, type Settings, text } from '#kit/config.ts';
 import type { Database } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
+import { type Handlers, requireTokenOffLoopback, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { type Brokers, brokerSettings, openBrokers } from './brokers.ts';
@@ -18,7 +18,7 @@ export type { DeadJobs } from './reanalysis/index.ts';
 
 const workerSettings = {
   DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
-  RPC_TOKEN: text({ secret: true, help: 'Shared secret between the services' }),
+  ...rpcSettings,
   ...inferenceSettings,
   ...brokerSettings,
 } satisfies Settings;
