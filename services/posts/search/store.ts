@@ -13,7 +13,7 @@ export const postText = new SubstringIndex({
 });
 
 /** The needle is compared with so many posts of one user; the index finds it among more. */
-const comparedMax = 20_000;
+const comparedMax = 50_000;
 /** So many matches are put in order; among more a walk in the order meets a page sooner. */
 const sortedMax = 20_000;
 
@@ -25,20 +25,20 @@ export async function readPage(session: Session<Tables>, request: PageRequest): 
   if (limit === 0) return { posts: [], total };
   const direction = request.descending === isMirrored ? 'asc' : 'desc';
   const { rows, key } = candidates(session.dialect, request, { total, ofUser });
+  const column = sql.ref(`post.${key}`);
+  const page = session.kysely
+    .selectFrom(rows.as('post'))
+    .select('post.id')
+    // SQLite merges the parts of `rows` in their order only if the query selects what it orders by.
+    .$if(key !== 'id', (query) => query.select(column.as('key')).orderBy(column, direction))
+    .orderBy('post.id', direction)
+    .limit(limit)
+    .offset(offset);
   const posts = await session.kysely
-    .selectFrom((db) =>
-      db
-        .selectFrom(rows.as('post'))
-        .select('post.id')
-        .$if(key !== 'id', (query) => query.orderBy(sql.ref(`post.${key}`), direction))
-        .orderBy('post.id', direction)
-        .limit(limit)
-        .offset(offset)
-        .as('page'),
-    )
+    .selectFrom(page.as('page'))
     .innerJoin('post', 'post.id', 'page.id')
     .select(postColumns)
-    .orderBy(sql.ref(`post.${key}`), direction)
+    .orderBy(column, direction)
     .orderBy('post.id', direction)
     .execute();
   return { posts: isMirrored ? posts.reverse() : posts, total };

@@ -1,7 +1,6 @@
 export { type CountedPost, StatisticsDelta } from './delta.ts';
-export { type RecountReport, recountStatistics } from './recount.ts';
+export { recountStatistics } from './recount.ts';
 export {
-  type Analytics,
   addNewPosts,
   addStatistics,
   countPosts,
