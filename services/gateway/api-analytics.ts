@@ -16,7 +16,7 @@ export function addAnalytics({
   app.get(
     routes.analytics,
     {
-      ...permits('post', 'read'),
+      access: permits('post', 'read'),
       schema: { ...operation('analysePosts', 'Figures over all posts'), response: { 200: Answer } },
     },
     async (request, reply) => {

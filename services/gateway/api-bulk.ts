@@ -23,7 +23,7 @@ export function addBulk({ app, posts, permits }: Parts): void {
   app.post(
     routes.bulk,
     {
-      ...permits('post', 'write'),
+      access: permits('post', 'write'),
       bodyLimit: bodyBytesMax,
       config: { ownBody: true, errors: ['conflict'] },
       // The handler checks the body itself, row by row; here the schema only documents it.

@@ -6,13 +6,15 @@ import { type Integration, integrationDisabled } from './integrations.ts';
 export function without(
   integration: Integration,
   ...errors: ErrorCode[]
-): Pick<RouteOptions, 'preValidation' | 'handler' | 'config'> {
-  const refuse = async () => {
+): {
+  readonly options: Pick<RouteOptions, 'preValidation' | 'config'>;
+  readonly handler: () => Promise<never>;
+} {
+  const refuse = async (): Promise<never> => {
     throw integrationDisabled(integration);
   };
   return {
-    preValidation: refuse,
+    options: { preValidation: refuse, config: { errors: [...errors, integrationDisabled(integration)] } },
     handler: refuse,
-    config: { errors: [...errors, integrationDisabled(integration)] },
   };
 }

@@ -18,7 +18,7 @@ export function addExport({ app, posts, permits, clock, exports }: Parts): void 
   app.get(
     routes.export,
     {
-      ...permits('export', 'read'),
+      access: permits('export', 'read'),
       schema: {
         ...operation('exportPosts', 'All posts as a file'),
         querystring: ExportQuery,

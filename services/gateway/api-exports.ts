@@ -27,27 +27,30 @@ const fileSchema = {
 };
 
 export function addStoredExports({ app, permits, exports }: Parts): void {
-  const permitted = permits('export', 'read');
-  const off = { ...permitted, ...without('objectStore') };
+  const access = permits('export', 'read');
+  const off = without('objectStore');
   const errors = ['not_found' as const, 'range_not_satisfiable' as const, integrationDisabled('objectStore')];
-  const list = exports && { ...permitted, ...listing(exports), config: { errors: errors.slice(2) } };
-  const file = exports && { ...permitted, ...sending(exports), config: { errors } };
-  app.get(routes.exports, { ...(list ?? off), schema: listSchema });
-  app.get(routes.storedExport, { ...(file ?? off), schema: fileSchema });
-  app.get(routes.storedExportPlain, { ...(file ?? off), schema: { hide: true } as object });
+  const list = exports && { handler: listing(exports), options: { config: { errors: errors.slice(2) } } };
+  const file = exports && { handler: sending(exports), options: { config: { errors } } };
+  const [ofList, ofFile] = [(list ?? off).options, (file ?? off).options];
+  app.get(routes.exports, { access, ...ofList, schema: listSchema }, (list ?? off).handler);
+  app.get(routes.storedExport, { access, ...ofFile, schema: fileSchema }, (file ?? off).handler);
+  app.get(
+    routes.storedExportPlain,
+    { access, ...ofFile, schema: { hide: true } as object },
+    (file ?? off).handler,
+  );
 }
 
 function listing(exports: StoredExports) {
-  return { handler: async () => ({ data: (await exports.list()).map(toInfo) }) };
+  return async () => ({ data: (await exports.list()).map(toInfo) });
 }
 
 function sending(exports: StoredExports) {
-  return {
-    handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { key = '', name } = request.params as { key?: string; name?: string };
-      const object = await exports.find(name === undefined ? key : exportFolder + name);
-      reply.headers(headersOf(object));
-      return sendRanged(reply, { ...object, read: (range) => exports.read(object, range) });
-    },
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { key = '', name } = request.params as { key?: string; name?: string };
+    const object = await exports.find(name === undefined ? key : exportFolder + name);
+    reply.headers(headersOf(object));
+    return sendRanged(reply, { ...object, read: (range) => exports.read(object, range) });
   };
 }

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { AccessRule } from '#kit/http/access.ts';
 import type { Access, Action, Caller, Resource } from './access.ts';
 import { callOf } from './call.ts';
 import { protectedPrefix, routes } from './routes.ts';
 
 type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
-/** Gives a route its hook: 401 without a token, then 403 unless the decision allows it, both before the body is read. */
-export type Permits = (resource: Resource, action: Action) => { readonly onRequest: OnRequest };
+/** The access of a route: 401 without a token, then 403 unless the decision allows it, both before the body is read. */
+export type Permits = (resource: Resource, action: Action) => AccessRule;
 
 /** Where a request keeps who asks. */
 export const callerName = 'caller';
@@ -18,7 +19,8 @@ export function callerOf(request: FastifyRequest): Caller {
 
 export function createPermits(access: Access): Permits {
   return (resource, action) => ({
-    onRequest: (request, _reply, done) => {
+    security: [{ bearer: [] }],
+    onRequest: (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
       const { raw } = request;
       const caller = access.identifyBearer(raw.headers.authorization);
       request.setDecorator(callerName, caller);

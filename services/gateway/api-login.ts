@@ -28,6 +28,7 @@ export function addLogin({ app, access, clock }: Pick<ApiParts, 'app' | 'access'
   app.post(
     routes.login,
     {
+      access: 'public',
       schema: {
         operationId: 'login',
         summary: 'Exchange a name and a password for a token',

@@ -33,7 +33,7 @@ function addList({ app, posts, permits, clock }: Parts): void {
   app.get(
     routes.posts,
     {
-      ...permits('post', 'read'),
+      access: permits('post', 'read'),
       schema: {
         ...operation('listPosts', 'List posts, page by page'),
         querystring: ListQuery,
@@ -54,7 +54,7 @@ function addCreate({ app, posts, permits, clock }: Parts): void {
   app.post(
     routes.posts,
     {
-      ...permits('post', 'write'),
+      access: permits('post', 'write'),
       schema: {
         ...operation('createPost', 'Create a post'),
         body: CreatePostRequest,
@@ -75,7 +75,7 @@ function addRead({ app, posts, permits }: Parts): void {
   app.get(
     routes.post,
     {
-      ...permits('post', 'read'),
+      access: permits('post', 'read'),
       schema: {
         ...operation('getPost', 'Read a post'),
         params: PostId,
@@ -97,7 +97,7 @@ function addUpdate({ app, posts, permits }: Parts): void {
   app.put(
     routes.post,
     {
-      ...permits('post', 'write'),
+      access: permits('post', 'write'),
       schema: {
         ...operation('updatePost', 'Change a post'),
         params: PostId,
@@ -125,7 +125,7 @@ function addDelete({ app, posts, permits, clock }: Parts): void {
   app.delete(
     routes.post,
     {
-      ...permits('post', 'delete'),
+      access: permits('post', 'delete'),
       schema: {
         ...operation('deletePost', 'Delete a post'),
         params: PostId,

@@ -28,16 +28,17 @@ const cancelSchema = {
 export function addReanalysis({ app, permits, posts, integrations }: Parts): void {
   const [read, write] = [permits('post', 'read'), permits('post', 'write')];
   if (!integrations.messageBroker) {
-    const off = without('messageBroker', 'not_found');
-    app.post(routes.reanalyze, { ...write, ...without('messageBroker'), schema: requestSchema });
-    app.get(routes.reanalysis, { ...read, ...off, schema: readSchema });
-    app.delete(routes.reanalysis, { ...write, ...off, schema: cancelSchema });
+    const { options, handler } = without('messageBroker', 'not_found');
+    const ofRequest = without('messageBroker').options;
+    app.post(routes.reanalyze, { access: write, ...ofRequest, schema: requestSchema }, handler);
+    app.get(routes.reanalysis, { access: read, ...options, schema: readSchema }, handler);
+    app.delete(routes.reanalysis, { access: write, ...options, schema: cancelSchema }, handler);
     return;
   }
   const disabled = integrationDisabled('messageBroker');
   app.post(
     routes.reanalyze,
-    { ...write, schema: requestSchema, config: { errors: [disabled] } },
+    { access: write, schema: requestSchema, config: { errors: [disabled] } },
     async (request, reply) => {
       const { jobId, status } = await posts.reanalyze(callOf(request));
       reply.code(202).header('location', routes.reanalysis.replace(':jobId', jobId));
@@ -46,12 +47,12 @@ export function addReanalysis({ app, permits, posts, integrations }: Parts): voi
   );
   app.get(
     routes.reanalysis,
-    { ...read, schema: readSchema, config: { errors: ['not_found', disabled] } },
+    { access: read, schema: readSchema, config: { errors: ['not_found', disabled] } },
     async (request) => ({ data: await posts.reanalysis(request.params.jobId, callOf(request)) }),
   );
   app.delete(
     routes.reanalysis,
-    { ...write, schema: cancelSchema, config: { errors: ['not_found', 'conflict', disabled] } },
+    { access: write, schema: cancelSchema, config: { errors: ['not_found', 'conflict', disabled] } },
     async (request) => ({ data: await posts.cancelReanalysis(request.params.jobId, callOf(request)) }),
   );
 }

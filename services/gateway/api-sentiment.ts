@@ -26,15 +26,16 @@ export function addSentiment(parts: Parts): void {
 }
 
 function addClassifier({ app, permits, posts, integrations }: Parts): void {
-  const permitted = permits('ml', 'write');
+  const access = permits('ml', 'write');
   if (!integrations.inferenceServer) {
-    app.post(routes.sentiment, { ...permitted, ...without('inferenceServer'), schema });
+    const { options, handler } = without('inferenceServer');
+    app.post(routes.sentiment, { access, ...options, schema }, handler);
     return;
   }
   app.post(
     routes.sentiment,
     {
-      ...permitted,
+      access,
       schema,
       config: { errors: ['timeout', integrationDisabled('inferenceServer')] },
     },
@@ -43,16 +44,14 @@ function addClassifier({ app, permits, posts, integrations }: Parts): void {
 }
 
 function addPostSentiment({ app, permits, posts, integrations }: Parts): void {
-  const permitted = permits('post', 'read');
+  const access = permits('post', 'read');
   if (!integrations.inferenceServer) {
-    const off = without('inferenceServer', 'not_found');
-    app.get(routes.postSentiment, { ...permitted, ...off, schema: postSchema });
+    const { options, handler } = without('inferenceServer', 'not_found');
+    app.get(routes.postSentiment, { access, ...options, schema: postSchema }, handler);
     return;
   }
   const errors = ['not_found' as const, integrationDisabled('inferenceServer')];
-  app.get(
-    routes.postSentiment,
-    { ...permitted, schema: postSchema, config: { errors } },
-    async (request) => ({ data: await posts.sentiment(request.params.id, callOf(request)) }),
-  );
+  app.get(routes.postSentiment, { access, schema: postSchema, config: { errors } }, async (request) => ({
+    data: await posts.sentiment(request.params.id, callOf(request)),
+  }));
 }

@@ -34,7 +34,7 @@ export function addStatus({ app, permits, clock, environment, integrations, rpcA
   app.get(
     routes.adminStatus,
     {
-      ...permits('admin', 'read'),
+      access: permits('admin', 'read'),
       schema: {
         ...operation('getAdminStatus', 'What runs and what is enabled'),
         response: { 200: dataOf(AdminStatus) },

@@ -10,7 +10,7 @@ import { addImportPages } from './pages/import.ts';
 import { addListPage } from './pages/list.ts';
 import type { PageParts, Ticket } from './pages/parts.ts';
 import { addPostPages } from './pages/posts.ts';
-import { forReaders } from './pages/reader.ts';
+import { createReaders } from './pages/reader.ts';
 import { addReanalysisPages } from './pages/reanalyses.ts';
 import { addSentimentPage } from './pages/sentiment.ts';
 import { addSignInPages } from './pages/sign-in.ts';
@@ -19,7 +19,7 @@ import { addStatusPage } from './pages/status.ts';
 /** Adds the pages, for people what the API is for programs. */
 export function addPages(parts: PageParts): void {
   const assets = loadAssets(new URL('assets/', import.meta.url));
-  const readers = forReaders(parts);
+  const readers = createReaders(parts);
   servePages<Ticket>(
     parts.app,
     {

@@ -3,18 +3,14 @@ import type { PageRoutes } from '#kit/html/pages.ts';
 import { pageRoutes } from '../page-routes.ts';
 import { postDeletePage } from '../views/post-delete.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import { type ForReaders, mfaHeader, postIdOf, type Reader } from './reader.ts';
+import { mfaHeader, postIdOf, type Reader, type Readers } from './reader.ts';
 
 type Parts = Pick<PageParts, 'access' | 'posts'>;
 
-export function addDeletePages(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: Parts): void {
-  routes.get(
-    pageRoutes.deletePost,
-    forReaders('post', 'delete', (reader) => ask(reader, parts)),
-  );
-  routes.post(
-    pageRoutes.deletePost,
-    forReaders('post', 'delete', (reader) => remove(reader, parts)),
+export function addDeletePages(routes: PageRoutes<Ticket>, readers: Readers, parts: Parts): void {
+  routes.get(pageRoutes.deletePost, { access: readers('post', 'delete') }, (reader) => ask(reader, parts));
+  routes.post(pageRoutes.deletePost, { access: readers('post', 'delete') }, (reader) =>
+    remove(reader, parts),
   );
 }
 

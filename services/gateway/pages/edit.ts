@@ -8,11 +8,11 @@ import type { PostChange, TaggedPost } from '../posts.ts';
 import { editPostPage, newPostPage, type PostDraft } from '../views/post-form.ts';
 import { draftIn, inWords } from './draft.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import { type ForReaders, postIdOf, type Reader } from './reader.ts';
+import { postIdOf, type Reader, type Readers } from './reader.ts';
 
 type Parts = Pick<PageParts, 'posts'>;
 
-export function addEditPages(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: Parts): void {
+export function addEditPages(routes: PageRoutes<Ticket>, readers: Readers, parts: Parts): void {
   const readChange = compileReader(UpdatePostRequest);
   const showEdit = async ({ visit, call, frame }: Reader) => {
     const { post, tag } = await parts.posts.get(postIdOf(visit), call);
@@ -24,8 +24,8 @@ export function addEditPages(routes: PageRoutes<Ticket>, forReaders: ForReaders,
     if (fields) return withErrors(reader, draft, inWords(fields));
     return savePost(reader, draft, parts);
   };
-  routes.get(pageRoutes.editPost, forReaders('post', 'write', showEdit));
-  routes.post(pageRoutes.editPost, forReaders('post', 'write', save));
+  routes.get(pageRoutes.editPost, { access: readers('post', 'write') }, showEdit);
+  routes.post(pageRoutes.editPost, { access: readers('post', 'write') }, save);
 }
 
 async function savePost(reader: Reader, draft: PostDraft, parts: Parts) {

@@ -6,33 +6,27 @@ import type { StoredExports } from '../store.ts';
 import { headersOf } from '../stored-export.ts';
 import { exportsPageSize, type StoredExportsView, storedExportsPage } from '../views/exports.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import type { ForReaders } from './reader.ts';
+import type { Readers } from './reader.ts';
 
 /** The stored exports, and their files for a browser that has a session and no token. */
 export function addStoredExportPages(
   routes: PageRoutes<Ticket>,
-  forReaders: ForReaders,
+  readers: Readers,
   { exports }: Pick<PageParts, 'exports'>,
 ): void {
-  routes.get(
-    pageRoutes.storedExports,
-    forReaders('export', 'read', async ({ visit, frame }) => {
-      const { page } = visit.request.query as { page?: unknown };
-      const view = await viewOf(exports, Number(page));
-      if (view.state !== 'listed') visit.reply.code(503);
-      return storedExportsPage(frame(), view, visit.request.id);
-    }),
-  );
+  routes.get(pageRoutes.storedExports, { access: readers('export', 'read') }, async ({ visit, frame }) => {
+    const { page } = visit.request.query as { page?: unknown };
+    const view = await viewOf(exports, Number(page));
+    if (view.state !== 'listed') visit.reply.code(503);
+    return storedExportsPage(frame(), view, visit.request.id);
+  });
   if (!exports) return;
-  routes.get(
-    pageRoutes.storedExport,
-    forReaders('export', 'read', async ({ visit }) => {
-      const { name = '' } = visit.request.params as { name?: string };
-      const object = await exports.find(name);
-      visit.reply.headers(headersOf(object));
-      return sendRanged(visit.reply, { ...object, read: (range) => exports.read(object, range) });
-    }),
-  );
+  routes.get(pageRoutes.storedExport, { access: readers('export', 'read') }, async ({ visit }) => {
+    const { name = '' } = visit.request.params as { name?: string };
+    const object = await exports.find(name);
+    visit.reply.headers(headersOf(object));
+    return sendRanged(visit.reply, { ...object, read: (range) => exports.read(object, range) });
+  });
 }
 
 async function viewOf(exports: StoredExports | undefined, wantedPage: number): Promise<StoredExportsView> {

@@ -12,7 +12,7 @@ import { CreatePostRequest } from '../post.ts';
 import { type ImportResult, importPage, type RowError } from '../views/import.ts';
 import { importFile, type SaveRows } from './import-file.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import type { ForReaders, Reader } from './reader.ts';
+import type { Reader, Readers } from './reader.ts';
 
 type Parts = Pick<PageParts, 'posts'> & { readonly readRow: ReadRow };
 
@@ -29,23 +29,23 @@ const RowsRequest = Type.Object({
 
 export function addImportPages(
   routes: PageRoutes<Ticket>,
-  forReaders: ForReaders,
+  readers: Readers,
   { posts }: Pick<PageParts, 'posts'>,
 ): void {
   const parts = { posts, readRow: compileReader(CreatePostRequest, wholeRow) };
-  routes.get(
-    pageRoutes.importPosts,
-    forReaders('post', 'write', async ({ frame }) => importPage(frame())),
+  routes.get(pageRoutes.importPosts, { access: readers('post', 'write') }, async ({ frame }) =>
+    importPage(frame()),
   );
   routes.post(
     pageRoutes.importPosts,
-    forReaders('post', 'write', (reader) => importUpload(reader, parts)),
-    { accepts: 'multipart/form-data', bodyBytesMax: fileBytesMax },
+    { access: readers('post', 'write'), accepts: 'multipart/form-data', bodyBytesMax: fileBytesMax },
+    (reader) => importUpload(reader, parts),
   );
-  routes.post(pageRoutes.importRows, forReaders('post', 'write', importRows(parts)), {
-    accepts: 'application/json',
-    bodyBytesMax: rowsBytesMax,
-  });
+  routes.post(
+    pageRoutes.importRows,
+    { access: readers('post', 'write'), accepts: 'application/json', bodyBytesMax: rowsBytesMax },
+    importRows(parts),
+  );
 }
 
 /** One piece of an import by the browser module. */

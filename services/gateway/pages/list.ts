@@ -6,25 +6,26 @@ import { type Listing, ListQuery, toListing } from '../listing.ts';
 import { pageRoutes } from '../page-routes.ts';
 import { postListPage } from '../views/post-list.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import type { ForReaders } from './reader.ts';
+import type { Readers } from './reader.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 type ReadQuery = (query: Query) => Reading<ListQuery>;
 
 export function addListPage(
   routes: PageRoutes<Ticket>,
-  forReaders: ForReaders,
+  readers: Readers,
   { posts }: Pick<PageParts, 'posts'>,
 ): void {
   const readQuery = compileTextReader(ListQuery) as ReadQuery;
   routes.get(
     pageRoutes.posts,
-    forReaders('post', 'read', async ({ visit, caller, may, call, frame }) => {
+    { access: readers('post', 'read') },
+    async ({ visit, caller, may, call, frame }) => {
       const { listing, problem } = readListing(visit.request.query as Query, readQuery);
       const found = await posts.list(listing, call);
       const { uid } = caller;
       return postListPage(frame(), { listing, found, uid, may, problem });
-    }),
+    },
   );
 }
 

@@ -10,27 +10,24 @@ import { newPostPage } from '../views/post-form.ts';
 import { draftIn, inWords, wholeNumber } from './draft.ts';
 import { addEditPages } from './edit.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import { type ForReaders, postIdOf, type Reader } from './reader.ts';
+import { postIdOf, type Reader, type Readers } from './reader.ts';
 
 type Parts = Pick<PageParts, 'posts' | 'integrations'>;
 
-export function addPostPages(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: Parts): void {
+export function addPostPages(routes: PageRoutes<Ticket>, readers: Readers, parts: Parts): void {
   const showNew = async ({ frame }: Reader) => newPostPage(frame(), { draft: { title: '', body: '' } });
-  routes.get(pageRoutes.newPost, forReaders('post', 'write', showNew));
-  routes.post(pageRoutes.newPost, forReaders('post', 'write', createPost(parts)));
-  routes.get(
-    pageRoutes.post,
-    forReaders('post', 'read', async ({ visit, may, call, frame }) => {
-      const id = postIdOf(visit);
-      const [{ post }, sentiment] = await Promise.all([
-        parts.posts.get(id, call),
-        sentimentOf(parts, id, call),
-      ]);
-      const isClassified = parts.integrations.inferenceServer;
-      return postDetailPage(frame(), { post, sentiment, isClassified, may });
-    }),
-  );
-  addEditPages(routes, forReaders, parts);
+  routes.get(pageRoutes.newPost, { access: readers('post', 'write') }, showNew);
+  routes.post(pageRoutes.newPost, { access: readers('post', 'write') }, createPost(parts));
+  routes.get(pageRoutes.post, { access: readers('post', 'read') }, async ({ visit, may, call, frame }) => {
+    const id = postIdOf(visit);
+    const [{ post }, sentiment] = await Promise.all([
+      parts.posts.get(id, call),
+      sentimentOf(parts, id, call),
+    ]);
+    const isClassified = parts.integrations.inferenceServer;
+    return postDetailPage(frame(), { post, sentiment, isClassified, may });
+  });
+  addEditPages(routes, readers, parts);
 }
 
 /** A post is shown also where nobody can tell its sentiment. */

@@ -1,6 +1,5 @@
 import { AppError, notFound } from '#kit/errors.ts';
 import type { Frame, NavigationItem } from '#kit/html/layout.ts';
-import type { PageHandler } from '#kit/html/pages.ts';
 import type { Visit } from '#kit/html/visit.ts';
 import type { CallOptions } from '#kit/rpc/index.ts';
 import type { Access, Action, Caller, Permission, Resource } from '../access.ts';
@@ -30,19 +29,17 @@ export interface Reader {
   frame(): Frame;
 }
 
-type ReaderHandler = (reader: Reader) => ReturnType<PageHandler<Ticket>>;
+/** The access of a page: whoever is not signed in is asked to, and the decision service says the rest. */
+export type Readers = (resource: Resource, action: Action) => (visit: Visit<Ticket>) => Promise<Reader>;
 
-/** Makes page handlers for those who may; whoever is not signed in is asked to, and the decision service says the rest. */
-export type ForReaders = (resource: Resource, action: Action, handler: ReaderHandler) => PageHandler<Ticket>;
-
-export function forReaders({ access }: Pick<PageParts, 'access'>): ForReaders {
-  return (resource, action, handler) => async (visit) => {
+export function createReaders({ access }: Pick<PageParts, 'access'>): Readers {
+  return (resource, action) => async (visit) => {
     const caller = callerOf(visit, access);
     const call = callOf(visit.request);
     // A page that asks for the second factor is for those who could give one.
     await access.authorize(caller, { resource, action, mfaVerified: action === 'delete' }, call);
     const may = await abilitiesOf(caller, access, call);
-    return handler({ visit, caller, may, call, frame: () => frameOf(visit, caller, may) });
+    return { visit, caller, may, call, frame: () => frameOf(visit, caller, may) };
   };
 }
 

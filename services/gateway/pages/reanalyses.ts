@@ -4,41 +4,32 @@ import { integrationDisabled } from '../integrations.ts';
 import { pageRoutes } from '../page-routes.ts';
 import { type ReanalysesView, reanalysesPage } from '../views/reanalyses.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import type { ForReaders, Reader } from './reader.ts';
+import type { Reader, Readers } from './reader.ts';
 
 type Parts = Pick<PageParts, 'posts' | 'integrations'>;
 
 const shownMax = 20;
 
-export function addReanalysisPages(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: Parts): void {
+export function addReanalysisPages(routes: PageRoutes<Ticket>, readers: Readers, parts: Parts): void {
   const { posts, integrations } = parts;
   const refuseOff = () => {
     if (!integrations.messageBroker) throw integrationDisabled('messageBroker');
   };
-  routes.get(
-    pageRoutes.reanalyses,
-    forReaders('post', 'read', async (reader) => {
-      const view = await viewOf(parts, reader);
-      if (view.state !== 'listed') reader.visit.reply.code(503);
-      return reanalysesPage(reader.frame(), view);
-    }),
-  );
-  routes.post(
-    pageRoutes.reanalyses,
-    forReaders('post', 'write', async ({ visit, call }) => {
-      refuseOff();
-      await posts.reanalyze(call);
-      return visit.redirect(pageRoutes.reanalyses, { tone: 'good', text: 'The reanalysis is queued.' });
-    }),
-  );
-  routes.post(
-    pageRoutes.cancelReanalysis,
-    forReaders('post', 'write', async ({ visit, call }) => {
-      refuseOff();
-      const { jobId = '' } = visit.request.params as { jobId?: string };
-      return visit.redirect(pageRoutes.reanalyses, await canceled(() => posts.cancelReanalysis(jobId, call)));
-    }),
-  );
+  routes.get(pageRoutes.reanalyses, { access: readers('post', 'read') }, async (reader) => {
+    const view = await viewOf(parts, reader);
+    if (view.state !== 'listed') reader.visit.reply.code(503);
+    return reanalysesPage(reader.frame(), view);
+  });
+  routes.post(pageRoutes.reanalyses, { access: readers('post', 'write') }, async ({ visit, call }) => {
+    refuseOff();
+    await posts.reanalyze(call);
+    return visit.redirect(pageRoutes.reanalyses, { tone: 'good', text: 'The reanalysis is queued.' });
+  });
+  routes.post(pageRoutes.cancelReanalysis, { access: readers('post', 'write') }, async ({ visit, call }) => {
+    refuseOff();
+    const { jobId = '' } = visit.request.params as { jobId?: string };
+    return visit.redirect(pageRoutes.reanalyses, await canceled(() => posts.cancelReanalysis(jobId, call)));
+  });
 }
 
 async function viewOf({ posts, integrations }: Parts, { call, may, visit }: Reader): Promise<ReanalysesView> {

@@ -6,19 +6,19 @@ import { SentimentRequest } from '../sentiment.ts';
 import { sentimentOffPage, sentimentPage } from '../views/sentiment.ts';
 import { inWords } from './draft.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import type { ForReaders, Reader } from './reader.ts';
+import type { Reader, Readers } from './reader.ts';
 
 type Parts = Pick<PageParts, 'posts' | 'integrations'>;
 
-export function addSentimentPage(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: Parts): void {
+export function addSentimentPage(routes: PageRoutes<Ticket>, readers: Readers, parts: Parts): void {
   const isOff = !parts.integrations.inferenceServer;
   const showOff = async ({ visit, frame }: Reader) => {
     visit.reply.code(503);
     return sentimentOffPage(frame());
   };
   const showForm = async ({ frame }: Reader) => sentimentPage(frame(), { text: '' });
-  routes.get(pageRoutes.sentiment, forReaders('ml', 'write', isOff ? showOff : showForm));
-  routes.post(pageRoutes.sentiment, forReaders('ml', 'write', isOff ? showOff : classify(parts)));
+  routes.get(pageRoutes.sentiment, { access: readers('ml', 'write') }, isOff ? showOff : showForm);
+  routes.post(pageRoutes.sentiment, { access: readers('ml', 'write') }, isOff ? showOff : classify(parts));
 }
 
 function classify({ posts }: Parts) {

@@ -7,31 +7,31 @@ import { pageRoutes } from '../page-routes.ts';
 import { type SignInView, signInPage } from '../views/sign-in.ts';
 import { formWithKept, type Kept, keptIn } from './kept.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import { callerOf, type ForReaders, frameOf, type Reader } from './reader.ts';
+import { callerOf, frameOf, type Reader, type Readers } from './reader.ts';
 
 type Parts = Pick<PageParts, 'access'>;
 
-export function addSignInPages(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: Parts): void {
-  const signIn = createSignIn(forReaders, parts);
-  routes.get(pageRoutes.signIn, async (visit) => {
+export function addSignInPages(routes: PageRoutes<Ticket>, readers: Readers, parts: Parts): void {
+  const signIn = createSignIn(readers, parts);
+  routes.get(pageRoutes.signIn, { access: 'public' }, async (visit) => {
     const { next = pageRoutes.posts } = visit.request.query as { next?: string };
     return isSignedIn(visit, parts)
       ? visit.redirect(String(next))
       : signInPage(frameOf(visit), { next: String(next) });
   });
-  routes.post(pageRoutes.signIn, signIn);
-  routes.post(pageRoutes.signOut, async (visit) => {
+  routes.post(pageRoutes.signIn, { access: 'public' }, signIn);
+  routes.post(pageRoutes.signOut, { access: 'public' }, async (visit) => {
     visit.signOut();
     return visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
   });
 }
 
-function createSignIn(forReaders: ForReaders, { access }: Parts) {
-  const goOn = (visit: Visit<Ticket>, next: string, kept: Kept) => {
+function createSignIn(readers: Readers, { access }: Parts) {
+  const goOn = async (visit: Visit<Ticket>, next: string, kept: Kept) => {
     const message = notice('info', 'You are signed in again and your text is here. It is not saved yet.');
     const draw = async ({ frame }: Reader) =>
       formWithKept(frame, { address: next, kept, message }) ?? visit.redirect(next);
-    return forReaders('post', 'write', draw)(visit);
+    return draw(await readers('post', 'write')(visit));
   };
   return async (visit: Visit<Ticket>) => {
     const username = visit.field('username').trim();

@@ -5,32 +5,29 @@ import { pageRoutes } from '../page-routes.ts';
 import { uptimeText } from '../uptime.ts';
 import { statusPage } from '../views/status.ts';
 import type { PageParts, Ticket } from './parts.ts';
-import type { ForReaders } from './reader.ts';
+import type { Readers } from './reader.ts';
 
-export function addStatusPage(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: PageParts): void {
+export function addStatusPage(routes: PageRoutes<Ticket>, readers: Readers, parts: PageParts): void {
   const { clock, checks, integrationChecks, environment, integrations, rpcAddresses: rpc } = parts;
   const startedMs = clock.now();
-  routes.get(
-    pageRoutes.status,
-    forReaders('admin', 'read', async ({ caller, frame }) => {
-      const [postsvc, authsvc, reached] = await Promise.all([
-        answers(checks.postsvc),
-        answers(checks.authsvc),
-        answering(integrationChecks),
-      ]);
-      const uptime = uptimeText(clock.now() - startedMs);
-      const requestedBy = caller.username;
-      return statusPage(frame(), {
-        environment,
-        uptime,
-        integrations,
-        reached,
-        rpc,
-        answers: { postsvc, authsvc },
-        requestedBy,
-      });
-    }),
-  );
+  routes.get(pageRoutes.status, { access: readers('admin', 'read') }, async ({ caller, frame }) => {
+    const [postsvc, authsvc, reached] = await Promise.all([
+      answers(checks.postsvc),
+      answers(checks.authsvc),
+      answering(integrationChecks),
+    ]);
+    const uptime = uptimeText(clock.now() - startedMs);
+    const requestedBy = caller.username;
+    return statusPage(frame(), {
+      environment,
+      uptime,
+      integrations,
+      reached,
+      rpc,
+      answers: { postsvc, authsvc },
+      requestedBy,
+    });
+  });
 }
 
 async function answering(checks: IntegrationChecks): Promise<Partial<Record<Integration, boolean>>> {
