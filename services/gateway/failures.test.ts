@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
-import { type Answer, castOf, refused } from './testing.ts';
+import { type ApiResponse, assertError, castOf } from './testing.ts';
 
 // The gateway runs here whatever TEST_RPC says, its backends as processes of their own, to be killed.
 process.env.TEST_RPC = 'local';
@@ -36,13 +36,13 @@ async function readiness(): Promise<{ status: number; checks: Record<string, str
   return { status: response.status, checks };
 }
 
-/** The answer once it has that status; fails after two seconds and the time of a request. */
-async function eventually(status: number, ask: () => Promise<Answer>): Promise<Answer> {
+/** The response once it has that status; fails after two seconds and the time of a request. */
+async function eventually(status: number, ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
   const deadlineMs = performance.now() + 2_000;
   for (;;) {
-    const answer = await ask();
-    if (answer.status === status) return answer;
-    assert.ok(performance.now() < deadlineMs, `still ${answer.status}: ${answer.text}`);
+    const response = await ask();
+    if (response.status === status) return response;
+    assert.ok(performance.now() < deadlineMs, `still ${response.status}: ${response.text}`);
     await delay(50);
   }
 }
@@ -51,7 +51,7 @@ describe('without the post backend', () => {
   test('what needs it is 503, and the rest goes on', async () => {
     const { id } = await alice.create();
     await stopProcess(posts.child, 'SIGKILL');
-    const calls: (() => Promise<Answer>)[] = [
+    const calls: (() => Promise<ApiResponse>)[] = [
       () => charlie.get(`/posts/${id}`),
       () => charlie.get('/posts'),
       () => charlie.get('/posts/export'),
@@ -61,16 +61,16 @@ describe('without the post backend', () => {
       () => alice.post('/posts/bulk', { posts: [{ title: 'Fog', body: 'b' }] }),
     ];
     for (const call of calls) {
-      const answer = await call();
-      refused(answer, 503, 'SERVICE_UNAVAILABLE');
-      assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+      const response = await call();
+      assertError(response, 503, 'SERVICE_UNAVAILABLE');
+      assert.ok(Number(response.headers.get('retry-after')) >= 1);
       for (const name of ['content-disposition', 'content-encoding', 'etag']) {
-        assert.equal(answer.headers.get(name), null, name);
+        assert.equal(response.headers.get(name), null, name);
       }
-      assert.doesNotMatch(answer.text, /127\.0\.0\.1|ECONN|node:|\.ts/);
+      assert.doesNotMatch(response.text, /127\.0\.0\.1|ECONN|node:|\.ts/);
     }
-    refused(await charlie.post('/posts', {}), 403, 'FORBIDDEN');
-    refused(await alice.post('/posts', {}), 422, 'VALIDATION_FAILED');
+    assertError(await charlie.post('/posts', {}), 403, 'FORBIDDEN');
+    assertError(await alice.post('/posts', {}), 422, 'VALIDATION_FAILED');
     assert.equal((await fetch(`${system.url}/health`)).status, 200);
     const { status, checks } = await readiness();
     assert.equal(status, 503);
@@ -80,8 +80,8 @@ describe('without the post backend', () => {
 
   test('that comes back it is used again, with what was acknowledged', async () => {
     posts = await startProcess('posts', environment, Number(postsAddress.port));
-    const answer = await eventually(200, () => charlie.get('/posts'));
-    assert.equal(answer.json.pagination.totalItems, 1);
+    const response = await eventually(200, () => charlie.get('/posts'));
+    assert.equal(response.json.pagination.totalItems, 1);
     await eventually(201, () => alice.post('/posts', { title: 'Fog', body: 'b' }));
     await delay(1_000);
     assert.equal((await readiness()).status, 200);
@@ -116,10 +116,10 @@ describe('without the decision service', () => {
       () => charlie.get('/admin/status'),
       () => stranger.post('/auth/login', { username: 'editor', password: 'editor-of-the-tests' }),
     ]) {
-      refused(await call(), 503, 'SERVICE_UNAVAILABLE');
+      assertError(await call(), 503, 'SERVICE_UNAVAILABLE');
     }
-    refused(await stranger.get('/posts'), 401, 'UNAUTHORIZED');
-    refused(await charlie.get('/nothing'), 404, 'NOT_FOUND');
+    assertError(await stranger.get('/posts'), 401, 'UNAUTHORIZED');
+    assertError(await charlie.get('/nothing'), 404, 'NOT_FOUND');
     const { status, checks } = await readiness();
     assert.equal(status, 503);
     assert.notEqual(checks.authsvc, 'ok');
@@ -128,13 +128,13 @@ describe('without the decision service', () => {
   test('that comes back it is asked again', async () => {
     authz = await startProcess('authz', environment, Number(authzAddress.port));
     await eventually(200, () => charlie.get('/posts'));
-    refused(await charlie.post('/posts', {}), 403, 'FORBIDDEN');
+    assertError(await charlie.post('/posts', {}), 403, 'FORBIDDEN');
   });
 
   test('that hangs is 503 as well', async () => {
     authz.child.kill('SIGSTOP');
     await delay(1_000);
-    refused(await charlie.get('/posts'), 503, 'SERVICE_UNAVAILABLE');
+    assertError(await charlie.get('/posts'), 503, 'SERVICE_UNAVAILABLE');
     const startedMs = performance.now();
     assert.equal((await readiness()).status, 503);
     assert.ok(performance.now() - startedMs < 500);

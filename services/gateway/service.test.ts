@@ -6,7 +6,7 @@ import { readConfig } from '#kit/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startTestSystem } from '../testing.ts';
 import { gateway } from './service.ts';
-import { castOf, Person, refused } from './testing.ts';
+import { assertError, castOf, Person } from './testing.ts';
 
 describe('the key of the tokens', () => {
   test('must be long, and be there in production', () => {
@@ -44,23 +44,23 @@ describe('X-Forwarded-For', () => {
 
   async function exhaust(stranger: Person): Promise<void> {
     for (let count = 0; count < 10; count++) {
-      refused(await guess(stranger, '192.0.2.1'), 401, 'INVALID_CREDENTIALS');
+      assertError(await guess(stranger, '192.0.2.1'), 401, 'INVALID_CREDENTIALS');
     }
-    refused(await guess(stranger, '192.0.2.1'), 429, 'RATE_LIMITED');
+    assertError(await guess(stranger, '192.0.2.1'), 429, 'RATE_LIMITED');
   }
 
   test('counts for nothing from anybody', async () => {
     await using system = await startTestSystem();
     const stranger = new Person(system.url);
     await exhaust(stranger);
-    refused(await guess(stranger, '192.0.2.2'), 429, 'RATE_LIMITED');
+    assertError(await guess(stranger, '192.0.2.2'), 429, 'RATE_LIMITED');
   });
 
   test('names the client where the proxy is trusted', async () => {
     await using system = await startTestSystem({ TRUST_PROXY: '127.0.0.1' });
     const stranger = new Person(system.url);
     await exhaust(stranger);
-    refused(await guess(stranger, '192.0.2.2'), 401, 'INVALID_CREDENTIALS');
-    refused(await guess(stranger, '192.0.2.2, 192.0.2.1'), 429, 'RATE_LIMITED');
+    assertError(await guess(stranger, '192.0.2.2'), 401, 'INVALID_CREDENTIALS');
+    assertError(await guess(stranger, '192.0.2.2, 192.0.2.1'), 429, 'RATE_LIMITED');
   });
 });

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { createTraceparent, formatTraceparent } from '#kit/trace.ts';
 import { startTestSystem } from '../testing.ts';
-import { castOf } from './testing.ts';
-import { until } from './testing-exports.ts';
+import { castOf, until } from './testing.ts';
 
 interface Span {
   readonly service: string;
