@@ -5,7 +5,7 @@ import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
 import { type ApiResponse, assertError, castOf } from './testing.ts';
 
-// The gateway runs here whatever TEST_RPC says, its backends as processes of their own, to be killed.
+// The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the tests kill.
 process.env.TEST_RPC = 'local';
 const environment = {
   NODE_ENV: 'test',
@@ -36,7 +36,7 @@ async function readiness(): Promise<{ status: number; checks: Record<string, str
   return { status: response.status, checks };
 }
 
-/** The response once it has that status; fails after two seconds and the time of a request. */
+/** The response once it has that status. Fails after two seconds and the time of a request. */
 async function eventually(status: number, ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
   const deadlineMs = performance.now() + 2_000;
   for (;;) {
@@ -47,8 +47,8 @@ async function eventually(status: number, ask: () => Promise<ApiResponse>): Prom
   }
 }
 
-describe('without the post backend', () => {
-  test('what needs it is 503, and the rest goes on', async () => {
+describe('without the posts service', () => {
+  test('requests that need it are 503, and the others work', async () => {
     const { id } = await alice.create();
     await stopProcess(posts.child, 'SIGKILL');
     const calls: (() => Promise<ApiResponse>)[] = [
@@ -78,7 +78,7 @@ describe('without the post backend', () => {
     assert.notEqual(checks.postsvc, 'ok');
   });
 
-  test('that comes back it is used again, with what was acknowledged', async () => {
+  test('it is used again when it is back, with every acknowledged post', async () => {
     posts = await startProcess('posts', environment, Number(postsAddress.port));
     const response = await eventually(200, () => charlie.get('/posts'));
     assert.equal(response.json.pagination.totalItems, 1);
@@ -87,7 +87,7 @@ describe('without the post backend', () => {
     assert.equal((await readiness()).status, 200);
   });
 
-  test('an export that breaks off does not look whole', async () => {
+  test('an interrupted export does not look complete', async () => {
     const rows = Array(1_000).fill({ title: 'Fog', body: 'b'.repeat(10_000) });
     for (let count = 0; count < 3; count++) await alice.post('/posts/bulk', { posts: rows });
     const response = await fetch(`${system.url}/api/v1/posts/export`, {
@@ -105,8 +105,8 @@ describe('without the post backend', () => {
   });
 });
 
-describe('without the decision service', () => {
-  test('nothing is allowed and nothing is forbidden', async () => {
+describe('without authz', () => {
+  test('nothing is allowed and nothing is denied', async () => {
     await stopProcess(authz.child, 'SIGKILL');
     await delay(1_000);
     for (const call of [
@@ -125,13 +125,13 @@ describe('without the decision service', () => {
     assert.notEqual(checks.authsvc, 'ok');
   });
 
-  test('that comes back it is asked again', async () => {
+  test('it is used again when it is back', async () => {
     authz = await startProcess('authz', environment, Number(authzAddress.port));
     await eventually(200, () => charlie.get('/posts'));
     assertError(await charlie.post('/posts', {}), 403, 'FORBIDDEN');
   });
 
-  test('that hangs is 503 as well', async () => {
+  test('a hanging one is 503, too', async () => {
     authz.child.kill('SIGSTOP');
     await delay(1_000);
     assertError(await charlie.get('/posts'), 503, 'SERVICE_UNAVAILABLE');

@@ -40,7 +40,7 @@ test('the document passes the linter', async () => {
   assert.equal(document.info.version, '3.0.0');
 });
 
-test('every address of the API is in it', () => {
+test('every route of the API is documented', () => {
   const { storedExportPlain: _, ...documented } = routes;
   for (const route of Object.values(documented)) {
     const path = route.replace(/:(\w+)/g, '{$1}');
@@ -48,7 +48,7 @@ test('every address of the API is in it', () => {
   }
 });
 
-test('every operation has a summary, and every answer its shape and an example', () => {
+test('every operation has a summary, and every response a schema and an example', () => {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { summary, requestBody, responses }] of Object.entries(operations)) {
       const name = `${method} ${path}`;

@@ -25,7 +25,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 const csv = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
 
 describe('in a browser', { skip: browser.skip }, () => {
-  test('the keyboard alone signs in, writes, finds, changes and deletes a post', async () => {
+  test('the keyboard is enough to sign in, and to write, change and delete a post', async () => {
     const { page, complaints } = await browser.open({ baseUrl: system.url });
     const { keyboard } = page;
     await page.goto('/');
@@ -59,7 +59,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('the first bad field has the focus, and what was typed stays through a reload', async () => {
+  test('the first invalid field has the focus, and typed text survives a reload', async () => {
     const { page, complaints } = await open('editor');
     await page.goto('/posts/new');
     await page.getByLabel('Title').fill('Half');
@@ -83,7 +83,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     );
   });
 
-  test('searching marks what was met, and Escape closes the menu of exports', async () => {
+  test('a search marks its matches, and Escape closes the export menu', async () => {
     const word = `needle${Date.now()}`;
     await cast.alice.create({ title: 'Hay', body: `some ${word} in it` });
     const { page } = await open('viewer');
@@ -107,7 +107,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await csvFile.waitFor({ state: 'hidden' });
   });
 
-  test('times are in the reader’s zone, with the exact instant to hand', async () => {
+  test('times are in the time zone of the browser, with the exact time as title', async () => {
     const { id, createdAt } = await cast.alice.create();
     const { page } = await open('viewer');
     await page.goto(`/posts/${id}`);
@@ -122,7 +122,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.equal(await time.getAttribute('datetime'), createdAt);
   });
 
-  test('the theme is switched at once and remembered', async () => {
+  test('the theme changes at once and is remembered', async () => {
     const { page } = await open('viewer', { colorScheme: 'light' });
     const background = () => page.evaluate('getComputedStyle(document.body).color') as Promise<string>;
     const light = await background();
@@ -135,14 +135,14 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.equal(await background(), light);
   });
 
-  test('a page that takes its time is announced', async () => {
+  test('a slow page is announced', async () => {
     const { page } = await open('viewer');
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/analysis', async (route) => {
       await released;
       await route.continue();
     });
-    // A page that waits for another one says nothing to the test but by its console.
+    // While a page waits for the next one, the test can observe it only through the console.
     const announced = page.waitForEvent('console', (message) => message.text() === 'announced');
     await page.evaluate(`
       const link = document.querySelector('a[href="/analysis"]');
@@ -155,14 +155,14 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.equal(await page.locator('html[data-waiting]').count(), 0);
   });
 
-  test('a viewer sees no way to write', async () => {
+  test('a viewer sees no controls for writing', async () => {
     const { page } = await open('viewer');
     for (const name of ['New post', 'Import', 'Edit', 'Delete', 'Status']) {
       assert.equal(await page.getByRole('link', { name }).count(), 0, name);
     }
   });
 
-  test('the analysis is drawn, and its numbers can be read', async () => {
+  test('the analysis has charts and shows their numbers', async () => {
     await cast.alice.create({ title: 'a', body: 'bbbb' });
     const { page, complaints } = await open('viewer');
     await page.getByRole('link', { name: 'Analysis' }).click();
@@ -176,7 +176,7 @@ describe('in a browser', { skip: browser.skip }, () => {
 });
 
 describe('importing in a browser', { skip: browser.skip }, () => {
-  test('shows progress in numbers and ends with counts and the bad rows', async () => {
+  test('shows progress, then the counts and the invalid rows', async () => {
     const { page, complaints } = await open('editor');
     await page.goto('/posts/import');
     const word = `import${Date.now()}`;
@@ -204,7 +204,7 @@ describe('importing in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('survives a lost connection without saving anything twice, and can be stopped', async () => {
+  test('survives a lost connection without saving a post twice, and can be stopped', async () => {
     const { page } = await open('editor');
     await page.goto('/posts/import');
     const word = `lost${Date.now()}`;
@@ -212,7 +212,7 @@ describe('importing in a browser', { skip: browser.skip }, () => {
     let calls = 0;
     await page.route('**/posts/import/rows', async (route) => {
       calls += 1;
-      // The second piece arrives, its response does not; the third does not get there at all.
+      // The second batch arrives but its response is lost. The third does not arrive.
       if (calls === 2) await route.fetch();
       if (calls === 2 || calls === 3) await route.abort();
       else await route.continue();
@@ -230,7 +230,7 @@ describe('importing in a browser', { skip: browser.skip }, () => {
     await page.getByText(/You stopped the import\. 0 posts saved\./).waitFor();
   });
 
-  test('goes on after a session that ended in between', async () => {
+  test('continues after the session has ended', async () => {
     const { page } = await open('editor');
     await page.goto('/posts/import');
     await page.context().clearCookies();
@@ -249,7 +249,7 @@ describe('importing in a browser', { skip: browser.skip }, () => {
 });
 
 describe('without scripts', { skip: browser.skip }, () => {
-  test('everything works by links and forms', async () => {
+  test('everything works with links and forms', async () => {
     const { page, complaints } = await open('editor', { javaScript: false, widthPx: 390 });
     await page.getByRole('link', { name: 'New post' }).click();
     await page.getByLabel('Title').fill('Plain');
@@ -271,7 +271,7 @@ describe('without scripts', { skip: browser.skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('a link from another site finds the reader signed in', async () => {
+  test('a visitor who follows a link from another site is still signed in', async () => {
     const { page } = await open('viewer');
     const elsewhere = system.url.replace('127.0.0.1', 'localhost');
     await page.goto(`${elsewhere}/health`);
@@ -280,7 +280,7 @@ describe('without scripts', { skip: browser.skip }, () => {
   });
 });
 
-describe('nobody is kept out', { skip: browser.skip }, () => {
+describe('accessibility', { skip: browser.skip }, () => {
   for (const widthPx of [390, 1280]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       test(`at ${widthPx} px in ${colorScheme}`, async () => {

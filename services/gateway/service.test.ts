@@ -9,7 +9,7 @@ import { gateway } from './service.ts';
 import { assertError, castOf, Person } from './testing.ts';
 
 describe('the key of the tokens', () => {
-  test('must be long, and be there in production', () => {
+  test('must be long enough, and is required in production', () => {
     const read = (environment: Record<string, string>) => () => readConfig(gateway.settings, environment);
     assert.throws(
       read({ GATEWAY_JWT_SECRET: 'a'.repeat(31) }),
@@ -21,7 +21,7 @@ describe('the key of the tokens', () => {
     assert.throws(read({ TRUST_PROXY: 'everybody' }), /TRUST_PROXY must be/);
   });
 
-  test('otherwise outlives a restart in a file of its owner', async () => {
+  test('is stored in a private file by default and survives a restart', async () => {
     const dataFolder = testFolder('gateway');
     const tokens = [];
     for (let start = 0; start < 2; start++) {
@@ -49,14 +49,14 @@ describe('X-Forwarded-For', () => {
     assertError(await guess(stranger, '192.0.2.1'), 429, 'RATE_LIMITED');
   }
 
-  test('counts for nothing from anybody', async () => {
+  test('is ignored by default', async () => {
     await using system = await startTestSystem();
     const stranger = new Person(system.url);
     await exhaust(stranger);
     assertError(await guess(stranger, '192.0.2.2'), 429, 'RATE_LIMITED');
   });
 
-  test('names the client where the proxy is trusted', async () => {
+  test('names the client if the proxy is trusted', async () => {
     await using system = await startTestSystem({ TRUST_PROXY: '127.0.0.1' });
     const stranger = new Person(system.url);
     await exhaust(stranger);

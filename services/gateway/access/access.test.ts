@@ -11,7 +11,7 @@ const cast = await castOf(system);
 const alice = { sub: 'editor', uid: 2, role: 'editor' };
 
 describe('signing in', () => {
-  test('gives a token that any JWT library reads', async () => {
+  test('gives a token that any JWT library verifies', async () => {
     const response = await cast.stranger.post('/auth/login', {
       username: 'editor',
       password: system.passwords.editor,
@@ -33,7 +33,7 @@ describe('signing in', () => {
     assert.deepEqual(claims, { ...alice, iss: 'post-gateway', aud: 'post-api' });
   });
 
-  test('is refused alike for a wrong password and an unknown name', async () => {
+  test('fails the same way for a wrong password and an unknown name', async () => {
     const wrong = await cast.stranger.post('/auth/login', { username: 'editor', password: 'guess' });
     const unknown = await cast.stranger.post('/auth/login', { username: 'nobody', password: 'guess' });
     assert.deepEqual(assertError(wrong, 401, 'INVALID_CREDENTIALS'), {});
@@ -41,7 +41,7 @@ describe('signing in', () => {
     assert.equal(wrong.json.error.message, unknown.json.error.message);
   });
 
-  test('wants a name and a password, as text', async () => {
+  test('requires a name and a password', async () => {
     const cases: [unknown, string[]][] = [
       [{}, ['username', 'password']],
       [{ username: '', password: '' }, ['username', 'password']],
@@ -68,14 +68,14 @@ describe('signing in', () => {
 });
 
 describe('a token', () => {
-  test('is read in any spelling of Bearer', async () => {
+  test('is accepted with Bearer in any case', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'BeArEr']) {
       const headers = { authorization: `${scheme} ${cast.alice.token}` };
       assert.equal((await cast.stranger.get('/posts', headers)).status, 200);
     }
   });
 
-  test('is needed, once, in the header', async () => {
+  test('is required once, in the header', async () => {
     const bad = ['', 'Bearer', 'Bearer ', `Basic ${cast.alice.token}`, `${cast.alice.token}`, 'Bearer a b'];
     for (const authorization of bad) {
       const response = await cast.stranger.get('/posts', { authorization });
@@ -87,7 +87,7 @@ describe('a token', () => {
     assert.equal(twice.status, 400);
   });
 
-  test('that is forged, expired or not for us is refused', async () => {
+  test('that is forged, expired or for another service is refused', async () => {
     const nowSeconds = Math.floor(Date.now() / 1_000);
     const [head = '', payload = '', signature = ''] = mint(alice).split('.');
     const forged = [
@@ -173,7 +173,7 @@ describe('roles', () => {
 });
 
 describe('the second factor', () => {
-  test('counts where exactly one line says true', async () => {
+  test('counts if exactly one header line is true', async () => {
     for (const line of ['true', ' true ', '\ttrue']) {
       const { id } = await cast.alice.create();
       const response = await cast.alice.raw('DELETE', `/posts/${id}`, ['x-mfa-VERIFIED', line]);
@@ -181,7 +181,7 @@ describe('the second factor', () => {
     }
   });
 
-  test('counts for nothing otherwise', async () => {
+  test('does not count otherwise', async () => {
     const { id } = await cast.alice.create();
     const lines = [
       ['X-MFA-Verified', 'false'],
@@ -215,7 +215,7 @@ describe('the second factor', () => {
     assert.equal(fields.reason, 'ROLE');
   });
 
-  test('can be wanted from the token instead', async () => {
+  test('can be required in the token instead', async () => {
     await using signed = await startTestSystem({ GATEWAY_JWT_SECRET: jwtSecret, MFA_ASSERTION: 'signed' });
     const { alice: claiming } = await castOf(signed);
     const { id } = await claiming.create();
@@ -257,7 +257,7 @@ describe('the order of checks', () => {
     }
   });
 
-  test('who is asking comes before what is sent', async () => {
+  test('access is checked before the body is read', async () => {
     const nonsense = '{"title":';
     assertError(await cast.stranger.post('/posts', nonsense), 401, 'UNAUTHORIZED');
     assertError(await cast.charlie.post('/posts', nonsense), 403, 'FORBIDDEN');
@@ -270,7 +270,7 @@ describe('the order of checks', () => {
     assertError(await cast.alice.put('/posts/999999', { title: 'x' }), 404, 'NOT_FOUND');
   });
 
-  test('what is sent is parsed before an integration is missed, and read after', async () => {
+  test('the body is parsed before an integration is required, and validated after', async () => {
     await using without = await startTestSystem({ INFERENCE: 'off' });
     const { alice } = await castOf(without);
     assertError(await alice.post('/ml/sentiment', '{"text":'), 400, 'INVALID_INPUT');

@@ -5,7 +5,7 @@ import type { PageAnswer } from '#kit/testing/page-client.ts';
 import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
 import { signedIn } from '../testing.ts';
 
-// The gateway runs here whatever TEST_RPC says, its backends as processes of their own, to be killed.
+// The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the test kills.
 process.env.TEST_RPC = 'local';
 const environment = {
   NODE_ENV: 'test',
@@ -28,14 +28,14 @@ after(async () => {
   await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
 });
 
-function assertKept(response: PageAnswer): void {
+function assertPreserved(response: PageAnswer): void {
   assert.equal(response.status, 503);
   assert.match(response.html, /Nothing was saved yet[\s\S]*Request <code>[\w-]+<\/code>/);
   assert.match(response.html, /value="Long work"[\s\S]*>\nof an hour<\/textarea>/);
   assert.match(response.html, /<html lang="en" data-failure>/);
 }
 
-test('where a backend is gone, pages say so and typed text stays', async () => {
+test('when a backend is down, pages say so and preserve the typed text', async () => {
   const [alice, bob] = [await signedIn(system, 'alice'), await signedIn(system, 'bob')];
   await alice.open('/posts/new');
   const typed = { title: 'Long work', body: 'of an hour', userId: '' };
@@ -44,14 +44,14 @@ test('where a backend is gone, pages say so and typed text stays', async () => {
   assert.equal(list.status, 503);
   assert.match(list.html, /Not available right now[\s\S]*Try again[\s\S]*Request <code>/);
   assert.ok(list.headers.get('retry-after'));
-  assertKept(await alice.send('/posts/new', typed));
+  assertPreserved(await alice.send('/posts/new', typed));
   assert.match((await bob.open('/status')).html, /Posts<\/td>[\s\S]*does not answer[\s\S]*Access decisions/);
   await alice.open('/posts/import');
   const upload = await alice.upload('/posts/import', { name: 'a.csv', content: 'title,body\na,b\n' });
   assert.match(upload.html, /The import ended early[\s\S]*0 posts saved/);
   await stopProcess(authz.child, 'SIGKILL');
-  // A decision may be remembered for a second.
+  // A decision may be cached for a second.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
-  assertKept(await alice.send('/posts/new', typed));
+  assertPreserved(await alice.send('/posts/new', typed));
   assert.equal((await bob.open('/status')).status, 503);
 });

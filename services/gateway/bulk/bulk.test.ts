@@ -23,7 +23,7 @@ async function total(): Promise<number> {
 }
 
 describe('a bulk', () => {
-  test('of good rows creates them in order', async () => {
+  test('of valid rows creates them in order', async () => {
     const before = await total();
     const posts = [...rows(999), { title: 'Last', body: 'b', userId: 9 }];
     const response = await cast.alice.post('/posts/bulk', { posts });
@@ -46,7 +46,7 @@ describe('a bulk', () => {
     assert.equal(last?.json.data.userId, 9);
   });
 
-  test('with bad rows creates the others and says what is wrong with each', async () => {
+  test('with invalid rows creates the others and reports each problem', async () => {
     const before = await total();
     const posts = [
       { title: 'Good', body: 'b' },
@@ -79,7 +79,7 @@ describe('a bulk', () => {
     assert.equal((await cast.charlie.get(`/posts/${postIds[1]}`)).json.data.title, 'Also good');
   });
 
-  test('of bad rows alone creates nothing and says so', async () => {
+  test('of invalid rows only creates nothing', async () => {
     const before = await total();
     const response = await cast.alice.post('/posts/bulk', { posts: [{}] });
     assert.equal(response.status, 207);
@@ -94,7 +94,7 @@ describe('a bulk', () => {
     assert.equal(await total(), before);
   });
 
-  test('that is no list of 1 to 1,000 creates nothing', async () => {
+  test('that is not a list of 1 to 1,000 posts creates nothing', async () => {
     const before = await total();
     for (const body of [
       {},
@@ -123,7 +123,7 @@ describe('a bulk', () => {
 describe('an idempotency key', () => {
   const body = { posts: [{ title: 'Once', body: 'b' }, {}] };
 
-  test('gives the same reply for the same body', async () => {
+  test('gives the same response for the same body', async () => {
     const headers = { 'idempotency-key': 'alice-1' };
     const first = await cast.alice.post('/posts/bulk', body, headers);
     assert.equal(first.status, 207);
@@ -143,7 +143,7 @@ describe('an idempotency key', () => {
     assertError(other, 409, 'CONFLICT');
   });
 
-  test('is the caller’s own', async () => {
+  test('belongs to one caller', async () => {
     const headers = { 'idempotency-key': 'shared' };
     const [alice, bob] = [
       await cast.alice.post('/posts/bulk', body, headers),
@@ -153,7 +153,7 @@ describe('an idempotency key', () => {
     assert.notDeepEqual(alice.json.data.postIds, bob.json.data.postIds);
   });
 
-  test('keeps a reply without any created post, too', async () => {
+  test('also repeats a response without created posts', async () => {
     const headers = { 'idempotency-key': 'alice-3' };
     const first = await cast.alice.post('/posts/bulk', { posts: [{}] }, headers);
     const again = await cast.alice.post('/posts/bulk', { posts: [{}] }, headers);
@@ -161,7 +161,7 @@ describe('an idempotency key', () => {
     assert.deepEqual(again.json, first.json);
   });
 
-  test('sent many times at once creates once', async () => {
+  test('creates the posts once if it is sent many times at once', async () => {
     const headers = { 'idempotency-key': 'alice-4' };
     const before = await total();
     const responses = await Promise.all(
@@ -172,7 +172,7 @@ describe('an idempotency key', () => {
     assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
   });
 
-  test('that cannot be one is refused', async () => {
+  test('that is invalid is refused', async () => {
     for (const key of ['', 'a b', 'é', 'a'.repeat(256)]) {
       const fields = assertError(
         await cast.alice.post('/posts/bulk', body, { 'idempotency-key': key }),
@@ -185,7 +185,7 @@ describe('an idempotency key', () => {
 });
 
 describe('a large bulk', () => {
-  test('of 126 MB goes in, and others hardly notice', async () => {
+  test('of 126 MB is created without slowing other requests down', async () => {
     const sender = join(import.meta.dirname, 'testing-sender.ts');
     const sent = run(process.execPath, [sender, `${system.url}/api/v1/posts/bulk`, cast.alice.token ?? '']);
     let isSent = false;
@@ -213,7 +213,7 @@ describe('a large bulk', () => {
     );
   });
 
-  test('is checked like a small one', async () => {
+  test('is validated like a small one', async () => {
     const filler = { title: 'Fog', body: 'b'.repeat(10_000) };
     const good = Array(200).fill(filler);
     const response = await cast.alice.post('/posts/bulk', { posts: [...good, { title: 7 }] });
@@ -249,7 +249,7 @@ describe('a large bulk', () => {
     await response.text();
   });
 
-  test('that takes too much memory is refused, and the service goes on', async () => {
+  test('that needs too much memory is refused, and the service keeps working', async () => {
     const response = await cast.alice.post('/posts/bulk', Buffer.alloc(120_000_000, '[{},{}'));
     assert.ok([400, 413].includes(response.status), response.text);
     assert.equal((await cast.charlie.get('/posts?pageSize=1')).status, 200);

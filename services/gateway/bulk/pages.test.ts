@@ -10,7 +10,7 @@ const cast = await castOf(system);
 const { alice, charlie } = await visitorsOf(system);
 
 describe('import without scripts', () => {
-  test('saves the good rows and lists the bad ones by their number', async () => {
+  test('saves the valid rows and lists the invalid ones by number', async () => {
     const content =
       'title,body,userId\r\nOne,"first, ""quoted""",7\r\n,no title,\r\nTwo,second,x\r\nThree,third,\r\n';
     await alice.open('/posts/import');
@@ -28,7 +28,7 @@ describe('import without scripts', () => {
     );
   });
 
-  test('takes a large JSON file in pieces', async () => {
+  test('accepts a large JSON file', async () => {
     const posts = Array.from({ length: 2_345 }, (_, index) => ({
       title: `Row ${index}`,
       body: 'x'.repeat(200),
@@ -41,7 +41,7 @@ describe('import without scripts', () => {
     assert.match(html, /2,345 posts saved\./);
   });
 
-  test('says why a file cannot be used, and what was saved before', async () => {
+  test('says why a file is invalid, and what was saved before', async () => {
     const files: [name: string, content: string | Uint8Array<ArrayBuffer>, message: RegExp][] = [
       ['a.csv', '', /The file is empty/],
       ['a.csv', 'id,name\n1,x\n', /must name a column title/],
@@ -65,7 +65,7 @@ describe('import without scripts', () => {
     );
   });
 
-  test('takes no file without the form’s token', async () => {
+  test('refuses a file without the token of the form', async () => {
     await alice.open('/posts/import');
     const token = alice.token;
     alice.token = 'x';
@@ -86,11 +86,11 @@ describe('rows of an import with scripts', () => {
       headers: { accept: 'application/json', 'content-type': 'application/json', 'x-csrf-token': token },
     });
 
-  test('are saved once, however often they arrive', async () => {
+  test('are saved once, even if they arrive twice', async () => {
     const posts = [{ title: 'Once', body: 'x' }, { title: '' }];
-    const piece = { key: `test-${Date.now()}`, first: 11, posts };
+    const batch = { key: `test-${Date.now()}`, first: 11, posts };
     const before = (await cast.alice.get('/posts')).json.pagination.totalItems;
-    const [one, two] = [await send(alice, piece), await send(alice, piece)];
+    const [one, two] = [await send(alice, batch), await send(alice, batch)];
     assert.equal(one.html, two.html);
     const saved = JSON.parse(one.html);
     assert.equal(saved.created, 1);
@@ -99,12 +99,12 @@ describe('rows of an import with scripts', () => {
     assert.equal((await cast.alice.get('/posts')).json.pagination.totalItems, before + 1);
   });
 
-  test('need a token, a right and a shape', async () => {
-    const piece = { key: 'k', first: 1, posts: [{ title: 'a', body: 'b' }] };
-    assert.equal((await send(alice, piece, 'x')).status, 403);
-    assert.equal((await send(charlie, piece)).status, 403);
-    assert.equal((await send(new PageClient(system.url), piece)).status, 401);
-    for (const bad of [{}, { ...piece, posts: [] }, { ...piece, key: 'a b' }, { ...piece, first: 0 }]) {
+  test('need a token, write access and valid fields', async () => {
+    const batch = { key: 'k', first: 1, posts: [{ title: 'a', body: 'b' }] };
+    assert.equal((await send(alice, batch, 'x')).status, 403);
+    assert.equal((await send(charlie, batch)).status, 403);
+    assert.equal((await send(new PageClient(system.url), batch)).status, 401);
+    for (const bad of [{}, { ...batch, posts: [] }, { ...batch, key: 'a b' }, { ...batch, first: 0 }]) {
       assert.equal((await send(alice, bad)).status, 400);
     }
   });

@@ -37,8 +37,8 @@ function fetchRaw(
   return promise;
 }
 
-describe('an export of nothing', () => {
-  test('is an empty list, or a header', async () => {
+describe('an export without posts', () => {
+  test('is an empty list or only a header', async () => {
     assert.equal((await cast.charlie.get('/posts/export')).text, '[]');
     const csv = await cast.charlie.get('/posts/export?format=csv');
     assert.equal(csv.text, 'id,userId,title,body,createdAt,updatedAt\r\n');
@@ -57,7 +57,7 @@ describe('an export', () => {
     await cast.alice.delete(`/posts/${posts.splice(3, 1)[0]?.id}`, { 'x-mfa-verified': 'true' });
   });
 
-  test('is every post by id, as JSON', async () => {
+  test('as JSON is a list of all posts by id', async () => {
     const response = await cast.charlie.get('/posts/export');
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -69,7 +69,7 @@ describe('an export', () => {
     assert.deepEqual((await cast.charlie.get('/posts/export?format=json')).json, posts);
   });
 
-  test('is a table that any reader of RFC 4180 takes, as CSV', async () => {
+  test('as CSV is a table that RFC 4180 parsers accept', async () => {
     const response = await cast.charlie.get('/posts/export?format=csv&safe=0');
     assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
     assert.match(response.headers.get('content-disposition') ?? '', /\.csv"$/);
@@ -87,7 +87,7 @@ describe('an export', () => {
     assert.equal((await cast.charlie.get('/posts/export?format=csv&safe=1')).text, safe.text);
   });
 
-  test('has a byte order mark where asked for', async () => {
+  test('has a byte order mark on request', async () => {
     const { bytes } = await fetchRaw('/posts/export?format=csv&bom=1');
     assert.deepEqual([...bytes.subarray(0, 5)], [0xef, 0xbb, 0xbf, 0x69, 0x64]);
     const plain = await fetchRaw('/posts/export?format=csv&bom=0');
@@ -108,7 +108,7 @@ describe('an export', () => {
     assert.deepEqual((await cast.charlie.get('/posts/export?userId=77')).json, []);
   });
 
-  test('is compressed as the client likes', async () => {
+  test('is compressed as the client prefers', async () => {
     const plain = (await fetchRaw('/posts/export')).bytes;
     const gzip = await fetchRaw('/posts/export', { 'accept-encoding': 'gzip' });
     assert.equal(gzip.response.headers['content-encoding'], 'gzip');
@@ -120,14 +120,14 @@ describe('an export', () => {
     assert.equal((await fetchRaw('/posts/export')).response.headers['content-encoding'], undefined);
   });
 
-  test('by HEAD is only its head', async () => {
+  test('by HEAD has no body', async () => {
     const response = await cast.charlie.call('HEAD', '/posts/export?format=csv');
     assert.equal(response.status, 200);
     assert.equal(response.text, '');
     assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
   });
 
-  test('names a parameter that is wrong', async () => {
+  test('names an invalid parameter', async () => {
     const cases: [string, string][] = [
       ['format=xml', 'format'],
       ['format=', 'format'],
@@ -151,7 +151,7 @@ describe('a large export', () => {
     for (let count = 0; count < 4; count++) await cast.alice.post('/posts/bulk', { posts });
   });
 
-  test('is one snapshot, whole', async () => {
+  test('is one complete snapshot', async () => {
     const [{ json }] = await Promise.all([
       cast.charlie.get('/posts/export?userId=5'),
       cast.alice.create({ userId: 5 }),
@@ -164,7 +164,7 @@ describe('a large export', () => {
     );
   });
 
-  test('that nobody waits for any more holds nothing up', async () => {
+  test('whose client disconnects blocks nothing', async () => {
     for (let count = 0; count < 5; count++) {
       const gone = new AbortController();
       const response = await fetch(`${system.url}/api/v1/posts/export`, {

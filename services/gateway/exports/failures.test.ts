@@ -7,7 +7,7 @@ import { assertError, castOf, signedIn, until } from '../testing.ts';
 import { bytesOf, fill, listOf, metricsOf, open, settingsOf } from './testing.ts';
 
 describe('a store that dies', () => {
-  test('in the middle of an export leaves the client its whole file', async () => {
+  test('during an export does not interrupt the download', async () => {
     const doomed = await startTestS3();
     await using system = await startTestSystem(settingsOf(doomed));
     const cast = await castOf(system);
@@ -29,8 +29,8 @@ describe('a store that dies', () => {
     assertError(await cast.charlie.get('/exports'), 503, 'SERVICE_UNAVAILABLE');
     assertError(await cast.charlie.get(`/exports/${stored.Key}`), 503, 'SERVICE_UNAVAILABLE');
     assert.equal((await metricsOf(system, 1_100)).up, 0);
-    const reader = await signedIn(system, 'charlie');
-    const page = await reader.open('/exports');
+    const visitor = await signedIn(system, 'charlie');
+    const page = await visitor.open('/exports');
     assert.equal(page.status, 503);
     assert.match(page.html, /The stored exports are not available/);
     const ready = await fetch(`${system.url}/readiness`);
@@ -44,16 +44,16 @@ describe('a store that dies', () => {
     await doomed.revive();
     assert.deepEqual(await listOf(cast), [stored]);
     assert.ok((await cast.charlie.get(`/exports/${stored.Key}`)).text === expected);
-    assert.match((await reader.open('/exports')).html, /The latest export was not stored/);
+    assert.match((await visitor.open('/exports')).html, /The latest export was not stored/);
     await cast.charlie.get('/posts/export?userId=77');
     await until(async () => (await metricsOf(system)).stored === 2);
     assert.equal((await metricsOf(system, 1_100)).up, 1);
-    assert.doesNotMatch((await reader.open('/exports')).html, /The latest export was not stored/);
+    assert.doesNotMatch((await visitor.open('/exports')).html, /The latest export was not stored/);
   });
 });
 
 describe('a store that is slow', () => {
-  test('gets its copy later, and keeps no client waiting', async () => {
+  test('gets its copy later, and no client waits', async () => {
     const slow = await startTestS3();
     await using system = await startTestSystem(settingsOf(slow));
     const cast = await castOf(system);
@@ -67,7 +67,7 @@ describe('a store that is slow', () => {
     assert.ok((await bytesOf(cast, `/exports/${stored?.Key}`)).equals(sent));
   });
 
-  test('has no copy where there is no room for it to wait', async () => {
+  test('gets no copy if there is no space to buffer it', async () => {
     const slow = await startTestS3();
     await using system = await startTestSystem({ ...settingsOf(slow), EXPORT_SPILL_MIB: '0' });
     const cast = await castOf(system);
@@ -82,7 +82,7 @@ describe('a store that is slow', () => {
 });
 
 describe('a gateway that is killed', () => {
-  test('in the middle of an export leaves only whole files in the list', async (context) => {
+  test('during an export leaves only complete files in the list', async (context) => {
     const passwords = { admin: 'admin-admin', editor: 'editor-editor', viewer: 'viewer-viewer' };
     const environment = {
       NODE_ENV: 'test',

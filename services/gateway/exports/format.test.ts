@@ -23,13 +23,13 @@ function recordOf(texts: { title?: string; body?: string }, safe = true): string
   return csvRecords([post(texts)], { safe });
 }
 
-test('a post is one record with CRLF', () => {
+test('a post is one record that ends with CRLF', () => {
   assert.equal(csvHeader, 'id,userId,title,body,createdAt,updatedAt\r\n');
   assert.equal(recordOf({}), `42,2,Fog,The ferries wait.,${createdAt},${createdAt}\r\n`);
   assert.equal(csvRecords([], { safe: true }), '');
 });
 
-test('quotes stand where they are needed, and only there', () => {
+test('cells are quoted only if necessary', () => {
   assert.match(recordOf({ title: 'one, two' }), /^42,2,"one, two",The/);
   assert.match(recordOf({ title: 'say "hi"' }), /^42,2,"say ""hi""",The/);
   assert.match(recordOf({ title: 'two\nlines' }), /^42,2,"two\nlines",The/);
@@ -37,7 +37,7 @@ test('quotes stand where they are needed, and only there', () => {
   assert.match(recordOf({ title: 'Füße 👟' }), /^42,2,Füße 👟,The/);
 });
 
-test('text that a spreadsheet would run is made harmless, numbers are left alone', () => {
+test('text that a spreadsheet would evaluate gets an apostrophe, numbers do not', () => {
   const cases: [string, string][] = [
     ['=1+1', "'=1+1"],
     ['+49 170', "'+49 170"],
@@ -59,7 +59,7 @@ test('text that a spreadsheet would run is made harmless, numbers are left alone
   assert.match(recordOf({ title: '=1+1' }, false), /^42,2,=1\+1,/);
 });
 
-test('what is written is read again', () => {
+test('a CSV parser reads the same text back', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }),
     fc.string({

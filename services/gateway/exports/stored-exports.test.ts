@@ -24,17 +24,17 @@ for (const [place, system] of Object.entries(systems)) {
       cast = await castOf(system);
     });
 
-    test('are none at first', async () => {
+    test('are an empty list at first', async () => {
       const response = await cast.charlie.get('/exports');
       assert.equal(response.status, 200);
       assert.deepEqual(response.json, { data: [] });
     });
 
-    test('are stored as they were sent, and listed', async () => {
+    test('are the bytes of the download, and listed', async () => {
       await cast.alice.create({ title: '=1+1', body: 'é😀' });
       const startedMs = Date.now();
       for (const query of ['', '?format=csv', '?format=csv&safe=0&bom=1']) {
-        // As text it would lose its mark.
+        // Decoded as text it would lose its byte order mark.
         let sent: Buffer = Buffer.alloc(0);
         const added = await addedBy(cast, async () => {
           sent = await bytesOf(cast, `/posts/export${query}`);
@@ -52,7 +52,7 @@ for (const [place, system] of Object.entries(systems)) {
       }
     });
 
-    test('go by their whole key, plain or encoded, or their bare name', async () => {
+    test('are found by key, plain or encoded, or by name', async () => {
       const { Key = '', Size } = (await list()).find(({ Key }) => Key.endsWith('.json')) ?? {};
       const name = Key.slice('exports/'.length);
       for (const path of [Key, encodeURIComponent(Key), name]) {
@@ -65,7 +65,7 @@ for (const [place, system] of Object.entries(systems)) {
       }
     });
 
-    test('are for those who may read exports', async () => {
+    test('need access to exports', async () => {
       const [newest] = await list();
       for (const path of ['/exports', `/exports/${newest?.Key}`, '/exports/nonsense']) {
         assertError(await cast.stranger.get(path), 401, 'UNAUTHORIZED');
@@ -75,7 +75,7 @@ for (const [place, system] of Object.entries(systems)) {
       }
     });
 
-    test('that are missing, or lead elsewhere, are not found', async () => {
+    test('are not found if the key is unknown or leads elsewhere', async () => {
       const [newest] = await list();
       const paths = [
         'posts_export_20000101_000000.json',
@@ -95,7 +95,7 @@ for (const [place, system] of Object.entries(systems)) {
       assert.equal(plain.status, 404);
     });
 
-    test('are given in ranges, and not again to who has them', async () => {
+    test('support ranges and conditional requests', async () => {
       const [newest] = await list();
       const path = `/exports/${newest?.Key}`;
       const whole = await bytesOf(cast, path);
@@ -139,7 +139,7 @@ for (const [place, system] of Object.entries(systems)) {
       }
     });
 
-    test('take the next free second, one after the other and at once', async () => {
+    test('take the next free second, in sequence and at once', async () => {
       const before = await list();
       const sent = await Promise.all(
         Array.from({ length: 5 }, async () => (await cast.charlie.get('/posts/export')).text),
@@ -160,7 +160,7 @@ for (const [place, system] of Object.entries(systems)) {
       );
     });
 
-    test('by HEAD, or that are refused, leave no copy', async () => {
+    test('leave no copy after HEAD or an error', async () => {
       const before = await list();
       await cast.charlie.call('HEAD', '/posts/export');
       assertError(await cast.charlie.get('/posts/export?format=xml'), 400, 'INVALID_INPUT');
@@ -175,14 +175,14 @@ for (const [place, system] of Object.entries(systems)) {
       await fill(cast);
     });
 
-    test('are stored whole, in several parts', async () => {
+    test('are stored completely, in several parts', async () => {
       const sent = await bytesOf(cast, '/posts/export?userId=5');
       assert.ok(sent.length > 24_000_000);
       const stored = await until(async () => (await listOf(cast)).find(({ Size }) => Size === sent.length));
       assert.ok((await bytesOf(cast, `/exports/${stored.Key}`)).equals(sent));
     });
 
-    test('leave nothing when their client goes away', async () => {
+    test('leave nothing if the client disconnects', async () => {
       const before = await metricsOf(system);
       const stored = await listOf(cast);
       for (let count = 0; count < 3; count++) await abandon(cast, '/posts/export');

@@ -35,7 +35,7 @@ function idsOf({ json }: ApiResponse): number[] {
 }
 
 describe('a list', () => {
-  test('is newest first, with its place among the pages', async () => {
+  test('is newest first, with pagination', async () => {
     const response = await list();
     assert.equal(response.status, 200);
     assert.deepEqual(Object.keys(response.json), ['data', 'pagination', 'meta']);
@@ -71,7 +71,7 @@ describe('a list', () => {
     assert.deepEqual(idsOf(await list('?sortBy=title')), idsOf(await list('?sortBy=title&sortOrder=desc')));
   });
 
-  test('of one user has only theirs', async () => {
+  test('of one user has only the posts of that user', async () => {
     const response = await list('?userId=2');
     assert.deepEqual(
       idsOf(response),
@@ -108,7 +108,7 @@ describe('a list', () => {
     assert.equal((await list('?search=fog&userId=2')).json.pagination.totalItems, 1);
   });
 
-  test('that is empty says so', async () => {
+  test('without matches is empty', async () => {
     const response = await list('?userId=77&page=3');
     assert.deepEqual(response.json.data, []);
     assert.deepEqual(response.json.pagination, {
@@ -124,7 +124,7 @@ describe('a list', () => {
 });
 
 describe('pages', () => {
-  test('have links to each other', async () => {
+  test('link to each other', async () => {
     const { pagination } = (await list('?pageSize=3&page=2&sortBy=title&search=o')).json;
     assert.equal(pagination.totalItems, 10);
     const response = await list('?pageSize=3&page=2&sortBy=title&search=o');
@@ -170,7 +170,7 @@ describe('pages', () => {
     assert.equal((await list('?pageSize=1')).json.data.length, 1);
   });
 
-  test('cover each post exactly once', async () => {
+  test('contain each post exactly once', async () => {
     const queries = fc.record({
       pageSize: fc.integer({ min: 1, max: 11 }),
       sortBy: fc.constantFrom('id', 'title', 'createdAt', 'updatedAt'),
@@ -195,7 +195,7 @@ describe('pages', () => {
   });
 });
 
-test('a parameter that is wrong is named', async () => {
+test('an invalid parameter is named', async () => {
   const cases: [string, string][] = [
     ['page=0', 'page'],
     ['page=-1', 'page'],

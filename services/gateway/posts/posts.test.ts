@@ -12,7 +12,7 @@ const fog = { title: 'Fog', body: 'The ferries wait.' };
 const confirmed = { 'x-mfa-verified': 'true' };
 
 describe('creating a post', () => {
-  test('gives it back with its six fields', async () => {
+  test('returns it with its six fields', async () => {
     const response = await cast.alice.post('/posts', { userId: 7, ...fog });
     assert.equal(response.status, 201);
     assert.deepEqual(Object.keys(response.json), ['data', 'meta']);
@@ -29,7 +29,7 @@ describe('creating a post', () => {
     assert.equal(read.headers.get('etag'), response.headers.get('etag'));
   });
 
-  test('is for the caller unless said otherwise', async () => {
+  test('is for the caller by default', async () => {
     assert.equal((await cast.alice.create()).userId, 2);
     assert.equal((await cast.bob.create()).userId, 1);
     assert.equal(
@@ -38,7 +38,7 @@ describe('creating a post', () => {
     );
   });
 
-  test('keeps text as it is, up to its length in code points', async () => {
+  test('stores text unchanged, with lengths in code points', async () => {
     const texts = [
       { title: '😀'.repeat(500), body: '𝕏'.repeat(10_000) },
       { title: 'e\u0301 is not \u00e9', body: '  spaces stay \r\n\t' },
@@ -52,7 +52,7 @@ describe('creating a post', () => {
     }
   });
 
-  test('ignores what it does not know, and what only we set', async () => {
+  test('ignores unknown and read-only fields', async () => {
     const body = `{"title":"x","title":"Fog","body":"b","id":1,"createdAt":"2000-01-01T00:00:00Z","extra":{"a":[]},
       "__proto__":{"userId":9},"constructor":{"prototype":{"userId":9}},"toString":7}`;
     const response = await cast.alice.post('/posts', body);
@@ -64,7 +64,7 @@ describe('creating a post', () => {
     assert.notEqual(createdAt.slice(0, 4), '2000');
   });
 
-  test('names every field that is wrong', async () => {
+  test('names every invalid field', async () => {
     const cases: [unknown, Record<string, RegExp>][] = [
       [{}, { title: /required/, body: /required/ }],
       [
@@ -108,7 +108,7 @@ describe('creating a post', () => {
     }
   });
 
-  test('needs an object in JSON', async () => {
+  test('requires a JSON object', async () => {
     for (const body of ['[]', '"text"', '7', 'null', 'true']) {
       assertError(await cast.alice.post('/posts', body), 422, 'VALIDATION_FAILED');
     }
@@ -135,14 +135,14 @@ describe('creating a post', () => {
     assertError(await cast.alice.post('/posts', padding(262_144)), 413, 'PAYLOAD_TOO_LARGE');
   });
 
-  test('at once from many gives each its own id', async () => {
+  test('many times at once gives each post its own id', async () => {
     const created = await Promise.all(Array.from({ length: 50 }, () => cast.alice.create()));
     assert.equal(new Set(created.map(({ id }) => id)).size, 50);
   });
 });
 
 describe('reading a post', () => {
-  test('that does not exist is 404, and what cannot be an id is 400', async () => {
+  test('that does not exist is 404, and an invalid id is 400', async () => {
     for (const id of ['999999', '9007199254740991']) {
       assertError(await cast.alice.get(`/posts/${id}`), 404, 'NOT_FOUND');
     }
@@ -167,7 +167,7 @@ describe('reading a post', () => {
     }
   });
 
-  test('again costs nothing where it has not changed', async () => {
+  test('is 304 if it has not changed', async () => {
     const { id } = await cast.alice.create();
     const etag = (await cast.alice.get(`/posts/${id}`)).headers.get('etag') ?? '';
     for (const known of [etag, `"x", W/${etag}`, '*']) {
@@ -192,7 +192,7 @@ describe('reading a post', () => {
     assert.equal((await cast.alice.call('HEAD', '/posts/999999')).status, 404);
   });
 
-  test('tells by OPTIONS what else there is', async () => {
+  test('lists the methods for OPTIONS', async () => {
     const response = await cast.stranger.call('OPTIONS', '/posts/1');
     assert.equal(response.status, 204);
     assert.equal(response.headers.get('allow'), 'GET, HEAD, PUT, DELETE, OPTIONS');
@@ -201,7 +201,7 @@ describe('reading a post', () => {
 });
 
 describe('changing a post', () => {
-  test('changes what is given', async () => {
+  test('changes the given fields', async () => {
     const before = await cast.alice.create();
     const response = await cast.bob.put(`/posts/${before.id}`, { body: 'They left.' });
     assert.equal(response.status, 200);
@@ -213,7 +213,7 @@ describe('changing a post', () => {
     assert.deepEqual((await cast.alice.get(`/posts/${before.id}`)).json, response.json);
   });
 
-  test('by nothing changes nothing', async () => {
+  test('without fields changes nothing', async () => {
     const before = await cast.alice.create();
     for (const nothing of [{}, { userId: 99 }, { userId: 'x', id: 1, extra: true }]) {
       const response = await cast.alice.put(`/posts/${before.id}`, nothing);
@@ -223,7 +223,7 @@ describe('changing a post', () => {
     assertError(await cast.alice.call('PUT', `/posts/${before.id}`), 400, 'INVALID_INPUT');
   });
 
-  test('is checked like creating', async () => {
+  test('is validated like creating', async () => {
     const { id } = await cast.alice.create();
     for (const change of [{ title: null }, { title: ' ' }, { title: 'a'.repeat(501) }, { title: '\ud800' }]) {
       const fields = assertError(await cast.alice.put(`/posts/${id}`, change), 422, 'VALIDATION_FAILED');
@@ -232,7 +232,7 @@ describe('changing a post', () => {
     assertError(await cast.alice.put('/posts/999999', { title: 'x' }), 404, 'NOT_FOUND');
   });
 
-  test('is refused where somebody else was faster', async () => {
+  test('is refused after a conflicting change', async () => {
     const { id } = await cast.alice.create();
     const path = `/posts/${id}`;
     const first = (await cast.alice.get(path)).headers.get('etag') ?? '';
@@ -268,7 +268,7 @@ describe('changing a post', () => {
 });
 
 describe('deleting a post', () => {
-  test('is final', async () => {
+  test('is permanent', async () => {
     const { id } = await cast.alice.create();
     const response = await cast.alice.delete(`/posts/${id}`, confirmed);
     assert.equal(response.status, 200);
@@ -280,7 +280,7 @@ describe('deleting a post', () => {
     assert.ok((await cast.alice.create()).id > id);
   });
 
-  test('heeds If-Match', async () => {
+  test('honors If-Match', async () => {
     const { id } = await cast.alice.create();
     const stale = { ...confirmed, 'if-match': '"nonsense"' };
     assertError(await cast.alice.delete(`/posts/${id}`, stale), 412, 'PRECONDITION_FAILED');

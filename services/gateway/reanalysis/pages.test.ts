@@ -12,7 +12,7 @@ const cast = await castOf(system);
 const { alice, charlie } = await visitorsOf(system);
 
 describe('reanalyses', () => {
-  test('are none at first, are asked for by a button, and end with a result', async () => {
+  test('are requested by a button and end with a result', async () => {
     await cast.alice.create();
     assert.match((await alice.open('/analysis')).html, new RegExp(`href="${path}"`));
     assert.match((await alice.open(path)).html, /No reanalyses yet/);
@@ -26,7 +26,7 @@ describe('reanalyses', () => {
     assert.match(html, /1 post counted, statistics correct, 1 post classified/);
   });
 
-  test('are asked for and canceled by those who may write', async () => {
+  test('need write access to be requested and canceled', async () => {
     assert.doesNotMatch((await charlie.open(path)).html, /Reanalyze now|>Cancel</);
     assert.equal((await charlie.send(path, {})).status, 403);
     assert.equal((await charlie.send(`${path}/x/cancel`, {})).status, 403);
@@ -34,7 +34,7 @@ describe('reanalyses', () => {
     assert.equal((await alice.send(`${path}/7b9e8f5e-3a55-4a0a-8a57-0c1d2e3f4a5b/cancel`, {})).status, 404);
   });
 
-  test('that have ended are not canceled', async () => {
+  test('that have finished are not canceled', async () => {
     const { jobId } = (await cast.alice.post('/posts/reanalyze')).json.data;
     await until(async () => {
       const { json } = await cast.alice.get(`/posts/reanalyze/${jobId}`);
@@ -45,7 +45,7 @@ describe('reanalyses', () => {
     assert.match((await alice.open(path)).html, /The reanalysis had already finished\./);
   });
 
-  test('are not there where the broker is off', async () => {
+  test('are not available if the broker is off', async () => {
     await using off = await startTestSystem({ MESSAGE_BROKER: 'off' });
     const editor = await signedIn(off, 'alice');
     const { status, html } = await editor.open(path);
@@ -55,29 +55,8 @@ describe('reanalyses', () => {
   });
 });
 
-describe('the page of a post', () => {
-  test('shows its sentiment soon after it was saved, and anew after a change', async () => {
-    const { id } = await cast.alice.create({ title: 'Best day', body: 'I love it, it is wonderful!' });
-    const shows = (label: string) =>
-      until(async () => (await charlie.open(`/posts/${id}`)).html.includes(`>${label}</span>`));
-    await shows('positive');
-    assert.match((await charlie.open(`/posts/${id}`)).html, /By the model octavo-1/);
-    await cast.alice.put(`/posts/${id}`, { title: 'Worst day', body: 'Horrible, I am so disappointed.' });
-    await shows('negative');
-  });
-
-  test('is there where posts are not classified', async () => {
-    await using off = await startTestSystem({ INFERENCE: 'off' });
-    const { alice: editor } = await castOf(off);
-    const { id } = await editor.create();
-    const { status, html } = await (await signedIn(off, 'charlie')).open(`/posts/${id}`);
-    assert.equal(status, 200);
-    assert.doesNotMatch(html, /Sentiment/);
-  });
-});
-
 describe('in a browser', { skip: browser.skip }, () => {
-  test('a bar moves until the reanalysis has ended, without a reload by hand', async () => {
+  test('the progress bar moves until the reanalysis has finished, without a manual reload', async () => {
     const posts = Array.from({ length: 1_000 }, (_, index) => ({
       title: `Ferry ${index}`,
       body: 'It is late. '.repeat(60),

@@ -11,20 +11,20 @@ import { assertError, castOf, type Person } from '../testing.ts';
 const praise = 'I love this place, the food was wonderful!';
 const complaint = 'Horrible service, I am so disappointed.';
 
-describe('with tables', async () => {
+describe('with jobs in the database', async () => {
   const system = await startTestSystem();
   after(() => system[Symbol.asyncDispose]());
-  await works(system);
+  await testReanalyses(system);
 });
 
 describe('with NATS', { skip: natsIsMissing() }, async () => {
   const nats = await startTestNats();
   const system = await startTestSystem({ NATS_URL: nats.url });
   after(() => system[Symbol.asyncDispose]());
-  await works(system);
+  await testReanalyses(system);
   const { alice, bob, charlie } = await castOf(system);
 
-  test('one trace goes from the request to the event, and to what comes of it', async (context) => {
+  test('one trace connects the request, its event and the classification', async (context) => {
     const connection = await connect({ servers: nats.url });
     context.after(() => connection.close());
     const subscription = connection.subscribe('octavo.posts.*');
@@ -46,7 +46,7 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     assert.deepEqual(seen, ['octavo.posts.post-created-v1', 'octavo.posts.post-sentiment-v1']);
   });
 
-  test('while the broker is down posts are kept, and told and classified once it is back', async () => {
+  test('posts written while the broker is down are published and classified when it is back', async () => {
     await nats.kill();
     assertError(await alice.post('/posts/reanalyze'), 503, 'SERVICE_UNAVAILABLE');
     const { id } = await alice.create({ title: 'Meanwhile', body: complaint });
@@ -64,10 +64,10 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     await nats.revive();
     assert.equal((await sentimentOf(charlie, id)).label, 'negative');
     await until(async () => (await readiness(system)).messageBroker === undefined);
-    await reanalysed(alice);
+    await reanalyze(alice);
   });
 
-  test('a broker that hangs is unavailable in time, and heals', async () => {
+  test('a hanging broker is unavailable in time, and recovers', async () => {
     nats.freeze();
     const startedMs = performance.now();
     assertError(await alice.post('/posts/reanalyze'), 503, 'SERVICE_UNAVAILABLE');
@@ -75,15 +75,15 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     const { id } = await alice.create({ title: 'Frozen', body: complaint });
     nats.thaw();
     assert.equal((await sentimentOf(charlie, id)).label, 'negative');
-    await reanalysed(alice);
+    await reanalyze(alice);
   });
 });
 
-/** What holds with either broker. */
-async function works(system: TestSystem): Promise<void> {
+/** What both brokers must do. */
+async function testReanalyses(system: TestSystem): Promise<void> {
   const { alice, bob, charlie, stranger } = await castOf(system);
 
-  test('a reanalysis is queued, done and told', async () => {
+  test('a reanalysis is queued, runs and reports its result', async () => {
     await alice.create({ title: 'One', body: praise });
     const asked = await alice.post('/posts/reanalyze');
     assert.equal(asked.status, 202, asked.text);
@@ -113,7 +113,7 @@ async function works(system: TestSystem): Promise<void> {
     assertError(late, 409, 'CONFLICT');
   });
 
-  test('who may not ask for one, and what does not exist', async () => {
+  test('a reanalysis needs write access, and a missing one is 404', async () => {
     assertError(await charlie.post('/posts/reanalyze'), 403, 'FORBIDDEN');
     assertError(await stranger.post('/posts/reanalyze'), 401, 'UNAUTHORIZED');
     assertError(await charlie.delete(`/posts/reanalyze/${newId()}`), 403, 'FORBIDDEN');
@@ -125,7 +125,7 @@ async function works(system: TestSystem): Promise<void> {
     assertError(await alice.put('/posts/reanalyze', {}), 405, 'METHOD_NOT_ALLOWED');
   });
 
-  test('a new post gets its sentiment, another text another one, and a deleted post has none', async () => {
+  test('a new post is classified, a changed one again, and a deleted one has no sentiment', async () => {
     const { id } = await alice.create({ title: 'Lunch', body: praise });
     const { label, probabilities, model, classifiedAt, ...rest } = await sentimentOf(charlie, id);
     assert.deepEqual(rest, {});
@@ -140,7 +140,7 @@ async function works(system: TestSystem): Promise<void> {
     assertError(await charlie.get(`/posts/${id}/sentiment`), 404, 'NOT_FOUND');
   });
 
-  test('who may not see a sentiment, and what has none', async () => {
+  test('a sentiment needs a token, and a missing one is 404', async () => {
     assertError(await stranger.get('/posts/1/sentiment'), 401, 'UNAUTHORIZED');
     assertError(await charlie.get('/posts/9007199254740991/sentiment'), 404, 'NOT_FOUND');
     for (const id of ['0', '-1', 'x', '1.5']) {
@@ -148,7 +148,7 @@ async function works(system: TestSystem): Promise<void> {
     }
   });
 
-  test('posts of a bulk are classified too', async () => {
+  test('posts of a bulk request are classified, too', async () => {
     const posts = Array.from({ length: 200 }, (_, index) => ({
       title: `Bulk ${index}`,
       body: index % 2 === 0 ? praise : complaint,
@@ -161,13 +161,13 @@ async function works(system: TestSystem): Promise<void> {
     assert.deepEqual(labels, new Set(['0 positive', '1 negative']));
   });
 
-  test('reanalyses may be asked for at once', async () => {
-    const asked = await Promise.all([1, 2, 3].map(() => reanalysed(alice)));
+  test('several reanalyses can be requested at once', async () => {
+    const asked = await Promise.all([1, 2, 3].map(() => reanalyze(alice)));
     assert.equal(new Set(asked.map(({ jobId }) => jobId)).size, 3);
   });
 }
 
-async function reanalysed(person: Person) {
+async function reanalyze(person: Person) {
   const asked = await person.post('/posts/reanalyze');
   assert.equal(asked.status, 202, asked.text);
   const job = await jobOf(person, asked.json.data.jobId);
@@ -175,7 +175,7 @@ async function reanalysed(person: Person) {
   return job;
 }
 
-/** The job, once it has ended. */
+/** The job once it has finished. */
 async function jobOf(person: Person, jobId: string) {
   for (let last = 0; ; ) {
     const response = await person.get(`/posts/reanalyze/${jobId}`);
@@ -188,7 +188,7 @@ async function jobOf(person: Person, jobId: string) {
   }
 }
 
-/** The sentiment of a post, once there is one. */
+/** The sentiment of a post once there is one. */
 async function sentimentOf(person: Person, id: number) {
   for (;;) {
     const response = await person.get(`/posts/${id}/sentiment`);

@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { startTestSystem } from '../../testing.ts';
-import { signedIn, visitorsOf } from '../testing.ts';
+import { castOf, signedIn, until, visitorsOf } from '../testing.ts';
 
 const browser = testBrowser();
 const system = await startTestSystem();
 after(() => system[Symbol.asyncDispose]());
+const cast = await castOf(system);
 const { alice, charlie } = await visitorsOf(system);
 
 const praise = 'I love this place, the food was wonderful!';
 
-describe('the box to try the classifier', () => {
-  test('says how a text feels, and keeps the text', async () => {
+describe('the form to try the classifier', () => {
+  test('shows the sentiment and keeps the text', async () => {
     assert.match((await alice.open('/sentiment')).html, /Classify a text to see its sentiment\./);
     const { status, html } = await alice.send('/sentiment', { text: `\n${praise} <b>` });
     assert.equal(status, 200);
@@ -21,14 +22,14 @@ describe('the box to try the classifier', () => {
     for (const name of ['Positive', 'Neutral', 'Negative']) assert.ok(html.includes(name));
   });
 
-  test('is for those who may write', async () => {
+  test('needs write access', async () => {
     assert.doesNotMatch((await charlie.open('/')).html, /href="\/sentiment"/);
     assert.match((await alice.open('/')).html, /href="\/sentiment"/);
     assert.equal((await charlie.open('/sentiment')).status, 403);
     assert.equal((await charlie.send('/sentiment', { text: praise })).status, 403);
   });
 
-  test('wants a text', async () => {
+  test('requires a text', async () => {
     await alice.open('/sentiment');
     const { status, html } = await alice.send('/sentiment', { text: '' });
     assert.equal(status, 422);
@@ -39,7 +40,7 @@ describe('the box to try the classifier', () => {
     assert.ok(long.html.includes('a'.repeat(10_001)));
   });
 
-  test('says so where the model does not answer, or is off', async () => {
+  test('says that the model is down, or off', async () => {
     await using down = await startTestSystem({
       INFERENCE_URL: 'http://127.0.0.1:1',
       INFERENCE_MODEL: 'theirs',
@@ -55,6 +56,27 @@ describe('the box to try the classifier', () => {
     const { status, html } = await other.open('/sentiment');
     assert.equal(status, 503);
     assert.match(html, /Sentiment is switched off/);
+  });
+});
+
+describe('the page of a post', () => {
+  test('shows its sentiment soon after it was saved, and again after a change', async () => {
+    const { id } = await cast.alice.create({ title: 'Best day', body: 'I love it, it is wonderful!' });
+    const shows = (label: string) =>
+      until(async () => (await charlie.open(`/posts/${id}`)).html.includes(`>${label}</span>`));
+    await shows('positive');
+    assert.match((await charlie.open(`/posts/${id}`)).html, /By the model octavo-1/);
+    await cast.alice.put(`/posts/${id}`, { title: 'Worst day', body: 'Horrible, I am so disappointed.' });
+    await shows('negative');
+  });
+
+  test('has no sentiment if inference is off', async () => {
+    await using off = await startTestSystem({ INFERENCE: 'off' });
+    const { alice: editor } = await castOf(off);
+    const { id } = await editor.create();
+    const { status, html } = await (await signedIn(off, 'charlie')).open(`/posts/${id}`);
+    assert.equal(status, 200);
+    assert.doesNotMatch(html, /Sentiment/);
   });
 });
 

@@ -12,11 +12,11 @@ const notice = 'The meeting is on Tuesday at ten in room 204.';
 const system = await startTestSystem();
 after(() => system[Symbol.asyncDispose]());
 const { alice, bob, charlie, stranger } = await castOf(system);
-// The first text has the model loaded, for which a busy machine may need longer than a request waits.
+// The first text loads the model, which may take longer than a request waits on a busy machine.
 await until(async () => (await alice.post('/ml/sentiment', { text: praise })).status === 200);
 
 describe('the sentiment of a text', () => {
-  test('is told with its probabilities', async () => {
+  test('comes with its probabilities', async () => {
     for (const [text, label] of [
       [praise, 'positive'],
       [complaint, 'negative'],
@@ -36,14 +36,14 @@ describe('the sentiment of a text', () => {
     assert.equal((await bob.post('/ml/sentiment', { text: praise })).status, 200);
   });
 
-  test('is for those who may write', async () => {
+  test('needs write access', async () => {
     assertError(await charlie.post('/ml/sentiment', { text: praise }), 403, 'FORBIDDEN');
     assertError(await charlie.post('/ml/sentiment', 'nonsense'), 403, 'FORBIDDEN');
     assertError(await stranger.post('/ml/sentiment', { text: praise }), 401, 'UNAUTHORIZED');
     assertError(await alice.get('/ml/sentiment'), 405, 'METHOD_NOT_ALLOWED');
   });
 
-  test('is of 1 to 10,000 characters, whichever', async () => {
+  test('is for any text of 1 to 10,000 characters', async () => {
     for (const text of ['a', ' ', '😀'.repeat(10_000), 'é\r\n"\\ \u2028', '__proto__']) {
       assert.equal((await alice.post('/ml/sentiment', { text })).status, 200, text.slice(0, 20));
     }
@@ -59,7 +59,7 @@ describe('the sentiment of a text', () => {
     assertError(await alice.post('/ml/sentiment', praise, plain), 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
-  test('is told to many at once, to each his own', async () => {
+  test('is right for many requests at once', async () => {
     const long = `${complaint} `.repeat(240);
     const responses = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
@@ -71,14 +71,14 @@ describe('the sentiment of a text', () => {
     }
   });
 
-  test('answers, says the gateway', async () => {
+  test('is reported as up', async () => {
     assert.equal((await bob.get('/admin/status')).json.data.integrations.inferenceServer, true);
-    assert.equal(await verdictOf(system), undefined);
-    assert.equal(await figureOf(system), 1);
+    assert.equal(await readinessOf(system), undefined);
+    assert.equal(await metricOf(system), 1);
   });
 });
 
-test('without inference it is switched off', async () => {
+test('the sentiment is disabled if inference is off', async () => {
   await using bare = await startTestSystem({ INFERENCE: 'off' });
   const cast = await castOf(bare);
   for (const body of [{ text: praise }, { text: 7 }, undefined]) {
@@ -88,11 +88,11 @@ test('without inference it is switched off', async () => {
   assertError(await cast.alice.post('/ml/sentiment', '{'), 400, 'INVALID_INPUT');
   assertError(await cast.charlie.post('/ml/sentiment', {}), 403, 'FORBIDDEN');
   assert.equal((await cast.bob.get('/admin/status')).json.data.integrations.inferenceServer, false);
-  assert.equal(await verdictOf(bare), undefined);
-  assert.equal(await figureOf(bare), undefined);
+  assert.equal(await readinessOf(bare), undefined);
+  assert.equal(await metricOf(bare), undefined);
 });
 
-test('a process that classified ends well', async () => {
+test('a process that has classified exits with 0', async () => {
   const environment = { ...serverSettings(), DEMO_EDITOR_PASSWORD: 'editor-of-the-tests' };
   const { url, child } = await startProcess('gateway', environment);
   const signedIn = await new Person(url).post('/auth/login', {
@@ -110,7 +110,7 @@ test('a process that classified ends well', async () => {
 describe('an inference server', () => {
   const settings = (url: string) => ({ INFERENCE_URL: url, INFERENCE_MODEL: 'octavo-1' });
 
-  test('is asked in the place of the shipped model, and may be away for a while', async (context) => {
+  test('replaces the shipped model, and may be down for a while', async (context) => {
     const { url, child } = await startProcess('posts', serverSettings());
     let server = child;
     context.after(() => stopProcess(server));
@@ -126,17 +126,17 @@ describe('an inference server', () => {
     assertError(response, 503, 'SERVICE_UNAVAILABLE');
     assert.ok(Number(response.headers.get('retry-after')) >= 1);
     assert.doesNotMatch(response.text, /127\.0\.0\.1|ECONN|node:|\.ts/);
-    await until(async () => (await verdictOf(far))?.startsWith('failing: '));
+    await until(async () => (await readinessOf(far))?.startsWith('failing: '));
     assert.equal((await fetch(`${far.url}/readiness`)).status, 200);
-    await until(async () => (await figureOf(far)) === 0);
+    await until(async () => (await metricOf(far)) === 0);
     assert.equal((await cast.bob.get('/admin/status')).json.data.integrations.inferenceServer, true);
 
     server = (await startProcess('posts', serverSettings(), Number(new URL(url).port))).child;
     await until(async () => (await ask()).status === 200);
-    await until(async () => (await verdictOf(far)) === undefined);
+    await until(async () => (await readinessOf(far)) === undefined);
   });
 
-  test('that takes more than two seconds is not waited for', async (context) => {
+  test('that takes more than two seconds is a timeout', async (context) => {
     const sockets = new Set<Socket>();
     const silent = createServer((socket) => void sockets.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -151,11 +151,11 @@ describe('an inference server', () => {
     assertError(await cast.alice.post('/ml/sentiment', { text: praise }), 504, 'UPSTREAM_TIMEOUT');
     const tookMs = performance.now() - startedMs;
     assert.ok(tookMs > 1_900 && tookMs < 3_000, `${tookMs} ms`);
-    assert.match((await verdictOf(far)) ?? '', /^failing: /);
+    assert.match((await readinessOf(far)) ?? '', /^failing: /);
     assert.equal((await cast.charlie.get('/posts')).status, 200);
   });
 
-  test('is refused where its settings make no sense', async () => {
+  test('is refused if its settings are invalid', async () => {
     for (const [wrong, name] of [
       [{ INFERENCE_URL: 'http://127.0.0.1:1' }, 'INFERENCE_MODEL'],
       [{ INFERENCE_MODEL: 'theirs' }, 'INFERENCE_MODEL'],
@@ -170,7 +170,7 @@ describe('an inference server', () => {
   });
 });
 
-/** What a process needs that only serves the model. */
+/** The settings of a process that only serves the model. */
 function serverSettings(): Record<string, string> {
   return {
     NODE_ENV: 'test',
@@ -180,14 +180,14 @@ function serverSettings(): Record<string, string> {
   };
 }
 
-async function verdictOf({ url }: Pick<TestSystem, 'url'>): Promise<string | undefined> {
+async function readinessOf({ url }: Pick<TestSystem, 'url'>): Promise<string | undefined> {
   const { integrations } = (await (await fetch(`${url}/readiness`)).json()) as {
     integrations?: Record<string, string>;
   };
   return integrations?.inferenceServer;
 }
 
-async function figureOf({ url }: Pick<TestSystem, 'url'>): Promise<number | undefined> {
+async function metricOf({ url }: Pick<TestSystem, 'url'>): Promise<number | undefined> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const figure = /^integration_up\{integration="inferenceServer"\} (\d)$/m.exec(text)?.[1];
   return figure === undefined ? undefined : Number(figure);

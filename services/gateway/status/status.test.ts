@@ -1,73 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { startTestSystem } from '../../testing.ts';
-import { assertError, castOf } from '../testing.ts';
+import { assertError, castOf, signedIn } from '../testing.ts';
+import { uptimeText } from './status.ts';
 
 const system = await startTestSystem();
 after(() => system[Symbol.asyncDispose]());
 const cast = await castOf(system);
 
-describe('the analysis', () => {
-  test('of nothing is zeros', async () => {
-    const response = await cast.charlie.get('/posts/analytics');
-    assert.equal(response.status, 200);
-    assert.deepEqual(Object.keys(response.json), ['data', 'meta']);
-    assert.deepEqual(Object.keys(response.json.meta), ['requestId', 'timestamp', 'duration']);
-    assert.ok(Number.isInteger(response.json.meta.duration) && response.json.meta.duration > 0);
-    assert.deepEqual(response.json.data, {
-      totalPosts: 0,
-      totalCharacters: 0,
-      uniqueChars: 0,
-      topCharacters: [],
-      statistics: {
-        averagePostLength: 0,
-        medianPostLength: 0,
-        postsPerUser: {},
-        timeDistribution: { night: 0, morning: 0, afternoon: 0, evening: 0 },
-      },
-    });
-  });
-
-  test('counts code points of title and body', async () => {
-    const first = await cast.alice.create({ title: 'aA', body: 'a 😀', userId: 3 });
-    await cast.alice.create({ title: '😀', body: '😀a', userId: 3 });
-    await cast.alice.create({ title: 'b', body: 'é', userId: Number.MAX_SAFE_INTEGER });
-    const { data } = (await cast.charlie.get('/posts/analytics')).json;
-    const { statistics, topCharacters, ...totals } = data;
-    assert.deepEqual(totals, { totalPosts: 3, totalCharacters: 10, uniqueChars: 6 });
-    assert.deepEqual(topCharacters, [
-      { character: 'a', count: 3, frequency: 30 },
-      { character: '😀', count: 3, frequency: 30 },
-      { character: ' ', count: 1, frequency: 10 },
-      { character: 'A', count: 1, frequency: 10 },
-      { character: 'b', count: 1, frequency: 10 },
-      { character: 'é', count: 1, frequency: 10 },
-    ]);
-    const { timeDistribution, ...rest } = statistics;
-    assert.deepEqual(rest, {
-      averagePostLength: 10 / 3,
-      medianPostLength: 3,
-      postsPerUser: { '3': 2, [Number.MAX_SAFE_INTEGER]: 1 },
-    });
-    assert.deepEqual(Object.keys(timeDistribution), ['night', 'morning', 'afternoon', 'evening']);
-    const hour = new Date(first.createdAt).getUTCHours();
-    const name = ['night', 'morning', 'afternoon', 'evening'][Math.floor(hour / 6)] as string;
-    assert.ok(timeDistribution[name] >= 1);
-  });
-
-  test('follows every change', async () => {
-    const { id } = await cast.alice.create({ title: 'x', body: 'xx', userId: 4 });
-    await cast.alice.put(`/posts/${id}`, { body: 'xxxx' });
-    const before = (await cast.charlie.get('/posts/analytics')).json.data;
-    await cast.bob.delete(`/posts/${id}`);
-    const { data } = (await cast.charlie.get('/posts/analytics')).json;
-    assert.equal(before.totalCharacters - data.totalCharacters, 5);
-    assert.equal(before.uniqueChars - data.uniqueChars, 1);
-    assert.equal(data.statistics.postsPerUser['4'], undefined);
-  });
-});
-
-test('the status is for admins', async () => {
+test('the status is for administrators', async () => {
   const response = await cast.bob.get('/admin/status');
   assert.equal(response.status, 200);
   assert.deepEqual(Object.keys(response.json), ['data']);
@@ -90,7 +31,16 @@ test('the status is for admins', async () => {
   for (const place of Object.values(rpc)) assert.match(String(place), address);
 });
 
-test('an integration that is off is named', async () => {
+test('the status page shows the same as the API', async () => {
+  const bob = await signedIn(system, 'bob');
+  const { html } = await bob.open('/status');
+  assert.match(html, /in-process|127\.0\.0\.1:\d+/);
+  assert.match(html, /Stored exports<\/td>[^<]*<td[^>]*><span class="badge good">answers/);
+  assert.match(html, /Cache<\/td>[^<]*<td[^>]*><span class="badge plain">off/);
+  assert.match(html, /Uptime/);
+});
+
+test('a request that needs a disabled integration names it', async () => {
   await using bare = await startTestSystem({
     OBJECT_STORE: 'off',
     INFERENCE: 'off',
@@ -134,7 +84,7 @@ describe('the probes', () => {
     assert.match(await metrics.text(), /route="\/api\/v1\/posts\/:id"/);
   });
 
-  test('keep the id of a request', async () => {
+  test('and all other routes keep the id of a request', async () => {
     const kept = await cast.alice.get('/posts', { 'x-request-id': 'Alice_1.2-3' });
     assert.equal(kept.headers.get('x-request-id'), 'Alice_1.2-3');
     assert.equal(kept.json.meta.requestId, 'Alice_1.2-3');
@@ -145,8 +95,8 @@ describe('the probes', () => {
   });
 });
 
-describe('pages of other origins', () => {
-  test('may not call unless allowed', async () => {
+describe('other origins', () => {
+  test('may call the API only if they are allowed', async () => {
     const origin = { origin: 'https://friend.example' };
     assert.equal((await cast.alice.get('/posts', origin)).headers.get('access-control-allow-origin'), null);
     await using open = await startTestSystem({ CORS_ORIGIN: 'https://friend.example' });
@@ -161,4 +111,19 @@ describe('pages of other origins', () => {
     assert.equal(preflight.status, 204);
     assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /authorization/i);
   });
+});
+
+test('the uptime has units', () => {
+  const hourMs = 3_600_000;
+  const cases: [number, string][] = [
+    [0, '0s'],
+    [1, '1ms'],
+    [999.9, '999ms'],
+    [1_000, '1s'],
+    [1_500, '1.5s'],
+    [60_000, '1m0s'],
+    [hourMs, '1h0m0s'],
+    [72 * hourMs + 180_500, '72h3m0.5s'],
+  ];
+  for (const [ms, text] of cases) assert.equal(uptimeText(ms), text);
 });
