@@ -4,14 +4,17 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 
-/** The arrows of the house: bin -> services/index -> service -> edges -> store -> domain, and everything -> kit. */
+/** The allowed imports: bin -> services/index -> service -> edges -> store -> rules, and everything -> kit. */
 
 const root = resolve(import.meta.dirname, '..');
 const composition = ['services/index.ts', 'services/system.ts', 'services/testing.ts'];
 const edges = ['api', 'pages', 'rpc', 'graphql', 'live', 'cli'];
+// What makes a folder of a service a feature, with an edge or an index of its own.
+const featureFiles = /^services\/[^/]+\/[^/]+\/(index|api|pages|rpc|graphql|live|cli)\.ts$/;
 const sources = globSync(['kit/**/*.ts', 'services/**/*.ts', 'bin/**/*.ts'], { cwd: root });
 const isTest = (file: string) => /\.(test|suite)\.ts$/.test(file) || file.includes('/testing');
 const imports = sources.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+const features = new Set(sources.filter((file) => featureFiles.test(file)).map((file) => dirname(file)));
 
 test('the kit knows nothing of the services', () => {
   refuse(
@@ -35,6 +38,19 @@ test('the command line comes in by the composition or by the front door of a ser
     const entrance = composition.includes(target) || target.endsWith('/service.ts');
     return file.startsWith('bin/') && target.startsWith('services/') && !entrance;
   });
+});
+
+test('a feature imports another only through its index.ts', () => {
+  refuse(({ file, target }) => {
+    const [from, to] = [featureOf(file), featureOf(target)];
+    return (
+      !isTest(file) && from !== undefined && to !== undefined && from !== to && target !== `${to}/index.ts`
+    );
+  });
+});
+
+test('no files import each other in a circle, not even for types', () => {
+  assert.deepEqual(circularFiles(), []);
 });
 
 test('inside a service nothing calls back to an edge, and no edge calls another', () => {
@@ -80,11 +96,19 @@ test('only service.ts and the composition choose adapters', () => {
   assert.deepEqual(choosing, []);
 });
 
-test('every service has its front door and its page', () => {
+test('every service has a README', () => {
   const folders = globSync('services/*/service.ts', { cwd: root }).map((file) => dirname(file));
   assert.ok(folders.length >= 4);
   for (const folder of folders)
     assert.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md is missing`);
+});
+
+test('the README of every service with an API has a table of its endpoints', () => {
+  const withApi = sources.filter((file) => isInside(file) && layerOf(file) === 'api').map(serviceOf);
+  for (const folder of new Set(withApi)) {
+    const rows = read(`${folder}/README.md`).match(/^\| `(GET|POST|PUT|PATCH|DELETE) \/\S*` +\|/gm) ?? [];
+    assert.ok(rows.length > 0, `${folder}/README.md has no table of endpoints`);
+  }
 });
 
 test('importing a module does nothing', () => {
@@ -120,6 +144,7 @@ function importsOf(file: string): string[] {
 
 function locate(file: string, specifier: string): string {
   if (specifier.startsWith('#kit/')) return specifier.slice(1);
+  if (specifier.endsWith('/limits.ts')) return specifier.slice(1);
   if (specifier.startsWith('#proto/')) return specifier.replace('#proto/', 'proto/gen/');
   if (specifier.startsWith('.')) return relative(root, resolve(root, dirname(file), specifier));
   return specifier;
@@ -137,15 +162,36 @@ function serviceOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
 
-/** The layer of a file of a service: `service`, an edge by its name, `store`, or `domain` for all the rest. */
-function layerOf(file: string): string {
-  const inside = file.split('/').slice(2).join('/');
-  if (inside === 'service.ts') return 'service';
-  const named = [...edges, 'store'].find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts|/)`).test(inside));
-  return named ?? 'domain';
+/** The feature that a file belongs to, as its folder; nothing for a file outside of all features. */
+function featureOf(file: string): string | undefined {
+  const folder = file.split('/').slice(0, 3).join('/');
+  return features.has(folder) ? folder : undefined;
 }
 
-/** Whether a file belongs to one service, and is no test. */
+/** The layer of a file of a service: `service`, an edge by its name, `store`, or `rules` for all the rest. */
+function layerOf(file: string): string {
+  const inside = file.slice((featureOf(file) ?? serviceOf(file)).length + 1);
+  if (file === `${serviceOf(file)}/service.ts`) return 'service';
+  const named = [...edges, 'store'].find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts|/)`).test(inside));
+  return named ?? 'rules';
+}
+
+/** The files of import circles, and those between two circles: what is left without files that import none or that none imports. */
+function circularFiles(): string[] {
+  let left = new Set(sources.filter((file) => !isTest(file)));
+  for (let size = -1; size !== left.size; ) {
+    size = left.size;
+    const inside = imports.filter(
+      ({ file, target }) => file !== target && left.has(file) && left.has(target),
+    );
+    const importing = new Set(inside.map(({ file }) => file));
+    const imported = new Set(inside.map(({ target }) => target));
+    left = new Set([...left].filter((file) => importing.has(file) && imported.has(file)));
+  }
+  return [...left];
+}
+
+/** Whether a file belongs to one service, and is not a test. */
 function isInside(file: string): boolean {
   return file.startsWith('services/') && !isTest(file) && !composition.includes(file);
 }
