@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { type Clock, systemClock } from '#kit/clock.ts';
 import type { Settings } from '#kit/config.ts';
-import { choice, type Environment, integer, readConfig, refuse, text } from '#kit/config.ts';
+import { choice, type Environment, integer, readConfig, text } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { createLog, type Log } from '#kit/log.ts';
 import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
 import { localClient, requireTokenOffLoopback } from '#kit/rpc/index.ts';
 import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
-import { OtlpTracer } from '#kit/tracing/otlp.ts';
+import { openTracer, tracingSettings } from '#kit/tracing/open.ts';
 
 /** Settings that every service shares. */
 export const suiteSettings = {
@@ -23,14 +23,7 @@ export const suiteSettings = {
     default: 'info',
     help: 'Least severe level to log',
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: text({
-    help: 'Collector of traces by OTLP over HTTP, without /v1/traces, such as http://127.0.0.1:4318',
-  }),
-  OTEL_EXPORTER_OTLP_HEADERS: text({
-    secret: true,
-    help: 'What is sent along to it: name=value, several with commas between, values percent-encoded',
-  }),
-  OTEL_TRACES_SAMPLER_ARG: text({ default: '1', help: 'Share of the traces that are sent, 0 to 1' }),
+  ...tracingSettings,
   RPC_TOKEN: text({
     secret: true,
     help: 'Shared secret between the services; required in production off loopback',
@@ -144,15 +137,16 @@ export class System implements AsyncDisposable {
   }
 
   /** Its spans are sent on when all services have stopped. */
-  #context(name: string, metrics: Registry): ServiceContext {
+  async #context(name: string, metrics: Registry): Promise<ServiceContext> {
     const context = contextFor(name, this.#options, metrics);
-    const tracer = this.#stack.use(tracerFor(name, this.environment, context));
+    const config = readConfig(suiteSettings, this.environment);
+    const tracer = this.#stack.use(await openTracer(config, { service: name, log: context.log, metrics }));
     return { ...context, tracer };
   }
 
   async #start(entry: Entry, metrics: Registry): Promise<Started> {
     const { service, start } = await entry.load();
-    const running = this.#stack.use(await start(this, this.#context(entry.name, metrics)));
+    const running = this.#stack.use(await start(this, await this.#context(entry.name, metrics)));
     return { service, running };
   }
 
@@ -179,31 +173,4 @@ export function contextFor(name: string, options: SystemOptions, metrics = new R
     port: options.ports?.[name],
     metrics,
   };
-}
-
-/** Where the spans of a service go; nowhere without a collector. */
-function tracerFor(
-  service: string,
-  environment: Environment,
-  { log, metrics }: ServiceContext,
-): OtlpTracer | undefined {
-  const config = readConfig(suiteSettings, environment);
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = config;
-  const ratio = Number(config.OTEL_TRACES_SAMPLER_ARG);
-  if (!(ratio >= 0 && ratio <= 1)) refuse({ OTEL_TRACES_SAMPLER_ARG: 'must be a number from 0 to 1' });
-  if (endpoint === undefined) return undefined;
-  if (!/^https?:/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    refuse({ OTEL_EXPORTER_OTLP_ENDPOINT: 'must be an address with http or https' });
-  }
-  return new OtlpTracer({ endpoint, headers: readHeaders(headers), service, ratio, log, metrics });
-}
-
-function readHeaders(list: string): Record<string, string> {
-  const pairs = list.split(',').filter((pair) => pair.trim() !== '');
-  const entries = pairs.map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair)?.slice(1) ?? []);
-  try {
-    return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
-  } catch {
-    return refuse({ OTEL_EXPORTER_OTLP_HEADERS: 'must be name=value, several with commas between' }) as never;
-  }
 }

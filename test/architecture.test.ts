@@ -9,12 +9,17 @@ import { test } from 'node:test';
 const root = resolve(import.meta.dirname, '..');
 const composition = ['services/index.ts', 'services/system.ts', 'services/testing.ts'];
 const edges = ['api', 'pages', 'rpc', 'graphql', 'live', 'cli'];
-// What makes a folder of a service a feature, with an edge or an index of its own.
-const featureFiles = /^services\/[^/]+\/[^/]+\/(index|api|pages|rpc|graphql|live|cli)\.ts$/;
+const layers = [...edges, 'store'];
 const sources = globSync(['kit/**/*.ts', 'services/**/*.ts', 'bin/**/*.ts'], { cwd: root });
 const isTest = (file: string) => /\.(test|suite)\.ts$/.test(file) || file.includes('/testing');
 const imports = sources.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
-const features = new Set(sources.filter((file) => featureFiles.test(file)).map((file) => dirname(file)));
+// A folder of a service is a feature if it has an index or an edge of its own.
+const features = new Set(
+  sources
+    .filter((file) => /^services\/[^/]+\/[^/]+\/(index|api|pages|rpc|graphql|live|cli)\.ts$/.test(file))
+    .filter((file) => layerOf(dirname(file)) === 'rules')
+    .map((file) => dirname(file)),
+);
 
 test('the kit knows nothing of the services', () => {
   refuse(
@@ -57,7 +62,7 @@ test('inside a service nothing calls back to an edge, and no edge calls another'
   refuse(({ file, target }) => {
     if (!isInside(file) || !isInside(target) || serviceOf(target) !== serviceOf(file)) return false;
     const [from, to] = [layerOf(file), layerOf(target)];
-    if (to === 'service') return true;
+    if (to === 'service') return from !== 'service';
     return from !== 'service' && edges.includes(to) && from !== to;
   });
 });
@@ -82,6 +87,21 @@ test('the store knows nothing of who calls it', () => {
     if (!isInside(file) || layerOf(file) !== 'store') return false;
     return /^(proto\/|kit\/(http|rpc|html)\/)/.test(target);
   });
+});
+
+test('OpenTelemetry is loaded only where there is a collector', () => {
+  const tracer = 'kit/tracing/otlp.ts';
+  refuse(({ file, target }) => target.startsWith('@opentelemetry/') && file !== tracer);
+  const importers = imports.filter(({ file, target }) => target === tracer && !isTest(file));
+  assert.deepEqual(
+    importers.map(({ file }) => file),
+    ['kit/tracing/open.ts'],
+  );
+  assert.match(read('kit/tracing/open.ts'), /await import\('\.\/otlp\.ts'\)/);
+});
+
+test('the product never loads what trained its models', () => {
+  refuse(({ target }) => target.startsWith('training/'));
 });
 
 test('only service.ts and the composition choose adapters', () => {
@@ -113,7 +133,7 @@ test('the README of every service with an API has a table of its endpoints', () 
 
 test('importing a module does nothing', () => {
   const modules = sources.filter(
-    (file) => !isTest(file) && !file.startsWith('bin/') && !/(train|worker|thread|-process)\.ts$/.test(file),
+    (file) => !isTest(file) && !file.startsWith('bin/') && !/(worker|thread|-process)\.ts$/.test(file),
   );
   const script = `
     // A library may look whether these are terminals.
@@ -168,12 +188,18 @@ function featureOf(file: string): string | undefined {
   return features.has(folder) ? folder : undefined;
 }
 
-/** The layer of a file of a service: `service`, an edge by its name, `store`, or `rules` for all the rest. */
+/**
+ * The layer of a file of a service: `service` (with its settings), an edge by its name, `store`, or `rules` for all the rest. The first folder or file
+ * with the name of a layer counts, also inside the folder of a feature.
+ */
 function layerOf(file: string): string {
-  const inside = file.slice((featureOf(file) ?? serviceOf(file)).length + 1);
-  if (file === `${serviceOf(file)}/service.ts`) return 'service';
-  const named = [...edges, 'store'].find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts|/)`).test(inside));
-  return named ?? 'rules';
+  const inside = file.split('/').slice(2);
+  if (['service.ts', 'settings.ts'].includes(inside.join('/'))) return 'service';
+  for (const part of inside) {
+    const layer = layers.find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts)?$`).test(part));
+    if (layer) return layer;
+  }
+  return 'rules';
 }
 
 /** The files of import circles, and those between two circles: what is left without files that import none or that none imports. */

@@ -54,7 +54,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const document = new ApiDocument(options, answers);
   enforceAccess(app);
   document.watch(app);
-  decorateWithTrace(app);
+  decorateWithTrace(app, context.tracer);
   connections.watch(app.server);
   routes.watch(app);
   countRoutes(app, metrics.durations);

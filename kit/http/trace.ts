@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { childTraceparent, createTraceparent, parseTraceparent, type Traceparent } from '../trace.ts';
-import type { Tracer } from '../tracing/tracer.ts';
+import { beginSpan, type OpenSpan, type Tracer } from '../tracing/tracer.ts';
 import { statusOf } from './access-log.ts';
 import type { HttpResponse } from './response.ts';
 
@@ -12,36 +12,35 @@ declare module 'fastify' {
   }
 }
 
-const spans = new WeakMap<IncomingMessage, Traceparent>();
+const spans = new WeakMap<IncomingMessage, OpenSpan>();
 const probes = ['/health', '/livez', '/readiness', '/readyz', '/metrics'];
 
-/** Gives every request its span, made when first looked at. */
-export function decorateWithTrace(app: FastifyInstance): void {
+/** Gives every request its span. With a tracer it begins with the request, unless that is a probe; without one, when first looked at. */
+export function decorateWithTrace(app: FastifyInstance, tracer?: Tracer): void {
+  const traces = new WeakMap<IncomingMessage, Traceparent>();
   app.decorateRequest('trace', {
     getter(this: FastifyRequest) {
-      return spanOf(this.raw);
+      const own = traces.get(this.raw) ?? traceOf(this.raw);
+      traces.set(this.raw, own);
+      return own;
     },
+  });
+  if (!tracer) return;
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!probes.includes(request.routeOptions.url ?? '')) spans.set(request.raw, spanOf(request.raw, tracer));
+    done();
   });
 }
 
-/** Tells a tracer of a request that is over, unless its caller wants none or it only asked how the service is. */
+/** Ends the span of a request, also of one that was refused before Fastify saw it. Probes have none. */
 export function recordRequest(tracer: Tracer, response: HttpResponse, durationMs: number): void {
   const { req: request, requestId } = response;
   const route = response.route?.route ?? 'unmatched';
   if (probes.includes(route)) return;
-  const { traceId, spanId, sampled } = spanOf(request);
-  if (!sampled) return;
+  const span = spans.get(request) ?? spanOf(request, tracer, Date.now() - durationMs);
   const status = statusOf(response);
-  const endMs = Date.now();
-  tracer.record({
-    traceId,
-    spanId,
-    parentSpanId: callerOf(request)?.spanId,
+  span.end(status >= 500, {
     name: `${request.method} ${route}`,
-    kind: 'server',
-    startMs: endMs - durationMs,
-    endMs,
-    hasFailed: status >= 500,
     attributes: {
       'http.request.method': request.method ?? '',
       'http.route': route,
@@ -51,17 +50,24 @@ export function recordRequest(tracer: Tracer, response: HttpResponse, durationMs
   });
 }
 
-function spanOf(request: IncomingMessage): Traceparent {
-  let span = spans.get(request);
-  if (!span) {
-    const caller = callerOf(request);
-    span = caller ? childTraceparent(caller) : createTraceparent();
-    spans.set(request, span);
-  }
-  return span;
+function spanOf(request: IncomingMessage, tracer: Tracer, startMs?: number): OpenSpan {
+  const traceparent = headerOf(request);
+  return beginSpan(tracer, {
+    name: request.method ?? '',
+    kind: 'server',
+    attributes: {},
+    traceparent,
+    startMs,
+  });
 }
 
-function callerOf({ headers }: IncomingMessage): Traceparent | undefined {
-  const { traceparent } = headers;
-  return parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined);
+function traceOf(request: IncomingMessage): Traceparent {
+  const traced = parseTraceparent(spans.get(request)?.traceparent);
+  if (traced) return traced;
+  const caller = parseTraceparent(headerOf(request));
+  return caller ? childTraceparent(caller) : createTraceparent();
+}
+
+function headerOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
+  return typeof traceparent === 'string' ? traceparent : undefined;
 }

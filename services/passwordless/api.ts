@@ -2,12 +2,12 @@ import type { HttpApp } from '#kit/http/server.ts';
 import { addAccount } from './api-account.ts';
 import type { Guards } from './api-guard.ts';
 import { addMagicLinks, type Landing } from './api-magic.ts';
-import { addPasskeys } from './api-passkeys.ts';
 import { addRecovery } from './api-recovery.ts';
 import { addTokens } from './api-tokens.ts';
 import { addTotp } from './api-totp.ts';
 import { addWellKnown } from './api-well-known.ts';
 import type { Domain } from './domain.ts';
+import { addPasskeys } from './passkeys/api.ts';
 
 export interface ApiParts extends Domain {
   readonly app: HttpApp;

@@ -2,6 +2,7 @@ import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Log } from '#kit/log.ts';
 import { failuresKeptMs } from './attempts.ts';
+import { deleteExpiredCeremonies } from './passkeys/index.ts';
 import { deleteOldFailures } from './store-attempts.ts';
 import {
   deleteIdleUsers,
@@ -10,7 +11,6 @@ import {
   deleteOldSessionsBefore,
 } from './store-cleanup.ts';
 import { deleteOldLinks } from './store-magic.ts';
-import { deleteExpiredCeremonies } from './store-passkeys.ts';
 import type { Tables } from './tables.ts';
 
 interface CleanupOptions {

@@ -8,10 +8,8 @@ import type { Keys } from './keys.ts';
 import { MagicLinks } from './magic-links.ts';
 import type { MailQueue } from './mail-queue.ts';
 import { MailSeal } from './mail-seal.ts';
-import { PasskeySignIns } from './passkey-sign-ins.ts';
-import { Passkeys } from './passkeys.ts';
+import { createParty, PasskeySignIns, Passkeys } from './passkeys/index.ts';
 import { RecoveryCodes } from './recovery-codes.ts';
-import { createParty } from './relying-party.ts';
 import { Sessions } from './sessions.ts';
 import type { PasswordlessConfig } from './settings.ts';
 import type { Site } from './site.ts';
@@ -50,9 +48,8 @@ export function createDomain({ config, context, site, keys, database, mails, ale
     refreshKey: keys.current('refresh'),
   });
   const parts = { database, sessions, mails, audit, clock };
-  const decoyKey = keys.current('decoy');
   const party = createParty(config, site);
-  const passkeyParts = { ...parts, alerts, party, decoyKey, enrollmentWithoutProof };
+  const passkeyContext = { ...parts, alerts, party, decoyKeys: keys.all('decoy'), enrollmentWithoutProof };
   return {
     site,
     party,
@@ -73,8 +70,8 @@ export function createDomain({ config, context, site, keys, database, mails, ale
       enrollmentWithoutProof,
     }),
     totpSignIns: new TotpSignIns({ ...parts, seal }),
-    passkeys: new Passkeys(passkeyParts),
-    passkeySignIns: new PasskeySignIns(passkeyParts),
+    passkeys: new Passkeys(passkeyContext),
+    passkeySignIns: new PasskeySignIns(passkeyContext),
     recoveryCodes: new RecoveryCodes({ ...parts, codeKeys }),
     accounts: new Accounts(parts),
   };

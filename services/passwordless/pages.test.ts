@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PageClient } from '#kit/testing/page-client.ts';
+import { authenticator, register } from './passkeys/testing.ts';
 import { alice, appCode, onBothDatabases, startService } from './testing.ts';
 import { codeOf, linkIn, signedIn } from './testing-pages.ts';
-import { authenticator, register } from './testing-passkeys.ts';
 
 await onBothDatabases((world) => {
   describe('without scripts', () => {

@@ -1,5 +1,5 @@
 import type { MailTables } from './mail-tables.ts';
-import type { PasskeyTables } from './passkey-tables.ts';
+import type { PasskeyTables } from './passkeys/tables.ts';
 import type { PendingKind } from './user.ts';
 
 /** Every table of this service. */

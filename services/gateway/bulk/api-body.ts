@@ -4,8 +4,8 @@ import type { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
 import { AppError } from '#kit/errors.ts';
 import { bodyChunks, parseJson } from '#kit/http/body.ts';
 import { WorkerPool } from '#kit/worker.ts';
+import type { BulkTasks } from './api-worker.ts';
 import { type CheckedRows, checkRows, type ParseRow } from './bulk.ts';
-import type { BulkTasks } from './worker.ts';
 
 /** A bulk request whose rows are checked. `digest` is the SHA-256 of its body, if it was asked for. */
 export interface BulkBody extends CheckedRows {
@@ -49,7 +49,7 @@ async function readLarge(
   rest: AsyncIterable<Buffer>,
   wantsDigest: boolean,
 ): Promise<BulkBody> {
-  await using thread = new WorkerPool<BulkTasks>(new URL('./worker.ts', import.meta.url), {
+  await using thread = new WorkerPool<BulkTasks>(new URL('./api-worker.ts', import.meta.url), {
     name: 'bulk body',
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
   });

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { AppError } from '#kit/errors.ts';
 import { compileReader } from '#kit/http/validation/reader.ts';
-import { Asserted, Registered } from '../passkey-answers.ts';
+import { Asserted, Registered } from '../passkeys/index.ts';
 import type { Reading } from './reader.ts';
 
 export const json = { accepts: 'application/json' } as const;

@@ -3,7 +3,7 @@ import type { Visitor } from '#kit/auth/visitor.ts';
 import { type FormProblem, formProblem } from '#kit/html/form-problem.ts';
 import type { Frame } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { assertionOf } from '../passkey-answers.ts';
+import { assertionOf } from '../passkeys/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { TokenPair } from '../session.ts';
 import { appPage, checkMailPage, type EntryView, recoveryPage, signInPage } from '../views/entry.ts';

@@ -2,8 +2,7 @@ import { AppError } from '#kit/errors.ts';
 import { formProblem } from '#kit/html/form-problem.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import type { Caller } from '../caller.ts';
-import { registrationOf } from '../passkey-answers.ts';
-import { passkeyRefusals } from '../passkey-refusals.ts';
+import { passkeyErrors, registrationOf } from '../passkeys/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { TokenPair } from '../session.ts';
 import { passkeyPage, passkeyRemovalPage } from '../views/passkeys.ts';
@@ -120,6 +119,6 @@ function idIn({ request }: { request: { query: unknown } }): string {
 
 async function ownPasskey({ passkeys }: PageParts, reader: Caller, id: string) {
   const passkey = (await passkeys.of(reader)).find((each) => each.id === id);
-  if (!passkey) throw passkeyRefusals.notFound();
+  if (!passkey) throw passkeyErrors.notFound();
   return passkey;
 }

@@ -6,8 +6,7 @@ import { time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import { table } from '#kit/html/table.ts';
-import { nameCharactersMax, type Passkey, passkeysMax } from '../passkey.ts';
-import type { AcceptedPasskeys } from '../passkeys.ts';
+import { type AcceptedPasskeys, nameCharactersMax, type Passkey, passkeysMax } from '../passkeys/index.ts';
 import { pageRoutes } from '../routes.ts';
 
 interface PasskeysView {

@@ -29,12 +29,6 @@ export class Lexicon {
   }
 }
 
-export function valence(first: number | undefined, second: number | undefined): Valence {
-  const [a, b] = [first ?? 0, second ?? 0];
-  const mean = first === undefined ? b : second === undefined ? a : (a + b) / 2;
-  return { first: a, second: b, mean };
-}
-
 const silent: Valence = { first: 0, second: 0, mean: 0 };
 const twoAlike = /(.)\1/g;
 

@@ -13,15 +13,16 @@ export interface Weights {
 }
 
 // The file: a mark, the header's length (u32, little-endian), the header in JSON, and the sections one after the other.
-const mark = 'OSM1';
+export const mark = 'OSM1';
+export const netParts = ['vectors', 'kernels', 'bias', 'output', 'outputBias'] as const;
 
-interface Section {
+export interface Section {
   readonly name: string;
   readonly kind: 'text' | 'int8' | 'float32';
   readonly bytes: number;
 }
 
-interface Header {
+export interface Header {
   readonly linearScale: number;
   readonly vectorScales: readonly number[];
   readonly linearShare: number;
@@ -29,37 +30,7 @@ interface Header {
   readonly sections: readonly Section[];
 }
 
-type Values = string | Int8Array | Float32Array;
-
-export function encodeWeights(weights: Weights): Buffer {
-  const { words, lexicon, linear, nets, linearShare, temperature } = weights;
-  const parts: (readonly [string, Values])[] = [
-    ['words', words.join('\n')],
-    ['lexicon', [...lexicon.keys()].join('\n')],
-    ['first', Int8Array.from(lexicon.values(), (one) => toStep(one.first))],
-    ['second', Int8Array.from(lexicon.values(), (one) => toStep(one.second))],
-    ['mean', Float32Array.from(lexicon.values(), (one) => one.mean)],
-    ['linear', linear.weights],
-    ['dense', linear.dense],
-    ...nets.flatMap((net, index) => netParts.map((part) => [`${part}${index}`, net[part]] as const)),
-  ];
-  const bodies = parts.map(([, values]) => bytesOf(values));
-  const header: Header = {
-    linearScale: linear.scale,
-    vectorScales: nets.map((net) => net.vectorScale),
-    linearShare,
-    temperature,
-    sections: parts.map(([name, values], index) => ({
-      name,
-      kind: kindOf(values),
-      bytes: bodies[index]?.length ?? 0,
-    })),
-  };
-  const json = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(json.length);
-  return Buffer.concat([Buffer.from(mark), length, json, ...bodies]);
-}
+export type Values = string | Int8Array | Float32Array;
 
 export function decodeWeights(file: Uint8Array): Weights {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
@@ -100,8 +71,6 @@ export function decodeWeights(file: Uint8Array): Weights {
   };
 }
 
-const netParts = ['vectors', 'kernels', 'bias', 'output', 'outputBias'] as const;
-
 function readSections(bytes: Buffer, start: number, sections: readonly Section[]): Map<string, Values> {
   const found = new Map<string, Values>();
   let at = start;
@@ -114,18 +83,4 @@ function readSections(bytes: Buffer, start: number, sections: readonly Section[]
     at += length;
   }
   return found;
-}
-
-function bytesOf(values: Values): Buffer {
-  if (typeof values === 'string') return Buffer.from(values);
-  return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
-}
-
-function kindOf(values: Values): Section['kind'] {
-  if (typeof values === 'string') return 'text';
-  return values instanceof Int8Array ? 'int8' : 'float32';
-}
-
-function toStep(value: number): number {
-  return Math.round(value * 127);
 }
