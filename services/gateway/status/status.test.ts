@@ -73,6 +73,7 @@ test('a request that needs a disabled integration names it', async () => {
 
 describe('the probes', () => {
   test('need no token', async () => {
+    await cast.charlie.get('/posts/1');
     const health = await fetch(`${system.url}/health`);
     assert.deepEqual([health.status, await health.json()], [200, { status: 'ok' }]);
     const readiness = await fetch(`${system.url}/readiness`);
