@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
-import { type ApiResponse, assertError, castOf } from './testing.ts';
+import { type ApiResponse, assertError, castOf, until } from './testing.ts';
 
 // The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the tests kill.
 process.env.TEST_RPC = 'local';
@@ -24,7 +24,7 @@ const system = await startTestSystem({
   POSTSVC_ADDR: postsAddress.host,
   AUTHSVC_ADDR: authzAddress.host,
 });
-const { alice, charlie, stranger } = await castOf(system);
+const { alice, bob, charlie, stranger } = await castOf(system);
 after(async () => {
   await system[Symbol.asyncDispose]();
   await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
@@ -103,6 +103,22 @@ describe('without the posts service', () => {
     posts = await startProcess('posts', environment, Number(postsAddress.port));
     await eventually(200, () => charlie.get('/posts'));
   });
+});
+
+test('an integration that the posts service switches off is disabled, until it is on again', async () => {
+  const classify = () => alice.post('/ml/sentiment', { text: 'Fog' });
+  const isEnabled = async () => (await bob.get('/admin/status')).json.data.integrations.inferenceServer;
+  assert.equal(await isEnabled(), true);
+  await stopProcess(posts.child);
+  posts = await startProcess('posts', { ...environment, INFERENCE: 'off' }, Number(postsAddress.port));
+  await until(async () => (await classify()).json.error.code === 'INTEGRATION_DISABLED');
+  await until(async () => (await isEnabled()) === false);
+  const fields = assertError(await classify(), 503, 'INTEGRATION_DISABLED');
+  assert.deepEqual(fields, { integration: 'inferenceServer' });
+  await stopProcess(posts.child);
+  posts = await startProcess('posts', environment, Number(postsAddress.port));
+  await until(isEnabled);
+  await until(async () => (await classify()).status === 200);
 });
 
 describe('without authz', () => {

@@ -41,7 +41,7 @@ function errorPage(frame: Frame, { status, message }: HttpError, requestId: stri
   const mayRetry = status >= 429;
   const content = {
     title: titleFor(status),
-    main: html`<div class="stack"><p>${message}${advice && html`<br>${advice}`}</p>
+    main: html`<div class="stack"><p>${sentence(message)}${advice && html`<br>${advice}`}</p>
 <p class="actions">${mayRetry && linkButton(frame.path, 'Try again')}${linkButton(pageRoutes.posts, 'Go to posts', mayRetry ? 'quiet' : 'secondary')}</p>
 <p class="small muted">Request <code>${requestId}</code></p></div>`,
   };
@@ -67,4 +67,8 @@ function adviceFor(status: number): string | undefined {
     return 'This is a problem on our side. Try again in a moment. If it happens again, report the request ID below.';
   }
   return undefined;
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

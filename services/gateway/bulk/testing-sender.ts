@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 
 /**
- * Sends the largest bulk there is, 1,000 posts of 10,500 astral characters each, escaped, from a process of its own, so
- * that the service's event loop can be watched meanwhile: `node testing-sender.ts URL TOKEN`. Prints status and answer.
+ * Sends the largest possible bulk request, 1,000 posts of 10,500 escaped astral characters, from a separate process, so
+ * that a test can observe the service meanwhile: `node testing-sender.ts URL TOKEN`. Prints the status and the response.
  */
 const [url = '', token = ''] = process.argv.slice(2);
 const astral = '\\ud83d\\ude00';

@@ -189,6 +189,6 @@ async function readinessOf({ url }: Pick<TestSystem, 'url'>): Promise<string | u
 
 async function metricOf({ url }: Pick<TestSystem, 'url'>): Promise<number | undefined> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  const figure = /^integration_up\{integration="inferenceServer"\} (\d)$/m.exec(text)?.[1];
-  return figure === undefined ? undefined : Number(figure);
+  const value = /^integration_up\{integration="inferenceServer"\} (\d)$/m.exec(text)?.[1];
+  return value === undefined ? undefined : Number(value);
 }

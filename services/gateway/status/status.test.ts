@@ -86,9 +86,9 @@ describe('the probes', () => {
   });
 
   test('and all other routes keep the id of a request', async () => {
-    const kept = await cast.alice.get('/posts', { 'x-request-id': 'Alice_1.2-3' });
-    assert.equal(kept.headers.get('x-request-id'), 'Alice_1.2-3');
-    assert.equal(kept.json.meta.requestId, 'Alice_1.2-3');
+    const response = await cast.alice.get('/posts', { 'x-request-id': 'Alice_1.2-3' });
+    assert.equal(response.headers.get('x-request-id'), 'Alice_1.2-3');
+    assert.equal(response.json.meta.requestId, 'Alice_1.2-3');
     for (const id of ['a b', 'a'.repeat(129), 'é']) {
       const response = await cast.alice.get('/posts', { 'x-request-id': id });
       assert.match(response.json.meta.requestId, /^[0-9a-f-]{36}$/);
