@@ -5,7 +5,7 @@ import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 
-const { bulkPostsMax } = postLimits;
+const bulkPostsMax = postLimits.bulk;
 const timeoutMs = 60_000;
 
 export const BulkCreateRequest = Type.Object(

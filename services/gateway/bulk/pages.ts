@@ -34,7 +34,7 @@ const rowsBytesMax = 16 * 1024 * 1024;
 const RowsRequest = Type.Object({
   key: Type.String({ pattern: '^[\\w-]{1,80}$' }),
   first: Type.Integer({ minimum: 1 }),
-  posts: Type.Array(Type.Unknown(), { minItems: 1, maxItems: postLimits.bulkPostsMax }),
+  posts: Type.Array(Type.Unknown(), { minItems: 1, maxItems: postLimits.bulk }),
 });
 
 export function addImportPages(

@@ -8,9 +8,9 @@ import {
   PostSort,
 } from '#proto/posts/v1/posts.ts';
 import { link, routes } from '../routes.ts';
-import { Id, type Post, toPost } from './post.ts';
+import { Id, idMax, type Post, toPost } from './post.ts';
 
-const { pageSizeMax, searchCharactersMax } = postLimits;
+const { pageSize: pageSizeMax, search: searchCharactersMax } = postLimits;
 
 /** The query of an export. */
 export const FilterQuery = Type.Object({
@@ -35,7 +35,7 @@ export const ListQuery = Type.Object({
   ...FilterQuery.properties,
   sortBy: Type.Enum(['id', 'title', 'createdAt', 'updatedAt'], { default: 'id' }),
   sortOrder: Type.Enum(['asc', 'desc'], { default: 'desc' }),
-  page: Type.Integer({ minimum: 1, maximum: postLimits.idMax, default: 1 }),
+  page: Type.Integer({ minimum: 1, maximum: idMax, default: 1 }),
   pageSize: Type.Integer({
     minimum: 1,
     default: 20,

@@ -8,13 +8,12 @@ import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import type { Visit } from '#kit/html/visit.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { type Access, mfaHeader, type PageSession, type Visitor, type Visitors } from '../access/index.ts';
 import { link, pageRoutes, postPath } from '../routes.ts';
 import { type PostSentiment, sentimentChart, toPostSentiment } from '../sentiment/index.ts';
 import type { Integrations } from '../status/index.ts';
-import { type Post, toPost } from './post.ts';
+import { idMax, type Post, toPost } from './post.ts';
 
 interface Parts {
   readonly access: Access;
@@ -38,7 +37,7 @@ export function addPostPages(routes: PageRoutes<PageSession>, parts: Parts): voi
 /** The id in the address of a page. An id that is not a number is not found. */
 export function postIdOf(visit: Visit<PageSession>): number {
   const { id = '' } = visit.request.params as { id?: string };
-  if (!/^[1-9]\d{0,15}$/.test(id) || Number(id) > postLimits.idMax) throw notFound('post', id);
+  if (!/^[1-9]\d{0,15}$/.test(id) || Number(id) > idMax) throw notFound('post', id);
   return Number(id);
 }
 

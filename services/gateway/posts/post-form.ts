@@ -95,7 +95,7 @@ function texts({ draft, errors = {} }: PostFormView): Html {
     label: labels.title,
     value: draft.title,
     error: errors.title,
-    countMax: postLimits.titleCharactersMax,
+    countMax: postLimits.title,
     attributes: { autocomplete: 'off', autofocus: draft.title === '' },
   })}
 ${field({
@@ -104,7 +104,7 @@ ${field({
   type: 'textarea',
   value: draft.body,
   error: errors.body,
-  countMax: postLimits.bodyCharactersMax,
+  countMax: postLimits.body,
   attributes: { rows: 10 },
 })}`;
 }

@@ -3,7 +3,10 @@ import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { Post as StoredPost } from '#proto/posts/v1/posts.ts';
 import { isoTime } from '../iso-time.ts';
 
-export const Id = Type.Integer({ minimum: 1, maximum: postLimits.idMax });
+/** JSON carries larger integers inexactly. */
+export const idMax = Number.MAX_SAFE_INTEGER;
+
+export const Id = Type.Integer({ minimum: 1, maximum: idMax });
 
 /** The path parameters of an address about one post. */
 export const PostParams = Type.Object({ id: Id });
@@ -13,8 +16,8 @@ export const Post = Type.Object(
   {
     id: Id,
     userId: Id,
-    title: Type.String({ maxLength: postLimits.titleCharactersMax }),
-    body: Type.String({ maxLength: postLimits.bodyCharactersMax }),
+    title: Type.String({ maxLength: postLimits.title }),
+    body: Type.String({ maxLength: postLimits.body }),
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({ format: 'date-time' }),
   },
@@ -38,12 +41,12 @@ export const CreatePostRequest = Type.Object(
     userId: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: postLimits.idMax,
+        maximum: idMax,
         description: 'The user the post belongs to; the caller by default',
       }),
     ),
-    title: visibleText(postLimits.titleCharactersMax),
-    body: visibleText(postLimits.bodyCharactersMax),
+    title: visibleText(postLimits.title),
+    body: visibleText(postLimits.body),
   },
   { examples: [{ title: 'Fog over the harbor', body: 'The ferries wait. ⛴️' }] },
 );
@@ -51,8 +54,8 @@ export type CreatePostRequest = Static<typeof CreatePostRequest>;
 
 export const UpdatePostRequest = Type.Object(
   {
-    title: Type.Optional(visibleText(postLimits.titleCharactersMax)),
-    body: Type.Optional(visibleText(postLimits.bodyCharactersMax)),
+    title: Type.Optional(visibleText(postLimits.title)),
+    body: Type.Optional(visibleText(postLimits.body)),
   },
   { examples: [{ title: 'Fog lifts over the harbor' }] },
 );

@@ -84,7 +84,7 @@ ${field({
   value: text,
   error: errors.text,
   help: 'The model works best with English.',
-  countMax: postLimits.classifiedCharactersMax,
+  countMax: postLimits.text,
   attributes: { rows: 8, autofocus: sentiment === undefined },
 })}
 <div class="actions"><button>Classify</button></div></form>

@@ -5,7 +5,7 @@ import { isoTime } from '../iso-time.ts';
 
 export const SentimentRequest = Type.Object(
   {
-    text: Type.String({ minLength: 1, maxLength: postLimits.classifiedCharactersMax, format: 'text' }),
+    text: Type.String({ minLength: 1, maxLength: postLimits.text, format: 'text' }),
   },
   { examples: [{ text: 'The ferries are late again, and nobody says why.' }] },
 );
