@@ -5,19 +5,27 @@ import { silentLog } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, stopProcess } from '../testing.ts';
-import { databaseOptions } from './database.ts';
 import { passwordless } from './service.ts';
-import type { Tables } from './tables.ts';
-import { alice, type Client, claimsOf, clientOf, onBothDatabases, secret, type World } from './testing.ts';
+import type { Tables } from './store.ts';
+import {
+  alice,
+  type Client,
+  claimsOf,
+  clientOf,
+  databaseOptionsOf,
+  onBothDatabases,
+  secret,
+  type World,
+} from './testing.ts';
 
 interface Place {
-  /** Another web process on the same data. */
+  /** Starts another web process on the same data. */
   start(): Promise<Client & { url: string; kill(): Promise<void> }>;
   readonly database: Awaited<ReturnType<typeof openDatabase<Tables>>>;
 }
 
 await onBothDatabases((world) => {
-  test('two web processes share everything, and of raced links and tokens one wins', async (context) => {
+  test('two web processes share everything, and each link and token works once', async (context) => {
     const place = await openPlace(context, world);
     const [one, two] = await Promise.all([place.start(), place.start()]);
     const { token } = await one.requestLink(alice);
@@ -38,7 +46,7 @@ await onBothDatabases((world) => {
     assert.equal((await two.get('/me', access_token)).status, 401);
   });
 
-  test('kill -9 in the middle of exchanges loses none that was acknowledged', async (context) => {
+  test('kill -9 during token exchanges loses none that was acknowledged', async (context) => {
     const place = await openPlace(context, world);
     const victim = await place.start();
     const pairs = [];
@@ -49,9 +57,9 @@ await onBothDatabases((world) => {
     const chains = pairs.map(async (pair, index) => {
       let { refresh_token } = pair;
       for (;;) {
-        const answer = await victim.post('/token/refresh', { refresh_token }).catch(() => undefined);
-        if (answer?.status !== 200) return refresh_token;
-        refresh_token = answer.json.refresh_token;
+        const response = await victim.post('/token/refresh', { refresh_token }).catch(() => undefined);
+        if (response?.status !== 200) return refresh_token;
+        refresh_token = response.json.refresh_token;
         acknowledged[index] = (acknowledged[index] ?? 0) + 1;
         if (++exchanges === 200) resolve();
       }
@@ -66,7 +74,7 @@ await onBothDatabases((world) => {
         .select('generation')
         .where('id', '=', claimsOf(pair.access_token).sid)
         .executeTakeFirstOrThrow();
-      // One may have been committed whose answer never came.
+      // An exchange may have been committed without its response.
       const unanswered = row.generation - (acknowledged[index] ?? 0);
       assert.ok(unanswered === 0 || unanswered === 1, String(unanswered));
       const { status } = await heir.post('/token/refresh', { refresh_token: latest[index] });
@@ -90,7 +98,7 @@ async function openPlace(context: TestContext, world: World): Promise<Place> {
   };
   const config = configOf(passwordless, environment);
   const database = await openDatabase<Tables>(
-    databaseOptions(config, { dataFolder, log: silentLog } as never),
+    databaseOptionsOf(config, { dataFolder, log: silentLog } as never),
   );
   context.after(() => database[Symbol.asyncDispose]());
   const start = async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { restoreDatabase } from '#kit/db/index.ts';
-import { alice, appCode, enrolApp, onBothDatabases, refused, startService } from './testing.ts';
+import { alice, appCode, enrollApp, onBothDatabases, refused, startService } from './testing.ts';
 
 await onBothDatabases((world) => {
-  test('starts, is ready and answers probes', async (context) => {
+  test('starts, becomes ready and responds to probes', async (context) => {
     const service = await startService(context, world);
     assert.deepEqual((await service.get('/health')).json, { status: 'ok' });
     const readiness = await service.get('/readiness');
@@ -13,12 +13,12 @@ await onBothDatabases((world) => {
     assert.deepEqual(readiness.json.checks, { database: 'ok' });
   });
 
-  test('what it does at another start holds: users, secrets and tokens', async (context) => {
-    // Without a secret of its own, so that the one it makes is what has to last.
+  test('users, secrets and tokens survive a restart', async (context) => {
+    // Without a configured secret, the generated one must survive.
     const environment = { PASSWORDLESS_JWT_SECRET: '' };
     const first = await startService(context, world, { environment });
-    const { secret, answer } = await enrolApp(first, alice);
-    const { access_token: token, refresh_token } = answer.json;
+    const { secret, response } = await enrollApp(first, alice);
+    const { access_token: token, refresh_token } = response.json;
     const again = await startService(context, world, { environment, beside: first });
     assert.equal((await again.get('/me', token)).status, 200);
     assert.equal((await again.post('/token/refresh', { refresh_token })).status, 200);
@@ -27,11 +27,11 @@ await onBothDatabases((world) => {
     refused(await other.get('/me', token), 401, 'INVALID_TOKEN');
   });
 
-  test('a backup taken while serving brings everybody back', async (context) => {
+  test('a backup taken while serving restores all users', async (context) => {
     const service = await startService(context, world);
     const pair = await service.signIn(alice);
     const { access_token: token, refresh_token } = pair;
-    const { secret } = await enrolApp(service, alice, token);
+    const { secret } = await enrollApp(service, alice, token);
     const file = join(service.dataFolder, 'backup');
     await service.database.backup(file);
     const { kysely } = service.database;

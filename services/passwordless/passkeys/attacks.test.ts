@@ -14,7 +14,7 @@ import { authenticator, register, registered, signIn } from './testing.ts';
 import type { Forgery } from './testing-authenticator.ts';
 
 await onBothDatabases((world) => {
-  test('what a browser would not have signed here is refused, at registration and sign-in', async (context) => {
+  test('responses that a browser would not have signed here are refused, at registration and sign-in', async (context) => {
     const service = await startService(context, world);
     const device = authenticator({ counts: true });
     await registered(service, device, alice);
@@ -68,7 +68,7 @@ await onBothDatabases((world) => {
     assert.equal((await signIn(service, device)).status, 200);
   });
 
-  test('only its own key opens a credential, for its own user', async (context) => {
+  test('a credential signs in only with its own key, for its own user', async (context) => {
     const service = await startService(context, world);
     const [hers, his] = [authenticator(), authenticator()];
     const { user_id } = await registered(service, hers, alice);
@@ -92,7 +92,7 @@ await onBothDatabases((world) => {
     assert.equal(claimsOf(handled.json.access_token).sub, user_id);
   });
 
-  test('where an address was named, only its passkeys sign in', async (context) => {
+  test('with an address, only its passkeys sign in', async (context) => {
     const service = await startService(context, world);
     const hers = authenticator();
     await registered(service, hers, alice);
@@ -106,7 +106,7 @@ await onBothDatabases((world) => {
     assert.equal((await signIn(service, hers, asked)).status, 200);
   });
 
-  test('a challenge is answered once, by its own kind, in five minutes', async (context) => {
+  test('a challenge works once, for its own kind, within five minutes', async (context) => {
     const service = await startService(context, world);
     const device = authenticator();
     await registered(service, device, alice);
@@ -140,7 +140,7 @@ await onBothDatabases((world) => {
     refused(await service.post('/webauthn/register/complete', made), 400, 'INVALID_CEREMONY');
   });
 
-  test('a clone is noticed by its counter', async (context) => {
+  test('a clone is detected by its counter', async (context) => {
     const service = await startService(context, world);
     const device = authenticator({ counts: true });
     await registered(service, device, alice);
@@ -156,7 +156,7 @@ await onBothDatabases((world) => {
     assert.equal((await signIn(service, clone)).status, 200);
   });
 
-  test('of a device and its clone that sign in at the same moment one wins', async (context) => {
+  test('of a device and its clone that sign in at the same moment, one succeeds', async (context) => {
     const service = await startService(context, world);
     const device = authenticator({ counts: true });
     await registered(service, device, alice);
@@ -165,7 +165,7 @@ await onBothDatabases((world) => {
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 401, 401, 401]);
   });
 
-  test('a synced passkey does not count, and signs in from two devices at once', async (context) => {
+  test('a synced passkey has no counter, and signs in from two devices at once', async (context) => {
     const service = await startService(context, world);
     const phone = authenticator({ backupEligible: true, backedUp: true });
     await registered(service, phone, alice);
@@ -179,7 +179,7 @@ await onBothDatabases((world) => {
     refused(await signIn(service, phone, undefined, changed), 401, 'VERIFICATION_FAILED');
   });
 
-  test('a forger cannot raise the alarm about a clone', async (context) => {
+  test('a forged response does not report a clone', async (context) => {
     const service = await startService(context, world);
     const device = authenticator({ counts: true });
     await registered(service, device, alice);
@@ -195,7 +195,7 @@ await onBothDatabases((world) => {
     );
   });
 
-  test('an attestation that nobody asked for is not followed to the addresses in it', async (context) => {
+  test('the addresses in an unrequested attestation are not fetched', async (context) => {
     const service = await startService(context, world);
     const statement = new Map<string, number | Buffer>([
       ['alg', -7],
@@ -207,7 +207,7 @@ await onBothDatabases((world) => {
     assert.equal(made.status, 200, made.text);
   });
 
-  test('nobody adds a passkey to somebody else', async (context) => {
+  test('nobody can add a passkey to another user', async (context) => {
     const service = await startService(context, world);
     const { access_token } = await service.signIn(alice);
     const { sub } = claimsOf(access_token);
@@ -229,7 +229,7 @@ await onBothDatabases((world) => {
     await alerted(2);
   });
 
-  test('a passkey made before the owner came is gone when they come', async (context) => {
+  test('a passkey added before the owner signed in is removed when they do', async (context) => {
     const service = await startService(context, world);
     const squatter = authenticator();
     const { user_id, refresh_token, access_token: token } = await registered(service, squatter, alice);
@@ -248,7 +248,7 @@ await onBothDatabases((world) => {
     assert.deepEqual((await service.get('/webauthn/credentials', access_token)).json, { credentials: [] });
   });
 
-  test('a registration begun before the owner came leads nowhere after', async (context) => {
+  test('a registration begun before the owner signed in fails afterwards', async (context) => {
     const service = await startService(context, world);
     const begun = (await service.post('/webauthn/register/options', { email: alice })).json;
     const response = authenticator().create(begun);
@@ -261,7 +261,7 @@ await onBothDatabases((world) => {
     assert.deepEqual((await service.get('/webauthn/credentials', access_token)).json, { credentials: [] });
   });
 
-  test('of several who begin for one address the first alone gets its user', async (context) => {
+  test('of several registrations begun for one address, only the first to complete succeeds', async (context) => {
     const service = await startService(context, world);
     const begun = await Promise.all(
       [1, 2, 3].map(async () => (await service.post('/webauthn/register/options', { email: charlie })).json),
@@ -279,7 +279,7 @@ await onBothDatabases((world) => {
     assert.notEqual(user_id, answers.find(({ status }) => status === 200)?.json.user_id);
   });
 
-  test('a registration ends with the session that asked for it', async (context) => {
+  test('a registration is void when its session ends', async (context) => {
     const service = await startService(context, world);
     const { access_token: token, refresh_token } = await service.signIn(alice);
     const begun = (await service.post('/webauthn/register/options', { email: alice }, token)).json;
@@ -292,7 +292,7 @@ await onBothDatabases((world) => {
     refused(late, 400, 'INVALID_CEREMONY');
   });
 
-  test('where the user must be verified, being there is not enough', async (context) => {
+  test('with required user verification, presence alone is not enough', async (context) => {
     const environment = { PASSWORDLESS_WEBAUTHN_USER_VERIFICATION: 'required' };
     const service = await startService(context, world, { environment });
     const options = (await service.post('/webauthn/login/options', {})).json;
@@ -308,7 +308,7 @@ await onBothDatabases((world) => {
     assert.equal((await signIn(service, device)).status, 200);
   });
 
-  test('without proof nothing is stored for an address that is taken, where that is set', async (context) => {
+  test('inert: without a token, nothing is stored for an address with an owner', async (context) => {
     const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'inert' };
     const service = await startService(context, world, { environment });
     await service.signIn(alice);
@@ -316,7 +316,7 @@ await onBothDatabases((world) => {
     assert.equal((await register(service, authenticator(), { email: bob })).status, 200);
   });
 
-  test('without proof nothing begins, where that is set', async (context) => {
+  test('off: a registration requires a token', async (context) => {
     const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'off' };
     const service = await startService(context, world, { environment });
     refused(await service.post('/webauthn/register/options', { email: alice }), 401, 'MISSING_TOKEN');

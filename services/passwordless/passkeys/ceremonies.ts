@@ -1,11 +1,10 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Database, Session } from '#kit/db/index.ts';
 import { newId, newSecret } from '#kit/ids.ts';
-import type { Tables } from '../tables.ts';
+import type { CeremonyRow, Tables } from '../store.ts';
 import { passkeyErrors } from './errors.ts';
 import { ceremonyTtlMs } from './passkey.ts';
 import { insertCeremony, takeCeremony } from './store.ts';
-import type { CeremonyRow } from './tables.ts';
 
 /** What a challenge was issued for. */
 export interface Ceremony {

@@ -1,10 +1,10 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
-import type { Alerts } from '../alerts.ts';
 import type { Audit } from '../audit.ts';
-import type { MailQueue } from '../mail-queue.ts';
-import type { Sessions } from '../sessions.ts';
-import type { Tables } from '../tables.ts';
+import type { Alerts, MailQueue } from '../mail/index.ts';
+import type { Sessions } from '../sessions/index.ts';
+import type { Tables } from '../store.ts';
+import type { EnrollmentWithoutProof } from '../users/index.ts';
 import type { RelyingParty } from './passkey.ts';
 
 /** What the functions of passkeys work with. */
@@ -19,5 +19,5 @@ export interface PasskeyContext {
   readonly party: () => RelyingParty;
   /** The one that new decoys are made with, then the previous one. */
   readonly decoyKeys: readonly [Uint8Array, ...Uint8Array[]];
-  readonly enrollmentWithoutProof: 'provisional' | 'inert' | 'off';
+  readonly enrollmentWithoutProof: EnrollmentWithoutProof;
 }

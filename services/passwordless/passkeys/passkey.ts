@@ -1,5 +1,5 @@
 import { AppError } from '#kit/errors.ts';
-import type { Method } from '../session.ts';
+import type { Method } from '../sessions/index.ts';
 
 /** A WebAuthn credential of a user. */
 export interface Passkey {

@@ -58,7 +58,7 @@ await onBothDatabases((world) => {
     }
   });
 
-  test('says in amr what the authenticator did', async (context) => {
+  test('amr says how the authenticator verified the user', async (context) => {
     const service = await startService(context, world);
     const cases: [Parameters<typeof authenticator>[0], string[]][] = [
       [{ verifiesUser: false }, ['hwk']],
@@ -73,7 +73,7 @@ await onBothDatabases((world) => {
     }
   });
 
-  test('says where passkeys hold and where they are managed', async (context) => {
+  test('the well-known addresses say where passkeys work and are managed', async (context) => {
     const environment = {
       PASSWORDLESS_WEBAUTHN_ORIGIN: 'http://localhost:3003, https://app.localhost,android:apk-key-hash:AAAA',
       PASSWORDLESS_WEBAUTHN_RP_ID: 'localhost',
@@ -89,7 +89,7 @@ await onBothDatabases((world) => {
     assert.equal((await signIn(service, device)).status, 200);
   });
 
-  test('refuses to start as a relying party that no browser would take', async (context) => {
+  test('refuses to start as a relying party that no browser accepts', async (context) => {
     const wrong: [string, string][] = [
       ['PASSWORDLESS_WEBAUTHN_RP_ID', 'https://example.com'],
       ['PASSWORDLESS_WEBAUTHN_RP_ID', 'Example.com'],
@@ -113,7 +113,7 @@ await onBothDatabases((world) => {
     );
   });
 
-  test('takes keys of each algorithm that it asks for', async (context) => {
+  test('accepts keys of each offered algorithm', async (context) => {
     const service = await startService(context, world);
     for (const algorithm of [-7, -8, -257] as const) {
       const device = authenticator({ algorithm });
@@ -123,7 +123,7 @@ await onBothDatabases((world) => {
     }
   });
 
-  test('with a token the passkey is its user’s, and is not made twice on one device', async (context) => {
+  test('with a token, the passkey is for its user, and one device cannot add it twice', async (context) => {
     const service = await startService(context, world);
     const { access_token } = await service.signIn(alice);
     const { sub } = claimsOf(access_token);
@@ -146,7 +146,7 @@ await onBothDatabases((world) => {
     );
   });
 
-  test('with a token for another address, an old or a broken one, nothing begins', async (context) => {
+  test('with a token for another address, an old or an invalid one, no registration begins', async (context) => {
     const service = await startService(context, world);
     const { access_token } = await service.signIn(alice);
     const begin = (email: string, token: string) =>
@@ -201,7 +201,7 @@ await onBothDatabases((world) => {
     }
   });
 
-  test('a passkey is listed, named and removed by its owner alone', async (context) => {
+  test('a passkey is listed, renamed and removed by its owner only', async (context) => {
     const service = await startService(context, world);
     const { access_token: hers } = await service.signIn(alice);
     const { access_token: his } = await service.signIn(bob);
@@ -241,7 +241,7 @@ await onBothDatabases((world) => {
     );
   });
 
-  test('the last way in is not removed, nor is anything long after signing in', async (context) => {
+  test('the last sign-in method cannot be removed, and removing requires a recent sign-in', async (context) => {
     const service = await startService(context, world);
     const [first, second] = [authenticator(), authenticator()];
     const { access_token: token } = await registered(service, first, alice);
@@ -254,7 +254,7 @@ await onBothDatabases((world) => {
     refused(await remove(first.credentialId), 401, 'REAUTH_REQUIRED');
   });
 
-  test('ten passkeys are the most, also at once', async (context) => {
+  test('a user has at most ten passkeys, also if they are added at once', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const add = () => register(service, authenticator(), { email: alice, token });
@@ -266,7 +266,7 @@ await onBothDatabases((world) => {
     assert.equal(options.allowCredentials.length, 10);
   });
 
-  test('what begins in one process ends in another, once', async (context) => {
+  test('a ceremony can begin in one process and complete in another, once', async (context) => {
     const service = await startService(context, world);
     const beside = await startService(context, world, { beside: service });
     const device = authenticator({ counts: true });
@@ -287,7 +287,7 @@ await onBothDatabases((world) => {
     assert.deepEqual(raced.map(({ status }) => status).toSorted(), [200, 401, 401, 401]);
   });
 
-  test('one client begins and answers so many and no more', async (context) => {
+  test('ceremonies are limited per client', async (context) => {
     const environment = { PASSWORDLESS_LIMIT_ENROLL_PER_IP: '2', PASSWORDLESS_LIMIT_VERIFY_PER_IP: '3' };
     const service = await startService(context, world, { environment });
     const device = authenticator();
@@ -302,7 +302,7 @@ await onBothDatabases((world) => {
     assert.equal((await signIn(service, device)).status, 200);
   });
 
-  test('the longest id can be managed', async (context) => {
+  test('a passkey with the longest id can be managed', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
     const credentialId = Buffer.alloc(1_023, 7).toString('base64url');
@@ -314,7 +314,7 @@ await onBothDatabases((world) => {
     refused(refusal, 400, 'INVALID_INPUT');
   });
 
-  test('one id is one passkey', async (context) => {
+  test('a credential id can be registered once', async (context) => {
     const service = await startService(context, world);
     const device = authenticator();
     await registered(service, device, alice);
@@ -327,7 +327,7 @@ await onBothDatabases((world) => {
     );
   });
 
-  test('an address without a passkey is offered one that looks real, always the same', async (context) => {
+  test('an address without passkeys gets a decoy that looks real and is always the same', async (context) => {
     const service = await startService(context, world);
     const asked = async (email: string) => (await service.post('/webauthn/login/options', { email })).json;
     const [once, twice] = [await asked(alice), await asked(alice)];
@@ -349,7 +349,7 @@ await onBothDatabases((world) => {
     refused(await signIn(service, device, { ...once, allowCredentials: [] }), 401, 'VERIFICATION_FAILED');
   });
 
-  test('the id of a decoy is refused like one that is taken', async (context) => {
+  test('the id of a decoy is refused like one that exists', async (context) => {
     const service = await startService(context, world);
     const addresses = Array.from({ length: 10 }, (_, index) => `nobody${index}@example.com`);
     const ids = await Promise.all(

@@ -1,15 +1,17 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import type { Caller } from '../caller.ts';
-import { checkFresh, enroleeWithoutToken, lockAddress, proveFirstFactor } from '../enrolment.ts';
-import { refusals } from '../refusals.ts';
-import type { TokenPair } from '../session.ts';
-import { findSession } from '../store-sessions.ts';
-import { findUser } from '../store-users.ts';
-import type { Tables } from '../tables.ts';
-import type { User } from '../user.ts';
-import { hasWayIn } from '../ways-in.ts';
+import { authErrors } from '../errors.ts';
+import { type Caller, checkFresh, findSession, type TokenPair } from '../sessions/index.ts';
+import type { Tables } from '../store.ts';
+import {
+  canSignIn,
+  enrollmentTarget,
+  findUser,
+  lockAddress,
+  proveFirstFactor,
+  type User,
+} from '../users/index.ts';
 import { beginCeremony, type Ceremony, endCeremony } from './ceremonies.ts';
 import type { PasskeyContext } from './context.ts';
 import { decoyHandle, isDecoy } from './decoys.ts';
@@ -28,7 +30,7 @@ import {
 import { type Registration, Unverified, verifyRegistration } from './verification.ts';
 
 /** A request for the options of a registration. */
-export interface RegistrationRequest {
+interface RegistrationRequest {
   readonly email: string;
   /** The user of the bearer token, where there is one. */
   readonly caller: Caller | undefined;
@@ -37,7 +39,7 @@ export interface RegistrationRequest {
 }
 
 /** A new passkey to register. */
-export interface RegistrationResult {
+interface RegistrationResult {
   readonly pendingId: string;
   readonly response: RegistrationResponseJSON;
   readonly name?: string | undefined;
@@ -46,20 +48,20 @@ export interface RegistrationResult {
 }
 
 /** A registered passkey and the new session of its user. */
-export interface Enrolment {
+export interface Enrollment {
   readonly user: User;
   readonly passkey: Passkey;
   readonly tokens: TokenPair;
 }
 
 /** Argument of `PublicKeyCredential.signalAllAcceptedCredentials` (WebAuthn Level 3, 5.1.10.3). */
-export interface AcceptedPasskeys {
+interface AcceptedPasskeys {
   readonly rpId: string;
   readonly userId: string;
   readonly allAcceptedCredentialIds: readonly string[];
 }
 
-const attempt = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
+const attemptMail = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
 
 /** Passkeys of users: adding, naming, removing. */
 export class Passkeys {
@@ -69,17 +71,17 @@ export class Passkeys {
     this.#context = context;
   }
 
-  /** The options of a registration, for the user of the token or else of {@link enroleeWithoutToken}. */
+  /** The options of a registration, for the user of the token or else of {@link enrollmentTarget}. */
   async begin(asked: RegistrationRequest) {
     const { database, clock, party, decoyKeys, enrollmentWithoutProof: mode, alerts } = this.#context;
     const { email, caller, locale } = asked;
     const nowMs = clock.now();
     if (caller) checkFresh(caller, email, nowMs);
     const { owner, options } = await database.write(async (session) => {
-      const enrolee = caller
+      const target = caller
         ? { user: caller.user, isBearer: true, owner: undefined }
-        : await enroleeWithoutToken(session, { email, kind: 'webauthn', mode, nowMs });
-      const userId = enrolee.user?.id;
+        : await enrollmentTarget(session, { email, kind: 'webauthn', mode, nowMs });
+      const userId = target.user?.id;
       const sessionId = caller?.session.id;
       const about = { kind: 'register', userId, sessionId } as const;
       const { id, challenge } = await beginCeremony(session, clock, about);
@@ -88,29 +90,33 @@ export class Passkeys {
       const known = caller ? await passkeysOf(session, caller.user.id) : [];
       if (!caller) await this.#noteAttempt(session, userId, asked);
       const options = { pending_id: id, ...creationOptions(party(), { challenge, handle, email, known }) };
-      return { options, owner: enrolee.owner };
+      return { options, owner: target.owner };
     });
-    if (owner) alerts.send({ ...attempt, to: owner.email, locale });
+    if (owner) alerts.send({ ...attemptMail, to: owner.email, locale });
     return options;
   }
 
   /** Throws INVALID_CEREMONY, VERIFICATION_FAILED, CREDENTIAL_EXISTS or TOO_MANY_CREDENTIALS. */
-  async complete(answered: RegistrationResult): Promise<Enrolment> {
+  async complete(answered: RegistrationResult): Promise<Enrollment> {
     const { database, clock, mails } = this.#context;
     const name = answered.name === undefined ? undefined : checkName(answered.name);
     const ceremony = await endCeremony(database, clock, { id: answered.pendingId, kind: 'register' });
     const registration = await this.#verify(answered.response, ceremony);
     const passkey = this.#passkeyOf(ceremony, registration, answered.response, name);
-    const enrolment = await database.write(async (session) => {
-      const user = await this.#enrolee(session, ceremony);
+    const enrollment = await database.write(async (session) => {
+      const user = await this.#target(session, ceremony);
       await this.#store(session, passkey);
       const amr = methodsOf(passkey.isBackupEligible, registration.isUserVerified);
       const tokens = await this.#context.sessions.open(session, { user, amr, visitor: answered.visitor });
-      await this.#tell(session, user, { event: 'added', visitor: answered.visitor, locale: answered.locale });
+      await this.#announce(session, user, {
+        event: 'added',
+        visitor: answered.visitor,
+        locale: answered.locale,
+      });
       return { user, passkey, tokens };
     });
-    mails.nudge();
-    return enrolment;
+    mails.wakeWorkers();
+    return enrollment;
   }
 
   of({ user }: Caller): Promise<Passkey[]> {
@@ -149,10 +155,10 @@ export class Passkeys {
       const user = await findUser(session, caller.user.id);
       const { changes } = await deletePasskey.run(session, { id, userId: caller.user.id });
       if (!user || changes === 0) throw passkeyErrors.notFound();
-      if (!(await hasWayIn(session, user))) throw refusals.lastFactor();
-      await this.#tell(session, user, { event: 'removed', ...from });
+      if (!(await canSignIn(session, user))) throw authErrors.lastFactor();
+      await this.#announce(session, user, { event: 'removed', ...from });
     });
-    mails.nudge();
+    mails.wakeWorkers();
   }
 
   async #verify(response: RegistrationResponseJSON, { challenge }: Ceremony): Promise<Registration> {
@@ -185,7 +191,7 @@ export class Passkeys {
    * The user of a registration, if it is still valid: the session that asked for it is live, or the user has proved nothing before. A
    * new owner of the address has ended both.
    */
-  async #enrolee(session: WriteSession<Tables>, { userId, sessionId }: Ceremony): Promise<User> {
+  async #target(session: WriteSession<Tables>, { userId, sessionId }: Ceremony): Promise<User> {
     const found = userId === undefined ? undefined : await findUser(session, userId);
     if (!found) throw passkeyErrors.invalidCeremony();
     await lockAddress(session, found.email);
@@ -216,7 +222,7 @@ export class Passkeys {
     await this.#context.audit.record(session, 'enrolment_without_token', { userId, address });
   }
 
-  async #tell(
+  async #announce(
     session: WriteSession<Tables>,
     user: User,
     {

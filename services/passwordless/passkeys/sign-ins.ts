@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { TokenPair } from '../session.ts';
-import { findUser } from '../store-users.ts';
+import type { TokenPair } from '../sessions/index.ts';
+import { findUser } from '../users/index.ts';
 import { beginCeremony, type Ceremony, endCeremony } from './ceremonies.ts';
 import type { PasskeyContext } from './context.ts';
 import { decoyFor } from './decoys.ts';

@@ -1,8 +1,7 @@
 import { type Executor, statement } from '#kit/db/index.ts';
 import { newSecret } from '#kit/ids.ts';
-import type { Tables } from '../tables.ts';
+import type { CeremonyRow, PasskeyRow, Tables } from '../store.ts';
 import type { Passkey } from './passkey.ts';
-import type { CeremonyRow, PasskeyRow } from './tables.ts';
 
 /** A passkey with the user handle that its authenticator knows. */
 export type HeldPasskey = Passkey & { readonly handle: string };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Answer, TestService } from '../testing.ts';
+import type { TestResponse, TestService } from '../testing.ts';
 import { type AuthenticatorOptions, type Forgery, SoftwareAuthenticator } from './testing-authenticator.ts';
 
 export const origin = 'http://localhost:3003';
@@ -20,7 +20,7 @@ export async function register(
   service: TestService,
   device: SoftwareAuthenticator,
   { email, token, name, forgery }: Registration,
-): Promise<Answer> {
+): Promise<TestResponse> {
   const begun = await service.post('/webauthn/register/options', { email }, token);
   assert.equal(begun.status, 200, begun.text);
   const { pending_id, ...options } = begun.json;
@@ -42,7 +42,7 @@ export async function signIn(
   // biome-ignore lint/suspicious/noExplicitAny: what the server answered
   options?: any,
   forgery?: Forgery,
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { pending_id, ...asked } = options ?? (await service.post('/webauthn/login/options', {})).json;
   return service.post('/webauthn/login/complete', { pending_id, response: device.get(asked, forgery) });
 }
