@@ -12,10 +12,10 @@ import { type Access, callOf } from './access.ts';
 import { findSignedIn, frameOf, type PageSession, type Visitors } from './visitors.ts';
 
 /** What was typed into a form that could not be handled, by field. */
-export type Preserved = Readonly<Record<string, string>>;
+type Preserved = Readonly<Record<string, string>>;
 
 /** Shows the form at an address again with what was typed into it; nothing if that address has no such form. */
-export type RestoreForm = (
+type RestoreForm = (
   frame: () => Frame,
   form: { readonly address: string; readonly fields: Preserved; readonly message: Content },
 ) => string | undefined;
