@@ -117,8 +117,7 @@ export const seeds: Readonly<
   Record<string, (environment: Environment, options: SeedOptions) => Promise<void>>
 > = {
   gateway: async (environment, { count, onProgress }) => {
-    const { createCorpus } = await import('./posts/corpus.ts');
-    const { seedPosts } = await import('./posts/seed.ts');
+    const { createCorpus, seedPosts } = await import('./posts/corpus.ts');
     await using system = new System(topology, { environment });
     const context = contextFor('posts', { environment });
     const client = await system.client(PostServiceDefinition, posts, {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCorpus } from './corpus.ts';
-import { problemsOf } from './post.ts';
-import { seedPosts } from './seed.ts';
-import { exported, listing, onBothDatabases, startPosts } from './testing.ts';
+import { createCorpus, seedPosts } from './corpus.ts';
+import { problemsOf } from './posts/index.ts';
+import { exported, listing, onBothDatabases, startPosts } from './testing/testing.ts';
 
 const corpus = createCorpus({ seed: 1, size: 5_000, users: 12 });
 const posts = Array.from({ length: corpus.size }, (_, index) => corpus.at(index));

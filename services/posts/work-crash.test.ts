@@ -8,9 +8,9 @@ import type { Client } from '#kit/rpc/index.ts';
 import { PostCreated } from '#proto/posts/v1/events.ts';
 import { type PostServiceDefinition, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import { startProcess, stopProcess } from '../testing.ts';
-import type { Tables } from './tables.ts';
-import { bulkCreate, startPosts } from './testing.ts';
-import { ended, fresh, inEachProcess, until, type WorkWorld } from './testing-work.ts';
+import type { Tables } from './database.ts';
+import { bulkCreate, startPosts } from './testing/testing.ts';
+import { ended, fresh, inEachProcess, until, type WorkWorld } from './testing/work.ts';
 
 const batch = 500;
 const bodies = ['I love this, it is wonderful!', 'Horrible, I am so disappointed.', 'It is on Tuesday.'];

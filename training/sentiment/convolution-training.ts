@@ -1,4 +1,4 @@
-import type { Reading } from '../../services/posts/sentiment/convolution.ts';
+import type { Reading } from '../../services/posts/sentiment/model/convolution.ts';
 import {
   dimensions,
   filters,
@@ -6,8 +6,8 @@ import {
   reach,
   signals,
   unknown,
-} from '../../services/posts/sentiment/convolution.ts';
-import { labels as names } from '../../services/posts/sentiment/labels.ts';
+} from '../../services/posts/sentiment/model/convolution.ts';
+import { labels as names } from '../../services/posts/sentiment/model/labels.ts';
 import { Adam, adamCorrection } from './adam.ts';
 import { normal, seededRandom, shuffled } from './random.ts';
 

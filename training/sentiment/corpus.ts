@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Label } from '../../services/posts/sentiment/labels.ts';
-import { labels } from '../../services/posts/sentiment/labels.ts';
+import type { Label } from '../../services/posts/sentiment/model/labels.ts';
+import { labels } from '../../services/posts/sentiment/model/labels.ts';
 
 export interface Example {
   readonly text: string;

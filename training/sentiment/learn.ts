@@ -1,12 +1,11 @@
-import type { Net } from '../../services/posts/sentiment/convolution.ts';
-import { dimensions } from '../../services/posts/sentiment/convolution.ts';
-import { FeatureReader, offsets } from '../../services/posts/sentiment/features.ts';
-import { labels } from '../../services/posts/sentiment/labels.ts';
-import type { Linear } from '../../services/posts/sentiment/linear.ts';
-import { Reader } from '../../services/posts/sentiment/reader.ts';
-import type { Token } from '../../services/posts/sentiment/tokens.ts';
-import { tokenise } from '../../services/posts/sentiment/tokens.ts';
-import type { Weights } from '../../services/posts/sentiment/weights.ts';
+import type { Net } from '../../services/posts/sentiment/model/convolution.ts';
+import { dimensions, Vocabulary } from '../../services/posts/sentiment/model/convolution.ts';
+import { FeatureExtractor, offsets } from '../../services/posts/sentiment/model/features.ts';
+import { labels } from '../../services/posts/sentiment/model/labels.ts';
+import type { Linear } from '../../services/posts/sentiment/model/linear.ts';
+import type { Token } from '../../services/posts/sentiment/model/tokens.ts';
+import { tokenize } from '../../services/posts/sentiment/model/tokens.ts';
+import type { Weights } from '../../services/posts/sentiment/model/weights.ts';
 import type { TrainedConvolution } from './convolution-training.ts';
 import { trainConvolution } from './convolution-training.ts';
 import type { Example } from './corpus.ts';
@@ -20,12 +19,12 @@ const netSeeds = [101];
 /** Learns everything but the temperature, which is left at 1. */
 export function learn(examples: readonly Example[], report: (line: string) => void): Weights {
   const lexicon = readLexicons();
-  const texts = examples.map((example) => tokenise(example.text));
+  const texts = examples.map((example) => tokenize(example.text));
   const words = frequentWords(texts);
-  const reader = new Reader(words, lexicon);
-  const extractor = new FeatureReader();
+  const vocabulary = new Vocabulary(words, lexicon);
+  const extractor = new FeatureExtractor();
   const read = texts.map((tokens) => {
-    const { readings, valences } = reader.read(tokens);
+    const { readings, valences } = vocabulary.read(tokens);
     return { readings, features: sparse(extractor.featuresOf(tokens, valences)) };
   });
   report(`read ${examples.length} texts, ${words.length} words`);

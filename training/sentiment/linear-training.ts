@@ -1,6 +1,6 @@
-import type { Features } from '../../services/posts/sentiment/features.ts';
-import { columns, offsets } from '../../services/posts/sentiment/features.ts';
-import { labels } from '../../services/posts/sentiment/labels.ts';
+import type { Features } from '../../services/posts/sentiment/model/features.ts';
+import { columns, offsets } from '../../services/posts/sentiment/model/features.ts';
+import { labels } from '../../services/posts/sentiment/model/labels.ts';
 import { seededRandom, shuffled } from './random.ts';
 
 /** A sparse vector of the one weight table. */

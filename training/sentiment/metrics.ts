@@ -1,4 +1,4 @@
-import { labels } from '../../services/posts/sentiment/labels.ts';
+import { labels } from '../../services/posts/sentiment/model/labels.ts';
 
 export interface Judged {
   readonly truth: number;

@@ -5,7 +5,7 @@ import {
   type Section,
   type Values,
   type Weights,
-} from '../../services/posts/sentiment/weights.ts';
+} from '../../services/posts/sentiment/model/weights.ts';
 
 /** The file that `decodeWeights` reads. */
 export function encodeWeights(weights: Weights): Buffer {

@@ -99,6 +99,8 @@ class Prepared {
     this.statement = statement;
     this.names = statement.columns().map((column) => column.name);
     this.returnsRows = this.names.length > 0;
+    // The last row id, which node reads too, is beyond 2^53 where FTS5 has written tombstones.
+    if (!this.returnsRows) statement.setReadBigInts(true);
   }
 
   toRow(values: unknown[]): Row {
