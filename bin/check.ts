@@ -25,8 +25,10 @@ const checks: readonly Check[] = [
     'services on PostgreSQL, three processes',
     [
       'services/posts/{events,job-desk,reanalysis,work-crash}.test.ts',
-      'services/gateway/!(csv|iso-time|openapi|uptime).test.ts',
-      'services/gateway/pages/pages.test.ts',
+      'services/gateway/!(iso-time|openapi|pages-browser).test.ts',
+      'services/gateway/{access,posts,bulk,analytics,reanalysis,sentiment,status}/!(pages|pages-failures).test.ts',
+      'services/gateway/exports/!(format|pages).test.ts',
+      'services/gateway/{access,posts}/pages.test.ts',
       'services/passwordless/!(config|openapi|pages-browser).test.ts',
       'services/passwordless/*/!(code|mailer|queue|pages|verification).test.ts',
     ],
@@ -34,7 +36,11 @@ const checks: readonly Check[] = [
   ),
   tests(
     'services on SQLite, three processes',
-    ['services/gateway/!(csv|exports|exports-failures|failures|iso-time|openapi|tracing|uptime).test.ts'],
+    [
+      'services/gateway/service.test.ts',
+      'services/gateway/{access,posts,bulk,analytics,reanalysis,sentiment,status}/!(pages|pages-failures).test.ts',
+      'services/gateway/exports/export.test.ts',
+    ],
     { TEST_DATABASE: 'sqlite', TEST_RPC: 'remote' },
   ),
   tests('whole', ['test/!(architecture|docs).test.ts', 'bin/**/*.test.ts']),

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { createTraceparent, formatTraceparent } from '#kit/trace.ts';
 import { startTestSystem } from '../testing.ts';
-import { castOf } from './testing.ts';
-import { until } from './testing-exports.ts';
+import { castOf, until } from './testing.ts';
 
 interface Span {
   readonly service: string;
@@ -58,10 +57,10 @@ function spansOf(traceId: string, names: readonly string[]): Promise<Span[]> {
   });
 }
 
-/** Asserts that they hang together: each has its parent among them, or is the caller's child. */
+/** Asserts that the spans form one tree: each is the child of another one or of the caller. */
 function assertOneTree(own: readonly Span[], caller: string): void {
   const ids = new Set([caller, ...own.map(({ spanId }) => spanId)]);
-  for (const { name, parentSpanId } of own) assert.ok(ids.has(parentSpanId ?? ''), `${name} hangs loose`);
+  for (const { name, parentSpanId } of own) assert.ok(ids.has(parentSpanId ?? ''), `${name} has no parent`);
   assert.equal(own.filter(({ parentSpanId }) => parentSpanId === caller).length, 1);
   for (const { startTimeUnixNano: start, endTimeUnixNano: end } of own)
     assert.ok(BigInt(end) >= BigInt(start));
@@ -71,7 +70,7 @@ const rpc = (name: string) =>
   process.env.TEST_RPC === 'remote' ? [`POST /posts.v1.PostService/${name}`] : [];
 
 describe('one trace', () => {
-  test('goes from a new post through the backend to the event that has it classified', async () => {
+  test('connects a new post, the backend and the event that classifies it', async () => {
     const caller = createTraceparent();
     const created = await alice.post(
       '/posts',
@@ -87,7 +86,7 @@ describe('one trace', () => {
     }
   });
 
-  test('goes from a request for a reanalysis to the job that does it', async () => {
+  test('connects a request for a reanalysis and its job', async () => {
     const caller = createTraceparent();
     const headers = { traceparent: formatTraceparent(caller) };
     assert.equal((await alice.post('/posts/reanalyze', undefined, headers)).status, 202);
@@ -95,7 +94,7 @@ describe('one trace', () => {
     assertOneTree(await spansOf(caller.traceId, names), caller.spanId);
   });
 
-  test('begins here where the caller has none, and is left alone where the caller wants none', async () => {
+  test('starts here if the caller has none, and is not recorded if the caller opts out', async () => {
     const before = new Set(spans.map(({ traceId }) => traceId));
     const unsampled = { ...createTraceparent(), sampled: false };
     await charlie.get('/posts', { traceparent: formatTraceparent(unsampled) });
@@ -107,7 +106,7 @@ describe('one trace', () => {
     assert.ok(spans.every(({ traceId }) => traceId !== unsampled.traceId));
   });
 
-  test('tells which steps failed, nothing of probes, and has the key of the collector', async () => {
+  test('marks failed steps, leaves out probes, and sends the key of the collector', async () => {
     await fetch(`${system.url}/health`);
     await fetch(`${system.url}/metrics`);
     const caller = createTraceparent();
@@ -119,7 +118,7 @@ describe('one trace', () => {
   });
 });
 
-test('without a collector everything goes on, and the gateway says that it is away', async () => {
+test('without a collector everything works, and the gateway reports it as down', async () => {
   const verdict = async () => {
     const { integrations } = (await (await fetch(`${system.url}/readiness`)).json()) as {
       integrations?: Record<string, string>;
