@@ -13,7 +13,7 @@ const batch = 1_000;
 const indexBatch = 500;
 const updatedEvery = 20;
 
-/** Where a million posts are kept between benchmarks; OCTAVO_BENCH_POSTS makes fewer. */
+/** Where a million posts stay between benchmarks; OCTAVO_BENCH_POSTS makes fewer. */
 export const postCount = Number(process.env.OCTAVO_BENCH_POSTS || 1_000_000);
 export const millionFolder = join(tmpdir(), `octavo-bench-fts-${postCount}`);
 

@@ -10,7 +10,7 @@ import { dropSchema, exported, onBothDatabases, startPosts, type World } from '.
 const batch = 100;
 
 await onBothDatabases((world) => {
-  test('killed while it loads, it has every batch that it acknowledged, and no half one', async (context) => {
+  test('after a kill during a load every acknowledged batch is there, and no partial one', async (context) => {
     const dataFolder = testFolder('posts');
     if (world.databaseUrl) await dropSchema(world.databaseUrl);
     let acknowledged = 0;

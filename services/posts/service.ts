@@ -102,7 +102,7 @@ async function open(
   return { database, classifier, queue, events };
 }
 
-/** Starts what is done behind the requests: publishing events, classifying new posts, reanalyses. */
+/** Starts the background work: publishing events, classifying new posts, reanalyses. */
 function startWork(
   { config, context, stack }: Pick<ServiceParts<typeof workerSettings>, 'config' | 'context' | 'stack'>,
   opened: Opened,

@@ -23,7 +23,7 @@ const praise = 'I love this, it is wonderful!';
 const complaint = 'Horrible, I am so disappointed.';
 
 await onEveryBroker((each) => {
-  test('every change is told, in order, with what it was', async (context) => {
+  test('every change is published, in order, with its details', async (context) => {
     const world = fresh(each, { INFERENCE: 'off' });
     const posts = await startPosts(context, world);
     const { client, clock } = posts;
@@ -69,7 +69,7 @@ await onEveryBroker((each) => {
     await ended(client, reanalysis?.id);
   });
 
-  test('a bulk of 1,000 is told post by post, and single posts with their own traces', async (context) => {
+  test('a bulk of 1,000 is published post by post, and single posts with their own traces', async (context) => {
     const world = fresh(each, { INFERENCE: 'off' });
     const posts = await startPosts(context, world);
     const seen = await consume(context, world, posts);
@@ -105,7 +105,7 @@ await onEveryBroker((each) => {
     assert.equal(new Set(seen.map(({ id }) => id)).size, 1_050);
   });
 
-  test('posts are classified though nobody did when they came, and it is told', async (context) => {
+  test('posts that were created without a worker are classified later, with an event', async (context) => {
     const world = fresh(each);
     const idle = { ...world, settings: { ...world.settings, POSTS_WORKER: 'off' } };
     const { client, dataFolder, stop } = await startPosts(context, idle);
@@ -119,9 +119,9 @@ await onEveryBroker((each) => {
     await stop();
     const posts = await startPosts(context, world, dataFolder);
     const seen = await consume(context, world, posts);
-    const told = () => seen.filter(({ type }) => type === eventTypes.sentiment);
-    await until(() => told().length >= 2);
-    const sentiments = told().map(({ data }) => PostSentiment.decode(data));
+    const published = () => seen.filter(({ type }) => type === eventTypes.sentiment);
+    await until(() => published().length >= 2);
+    const sentiments = published().map(({ data }) => PostSentiment.decode(data));
     assert.deepEqual(
       sentiments.map(({ postId, revision, classification }) => [postId, revision, classification?.label]),
       [
@@ -133,11 +133,11 @@ await onEveryBroker((each) => {
     assert.deepEqual(classification, sentiments[1]?.classification);
     assert.equal((await refusal(posts.client.getPostSentiment({ id: 3 }))).code, 'not_found');
     await posts.client.updatePost({ id: 1, body: complaint, ifRevisions: [] });
-    await until(() => told().length >= 3);
-    assert.equal(PostSentiment.decode(told()[2]?.data ?? new Uint8Array()).revision, 2);
+    await until(() => published().length >= 3);
+    assert.equal(PostSentiment.decode(published()[2]?.data ?? new Uint8Array()).revision, 2);
   });
 
-  test('where events are off nothing is told, and posts have no sentiment by themselves', async (context) => {
+  test('without events nothing is published, and new posts are not classified', async (context) => {
     const { client, open } = await startPosts(context, fresh(each, { EVENT_STREAM: 'off' }));
     await client.createPost({ post: { userId: 1, title: 'Quiet', body: praise } });
     await using database = await open();

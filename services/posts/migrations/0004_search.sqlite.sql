@@ -6,7 +6,7 @@ CREATE VIRTUAL TABLE post_gram USING fts5(grams, content='', contentless_delete=
 INSERT INTO post_trigram (post_trigram, rank) VALUES ('automerge', 8);
 INSERT INTO post_gram (post_gram, rank) VALUES ('automerge', 8);
 
--- Titles come in no order. Kept for indexed posts only, their index does not slow down the writing of posts.
+-- Titles come in no order. Their index has indexed posts only, so it does not slow down the writing of posts.
 CREATE INDEX post_title ON post (title) WHERE indexed = 1;
 
 CREATE TRIGGER post_changed AFTER UPDATE OF title, body ON post WHEN old.indexed = 1 BEGIN

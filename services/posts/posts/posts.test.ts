@@ -62,7 +62,7 @@ await inEveryWorld((world) => {
       assert.equal((await client.listPosts(listing({ filter: { search: '😀'.repeat(256) } }))).total, 1);
     });
 
-    test('that is not there is not found', async (context) => {
+    test('that does not exist is not found', async (context) => {
       const { client } = await startPosts(context, world);
       for (const id of [1, 0, -1, Number.MAX_SAFE_INTEGER]) {
         assert.equal((await refusal(client.getPost({ id }))).code, 'not_found');
@@ -74,7 +74,7 @@ await inEveryWorld((world) => {
       }
     });
 
-    test('that cannot be kept is refused by field', async (context) => {
+    test('that is invalid is refused by field', async (context) => {
       const { client } = await startPosts(context, world);
       const post = { userId: 0, title: ' \u3000\t\ufeff', body: 'x\0y' };
       const { code, fields } = await refusal(client.createPost({ post }));
@@ -109,7 +109,7 @@ await inEveryWorld((world) => {
       });
     }
 
-    test('changed to what it was stays as it is', async (context) => {
+    test('changed to the same texts stays as it is', async (context) => {
       const { client, clock } = await startPosts(context, world);
       const { post } = await client.createPost({ post: { userId: alice, title: 'Fog', body: 'b' } });
       clock.advance(1_000);
@@ -149,7 +149,7 @@ await inEveryWorld((world) => {
       assert.equal((await client.getPost({ id: 1 })).post?.revision, 2);
     });
 
-    test('created by many at once gets an id of its own, and none comes again', async (context) => {
+    test('created by many at once gets an id of its own, and no id is used twice', async (context) => {
       const { client } = await startPosts(context, world);
       const created = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
@@ -184,7 +184,7 @@ await inEveryWorld((world) => {
       await Promise.all(reading);
     });
 
-    test('is not older than the one before, even where the clock is set back', async (context) => {
+    test('is not older than the one before, even if the clock is set back', async (context) => {
       const { client, clock } = await startPosts(context, world);
       const nowMs = clock.now();
       await client.createPost({ post: { userId: alice, title: 'a', body: 'b' } });
@@ -218,7 +218,7 @@ await inEveryWorld((world) => {
       );
     });
 
-    test('are refused all together where one cannot be kept', async (context) => {
+    test('are all refused if one is invalid', async (context) => {
       const { client } = await startPosts(context, world);
       const bad = [...rows(2), { userId: alice, title: '', body: 'b' }];
       const { code, fields } = await refusal(bulkCreate(client, bad));
@@ -231,7 +231,7 @@ await inEveryWorld((world) => {
       assert.equal((await client.listPosts(listing())).total, 0);
     });
 
-    test('under a key are created once, and answered the same again for a day', async (context) => {
+    test('under a key are created once, and get the same reply for a day', async (context) => {
       const { client, clock } = await startPosts(context, world);
       const request = {
         posts: rows(3),
@@ -262,7 +262,7 @@ await inEveryWorld((world) => {
       assert.equal((await client.listPosts(listing())).total, 10);
     });
 
-    test('may be none, to keep what the caller was told', async (context) => {
+    test('may be none, which stores the errors of the caller', async (context) => {
       const { client } = await startPosts(context, world);
       const request = { posts: [], errors: ['posts[0]: is wrong'], idempotencyKey: '1:none', digest };
       await client.bulkCreatePosts(request);

@@ -69,7 +69,7 @@ await onEveryBroker((each) => {
     assert.deepEqual(await client.getAnalytics({}), expected);
   });
 
-  test('a reanalysis that is canceled stays so', async (context) => {
+  test('a canceled reanalysis stays canceled', async (context) => {
     const world = fresh(each);
     const idle = { ...world, settings: { ...world.settings, POSTS_WORKER: 'off' } };
     const { client, dataFolder, stop } = await startPosts(context, idle);
@@ -87,7 +87,7 @@ await onEveryBroker((each) => {
     assert.equal(late.code, 'conflict');
   });
 
-  test('a reanalysis that nobody asked for does not exist', async (context) => {
+  test('a reanalysis that was never requested does not exist', async (context) => {
     const { client } = await startPosts(context, fresh(each));
     assert.equal((await refusal(client.getReanalysis({ id: newId() }))).code, 'not_found');
     assert.equal((await refusal(client.cancelReanalysis({ id: 'x' }))).code, 'not_found');
@@ -96,7 +96,7 @@ await onEveryBroker((each) => {
 
 describe('where the broker is off', () =>
   onBothDatabases((world: World) => {
-    test('nothing can be reanalysed', async (context) => {
+    test('nothing can be reanalyzed', async (context) => {
       const { client } = await startPosts(context, { ...world, settings: { MESSAGE_BROKER: 'off' } });
       for (const call of [client.requestReanalysis({}), client.getReanalysis({ id: newId() })]) {
         const { code, reason, fields } = await refusal(call);
@@ -108,7 +108,7 @@ describe('where the broker is off', () =>
     });
   }));
 
-/** Makes what is kept differ from what is counted. */
+/** Makes the stored statistics wrong. */
 const spoil = statement<Tables>((db) =>
   db.updateTable('character_tally').set((e) => ({ occurrences: e('occurrences', '+', 7) })),
 );

@@ -37,7 +37,7 @@ await inEveryWorld((world) => {
     assert.deepEqual(await client.listPosts(listing({ filter: { userId: 4 } })), { posts: [], total: 0 });
   });
 
-  test('a page that cannot be is refused by field', async (context) => {
+  test('an invalid page is refused by field', async (context) => {
     const { client } = await startPosts(context, world);
     const refused: [Parameters<typeof listing>[0], string][] = [
       [{ page: 0 }, 'page'],
@@ -140,7 +140,7 @@ await onBothDatabases((world) => {
     );
   });
 
-  test('an export keeps to the posts of its beginning, by ascending ids', async (context) => {
+  test('an export is of one snapshot, by ascending ids', async (context) => {
     const { client } = await startPosts(context, world);
     await bulkCreate(client, rowsOf(Array.from({ length: 950 }, (_, index) => `title ${index}`)));
     const ids: number[] = [];
@@ -161,7 +161,7 @@ await onBothDatabases((world) => {
     assert.equal((await exported(client, { userId: 2, search: 'title 1' })).length, 39);
   });
 
-  test('an export that nobody reads to its end leaves the service as it was', async (context) => {
+  test('an export that is not read to its end leaves nothing open', async (context) => {
     const { client } = await startPosts(context, world);
     await bulkCreate(client, rowsOf(Array.from({ length: 1_000 }, (_, index) => `title ${index}`)));
     for (let round = 0; round < 20; round++) {

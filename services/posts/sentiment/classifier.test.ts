@@ -23,12 +23,12 @@ for (const [name, open] of Object.entries(adapters)) {
     const labelsOf = async (texts: readonly string[], signal?: AbortSignal) =>
       (await classifier.classify(texts, signal)).map(({ label }) => label);
 
-    test('are told apart, in their order', async () => {
+    test('are classified in their order', async () => {
       assert.deepEqual(await labelsOf([praise, complaint, notice]), ['positive', 'negative', 'neutral']);
       assert.equal(classifier.model, 'octavo-1');
     });
 
-    test('get what the shipped model says of them', async () => {
+    test('get the classification of the shipped model', async () => {
       const texts = [praise, complaint, '', 'a', '😍 😡', 'é\r\n"\\ \u2028', `${praise} `.repeat(200)];
       const model = loadModel();
       const expected = texts.filter((text) => text !== '').map((text) => model.classify(text));
@@ -61,7 +61,7 @@ for (const [name, open] of Object.entries(adapters)) {
       }
     });
 
-    test('that nobody waits for any more are given up', async () => {
+    test('whose caller has gone are dropped', async () => {
       const gone = new AbortController();
       const reason = new AppError('canceled', 'nobody waits');
       const long = Array<string>(1_000).fill(`${praise} `.repeat(200));
@@ -72,7 +72,7 @@ for (const [name, open] of Object.entries(adapters)) {
       assert.deepEqual(await labelsOf([praise]), ['positive']);
     });
 
-    test('do not wait for those of somebody else', async () => {
+    test('do not wait for those of another caller', async () => {
       const startedMs = performance.now();
       const gone = new AbortController();
       const others = classifier.classify(Array<string>(500).fill(`${praise} `.repeat(200)), gone.signal);
@@ -83,11 +83,11 @@ for (const [name, open] of Object.entries(adapters)) {
       await caught;
     });
 
-    test('would be classified now', async () => {
+    test('can be classified now', async () => {
       await classifier.ping(AbortSignal.timeout(5_000));
     });
 
-    test('are not any more once it is closed', async () => {
+    test('are refused once it is closed', async () => {
       const other = await open();
       const waiting = other.classify(Array<string>(500).fill(`${praise} `.repeat(200)));
       const caught = assert.rejects(waiting, { code: 'unavailable' });

@@ -18,7 +18,7 @@ const metadata = {
   ],
 };
 
-describe('a server of somebody else', () => {
+describe('a foreign server', () => {
   test('is asked for the tensors that its model has', async (context) => {
     const asked: { path: string | undefined; body: unknown }[] = [];
     const url = await startScriptedServer(context, ({ url, headers }, body) => {
@@ -48,7 +48,7 @@ describe('a server of somebody else', () => {
     ]);
   });
 
-  test('may give its rows one in the other', async (context) => {
+  test('may nest its rows', async (context) => {
     const url = await scripted(context, () => ({
       outputs: [
         {
@@ -80,13 +80,13 @@ describe('a server of somebody else', () => {
     'a null': null,
     'an error': { error: 'out of memory' },
   })) {
-    test(`that answers ${what} is of no use`, async (context) => {
+    test(`that answers ${what} is unavailable`, async (context) => {
       const url = await scripted(context, () => answer);
       await assert.rejects(inferenceClient(url).classify(['Fog']), unavailable);
     });
   }
 
-  test('that has no fitting tensors, or not those named, is of no use', async (context) => {
+  test('without fitting tensors, or without those in the settings, is unavailable', async (context) => {
     const url = await scripted(context, () => shares([[0.1, 0.2, 0.7]]));
     await inferenceClient(url, { input: 'texts', output: 'shares' }).classify(['Fog']);
     await assert.rejects(inferenceClient(url, { input: 'other' }).classify(['Fog']), unavailable);
@@ -95,7 +95,7 @@ describe('a server of somebody else', () => {
     await assert.rejects(inferenceClient(empty).classify(['Fog']), unavailable);
   });
 
-  test('that refuses, is broken or talks without end is of no use, and is not followed elsewhere', async (context) => {
+  test('that refuses, breaks or never stops is unavailable, and its redirects are not followed', async (context) => {
     const answers: Parameters<typeof startScriptedServer>[1][] = [
       (_request, _body, response) => void response.writeHead(500).end('{"error":"no memory"}'),
       (_request, _body, response) => void response.writeHead(404).end(),
@@ -112,7 +112,7 @@ describe('a server of somebody else', () => {
     await assert.rejects(inferenceClient('http://127.0.0.1:1').classify(['Fog']), unavailable);
   });
 
-  test('that breaks a connection once is asked once more', async (context) => {
+  test('that breaks a connection once gets the request again', async (context) => {
     let broken = 0;
     const url = await startScriptedServer(context, (request) => {
       if (isInference(request) && broken++ === 0) return void request.socket.destroy();
@@ -122,14 +122,14 @@ describe('a server of somebody else', () => {
     assert.equal(broken, 2);
   });
 
-  test('that takes too long, at the head or in the body, is given up', async (context) => {
+  test('that takes too long, with its head or its body, times out', async (context) => {
     const silent = await startScriptedServer(context, () => undefined);
     await assert.rejects(inferenceClient(silent, { timeoutMs: 50 }).classify(['Fog']), { code: 'timeout' });
     const slow = await startScriptedServer(context, (_request, _body, response) => void response.write('{'));
     await assert.rejects(inferenceClient(slow, { timeoutMs: 50 }).classify(['Fog']), { code: 'timeout' });
   });
 
-  test('whose model is replaced by one with other tensors is asked anew', async (context) => {
+  test('whose model is replaced by one with other tensors is asked for them again', async (context) => {
     let name = 'shares';
     const url = await startScriptedServer(context, (request) => {
       if (!isInference(request))
@@ -172,7 +172,7 @@ describe('the model that a post backend serves', () => {
     assert.equal(outputs[0].data.length, 6);
   });
 
-  test('is for those who have the token, and refuses what makes no sense', async (context) => {
+  test('needs the token, and refuses malformed requests', async (context) => {
     const url = await startInferenceServer(context);
     const ask = asker(url);
     assert.equal((await fetch(`${url}/v2/models/octavo-1`)).status, 401);

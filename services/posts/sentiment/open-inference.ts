@@ -135,7 +135,7 @@ export class OpenInferenceClassifier implements Classifier {
       const { code, cause } = toAppError(error);
       const isTheirs = code === 'unavailable' || code === 'timeout';
       if (isTheirs && this.#answers && !this.#closed.signal.aborted) {
-        log.warn({ err: cause ?? error, url, model }, 'the inference server does not answer as it should');
+        log.warn({ err: cause ?? error, url, model }, 'the inference server does not answer correctly');
         this.#answers = false;
       }
       throw error;

@@ -7,12 +7,12 @@ import { bulkCreate, exported, inEveryWorld, onBothDatabases, startPosts } from 
 import { recountStatistics } from './recount.ts';
 
 await inEveryWorld((world) => {
-  test('no posts have no figures', async (context) => {
+  test('without posts all statistics are zero', async (context) => {
     const { client } = await startPosts(context, world);
     assert.deepEqual(await client.getAnalytics({}), analyse([]));
   });
 
-  test('figures count code points as they are kept, and hours in UTC', async (context) => {
+  test('statistics count code points as stored, and hours in UTC', async (context) => {
     const { client, clock } = await startPosts(context, world);
     clock.set(Date.UTC(2026, 2, 29, 23, 59, 59, 999));
     await client.createPost({ post: { userId: 7, title: 'aA', body: '😀 ' } });
@@ -55,7 +55,7 @@ const step = fc.oneof(
 );
 
 await onBothDatabases((world) => {
-  test('the figures are those of a full recount after any changes', async (context) => {
+  test('the statistics are those of a full recount after any changes', async (context) => {
     const { client, clock } = await startPosts(context, world);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {

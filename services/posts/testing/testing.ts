@@ -24,7 +24,7 @@ export interface World {
   /** PostgreSQL, or SQLite where it is empty. */
   readonly databaseUrl: string | undefined;
   readonly remote: boolean;
-  /** Besides where the data is; by default nothing is done behind the requests. */
+  /** Besides the place of the data. By default no worker runs. */
   readonly settings?: Environment;
 }
 

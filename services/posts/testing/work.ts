@@ -66,7 +66,7 @@ export async function ended(client: Client<PostServiceDefinition>, id = ''): Pro
   return found as Reanalysis;
 }
 
-/** Waits until something is so. */
+/** Waits until a condition is true. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = performance.now() + waitMs;
   while (!(await isSo())) {

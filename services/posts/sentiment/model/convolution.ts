@@ -34,7 +34,7 @@ export function readingOf(id: number, token: Token, { mean }: Valence): Reading 
 
 /**
  * Filters over three neighbouring words, each at its strongest place in the text, beside the sum of the words.
- * A word's product with the kernels is kept once it was needed, so a text costs additions only.
+ * A word's product with the kernels is cached, so a text costs additions only.
  */
 export class Convolution {
   readonly #net: Net;
@@ -82,8 +82,8 @@ export class Convolution {
     // A known word has one valence for ever; of the unknown some are listed, each with its own.
     if (id === unknown) return this.#withSignals(word, signals);
     const key = id * 8 + manner;
-    const kept = this.#variants.get(key);
-    if (kept !== undefined) return kept;
+    const cached = this.#variants.get(key);
+    if (cached !== undefined) return cached;
     const variant = this.#withSignals(word, signals);
     if (this.#variants.size >= variantsMax) this.#variants.clear();
     this.#variants.set(key, variant);

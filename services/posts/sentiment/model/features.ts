@@ -17,7 +17,7 @@ export const offsets = {
 };
 export const columns = offsets.numbers + numbersPerText + 1;
 
-/** What is in a text: families of n-grams, each told by its columns, and the numbers with the bias as the last. */
+/** The features of a text: families of n-grams, each given by its columns, and the numbers, with the bias last. */
 export interface Features {
   readonly families: readonly Family[];
   readonly numbers: readonly number[];

@@ -12,7 +12,7 @@ const labelOf = (text: string) => model.classify(text).label;
 const positiveIn = (text: string) => model.classify(text).probabilities.positive;
 const negativeIn = (text: string) => model.classify(text).probabilities.negative;
 
-test('plain praise, plain complaint and plain notice are told apart', () => {
+test('plain praise, complaint and notice get different labels', () => {
   assert.equal(labelOf('I love this place, the food was wonderful!'), 'positive');
   assert.equal(labelOf('Horrible service, I am so disappointed.'), 'negative');
   assert.equal(labelOf('The meeting is on Tuesday at ten in room 204.'), 'neutral');
