@@ -78,7 +78,7 @@ function seedAccounts({ config, context }: Parts, database: Database<Tables>, pa
   return seedDemoAccounts({ database, passwords, clock, log, dataFolder, given });
 }
 
-/** If one fails, the other has settled too, so that nothing it uses is closed under it. */
+/** Like `Promise.all`, but waits for both even if one fails, so that nothing is closed while the other still uses it. */
 async function bothSettled<A, B>(
   first: Promise<A> | A,
   second: Promise<B>,
@@ -87,7 +87,7 @@ async function bothSettled<A, B>(
   return Promise.all([first, second]);
 }
 
-/** Over RPC if it has a port of its own; the handlers are called directly otherwise. */
+/** Serves the handlers over RPC if there is a port. Otherwise the caller is in the same process and calls them directly. */
 async function listen(
   { config, context, stack }: Parts,
   handlers: Handlers<AuthServiceDefinition>,

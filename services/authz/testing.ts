@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { describe, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/clock.ts';
@@ -11,19 +11,13 @@ import { type Client, localClient } from '#kit/rpc/index.ts';
 import { remoteClient } from '#kit/rpc/remote.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import { testMode } from '#kit/testing/mode.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { authz } from './service.ts';
-
 import type { Tables } from './store.ts';
 
-/** A database and a way to call. */
-export interface World {
-  readonly name: string;
-  /** PostgreSQL, or SQLite where it is empty. */
-  readonly databaseUrl: string | undefined;
-  readonly remote: boolean;
-}
+/** Where the tests of this file run. */
+export const mode = await testMode();
 
 export interface StartOptions {
   /** Another replica: it shares the database, the clock and the data folder. */
@@ -31,6 +25,8 @@ export interface StartOptions {
   readonly environment?: Environment;
   readonly nodeEnv?: ServiceContext['environment'];
   readonly dataFolder?: string;
+  /** Listens and is called over the network, whatever the mode. */
+  readonly isRemote?: boolean;
 }
 
 export interface TestAuthz {
@@ -42,7 +38,7 @@ export interface TestAuthz {
   readonly logs: Logs;
 }
 
-/** What was logged. */
+/** The lines that were logged. */
 export class Logs {
   readonly lines: Record<string, unknown>[] = [];
   readonly #events = new EventEmitter();
@@ -52,8 +48,8 @@ export class Logs {
     this.#events.emit('line');
   }
 
-  /** Waits until a message was logged so many times. */
-  async told(message: string, times = 1): Promise<void> {
+  /** Waits until a message was logged a number of times. */
+  async waitFor(message: string, times = 1): Promise<void> {
     const signal = AbortSignal.timeout(5_000);
     while (this.lines.filter((line) => line.msg === message).length < times) {
       await once(this.#events, 'line', { signal });
@@ -63,33 +59,17 @@ export class Logs {
 
 const lightHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
-/** Runs the tests on both databases, in process and over the network. */
-export async function inEveryWorld(tests: (world: World) => void): Promise<void> {
-  const postgres = await testDatabaseUrl();
-  for (const remote of [false, true]) {
-    const way = remote ? 'over the network' : 'in process';
-    describe(`on SQLite, ${way}`, () => tests({ name: 'sqlite', databaseUrl: undefined, remote }));
-    describe(`on PostgreSQL, ${way}`, { skip: postgres.skip }, () =>
-      tests({ name: 'postgres', databaseUrl: postgres.url, remote }),
-    );
-  }
-}
-
 /** The service with an empty database, or another replica of it. It stops after the test. */
-export async function startAuthz(
-  context: TestContext,
-  world: World,
-  options: StartOptions = {},
-): Promise<TestAuthz> {
-  const { beside } = options;
+export async function startAuthz(context: TestContext, options: StartOptions = {}): Promise<TestAuthz> {
+  const { beside, isRemote = mode.isRemote } = options;
   const dataFolder = options.dataFolder ?? beside?.dataFolder ?? testFolder('authz');
-  if (!beside && world.databaseUrl) await emptySchema(world.databaseUrl);
+  if (!beside && mode.databaseUrl) await emptySchema(mode.databaseUrl);
   const clock = beside?.clock ?? new FakeClock();
   const metrics = new Registry();
   const logs = new Logs();
   const log = createLog({ service: 'authz', destination: logs });
   const config = readConfig(authz.settings, {
-    DATABASE_URL: world.databaseUrl,
+    DATABASE_URL: mode.databaseUrl,
     ...lightHashes,
     ...options.environment,
   });
@@ -102,7 +82,7 @@ export async function startAuthz(
       environment: options.nodeEnv ?? 'test',
       metrics,
       host: '127.0.0.1',
-      port: world.remote ? 0 : undefined,
+      port: isRemote ? 0 : undefined,
     },
     {},
   );
@@ -129,10 +109,10 @@ function clientOf(
 }
 
 /** The database of a started service, to look into. */
-export function openStore(dataFolder: string, world: World): Promise<Database<Tables>> {
+export function openStore(dataFolder: string): Promise<Database<Tables>> {
   return openDatabase<Tables>({
     name: 'authz',
-    url: world.databaseUrl,
+    url: mode.databaseUrl,
     folder: dataFolder,
     migrations: new URL('./migrations/', import.meta.url),
     log: silentLog,
@@ -146,7 +126,7 @@ async function emptySchema(url: string): Promise<void> {
   await client.end();
 }
 
-/** What a call was refused with. */
+/** The error of a call that must fail. */
 export async function errorOf(call: Promise<unknown>): Promise<AppError> {
   try {
     await call;
@@ -154,5 +134,5 @@ export async function errorOf(call: Promise<unknown>): Promise<AppError> {
     if (error instanceof AppError) return error;
     throw error;
   }
-  throw new Error('the call was not refused');
+  throw new Error('the call did not fail');
 }
