@@ -150,7 +150,7 @@ describe('several workers behind one port', () => {
       signal: AbortSignal.timeout(10_000),
     });
     process.kill(first, 'SIGKILL');
-    assert.match(String(await replaced), /a worker ended with 1 and is replaced/);
+    assert.match(String(await replaced), /a worker exited with 1 and is replaced/);
     assert.equal(await totalPosts(url), 0);
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);

@@ -4,6 +4,7 @@ import type { Database } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+import { sharedSettings } from '#kit/shared-settings.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { Accounts } from './accounts.ts';
 import { Decisions } from './decisions.ts';
@@ -18,8 +19,8 @@ import type { Tables } from './store.ts';
 export { type PolicyTestReport, runPolicyTests } from './policy-cases.ts';
 
 const settings = {
-  DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
-  RPC_TOKEN: text({ secret: true, help: 'Shared secret between the services' }),
+  DATABASE_URL: sharedSettings.DATABASE_URL,
+  RPC_TOKEN: sharedSettings.RPC_TOKEN,
   AUTHZ_POLICIES: text({
     help: 'Folder of Cedar policies to use instead of the shipped ones; changes apply at once',
   }),

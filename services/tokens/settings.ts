@@ -1,5 +1,6 @@
 import { passwordSettings } from '#kit/auth/passwords.ts';
 import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
+import { sharedSettings } from '#kit/shared-settings.ts';
 
 const day = 86_400;
 
@@ -69,9 +70,7 @@ export const settings = {
     default: '*',
     help: 'Origins allowed to call the API, separated by commas, or *',
   }),
-  TRUST_PROXY: text({
-    help: 'Proxies whose X-Forwarded-For counts: a number of hops, or addresses and networks separated by commas',
-  }),
+  TRUST_PROXY: sharedSettings.TRUST_PROXY,
   ...passwordSettings,
 } satisfies Settings;
 
