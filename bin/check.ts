@@ -125,7 +125,8 @@ function testFiles(name: string, patterns: string[], environment: Record<string,
       if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
       const stream = run({
         files,
-        concurrency: 2,
+        // More than processors: many tests wait for timers, other processes or a server.
+        concurrency: 3,
         timeout: fileTimeoutMs,
         env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...environment },
       });
