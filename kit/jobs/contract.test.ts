@@ -13,11 +13,11 @@ import { natsIsMissing, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import { createTraceparent, formatTraceparent } from '../trace.ts';
 import {
-  HopelessJob,
   type Job,
   type JobQueue,
   openNatsJobs,
   openTableJobs,
+  PermanentJobError,
   type WorkOptions,
 } from './index.ts';
 import type { JobTables } from './table-statements.ts';
@@ -162,7 +162,7 @@ function contract(open: Open): void {
     let attempts = 0;
     work(context, queue, { kind: job.kind }, async () => {
       attempts++;
-      throw new HopelessJob('nobody knows it');
+      throw new PermanentJobError('nobody knows it');
     });
     await queue.add([job]);
     await until(async () => (await queue.dead(10)).some(({ id }) => id === job.id));

@@ -11,11 +11,11 @@ import type { JobTables } from './table-statements.ts';
 export { type Backoff, backoffMs } from '../backoff.ts';
 export {
   type DeadJob,
-  HopelessJob,
   type Job,
   type JobHandler,
   type JobQueue,
   type NewJob,
+  PermanentJobError,
   type WorkOptions,
 } from './queue.ts';
 export type { JobTables } from './table-statements.ts';

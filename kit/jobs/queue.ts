@@ -60,8 +60,8 @@ export interface JobQueue extends AsyncDisposable {
 }
 
 /** A handler throws it to make a job dead immediately, because another attempt would not help. */
-export class HopelessJob extends Error {
-  override readonly name = 'HopelessJob';
+export class PermanentJobError extends Error {
+  override readonly name = 'PermanentJobError';
 }
 
 /** Throws a `TypeError` if an id or kind has characters that not every adapter accepts. */

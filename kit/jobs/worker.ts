@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { parseTraceparent } from '../trace.ts';
 import type { JobMetrics, JobOutcome } from './metrics.ts';
-import { HopelessJob, type JobHandler, type WorkOptions } from './queue.ts';
+import { type JobHandler, PermanentJobError, type WorkOptions } from './queue.ts';
 import type { JobSource, LeasedJob } from './source.ts';
 
 interface JobWorkerOptions extends WorkOptions {
@@ -75,7 +75,7 @@ export class JobWorker implements AsyncDisposable {
       }
       log.warn({ err: error, kind, jobId: job.id, attempt: job.attempt }, 'job failed');
       const text = error instanceof Error ? error.message : String(error);
-      if (error instanceof HopelessJob || job.attempt >= attemptsMax) return this.#bury(leased, text);
+      if (error instanceof PermanentJobError || job.attempt >= attemptsMax) return this.#bury(leased, text);
       await leased.retry(backoffMs(job.attempt, this.#options.backoff ?? usualBackoff), text);
       return 'retried';
     } finally {

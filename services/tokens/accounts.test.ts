@@ -23,7 +23,7 @@ const protectedRoutes: readonly [method: string, path: string, body?: object][] 
   ['POST', '/auth/account/deletion', { password }],
 ];
 
-function told(response: TestResponse, message: string): void {
+function assertMessage(response: TestResponse, message: string): void {
   assert.deepEqual([response.status, response.json], [200, { message }]);
 }
 
@@ -77,7 +77,7 @@ test('logout-all ends every session immediately', async () => {
   await using service = await startTokens();
   const pairs = [await service.register(email), await service.login(email), await service.login(email)];
   const bob = await service.register('bob@example.com');
-  told(
+  assertMessage(
     await service.post('/auth/logout-all', undefined, pairs[0]?.accessToken),
     'All sessions revoked successfully',
   );
@@ -117,7 +117,10 @@ test('sessions are listed and ended one by one', async () => {
   const path = `/auth/sessions/${claimsOf(first.accessToken).sid}`;
   const bob = await service.register('bob@example.com');
   assertError(await service.call('DELETE', path, { token: bob.accessToken }), 404, 'NOT_FOUND');
-  told(await service.call('DELETE', path, { token: second.accessToken }), 'Session revoked successfully');
+  assertMessage(
+    await service.call('DELETE', path, { token: second.accessToken }),
+    'Session revoked successfully',
+  );
   assertError(await service.call('DELETE', path, { token: second.accessToken }), 404, 'NOT_FOUND');
   assertError(await service.get('/auth/me', first.accessToken), 401, 'INVALID_TOKEN');
 });
@@ -126,7 +129,7 @@ test('changing the password ends all sessions, including the current one', async
   await using service = await startTokens();
   const { accessToken, refreshToken } = await service.register(email);
   const other = await service.login(email);
-  told(await changePassword(service, accessToken), 'Password changed successfully');
+  assertMessage(await changePassword(service, accessToken), 'Password changed successfully');
   for (const token of [accessToken, other.accessToken]) {
     assertError(await service.get('/auth/me', token), 401, 'INVALID_TOKEN');
   }
@@ -172,7 +175,7 @@ test('a sign-in with the old password during a change does not survive the chang
   const responses = await Promise.all(
     Array.from({ length: 4 }, () => service.post('/auth/login', { email, password })),
   );
-  told(await changing, 'Password changed successfully');
+  assertMessage(await changing, 'Password changed successfully');
   for (const { json } of responses.filter(({ status }) => status === 200)) {
     assertError(await service.get('/auth/me', json.tokens.accessToken), 401, 'INVALID_TOKEN');
   }
@@ -181,7 +184,7 @@ test('a sign-in with the old password during a change does not survive the chang
 test('changing the address moves the account and keeps the sessions', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
-  told(
+  assertMessage(
     await changeEmail(service, accessToken, { newEmail: ' New@Example.com ' }),
     'Email updated successfully',
   );
@@ -189,7 +192,7 @@ test('changing the address moves the account and keeps the sessions', async () =
   assertError(await service.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
   await service.login('new@example.com');
   await service.register(email);
-  told(await changeEmail(service, accessToken), 'Email updated successfully');
+  assertMessage(await changeEmail(service, accessToken), 'Email updated successfully');
 });
 
 test('changing the address requires the password and an address that is free', async () => {
@@ -233,7 +236,10 @@ test('deleting an account ends its tokens and frees its address', async () => {
     );
     assertError(await service.call(method, path, { token }), 400, 'INVALID_INPUT');
     assertError(await service.call(method, path, { body: {}, token }), 400, 'INVALID_INPUT');
-    told(await service.call(method, path, { body: { password }, token }), 'Account deleted successfully');
+    assertMessage(
+      await service.call(method, path, { body: { password }, token }),
+      'Account deleted successfully',
+    );
     for (const [guardedMethod, guardedPath, body] of protectedRoutes) {
       assertError(await service.call(guardedMethod, guardedPath, { body, token }), 404, 'USER_NOT_FOUND');
     }

@@ -24,32 +24,32 @@ export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
   readonly json: any;
 }
 
 export interface TestTokens extends AsyncDisposable {
   readonly url: string;
   readonly clock: FakeClock;
-  /** What was logged. */
+  /** The lines that were logged. */
   readonly lines: Record<string, unknown>[];
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
   post(path: string, body?: unknown, token?: string): Promise<TestResponse>;
   get(path: string, token?: string): Promise<TestResponse>;
   register(email: string, given?: string): Promise<Pair>;
   login(email: string, given?: string): Promise<Pair>;
-  /** The value of a figure in /metrics. */
+  /** The value of a metric in /metrics. */
   metric(name: string): Promise<number>;
 }
 
 export interface CallOptions {
-  /** Text is sent as it is, anything else as JSON. */
+  /** Text is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The service on a free port, without a rate limit and with light hashes unless the environment says otherwise. */
+/** The service on a free port. By default it has no rate limit and fast hashes. */
 export async function startTokens(
   environment: Environment = {},
   nodeEnv: ServiceContext['environment'] = 'test',
@@ -132,7 +132,7 @@ async function readResponse(response: Response): Promise<TestResponse> {
   };
 }
 
-/** Asserts an error in its one shape. */
+/** Asserts the exact shape of an error. */
 export function assertError(response: TestResponse, status: number, code: string): void {
   assert.equal(response.status, status, response.text);
   const { error, ...rest } = response.json;
@@ -143,12 +143,12 @@ export function assertError(response: TestResponse, status: number, code: string
 }
 
 /** The claims of a token, unverified. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any claim
+// biome-ignore lint/suspicious/noExplicitAny: a test inspects any claim
 export function claimsOf(token: string): any {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
 
-/** A token over any header and claims, signed with any key. Text is taken as it is. */
+/** A token with any header and claims, signed with any key. Text is used unchanged. */
 export function mint(header: unknown, claims: unknown, key: string = secrets.access): string {
   const input = [header, claims]
     .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))

@@ -119,13 +119,13 @@ test('a session cannot be used by another user', async () => {
 });
 
 test('a previous key still verifies tokens that name it, and signs none', async () => {
-  const former = 'the former key, which was long enough too';
-  await using service = await startTokens({ JWT_ACCESS_SECRET_PREVIOUS: former });
+  const previous = 'the previous key, which is long enough too';
+  await using service = await startTokens({ JWT_ACCESS_SECRET_PREVIOUS: previous });
   const { accessToken } = await service.register(email);
-  const kid = hash('sha256', former, 'hex').slice(0, 8);
+  const kid = hash('sha256', previous, 'hex').slice(0, 8);
   const claims = claimsOf(accessToken);
-  assert.equal((await service.get('/auth/me', mint({ ...header, kid }, claims, former))).status, 200);
-  assertError(await service.get('/auth/me', mint(header, claims, former)), 401, 'INVALID_TOKEN');
+  assert.equal((await service.get('/auth/me', mint({ ...header, kid }, claims, previous))).status, 200);
+  assertError(await service.get('/auth/me', mint(header, claims, previous)), 401, 'INVALID_TOKEN');
   assertError(await service.get('/auth/me', mint({ ...header, kid }, claims)), 401, 'INVALID_TOKEN');
   assert.equal((await service.get('/auth/me', accessToken)).status, 200);
 });
