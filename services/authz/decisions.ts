@@ -17,7 +17,7 @@ export interface DecisionsOptions {
   readonly metrics: Registry;
 }
 
-/** Decides, and records it: each decision has an id, a log line and a count in the metric. */
+/** Decides, and says so: each decision has an id, a line in the log and its place in a metric. */
 export class Decisions {
   readonly #options: DecisionsOptions;
   readonly #counter: Counter<'policy' | 'outcome'>;

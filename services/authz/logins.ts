@@ -66,7 +66,7 @@ export class Logins {
     }
   }
 
-  /** Deletes attempts that no longer count, so that their table stays small. */
+  /** Forgets attempts that no longer count, so that their table stays small. */
   async sweep(): Promise<void> {
     await sweepAttempts.run(this.#options.database, { cutoffMs: this.#cutoffMs() });
   }
@@ -80,7 +80,7 @@ export class Logins {
     return { [Symbol.dispose]: () => clearInterval(timer) };
   }
 
-  /** The username of a failed attempt is not logged: people type passwords there by mistake. */
+  /** The name of a failed attempt is not kept: people type passwords there. */
   #record(outcome: string, who: { uid?: number; username?: string; remoteAddress: string }): void {
     this.#counter.inc({ outcome });
     this.#options.log.info({ outcome, ...who }, 'sign-in');
@@ -106,7 +106,7 @@ export class Logins {
       });
     }
     await clearAttempts.run(database, { login });
-    await this.#updateHash(hasher, account.uid, { before: account.passwordHash, password });
+    await this.#renewHash(hasher, account.uid, { before: account.passwordHash, password });
     return account;
   }
 
@@ -117,7 +117,7 @@ export class Logins {
     if (changes === 0) throw limited(await this.#retryAfterMs(login));
   }
 
-  async #updateHash(hasher: Hasher, uid: number, old: { before: string; password: string }): Promise<void> {
+  async #renewHash(hasher: Hasher, uid: number, old: { before: string; password: string }): Promise<void> {
     if (!this.#options.passwords.needsRehash(old.before)) return;
     const after = await hasher.hash(old.password);
     await replaceHash.run(this.#options.database, { uid, before: old.before, after });
@@ -133,7 +133,7 @@ export class Logins {
   }
 }
 
-/** Hashed, so that rows are short, a password typed as a username is not stored, and NUL does no harm. */
+/** Hashed, so that a row is short whatever was typed, a password in the wrong box is not kept, and NUL does no harm. */
 function loginKey({ username, remoteAddress }: Credentials): string {
   return createHash('sha256')
     .update(`${usernameKey(username)}\0${networkOf(remoteAddress)}`)

@@ -4,7 +4,6 @@ import type { Database } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
-import { sharedSettings } from '#kit/shared-settings.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { Accounts } from './accounts.ts';
 import { Decisions } from './decisions.ts';
@@ -19,8 +18,8 @@ import type { Tables } from './store.ts';
 export { type PolicyTestReport, runPolicyTests } from './policy-cases.ts';
 
 const settings = {
-  DATABASE_URL: sharedSettings.DATABASE_URL,
-  RPC_TOKEN: sharedSettings.RPC_TOKEN,
+  DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
+  RPC_TOKEN: text({ secret: true, help: 'Shared secret between the services' }),
   AUTHZ_POLICIES: text({
     help: 'Folder of Cedar policies to use instead of the shipped ones; changes apply at once',
   }),
@@ -79,7 +78,7 @@ function seedAccounts({ config, context }: Parts, database: Database<Tables>, pa
   return seedDemoAccounts({ database, passwords, clock, log, dataFolder, given });
 }
 
-/** Like `Promise.all`, but waits for both even if one fails, so that nothing is closed while the other still uses it. */
+/** If one fails, the other has settled too, so that nothing it uses is closed under it. */
 async function bothSettled<A, B>(
   first: Promise<A> | A,
   second: Promise<B>,
@@ -88,7 +87,7 @@ async function bothSettled<A, B>(
   return Promise.all([first, second]);
 }
 
-/** Serves the handlers over RPC if there is a port. Otherwise the caller is in the same process and calls them directly. */
+/** Over RPC if it has a port of its own; the handlers are called directly otherwise. */
 async function listen(
   { config, context, stack }: Parts,
   handlers: Handlers<AuthServiceDefinition>,

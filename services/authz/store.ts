@@ -20,7 +20,7 @@ interface AccountRow {
 type AttemptColumn = `at_${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}_ms`;
 type AttemptRow = { login: string } & Record<AttemptColumn, number>;
 
-/** An account with the columns that only this service sees. */
+/** An account with what only this service knows of it. */
 export interface StoredAccount extends Account {
   readonly passwordHash: string;
   readonly demo: boolean;
@@ -68,7 +68,7 @@ export async function listAccounts(store: Store): Promise<StoredAccount[]> {
   return rows.map(toAccount);
 }
 
-/** The new account; undefined if the name is taken. The lock protects the choice of the next uid. */
+/** The new account; `undefined` where the name is taken. The lock is for the next uid. */
 export async function insertAccount(
   store: WriteSession<Tables>,
   account: NewAccount,
@@ -83,7 +83,7 @@ export async function insertAccount(
   return inserted ? findByUid(store, uid) : undefined;
 }
 
-/** Creates a demo account with its fixed uid. False if an account has that uid or name. */
+/** Makes a demo account with its fixed uid. False where there is one of that uid or name. */
 export async function insertDemoAccount(
   store: WriteSession<Tables>,
   account: NewAccount & { uid: number },
@@ -113,7 +113,7 @@ async function insertRow(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** A new password makes a demo account an ordinary one. */
+/** A new password makes a demo account a real one: somebody took it over. */
 export async function updateAccount(store: Store, uid: number, change: AccountChange): Promise<void> {
   const { role, disabled, passwordHash } = change;
   const values = {
@@ -125,7 +125,7 @@ export async function updateAccount(store: Store, uid: number, change: AccountCh
   await store.kysely.updateTable('account').set(values).where('uid', '=', uid).execute();
 }
 
-/** Replaces a hash, unless the password was changed meanwhile. */
+/** Puts another hash in the place of one, unless somebody changed the password meanwhile. */
 export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>((db, p) =>
   db
     .updateTable('account')
@@ -147,8 +147,8 @@ function toAccount(row: AccountRow): StoredAccount {
 }
 
 /**
- * Records an attempt if fewer than ten failed after the cutoff; it replaces the oldest of the ten. One statement, so that
- * simultaneous attempts, here or in another replica, cannot both take the last place.
+ * Counts an attempt where fewer than ten failed after the cutoff: the oldest of the ten makes room. One statement, so
+ * that attempts at the same moment, here or in another replica, cannot both take the last place.
  */
 export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>((db, p) =>
   db
@@ -185,7 +185,7 @@ export const reserveAttempt = statement<Tables, { login: string; nowMs: number; 
     ),
 );
 
-/** The oldest of the ten attempts. If it is after the cutoff, no further attempt is allowed. */
+/** The oldest of the ten; after the cutoff where no further attempt may be made. */
 export const oldestAttempt = statement<Tables, { login: string }, { at_0_ms: number }>((db, p) =>
   db.selectFrom('login_attempt').select('at_0_ms').where('login', '=', p('login')),
 );

@@ -14,10 +14,16 @@ import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { authz } from './service.ts';
+
 import type { Tables } from './store.ts';
 
-/** Where the tests of this file run. */
-export const mode = await testMode();
+/** A database and a way to call. */
+export interface World {
+  readonly name: string;
+  /** PostgreSQL, or SQLite where it is empty. */
+  readonly databaseUrl: string | undefined;
+  readonly remote: boolean;
+}
 
 export interface StartOptions {
   /** Another replica: it shares the database, the clock and the data folder. */
@@ -25,8 +31,6 @@ export interface StartOptions {
   readonly environment?: Environment;
   readonly nodeEnv?: ServiceContext['environment'];
   readonly dataFolder?: string;
-  /** Listens and is called over the network, whatever the mode. */
-  readonly isRemote?: boolean;
 }
 
 export interface TestAuthz {
@@ -38,7 +42,7 @@ export interface TestAuthz {
   readonly logs: Logs;
 }
 
-/** The lines that were logged. */
+/** What was logged. */
 export class Logs {
   readonly lines: Record<string, unknown>[] = [];
   readonly #events = new EventEmitter();
@@ -48,8 +52,8 @@ export class Logs {
     this.#events.emit('line');
   }
 
-  /** Waits until a message was logged a number of times. */
-  async waitFor(message: string, times = 1): Promise<void> {
+  /** Waits until a message was logged so many times. */
+  async told(message: string, times = 1): Promise<void> {
     const signal = AbortSignal.timeout(5_000);
     while (this.lines.filter((line) => line.msg === message).length < times) {
       await once(this.#events, 'line', { signal });
@@ -59,17 +63,27 @@ export class Logs {
 
 const lightHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
+/** Runs the tests in the mode that the environment asks for. */
+export async function inEveryWorld(tests: (world: World) => void): Promise<void> {
+  const { databaseUrl, isRemote: remote } = await testMode();
+  tests({ name: databaseUrl ? 'postgres' : 'sqlite', databaseUrl, remote });
+}
+
 /** The service with an empty database, or another replica of it. It stops after the test. */
-export async function startAuthz(context: TestContext, options: StartOptions = {}): Promise<TestAuthz> {
-  const { beside, isRemote = mode.isRemote } = options;
+export async function startAuthz(
+  context: TestContext,
+  world: World,
+  options: StartOptions = {},
+): Promise<TestAuthz> {
+  const { beside } = options;
   const dataFolder = options.dataFolder ?? beside?.dataFolder ?? testFolder('authz');
-  if (!beside && mode.databaseUrl) await emptySchema(mode.databaseUrl);
+  if (!beside && world.databaseUrl) await emptySchema(world.databaseUrl);
   const clock = beside?.clock ?? new FakeClock();
   const metrics = new Registry();
   const logs = new Logs();
   const log = createLog({ service: 'authz', destination: logs });
   const config = readConfig(authz.settings, {
-    DATABASE_URL: mode.databaseUrl,
+    DATABASE_URL: world.databaseUrl,
     ...lightHashes,
     ...options.environment,
   });
@@ -82,7 +96,7 @@ export async function startAuthz(context: TestContext, options: StartOptions = {
       environment: options.nodeEnv ?? 'test',
       metrics,
       host: '127.0.0.1',
-      port: isRemote ? 0 : undefined,
+      port: world.remote ? 0 : undefined,
     },
     {},
   );
@@ -109,10 +123,10 @@ function clientOf(
 }
 
 /** The database of a started service, to look into. */
-export function openStore(dataFolder: string): Promise<Database<Tables>> {
+export function openStore(dataFolder: string, world: World): Promise<Database<Tables>> {
   return openDatabase<Tables>({
     name: 'authz',
-    url: mode.databaseUrl,
+    url: world.databaseUrl,
     folder: dataFolder,
     migrations: new URL('./migrations/', import.meta.url),
     log: silentLog,
@@ -126,7 +140,7 @@ async function emptySchema(url: string): Promise<void> {
   await client.end();
 }
 
-/** The error of a call that must fail. */
+/** What a call was refused with. */
 export async function errorOf(call: Promise<unknown>): Promise<AppError> {
   try {
     await call;
@@ -134,5 +148,5 @@ export async function errorOf(call: Promise<unknown>): Promise<AppError> {
     if (error instanceof AppError) return error;
     throw error;
   }
-  throw new Error('the call did not fail');
+  throw new Error('the call was not refused');
 }
