@@ -16,7 +16,7 @@ export interface AccessRequest {
   readonly action: string;
 }
 
-/** Everything that a policy can look at. */
+/** Everything that a policy may look at. */
 export interface AccessQuery {
   readonly uid: number;
   readonly username: string;
