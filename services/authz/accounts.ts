@@ -60,7 +60,7 @@ export class Accounts {
     return created;
   }
 
-  /** Changes what is given. */
+  /** Changes only what is given. */
   async update(
     username: string,
     change: { password?: string; role?: string; disabled?: boolean },
@@ -88,7 +88,7 @@ export class Accounts {
 }
 
 function taken(username: string): AppError {
-  return new AppError('conflict', `There is an account ${username} already.`, {
+  return new AppError('conflict', `The account ${username} already exists.`, {
     fields: { username: 'is already taken' },
   });
 }

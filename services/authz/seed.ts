@@ -21,8 +21,8 @@ export interface SeedOptions {
 }
 
 /**
- * One account a role, uid 1, 2, 3, named like the role. Gives those whose password is known here: it was given, or this
- * data folder made it. Several replicas may do this at the same moment.
+ * Creates one account per role, with uid 1, 2, 3 and the role's name. Returns those whose password is known here: from a
+ * setting, or from a file in this data folder. Several replicas may do this at the same time.
  */
 export async function seedDemoAccounts(options: SeedOptions): Promise<DemoSignIn[]> {
   const signIns: DemoSignIn[] = [];
@@ -43,7 +43,7 @@ async function seedConfigured(
   const { database, passwords, log } = options;
   const known = await findByUsername(database, role);
   if (known && !known.demo) {
-    log.warn({ username: role }, 'this account has a password of its own: the demo password is not used');
+    log.warn({ username: role }, 'this account has its own password; the demo password is not used');
     return undefined;
   }
   if (known && (await passwords.verify(known.passwordHash, password))) return signIn(known, password);
@@ -63,13 +63,13 @@ async function seedStored(options: SeedOptions, role: Role): Promise<DemoSignIn 
   if (!known) await storedSecret(file, () => newStoredPassword(passwords));
   const stored = await readStoredPassword(file);
   const account = known ?? (stored && (await ensureAccount(options, role, stored.passwordHash)));
-  if (stored && account && (await isInForce(passwords, account, stored)))
+  if (stored && account && (await isCurrent(passwords, account, stored)))
     return signIn(account, stored.password);
   log.info({ username: role }, 'the password of this account was set elsewhere');
   return undefined;
 }
 
-/** The account as it is now, whoever made it; none where the uid is somebody else's. */
+/** The stored account, whichever replica created it; undefined if another account has the uid. */
 async function ensureAccount(
   { database, clock }: SeedOptions,
   role: Role,
@@ -92,11 +92,11 @@ function signIn({ username, role }: StoredAccount, password: string): DemoSignIn
 
 interface StoredPassword {
   readonly password: string;
-  /** Tells without hashing again whether the password is still in force. */
+  /** Shows without hashing again whether the password is still in use. */
   readonly passwordHash: string;
 }
 
-async function isInForce(
+async function isCurrent(
   passwords: Passwords,
   account: StoredAccount,
   stored: StoredPassword,

@@ -19,30 +19,30 @@ import {
   takeReader,
 } from './outbox-statements.ts';
 
-export interface OutboxReaderOptions<DB extends EventTables> {
+export interface OutboxConsumerOptions<DB extends EventTables> {
   readonly database: Database<DB>;
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseMs: number;
   readonly metrics: EventMetrics;
-  /** Under which its position is kept. */
+  /** The name under which its position is stored. */
   readonly name: string;
-  /** Sees to rows, in order; they come again where it throws. */
+  /** Handles rows, in order. If it throws, they come again. */
   readonly handle: (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>;
 }
 
 const rowsAtOnce = 64;
-/** How soon rows are seen that another process wrote; those of this one are seen at once. */
-const lookMs = 250;
+/** How often to look for rows of other processes. Rows of this process are seen immediately. */
+const pollMs = 250;
 const renewals = 3;
 const backoff = { firstMs: 100, maxMs: 10_000 };
 
 /**
- * Reads the outbox row by row, in one process at a time: whoever finds rows takes the name for a while, and another process
- * goes on where it got to once that is over. While there is nothing to read nothing is written.
+ * Reads the outbox row by row, in one process at a time. The process that finds rows takes a lease on the name; when the lease ends,
+ * another process continues at its position. As long as there is nothing to read, nothing is written.
  */
-export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
-  readonly #options: OutboxReaderOptions<DB>;
+export class OutboxConsumer<DB extends EventTables> implements AsyncDisposable {
+  readonly #options: OutboxConsumerOptions<DB>;
   readonly #holder = newId();
   readonly #notifier = new Notifier();
   readonly #stop = new AbortController();
@@ -51,7 +51,7 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
   #isKnown = false;
   #failures = 0;
 
-  constructor(options: OutboxReaderOptions<DB>) {
+  constructor(options: OutboxConsumerOptions<DB>) {
     this.#options = options;
     this.#running = this.#run();
     this.#unwatch = options.metrics.watch(options.name, () => this.#waiting());
@@ -81,7 +81,7 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
       try {
         const hasRead = await this.#read(signal);
         this.#failures = 0;
-        if (!hasRead) await this.#notifier.wait(lookMs, signal);
+        if (!hasRead) await this.#notifier.wait(pollMs, signal);
       } catch (error) {
         await this.#failed(error, signal);
       }
@@ -96,7 +96,7 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
     if (!(await lookFor.first(database, { name }))?.waiting) return false;
     const nowMs = clock.now();
     const lease = { name, holder: this.#holder, untilMs: nowMs + leaseMs };
-    let position = (await this.#keep((session) => takeReader.first(session, { ...lease, nowMs })))?.position;
+    let position = (await this.#save((session) => takeReader.first(session, { ...lease, nowMs })))?.position;
     while (position !== undefined && !signal.aborted) {
       const rows = await rowsAfter.all(database, { position, limit: rowsAtOnce });
       const last = rows.at(-1);
@@ -104,15 +104,15 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
       await this.#renewing(() => handle(rows, signal));
       const untilMs = clock.now() + leaseMs;
       const moved = { ...lease, position: last.seq, untilMs };
-      const { changes } = await this.#keep((session) => moveReader.run(session, moved));
+      const { changes } = await this.#save((session) => moveReader.run(session, moved));
       if (changes === 0) return false;
       position = last.seq;
     }
     return false;
   }
 
-  /** Keeps where it is. If that is lost with the power, rows come again, as they may anyway: no reason to wait for the disk at each step. */
-  #keep<T>(work: (session: Session<DB>) => Promise<T>): Promise<T> {
+  /** Saves the position without waiting for the disk. If it is lost with the power, rows come again, which handlers allow for anyway. */
+  #save<T>(work: (session: Session<DB>) => Promise<T>): Promise<T> {
     return this.#options.database.write(work, { mayBeLost: true });
   }
 
@@ -121,7 +121,7 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
     const renew = async () => {
       const untilMs = clock.now() + leaseMs;
       const renewed = { name, holder: this.#holder, untilMs };
-      await this.#keep((session) => renewReader.run(session, renewed)).catch(() => {});
+      await this.#save((session) => renewReader.run(session, renewed)).catch(() => {});
     };
     const timer = setInterval(() => void renew(), leaseMs / renewals);
     try {
@@ -136,7 +136,10 @@ export class OutboxReader<DB extends EventTables> implements AsyncDisposable {
     this.#failures++;
     const waitMs = backoffMs(this.#failures, backoff);
     const { log, name } = this.#options;
-    log[this.#failures === 1 ? 'warn' : 'debug']({ err: error, reader: name, waitMs }, 'events wait');
+    log[this.#failures === 1 ? 'warn' : 'debug'](
+      { err: error, reader: name, waitMs },
+      'events could not be handled; they will be retried',
+    );
     await delay(waitMs, undefined, { signal }).catch(() => {});
   }
 }

@@ -1,10 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/config.ts';
 import { readConfig } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
-import { authz, openAccounts } from '../../services/authz/service.ts';
+import { authz, openAccounts, runPolicyTests } from '../../services/authz/service.ts';
 import { contextFor } from '../../services/system.ts';
-import { readPassword } from '../password.ts';
 
 type Accounts = Awaited<ReturnType<typeof openAccounts>>['accounts'];
 
@@ -22,7 +24,8 @@ const verbs: Readonly<
 };
 const takesRole = ['add', 'role'];
 
-export async function run(args: string[], environment: Environment = process.env): Promise<number> {
+/** `octavo accounts`. */
+export async function accounts(args: string[], environment: Environment = process.env): Promise<number> {
   const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
   const [name = '', username = '', role = ''] = positionals;
   const verb = verbs[name];
@@ -44,4 +47,39 @@ export async function run(args: string[], environment: Environment = process.env
 function line(account: { uid: number; username: string; role: string; disabled: boolean }): string {
   const { uid, username, role, disabled } = account;
   return `${String(uid).padStart(4)}  ${username.padEnd(24)}  ${role}${disabled ? '  (disabled)' : ''}`;
+}
+
+/** Reads a password: prompts for it without echo at a terminal, else takes the first line of standard input. */
+async function readPassword(username: string): Promise<string> {
+  const { isTTY } = process.stdin;
+  if (isTTY) process.stderr.write(`Password for ${username}: `);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: isTTY });
+  for await (const line of lines) {
+    if (isTTY) process.stderr.write('\n');
+    return line;
+  }
+  throw new AppError('invalid_input', 'the password is read from standard input, but it is empty');
+}
+
+/** `octavo policy`. */
+export async function policy(args: string[]): Promise<number> {
+  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
+  const [verb, file] = positionals;
+  if (verb !== 'test' || !file) throw new AppError('invalid_input', 'usage: octavo policy test FILE');
+  const { AUTHZ_POLICIES: folder } = readConfig(authz.settings, process.env);
+  const { passed, failures, uncovered } = await runPolicyTests(await readCases(file), folder);
+  for (const failure of failures) process.stdout.write(`${failure}\n`);
+  process.stdout.write(
+    `${passed} cases passed, ${failures.length} failed; ${uncovered} combinations have no case\n`,
+  );
+  return failures.length > 0 ? 1 : 0;
+}
+
+async function readCases(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AppError('invalid_input', `${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
 }

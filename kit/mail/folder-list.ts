@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileOf } from './folder.ts';
 
-/** A mail of a folder, to be looked at. */
+/** An e-mail in a folder, parsed for display. */
 export interface KeptMail {
   readonly id: string;
   readonly from: string;
@@ -15,7 +15,7 @@ export interface KeptMail {
 
 const idShape = /^[A-Za-z0-9_-][A-Za-z0-9._-]*@[A-Za-z0-9.-]+$/;
 
-/** The newest mails of a folder, the newest first; none where there is no such folder. */
+/** The newest e-mails of a folder, newest first; empty if there is no such folder. */
 export async function listKeptMails(folder: string, limit = 50): Promise<KeptMail[]> {
   const names = await readdir(folder).catch(unlessMissing);
   const files = await Promise.all(
@@ -26,7 +26,7 @@ export async function listKeptMails(folder: string, limit = 50): Promise<KeptMai
   return mails.filter((mail) => mail !== undefined);
 }
 
-/** The mail of this id; undefined where there is none. */
+/** The e-mail with this id; undefined if there is none. */
 export async function readKeptMail(folder: string, id: string): Promise<KeptMail | undefined> {
   if (!idShape.test(id)) return undefined;
   const source = await readFile(fileOf(folder, id)).catch(unlessMissing);
