@@ -20,11 +20,11 @@ export interface Pair {
   readonly refreshToken: string;
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response
   readonly json: any;
 }
 
@@ -33,13 +33,13 @@ export interface TestTokens extends AsyncDisposable {
   readonly clock: FakeClock;
   /** What was logged. */
   readonly lines: Record<string, unknown>[];
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  post(path: string, body?: unknown, token?: string): Promise<Answer>;
-  get(path: string, token?: string): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
+  post(path: string, body?: unknown, token?: string): Promise<TestResponse>;
+  get(path: string, token?: string): Promise<TestResponse>;
   register(email: string, given?: string): Promise<Pair>;
   login(email: string, given?: string): Promise<Pair>;
   /** The value of a figure in /metrics. */
-  figure(name: string): Promise<number>;
+  metric(name: string): Promise<number>;
 }
 
 export interface CallOptions {
@@ -87,7 +87,7 @@ export async function startTokens(
 }
 
 function clientOf(url: string) {
-  const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<TestResponse> => {
     const { body, token, headers = {} } = options;
     const isRaw = typeof body === 'string' || body === undefined;
     const response = await fetch(`${url}${path}`, {
@@ -100,12 +100,12 @@ function clientOf(url: string) {
       },
       body: isRaw ? body : JSON.stringify(body),
     });
-    return answerOf(response);
+    return readResponse(response);
   };
   const pairOf = async (path: string, status: number, given: object): Promise<Pair> => {
-    const answer = await call('POST', path, { body: given });
-    assert.equal(answer.status, status, answer.text);
-    return answer.json.tokens;
+    const response = await call('POST', path, { body: given });
+    assert.equal(response.status, status, response.text);
+    return response.json.tokens;
   };
   return {
     call,
@@ -113,14 +113,14 @@ function clientOf(url: string) {
     get: (path: string, token?: string) => call('GET', path, { token }),
     register: (email: string, given = password) => pairOf('/auth/register', 201, { email, password: given }),
     login: (email: string, given = password) => pairOf('/auth/login', 200, { email, password: given }),
-    async figure(name: string): Promise<number> {
+    async metric(name: string): Promise<number> {
       const { text } = await call('GET', '/metrics');
       return Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
     },
   };
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function readResponse(response: Response): Promise<TestResponse> {
   const text = await response.text();
   return {
     status: response.status,
@@ -133,12 +133,12 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 /** Asserts an error in its one shape. */
-export function refused(answer: Answer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  const { error, ...rest } = answer.json;
+export function assertError(response: TestResponse, status: number, code: string): void {
+  assert.equal(response.status, status, response.text);
+  const { error, ...rest } = response.json;
   assert.deepEqual(rest, {});
   assert.deepEqual(Object.keys(error), ['code', 'message']);
-  assert.equal(error.code, code, answer.text);
+  assert.equal(error.code, code, response.text);
   assert.ok(error.message.length > 0);
 }
 

@@ -1,35 +1,24 @@
 import type { Fields } from '#kit/errors.ts';
-import { card, facts } from '#kit/html/blocks.ts';
+import { badge, card, facts } from '#kit/html/blocks.ts';
+import { deviceOf } from '#kit/html/device.ts';
 import { errorSummary, field } from '#kit/html/form.ts';
 import { time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import { pageRoutes } from '../routes.ts';
-import { newPasswordField } from './entry.ts';
-import { sessionsCard } from './sessions.ts';
+import { table } from '#kit/html/table.ts';
+import { newPasswordField } from './pages-sign-in.ts';
+import { pageRoutes } from './routes.ts';
+import type { Caller, Session } from './user.ts';
 
 export interface AccountView {
-  readonly id: string;
-  readonly email: string;
-  readonly createdMs: number;
-  /** The claims of the access token. */
-  readonly claims: Readonly<Record<string, unknown>> & { readonly iat: number; readonly exp: number };
+  readonly caller: Caller;
+  readonly sessions: readonly Session[];
   readonly nowMs: number;
-  readonly sessions: readonly SessionView[];
   readonly charactersMin: number;
   /** What was typed into the form that failed, without passwords. */
-  readonly newEmail?: string;
-  /** By the names of the fields, which differ between all forms of the page. */
+  readonly newEmail?: string | undefined;
+  /** By the names of the fields, which are unique on the page. */
   readonly errors: Fields;
-}
-
-export interface SessionView {
-  readonly id: string;
-  readonly isCurrent: boolean;
-  readonly userAgent: string;
-  readonly address: string;
-  readonly createdMs: number;
-  readonly lastUsedMs: number;
 }
 
 const labels = {
@@ -44,27 +33,27 @@ const labels = {
 export function accountPage(frame: Frame, view: AccountView): string {
   return layout(frame, {
     title: 'Account',
-    lead: view.email,
+    lead: view.caller.user.email,
     modules: ['countdown.js', 'strength.js'],
     main: html`${errorSummary(view.errors, labels, 'Nothing was changed')}
 <div class="stack"><div class="columns">${profileCard(view)}${tokenCard(frame, view)}</div>
-${sessionsCard(frame, view.sessions)}
+${sessionsCard(frame, view)}
 <div class="columns">${passwordCard(frame, view)}${emailCard(frame, view)}${deletionCard(frame, view)}</div></div>`,
   });
 }
 
-function profileCard({ id, email, createdMs }: AccountView): Html {
+function profileCard({ caller: { user } }: AccountView): Html {
   return card(
     'Profile',
     facts([
-      ['E-mail', email],
-      ['User', html`<code>${id}</code>`],
-      ['Registered', time(createdMs)],
+      ['E-mail', user.email],
+      ['User', html`<code>${user.id}</code>`],
+      ['Registered', time(user.createdMs)],
     ]),
   );
 }
 
-function tokenCard(frame: Frame, { claims, nowMs }: AccountView): Html {
+function tokenCard(frame: Frame, { caller: { claims }, nowMs }: AccountView): Html {
   const leftSeconds = Math.max(0, Math.floor(claims.exp - nowMs / 1_000));
   const rows = Object.entries(claims).map(([name, value]) => [name, claimValue(name, value)] as const);
   return card(
@@ -82,15 +71,43 @@ function claimValue(name: string, value: unknown): Content {
   return isInstant ? time(value * 1_000) : html`<code>${String(value)}</code>`;
 }
 
-function passwordCard(frame: Frame, { errors, charactersMin, email }: AccountView): Html {
+function sessionsCard(frame: Frame, { caller, sessions }: AccountView): Html {
+  return card(
+    'Sessions',
+    html`<div class="stack">${table<Session>({
+      caption: 'Sessions',
+      columns: [
+        {
+          header: 'Device',
+          kind: 'main',
+          cell: (session) =>
+            html`<span title="${session.visitor.userAgent}">${deviceOf(session.visitor.userAgent)}</span> ${session === caller.session && badge('good', 'this one')}`,
+        },
+        { header: 'Address', kind: 'fit', cell: ({ visitor }) => visitor.address },
+        { header: 'Signed in', kind: 'fit', cell: ({ createdMs }) => time(createdMs) },
+        { header: 'Last used', kind: 'fit', cell: ({ lastUsedMs }) => time(lastUsedMs) },
+        { header: 'End', kind: 'row-actions', cell: (session) => endForm(frame, session) },
+      ],
+      rows: sessions,
+    })}
+<form method="post" action="${pageRoutes.endAllSessions}">${frame.csrfField}<button class="secondary">End all sessions</button></form></div>`,
+  );
+}
+
+function endForm(frame: Frame, { id, visitor }: Session): Html {
+  return html`<form method="post" action="${pageRoutes.endSession}">${frame.csrfField}<input type="hidden" name="id" value="${id}">
+<button class="quiet">End<span class="hidden"> ${deviceOf(visitor.userAgent)}</span></button></form>`;
+}
+
+function passwordCard(frame: Frame, { caller, errors, charactersMin }: AccountView): Html {
   return anchored(
     'password',
     'Change password',
     html`<form class="stack" method="post" action="${pageRoutes.changePassword}" novalidate>${frame.csrfField}
-<input type="hidden" name="username" value="${email}" autocomplete="username">
+<input type="hidden" name="username" value="${caller.user.email}" autocomplete="username">
 ${currentPassword('currentPassword', labels.currentPassword, errors.currentPassword)}
 ${newPasswordField({ name: 'newPassword', label: labels.newPassword, error: errors.newPassword, charactersMin })}
-<p class="small muted">All sessions end, also this one.</p>
+<p class="small muted">All sessions end, including this one.</p>
 <button>Change password</button></form>`,
   );
 }
@@ -113,12 +130,12 @@ ${currentPassword('emailPassword', labels.emailPassword, errors.emailPassword)}
   );
 }
 
-function deletionCard(frame: Frame, { errors, email }: AccountView): Html {
+function deletionCard(frame: Frame, { caller, errors }: AccountView): Html {
   return anchored(
     'delete',
     'Delete account',
     html`<form class="stack" method="post" action="${pageRoutes.deleteAccount}" novalidate>${frame.csrfField}
-<p>The account of ${email} and all its sessions go at once. This cannot be undone.</p>
+<p>Deletes the account ${caller.user.email} and ends all its sessions. This cannot be undone.</p>
 ${currentPassword('deletePassword', labels.deletePassword, errors.deletePassword)}
 <button class="danger">Delete account</button></form>`,
   );

@@ -1,13 +1,15 @@
 import { AppError } from '#kit/errors.ts';
 
-/** The service's own errors: the code on the wire is the reason. */
-export const refusals = {
+/** The errors of this service. Where a reason is given, it is the code that clients see. */
+export const errors = {
   invalidEmail: () =>
-    new AppError('invalid_input', 'This is not an e-mail address.', { reason: 'INVALID_EMAIL' }),
+    new AppError('invalid_input', 'This is not a valid e-mail address.', { reason: 'INVALID_EMAIL' }),
   weakPassword: (problem: string) =>
     new AppError('invalid_input', `The password ${problem}.`, { reason: 'WEAK_PASSWORD' }),
   invalidCredentials: () =>
-    new AppError('unauthenticated', 'E-mail or password is wrong.', { reason: 'INVALID_CREDENTIALS' }),
+    new AppError('unauthenticated', 'The e-mail address or the password is wrong.', {
+      reason: 'INVALID_CREDENTIALS',
+    }),
   wrongPassword: () =>
     new AppError('unauthenticated', 'The password is wrong.', { reason: 'INVALID_CREDENTIALS' }),
   missingToken: () =>
@@ -19,7 +21,7 @@ export const refusals = {
   userNotFound: () => new AppError('not_found', 'This user does not exist.', { reason: 'USER_NOT_FOUND' }),
   sessionNotFound: () => new AppError('not_found', 'This session does not exist.'),
   duplicateEmail: () =>
-    new AppError('conflict', 'This e-mail address is registered already.', { reason: 'DUPLICATE_EMAIL' }),
+    new AppError('conflict', 'This e-mail address is already registered.', { reason: 'DUPLICATE_EMAIL' }),
   locked: (retryAfterSeconds: number) =>
     new AppError('precondition_failed', 'Too many wrong passwords. Try again later.', {
       reason: 'ACCOUNT_LOCKED',
@@ -27,10 +29,10 @@ export const refusals = {
     }),
   rateLimited: (retryAfterSeconds: number) =>
     new AppError('rate_limited', 'Too many requests. Try again later.', { retryAfterSeconds }),
-  full: () =>
-    new AppError('unavailable', 'No more users can be registered here for now.', {
+  tooManyUsers: () =>
+    new AppError('unavailable', 'No more users can be registered. Try again later.', {
       retryAfterSeconds: 3_600,
     }),
   missingSecret: () =>
-    new AppError('internal', 'The service has no key to sign tokens with.', { reason: 'MISSING_SECRET' }),
+    new AppError('internal', 'The server has no key for signing tokens.', { reason: 'MISSING_SECRET' }),
 } as const;
