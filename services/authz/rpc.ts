@@ -64,7 +64,7 @@ export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDe
     resetTotp: async ({ username }) => ({ account: toWire(await totp.reset(username)) }),
 
     ping: async () => {
-      // Any row: a missing one is found in the same time.
+      // Any uid will do: one that is missing costs the same.
       await accounts.byUid(1);
       return {};
     },

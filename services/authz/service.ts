@@ -31,7 +31,7 @@ const settings = {
   AUTHZ_SECRET: text({
     secret: true,
     minLength: 32,
-    help: 'Key that TOTP secrets are encrypted with, at least 32 bytes; else a random one in the data folder. In production, TOTP is unavailable without it',
+    help: 'Key that TOTP secrets are encrypted with, at least 32 bytes; random if unset. In production, TOTP is unavailable without it',
   }),
   DEMO_ADMIN_PASSWORD: text({ secret: true, help: 'Password of the demo account admin; random if unset' }),
   DEMO_EDITOR_PASSWORD: text({

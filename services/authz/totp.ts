@@ -49,7 +49,7 @@ type State = 'pending' | 'enabled';
 const issuer = 'Octavo';
 const minuteMs = 60_000;
 const pendingMs = 15 * minuteMs;
-/** NIST SP 800-63B section 3.2.2. At 20 wrong codes an hour, a guesser would else have an even chance within a year. */
+/** NIST SP 800-63B section 3.2.2. At 20 wrong codes an hour, a guesser would otherwise have an even chance within a year. */
 const failuresInARowMax = 100;
 const limits = [
   { failuresMax: 5, windowMs: 15 * minuteMs, isPerNetwork: true },
