@@ -5,13 +5,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** The length of a secret: that of the output of SHA-1, as RFC 4226 section 4 recommends. */
 export const totpSecretBytes = 20;
 
-/** How long a code is current. */
-export const totpStepMs = 30_000;
-
+const stepMs = 30_000;
 const digits = 6;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** The code of one step, the number of {@link totpStepMs} since 1970: the HOTP value of RFC 4226 section 5.3. */
+/** The code of one step, the number of 30-second steps since 1970: the HOTP value of RFC 4226 section 5.3. */
 export function totpCode(secret: Uint8Array, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -27,7 +25,7 @@ export function totpCode(secret: Uint8Array, step: number): string {
  * accept only later ones, so that each code works once (RFC 6238 section 5.2).
  */
 export function matchingTotpStep(secret: Uint8Array, code: string, nowMs: number): number | undefined {
-  const current = Math.floor(nowMs / totpStepMs);
+  const current = Math.floor(nowMs / stepMs);
   const given = Buffer.from(code);
   let matching: number | undefined;
   for (const step of [current - 1, current, current + 1]) {
@@ -50,7 +48,7 @@ export interface TotpAccount {
 /** The address in the QR code for an authenticator app (Key Uri Format). */
 export function otpauthUrl({ secret, issuer, account }: TotpAccount): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
-  const rest = `issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${totpStepMs / 1_000}`;
+  const rest = `issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${stepMs / 1_000}`;
   return `otpauth://totp/${label}?secret=${secret}&${rest}`;
 }
 
