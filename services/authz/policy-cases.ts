@@ -50,7 +50,12 @@ export async function runPolicyTests(text: string, folder = shippedPolicies): Pr
 
 function outcomeOf(policies: Policies, row: PolicyCase): string {
   const subject = { uid: 1, username: 'alice' };
-  const account = { ...subject, role: row.role, disabled: row.account === 'disabled', createdAtMs: 0 };
+  const account = {
+    ...subject,
+    role: row.role,
+    disabled: row.account === 'disabled',
+    passwordChangedAtMs: 0,
+  };
   const { allowed, reason, policy } = decide(policies.evaluate, account, {
     ...subject,
     mfaVerified: row.mfa === 'yes',

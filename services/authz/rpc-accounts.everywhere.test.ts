@@ -9,9 +9,18 @@ await inEveryWorld((world) => {
     const { client, clock } = await startAuthz(context, world);
     const { account } = await client.createAccount(alice);
     const createdAtMs = clock.now();
-    assert.deepEqual(account, { uid: 4, username: 'alice', role: 'editor', disabled: false, createdAtMs });
+    assert.deepEqual(account, {
+      uid: 4,
+      username: 'alice',
+      role: 'editor',
+      disabled: false,
+      createdAtMs,
+      totpEnabled: false,
+      passwordChangedAtMs: createdAtMs,
+    });
     await client.createAccount({ ...alice, username: 'Bob@example.org', role: 'viewer' });
-    const { accounts } = await client.listAccounts({});
+    const { accounts, total } = await client.listAccounts({});
+    assert.equal(total, 5);
     assert.deepEqual(
       accounts.map(({ uid, username, role }) => [uid, username, role]),
       [
@@ -25,7 +34,7 @@ await inEveryWorld((world) => {
   });
 
   test('changes what is given, and nothing else', async (context) => {
-    const { client } = await startAuthz(context, world);
+    const { client, clock } = await startAuthz(context, world);
     const { account: before } = await client.createAccount(alice);
     const change = async (given: object) =>
       (await client.updateAccount({ username: 'ALICE', ...given })).account;
@@ -33,7 +42,13 @@ await inEveryWorld((world) => {
     assert.deepEqual(await change({ role: 'admin' }), { ...before, role: 'admin' });
     assert.deepEqual(await change({ disabled: true }), { ...before, role: 'admin', disabled: true });
     assert.deepEqual(await change({ disabled: false }), { ...before, role: 'admin' });
-    assert.deepEqual(await change({ password: 'battery staple' }), { ...before, role: 'admin' });
+    clock.advance(1_000);
+    const passwordChangedAtMs = clock.now();
+    assert.deepEqual(await change({ password: 'battery staple' }), {
+      ...before,
+      role: 'admin',
+      passwordChangedAtMs,
+    });
     const remoteAddress = '192.0.2.1';
     assert.equal((await errorOf(client.login({ ...alice, remoteAddress }))).code, 'unauthenticated');
     await client.login({ username: 'alice', password: 'battery staple', remoteAddress });

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Registry } from 'prom-client';
 import { Passwords } from '#kit/auth/passwords.ts';
-import { silentLog } from '#kit/log.ts';
 import type { LoginRequest } from '#proto/authz/v1/authz.ts';
-import { Accounts } from './accounts.ts';
-import { Logins } from './logins.ts';
+import { PasswordAttempts } from './password-attempts.ts';
 import { findByUsername } from './store.ts';
 import { errorOf, inEveryWorld, openStore, startAuthz, type TestAuthz, type World } from './testing.ts';
 
@@ -18,8 +15,16 @@ await inEveryWorld((world) => {
     for (const username of ['alice', 'ALICE', 'Alice']) {
       const { account } = await client.login({ ...alice, username, remoteAddress: home });
       assert.deepEqual(
-        { ...account, createdAtMs: 0 },
-        { uid: 4, username: 'alice', role: 'editor', disabled: false, createdAtMs: 0 },
+        { ...account, createdAtMs: 0, passwordChangedAtMs: 0 },
+        {
+          uid: 4,
+          username: 'alice',
+          role: 'editor',
+          disabled: false,
+          createdAtMs: 0,
+          totpEnabled: false,
+          passwordChangedAtMs: 0,
+        },
       );
     }
   });
@@ -148,22 +153,20 @@ await inEveryWorld((world) => {
     const { client, clock, dataFolder } = await startWithAlice(context, world);
     await using database = await openStore(dataFolder, world);
     const passwords = new Passwords();
-    const accounts = new Accounts({ database, passwords, clock, log: silentLog, demo: true });
-    const metrics = new Registry();
-    const logins = new Logins({ database, accounts, passwords, clock, log: silentLog, metrics });
+    const attempts = new PasswordAttempts({ database, passwords, clock });
     const count = async () =>
       (await database.kysely.selectFrom('login_attempt').selectAll().execute()).length;
     for (const username of ['alice', 'bob']) {
       await errorOf(client.login({ username, password: 'wrong', remoteAddress: home }));
       clock.advance(60_000);
     }
-    await logins.sweep();
+    await attempts.sweep();
     assert.equal(await count(), 2);
     clock.advance(3 * 60_000);
-    await logins.sweep();
+    await attempts.sweep();
     assert.equal(await count(), 1);
     clock.advance(60_000);
-    await logins.sweep();
+    await attempts.sweep();
     assert.equal(await count(), 0);
   });
 

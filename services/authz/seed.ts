@@ -8,7 +8,13 @@ import { newSecret } from '#kit/ids.ts';
 import type { Log } from '#kit/log.ts';
 import type { DemoSignIn } from '#kit/service.ts';
 import { type Role, roles } from './account.ts';
-import { findByUsername, insertDemoAccount, replaceHash, type StoredAccount, type Tables } from './store.ts';
+import {
+  findByUsername,
+  insertDemoAccount,
+  replacePassword,
+  type StoredAccount,
+  type Tables,
+} from './store.ts';
 
 export interface SeedOptions {
   readonly database: Database<Tables>;
@@ -40,7 +46,7 @@ async function seedConfigured(
   role: Role,
   password: string,
 ): Promise<DemoSignIn | undefined> {
-  const { database, passwords, log } = options;
+  const { database, passwords, clock, log } = options;
   const known = await findByUsername(database, role);
   if (known && !known.demo) {
     log.warn({ username: role }, 'this account has its own password; the demo password is not used');
@@ -51,7 +57,8 @@ async function seedConfigured(
   const account = known ?? (await ensureAccount(options, role, after));
   if (!account?.demo) return undefined;
   if (account.passwordHash !== after) {
-    await replaceHash.run(database, { uid: account.uid, before: account.passwordHash, after });
+    const { uid, passwordHash: before } = account;
+    await replacePassword.run(database, { uid, before, after, demo: 1, nowMs: clock.now() });
   }
   return signIn(account, password);
 }
