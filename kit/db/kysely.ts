@@ -15,7 +15,7 @@ import {
 } from 'kysely';
 import type { Dialect, Runner } from './session.ts';
 
-/** A Kysely whose queries go to `runner`. Its own transactions and streams are refused: `write`, `read` and `stream` are for that. */
+/** A Kysely whose queries go to `runner`. It refuses Kysely's transactions and streams: use `write`, `read` and `stream`. */
 export function kyselyOver<DB>(dialect: Dialect, runner: Runner): Kysely<DB> {
   return new Kysely<DB>({ dialect: kyselyDialect(dialect, () => new RunnerDriver(runner)) });
 }
@@ -35,17 +35,31 @@ function kyselyDialect(dialect: Dialect, createDriver: () => Driver): KyselyDial
   if (dialect === 'sqlite') {
     return {
       createDriver,
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => new RunnerSqliteAdapter(),
       createQueryCompiler: () => new SqliteQueryCompiler(),
       createIntrospector: (db) => new SqliteIntrospector(db),
     };
   }
   return {
     createDriver,
-    createAdapter: () => new PostgresAdapter(),
+    createAdapter: () => new RunnerPostgresAdapter(),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
   };
+}
+
+/** Kysely's own adapter lets queries wait for one another; the runner orders them where that is necessary. */
+class RunnerSqliteAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/** Migrations run inside a transaction of ours, which holds the lock; as on SQLite, where Kysely takes none. */
+class RunnerPostgresAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+
+  override async releaseMigrationLock(): Promise<void> {}
 }
 
 class RunnerDriver implements Driver {

@@ -1,12 +1,12 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What the writer tells of itself. */
+/** What the writer reports. */
 export interface WriteMetrics {
   queued(writes: number): void;
   committed(writes: number, durationMs: number): void;
 }
 
-/** Figures of one database's writer in `registry`, labelled with its name; several databases may share the registry. */
+/** Metrics of one database's writer in `registry`, labeled with its name; several databases may share the registry. */
 export function writeMetrics(registry: Registry | undefined, database: string): WriteMetrics {
   if (registry === undefined) return { queued: () => {}, committed: () => {} };
   const depth = once(registry, 'db_write_queue_depth', (name) => {

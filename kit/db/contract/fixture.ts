@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { silentLog } from '../../log.ts';
 import { testFolder } from '../../testing/folder.ts';
 import { type Database, type DatabaseOptions, openDatabase, statement } from '../index.ts';
@@ -89,4 +92,21 @@ export async function openWithNotes(place: Place, count: number): Promise<Databa
 
 export async function idsOf(database: Database<Tables>): Promise<number[]> {
   return (await allNotes.all(database, {})).map(({ id }) => id);
+}
+
+/** A folder of migrations to change in a test. */
+export class Steps {
+  readonly #path = testFolder('migrations');
+
+  get folder(): URL {
+    return pathToFileURL(this.#path);
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.#path, name), text);
+  }
+
+  remove(name: string): void {
+    rmSync(join(this.#path, name));
+  }
 }

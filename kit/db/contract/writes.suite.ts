@@ -126,7 +126,7 @@ export function writeContract(url: string | undefined): void {
     assert.deepEqual(await idsOf(other), [5]);
   });
 
-  test('a session is of no use after its write', async () => {
+  test('a session is refused after its write', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
     let kept: Session<Tables> | undefined;
@@ -197,7 +197,7 @@ export function writeContract(url: string | undefined): void {
     if (database.dialect === 'sqlite') assert.deepEqual(order, ['before', 'long begins']);
   });
 
-  test('the writer tells its figures', async () => {
+  test('the writer reports its metrics', async () => {
     await using place = new Place(url);
     const metrics = new Registry();
     const database = await place.open({ metrics });

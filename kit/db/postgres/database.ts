@@ -8,7 +8,6 @@ import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
 import type { Statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
-import { backupSchema } from './backup.ts';
 import { type ConstraintColumns, fromPostgresError, isTransient } from './errors.ts';
 import type { PostgresPool } from './pool.ts';
 import { inTransaction, postgresTransaction, runQuery } from './session.ts';
@@ -21,8 +20,8 @@ const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 interface PostgresParts {
   readonly schema: string;
   readonly pool: PostgresPool;
-  /** Connections for what takes long, so that it cannot use up those of the requests. */
-  readonly longPool: PostgresPool;
+  /** Connections for streams, so that they cannot use up those of the requests. */
+  readonly streamPool: PostgresPool;
   readonly columns: ConstraintColumns;
   readonly metrics: WriteMetrics;
 }
@@ -78,30 +77,15 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
     return translatingErrors(rows, (error) => fromPostgresError(error, columns)) as AsyncGenerator<R[]>;
   }
 
-  async offload<P, R>(
-    statement: Statement<P, R>,
-    params: P,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<R[]> {
-    const rows: R[] = [];
-    for await (const batch of this.stream(statement, params, { batchRows: 10_000, ...options }))
-      rows.push(...batch);
-    return rows;
-  }
-
   async ping(): Promise<void> {
     await this.execute({ sql: 'SELECT 1', parameters: [], writes: false });
   }
 
-  async backup(file: string): Promise<void> {
-    await this.#parts.longPool.use((client) => backupSchema(client, this.#parts.schema, file));
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    const { pool, longPool } = this.#parts;
+    const { pool, streamPool } = this.#parts;
     // Nobody may be left to read a stream to its end.
-    longPool.interrupt();
-    await Promise.all([pool[Symbol.asyncDispose](), longPool[Symbol.asyncDispose]()]);
+    streamPool.interrupt();
+    await Promise.all([pool[Symbol.asyncDispose](), streamPool[Symbol.asyncDispose]()]);
   }
 
   async #transact<T>(

@@ -1,10 +1,62 @@
-import pg from 'pg';
+import pg, { type CustomTypesConfig } from 'pg';
 import type { Log } from '../../log.ts';
 import { ConnectionLost, mustReconnect } from './errors.ts';
-import { rowTypes } from './types.ts';
 
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
+
+/**
+ * How long the server lets a connection work, wait for a lock, and keep a transaction open without asking for anything. When one
+ * process freezes in a transaction, the others get its locks before their own wait is over.
+ */
+export interface ServerTimeouts {
+  readonly statementMs: number;
+  readonly lockMs: number;
+  readonly idleInTransactionMs: number;
+}
+
+/** A connection of a request. Waiting for a lock takes at most as long as on SQLite. */
+export const requestTimeouts: ServerTimeouts = {
+  statementMs: 60_000,
+  lockMs: 15_000,
+  idleInTransactionMs: 10_000,
+};
+
+/** A connection of a stream: one batch may compute for long, and a slow consumer may take its time with each. */
+export const streamTimeouts: ServerTimeouts = {
+  statementMs: 600_000,
+  lockMs: 15_000,
+  idleInTransactionMs: 120_000,
+};
+
+/** A migration or a restore: it waits for another process that migrates, and a step over a large table takes long. */
+export const migrationTimeouts: ServerTimeouts = {
+  statementMs: 0,
+  lockMs: 120_000,
+  idleInTransactionMs: 60_000,
+};
+
+const { builtins } = pg.types;
+
+/**
+ * How values of PostgreSQL arrive, so that rows look as from SQLite: integers and numerics as numbers (beyond 2^53 is
+ * an error, not a wrong number), booleans as 1 and 0, bytea as Uint8Array, everything else (JSON, times) as its text.
+ */
+const parsers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [builtins.INT2, Number],
+  [builtins.INT4, Number],
+  [builtins.INT8, safeNumber],
+  [builtins.OID, Number],
+  [builtins.FLOAT4, Number],
+  [builtins.FLOAT8, Number],
+  [builtins.NUMERIC, safeNumber],
+  [builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
+  [builtins.BYTEA, (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex'))],
+]);
+
+const rowTypes: CustomTypesConfig = {
+  getTypeParser: (oid: number) => parsers.get(oid) ?? ((text: string) => text),
+};
 
 /** A connection taken from the pool, until it is released. */
 export interface Lease {
@@ -14,6 +66,14 @@ export interface Lease {
    * nobody gets the connection again.
    */
   release(error?: unknown, discard?: boolean): unknown;
+}
+
+interface PoolOptions {
+  readonly url: string;
+  readonly schema: string;
+  readonly max: number;
+  readonly timeouts: ServerTimeouts;
+  readonly log: Log;
 }
 
 /** A few connections to one schema, made when needed; broken ones are replaced. */
@@ -26,7 +86,7 @@ export class PostgresPool implements AsyncDisposable {
   #closed = false;
   #ended: Promise<void> | undefined;
 
-  constructor(options: { url: string; schema: string; max: number; log: Log }) {
+  constructor(options: PoolOptions) {
     this.#pool = new pg.Pool({
       connectionString: options.url,
       application_name: options.schema,
@@ -36,7 +96,9 @@ export class PostgresPool implements AsyncDisposable {
       keepAlive: true,
       types: rowTypes,
       onConnect: async (client) => {
-        await client.query(`SET search_path TO ${quoteName(options.schema)}`);
+        await client.query(
+          `SET search_path TO ${quoteName(options.schema)}; ${timeoutSettings('SET', options.timeouts)}`,
+        );
       },
     });
     this.#pool.on('error', (error) =>
@@ -127,7 +189,21 @@ class PoolLease implements Lease {
   };
 }
 
+/** The statements that set the timeouts, for the connection (`SET`) or for a transaction (`SET LOCAL`). */
+export function timeoutSettings(set: 'SET' | 'SET LOCAL', timeouts: ServerTimeouts): string {
+  return `${set} statement_timeout = ${timeouts.statementMs}; ${set} lock_timeout = ${timeouts.lockMs};
+    ${set} idle_in_transaction_session_timeout = ${timeouts.idleInTransactionMs}`;
+}
+
 /** An SQL identifier, quoted. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+function safeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) && !text.includes('.')) {
+    throw new RangeError(`${text} is too large for a number: keep integers within 2^53`);
+  }
+  return number;
 }

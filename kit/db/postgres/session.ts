@@ -48,7 +48,7 @@ export async function runQuery(client: ClientBase, query: Query): Promise<Outcom
 }
 
 /** One statement after another, also where the work starts several at once. */
-class ClientRunner implements Runner {
+export class ClientRunner implements Runner {
   readonly #client: ClientBase;
   #last: Promise<unknown> = Promise.resolve();
 

@@ -9,13 +9,13 @@ const cancelEveryMs = 100;
 
 interface Pools {
   readonly pool: PostgresPool;
-  readonly longPool: PostgresPool;
+  readonly streamPool: PostgresPool;
 }
 
 /** The rows of a read in batches through a cursor, in one snapshot; the next batch is fetched while one is consumed. */
 export async function* streamRows(pools: Pools, query: Query, options: StreamOptions): AsyncGenerator<Row[]> {
   const { batchRows, signal } = options;
-  const lease = await leaseUnlessAborted(pools.longPool, signal);
+  const lease = await leaseUnlessAborted(pools.streamPool, signal);
   const { client } = lease;
   const ended = new AbortController();
   const cancel = (): void => void cancelUntil(ended.signal, pools.pool, client);

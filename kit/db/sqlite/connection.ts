@@ -1,9 +1,11 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Outcome, Query, Row } from '../session.ts';
+import type { Outcome, Query, Row, Runner } from '../session.ts';
 
 /** How long SQLite itself waits for a lock of another process where that is rare and short. */
 const busyTimeoutMs = 5_000;
 const adHocStatementsMax = 200;
+/** How much of the write-ahead log's file is left in place when the log starts over. */
+export const walBytesMax = 64 * 1024 * 1024;
 
 /** One connection with its prepared statements. Everything here is synchronous. */
 export class SqliteConnection implements Disposable {
@@ -20,12 +22,18 @@ export class SqliteConnection implements Disposable {
     try {
       this.database.exec(`PRAGMA cache_size = -${options.cacheKiB ?? 16_384}; PRAGMA temp_store = MEMORY`);
       if (!options.readOnly)
-        this.database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864');
+        this.database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${walBytesMax}`);
     } catch (error) {
       this.database.close();
       throw error;
     }
   }
+
+  /** The connection for sessions, which await. */
+  readonly runner: Runner = {
+    first: async (query) => this.first(query),
+    execute: async (query) => this.execute(query),
+  };
 
   get isTransaction(): boolean {
     return this.database.isTransaction;
@@ -51,9 +59,9 @@ export class SqliteConnection implements Disposable {
   }
 
   /** The rows one by one as arrays, read as they are asked for. The connection is busy until the iteration ends. */
-  iterate(query: Query): { names: string[]; rows: Iterator<unknown[]> } {
+  iterate(query: Query): { names: string[]; rows: Iterable<unknown[]> } {
     const prepared = this.#prepare(query);
-    const rows = prepared.statement.iterate(...bindable(query.parameters)) as unknown as Iterator<unknown[]>;
+    const rows = prepared.statement.iterate(...bindable(query.parameters)) as unknown as Iterable<unknown[]>;
     return { names: prepared.names, rows };
   }
 

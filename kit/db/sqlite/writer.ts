@@ -3,7 +3,7 @@ import type { WriteOptions } from '../database.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import { control, type SqliteConnection } from './connection.ts';
 import { fromSqliteError, isBusy } from './errors.ts';
-import { noteCommit } from './turn-reader.ts';
+import { WalLimit } from './wal-limit.ts';
 
 /** A group commits when it has this many writes, or has been open this long. */
 const groupWritesMax = 256;
@@ -42,6 +42,7 @@ interface Write extends WriteOptions {
 export class WriteQueue {
   readonly #connection: SqliteConnection;
   readonly #metrics: WriteMetrics;
+  readonly #walLimit: WalLimit;
   #waiting: Write[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
@@ -53,6 +54,7 @@ export class WriteQueue {
   constructor(connection: SqliteConnection, metrics: WriteMetrics) {
     this.#connection = connection;
     this.#metrics = metrics;
+    this.#walLimit = new WalLimit(connection);
   }
 
   /** Runs `run` in a transaction; it may run again where a neighbour ended the transaction of both. */
@@ -76,6 +78,7 @@ export class WriteQueue {
     this.#busySinceMs = performance.now();
     while (this.#waiting.length > 0) {
       await this.#runGroup();
+      await this.#walLimit.enforce();
       await this.#leaveGap();
     }
     this.#draining = undefined;
@@ -175,7 +178,6 @@ export class WriteQueue {
     const startedMs = performance.now();
     try {
       this.#connection.execute(commit);
-      noteCommit();
     } catch (error) {
       rollback(this.#connection);
       return fromSqliteError(error, this.#connection);
