@@ -27,19 +27,17 @@ export interface Note {
   body: string;
 }
 
-export const noteById = statement<Tables, { id: number }, Note>((db, p) =>
+export const noteById = statement<Tables, { id: number }>()((db, p) =>
   db.selectFrom('note').selectAll().where('id', '=', p('id')),
 );
 
-export const allNotes = statement<Tables, Record<never, never>, Note>((db) =>
-  db.selectFrom('note').selectAll().orderBy('id'),
-);
+export const allNotes = statement<Tables>()((db) => db.selectFrom('note').selectAll().orderBy('id'));
 
-export const countNotes = statement<Tables, Record<never, never>, { count: number }>((db) =>
+export const countNotes = statement<Tables>()((db) =>
   db.selectFrom('note').select((expression) => expression.fn.countAll<number>().as('count')),
 );
 
-export const insertNote = statement<Tables, Note>((db, p) =>
+export const insertNote = statement<Tables, Note>()((db, p) =>
   db.insertInto('note').values({
     id: p('id'),
     author_id: p('author_id'),

@@ -16,18 +16,16 @@ import {
 } from './fixture.ts';
 
 /** Computes for a few hundred milliseconds before its only row. */
-const slowCount = statement<Tables, { last: number }, { count: number }>(
-  (
-    _,
-    p,
-  ) => sql`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
+const slowCount = statement<Tables, { last: number }>()(
+  (_, p) => sql<{
+    count: number;
+  }>`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
     select count(*) as count from number`,
 );
-const numbers = statement<Tables, { last: number }, { n: number }>(
-  (
-    _,
-    p,
-  ) => sql`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
+const numbers = statement<Tables, { last: number }>()(
+  (_, p) => sql<{
+    n: number;
+  }>`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
     select n from number`,
 );
 const slow = { last: 1_000_000 };
@@ -191,7 +189,7 @@ export function readContract(url: string | undefined): void {
   test('errors of a stream reach its consumer', async () => {
     await using place = new Place(url);
     const database = await place.open();
-    const broken = statement<Tables>(() => sql`select 1 from nowhere`);
+    const broken = statement<Tables>()(() => sql`select 1 from nowhere`);
     await assert.rejects(Array.fromAsync(database.stream(broken, {}, { batchRows: 5 })), /nowhere/);
     await database.ping();
   });

@@ -15,10 +15,10 @@ import {
   type Tables,
 } from './fixture.ts';
 
-const bodyOf = statement<Tables, { id: number }, { body: string }>((db, p) =>
+const bodyOf = statement<Tables, { id: number }>()((db, p) =>
   db.selectFrom('note').select('body').where('id', '=', p('id')),
 );
-const setBody = statement<Tables, { id: number; body: string }>((db, p) =>
+const setBody = statement<Tables, { id: number; body: string }>()((db, p) =>
   db
     .updateTable('note')
     .set({ body: p('body') })

@@ -50,7 +50,7 @@ test('a lost connection is unavailable, and the next request has a new one', { s
   });
   await assert.rejects(lost, unavailable);
   assert.deepEqual(await idsOf(database), [1, 2, 3]);
-  const asleep = statement(() => sql`select pg_sleep(60)`);
+  const asleep = statement<Tables>()(() => sql`select pg_sleep(60)`);
   const interrupted = assert.rejects(
     Array.fromAsync(database.stream(asleep, {}, { batchRows: 1 })),
     unavailable,
@@ -107,9 +107,7 @@ test('the server ends what a request, a stream or a migration must not hold', { 
     current_setting('idle_in_transaction_session_timeout') as timeouts`;
   steps.write('0001_timeouts.sql', `create table migrated as select ${settings}`);
   const database = await place.open({ migrations: steps.folder });
-  const current = statement<Tables, Record<never, never>, { timeouts: string }>(
-    () => sql`select ${sql.raw(settings)}`,
-  );
+  const current = statement<Tables>()(() => sql<{ timeouts: string }>`select ${sql.raw(settings)}`);
   const request = { timeouts: '1min 15s 10s' };
   assert.deepEqual(await current.all(database, {}), [request]);
   assert.deepEqual(await database.read((session) => current.all(session, {})), [request]);
