@@ -38,15 +38,3 @@ export function outerHandleError(): Error {
     'inside database.write use the session it gives: the database itself would not see its changes',
   );
 }
-
-/** Passes the values on, and errors as `translate` returns them. */
-export async function* translatingErrors<T>(
-  source: AsyncIterable<T>,
-  translate: (error: unknown) => unknown,
-): AsyncGenerator<T> {
-  try {
-    yield* source;
-  } catch (error) {
-    throw translate(error);
-  }
-}

@@ -17,12 +17,12 @@ import type { Dialect, Runner } from './session.ts';
 
 /** A Kysely whose queries go to `runner`. It refuses Kysely's transactions and streams: use `write`, `read` and `stream`. */
 export function kyselyOver<DB>(dialect: Dialect, runner: Runner): Kysely<DB> {
-  return new Kysely<DB>({ dialect: kyselyDialect(dialect, () => new RunnerDriver(runner)) });
+  return new Kysely<DB>({ dialect: { ...dialects[dialect], createDriver: () => new RunnerDriver(runner) } });
 }
 
 /** A Kysely that only compiles. */
 export function compilingKysely<DB>(dialect: Dialect): Kysely<DB> {
-  return new Kysely<DB>({ dialect: kyselyDialect(dialect, () => new DummyDriver()) });
+  return new Kysely<DB>({ dialect: { ...dialects[dialect], createDriver: () => new DummyDriver() } });
 }
 
 /** Whether a query may change something. Raw SQL counts as reading when it starts like a read. */
@@ -31,22 +31,18 @@ export function isWrite({ query, sql }: CompiledQuery): boolean {
   return query.kind !== 'RawNode' || !/^\s*(?:select|values|with|explain|pragma|show)\b/i.test(sql);
 }
 
-function kyselyDialect(dialect: Dialect, createDriver: () => Driver): KyselyDialect {
-  if (dialect === 'sqlite') {
-    return {
-      createDriver,
-      createAdapter: () => new RunnerSqliteAdapter(),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-    };
-  }
-  return {
-    createDriver,
+const dialects: Readonly<Record<Dialect, Omit<KyselyDialect, 'createDriver'>>> = {
+  sqlite: {
+    createAdapter: () => new RunnerSqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  },
+  postgres: {
     createAdapter: () => new RunnerPostgresAdapter(),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
-  };
-}
+  },
+};
 
 /** Kysely's own adapter lets queries wait for one another; the runner orders them where that is necessary. */
 class RunnerSqliteAdapter extends SqliteAdapter {

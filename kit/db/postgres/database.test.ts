@@ -61,6 +61,16 @@ test('a lost connection is unavailable, and the next request has a new one', { s
   assert.equal((await Array.fromAsync(database.stream(allNotes, {}, { batchRows: 10 }))).length, 1);
 });
 
+test('a stream that loses its connection between two batches is unavailable', { skip }, async () => {
+  await using place = new Place(url);
+  const database = await openWithNotes(place, 25);
+  const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+  await stream.next();
+  while ((await terminate(place, 'idle in transaction')) === 0);
+  await assert.rejects(Array.fromAsync({ [Symbol.asyncIterator]: () => stream }), unavailable);
+  await database.ping();
+});
+
 test('a server that is not there is unavailable from the start', async () => {
   const port = await closedPort();
   await using place = new Place(`postgres://postgres@127.0.0.1:${port}/test`);

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Database, StreamOptions, WriteOptions } from '../database.ts';
-import { outerHandleError, translatingErrors } from '../errors.ts';
+import { outerHandleError } from '../errors.ts';
 import { kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
@@ -72,9 +72,7 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
 
   stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncGenerator<R[]> {
     this.#refuseInside();
-    const { columns } = this.#parts;
-    const rows = streamRows(this.#parts, statement.bind('postgres', params), options);
-    return translatingErrors(rows, (error) => fromPostgresError(error, columns)) as AsyncGenerator<R[]>;
+    return streamRows(this.#parts, statement.bind('postgres', params), options) as AsyncGenerator<R[]>;
   }
 
   async ping(): Promise<void> {

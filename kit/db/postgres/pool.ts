@@ -58,16 +58,6 @@ const rowTypes: CustomTypesConfig = {
   getTypeParser: (oid: number) => parsers.get(oid) ?? ((text: string) => text),
 };
 
-/** A connection taken from the pool, until it is released. */
-export interface Lease {
-  readonly client: pg.PoolClient;
-  /**
-   * Gives it back, with the error that ended its use where one did; the result is what that error means. With `discard`
-   * nobody gets the connection again.
-   */
-  release(error?: unknown, discard?: boolean): unknown;
-}
-
 interface PoolOptions {
   readonly url: string;
   readonly schema: string;
@@ -109,14 +99,14 @@ export class PostgresPool implements AsyncDisposable {
   /** Runs `work` on a connection of its own. A lost connection throws {@link ConnectionLost}. */
   async use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const lease = await this.lease();
-    let value: T;
     try {
-      value = await work(lease.client);
+      const value = await work(lease.client);
+      lease.release();
+      return value;
     } catch (error) {
-      throw lease.release(error);
+      lease.release(error);
+      throw lease.explain(error);
     }
-    lease.release();
-    return value;
   }
 
   /** A connection to hold longer than one function; whoever takes it must release it. */
@@ -124,7 +114,7 @@ export class PostgresPool implements AsyncDisposable {
     if (this.#closed) throw new Error('the database is closed');
     this.#taken++;
     try {
-      const lease = new PoolLease(await this.#connect(), () => this.#giveBack(lease));
+      const lease = new Lease(await this.#connect(), () => this.#giveBack(lease));
       this.#leases.add(lease);
       return lease;
     } catch (error) {
@@ -133,13 +123,13 @@ export class PostgresPool implements AsyncDisposable {
     }
   }
 
-  /** Breaks off whatever is under way. */
+  /** Ends the connections in use and whatever runs on them. */
   interrupt(): void {
     this.#closed = true;
     for (const lease of this.#leases) lease.release(undefined, true);
   }
 
-  /** Takes no more, and resolves when what was begun is done. */
+  /** Takes no more work, and resolves when what was begun is done. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     if (this.#taken === 0) this.#idle.resolve();
@@ -162,10 +152,11 @@ export class PostgresPool implements AsyncDisposable {
   }
 }
 
-class PoolLease implements Lease {
+/** A connection taken from the pool, until it is released. */
+export class Lease {
   readonly client: pg.PoolClient;
   readonly #onRelease: () => void;
-  #lost: Error | undefined;
+  #lost = false;
   #released = false;
 
   constructor(client: pg.PoolClient, onRelease: () => void) {
@@ -174,18 +165,22 @@ class PoolLease implements Lease {
     client.on('error', this.#onError);
   }
 
-  release(error?: unknown, discard = false): unknown {
-    if (!this.#released) {
-      this.#released = true;
-      this.client.release(discard || this.#lost !== undefined || mustReconnect(error));
-      if (!discard) this.client.off('error', this.#onError);
-      this.#onRelease();
-    }
-    return this.#lost === undefined || error instanceof pg.DatabaseError ? error : new ConnectionLost(error);
+  /** The error itself, or {@link ConnectionLost} where it came of a lost connection. */
+  explain(error: unknown): unknown {
+    return this.#lost && !(error instanceof pg.DatabaseError) ? new ConnectionLost(error) : error;
   }
 
-  readonly #onError = (error: Error): void => {
-    this.#lost = error;
+  /** Gives the connection back, with the error that ended its use, if any. With `discard` nobody gets it again. */
+  release(error?: unknown, discard = false): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.client.release(discard || this.#lost || mustReconnect(error));
+    if (!discard) this.client.off('error', this.#onError);
+    this.#onRelease();
+  }
+
+  readonly #onError = (): void => {
+    this.#lost = true;
   };
 }
 
