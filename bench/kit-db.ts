@@ -76,7 +76,7 @@ async function benchWrites(db: Database<Tables>, bare: DatabaseSync): Promise<vo
   const writeBare = async (id: number): Promise<unknown> =>
     statement.run(...Object.values(post(10_000_000 + id)));
   let [floor, one, many] = [0, 0, 0];
-  // In turns, for the disk of a shared machine is not equally fast all the time.
+  // In turns, because the disk of a shared machine is not equally fast all the time.
   const delayMs = await loopDelayMs(async () => {
     for (let round = 0; round < rounds; round++) {
       floor += (await perSecond(1, (id) => writeBare(round * 1_000_000 + id))) / rounds;

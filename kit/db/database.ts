@@ -40,7 +40,7 @@ export interface Database<DB> extends Session<DB>, AsyncDisposable {
   read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects.
-   * `work` may run more than once (a conflict of transactions, a neighbour's fault), so it must only touch the session.
+   * `work` may run more than once (after a conflict of transactions, or when a neighbor failed the commit), so it must only touch the session.
    * On SQLite writes run one after another, and those that wait share a commit.
    */
   write<T>(work: (session: WriteSession<DB>) => Promise<T>, options?: WriteOptions): Promise<T>;

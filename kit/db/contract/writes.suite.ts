@@ -93,7 +93,7 @@ export function writeContract(url: string | undefined): void {
     assert.deepEqual(await noteById.first(database, { id: 1 }), note(1));
   });
 
-  test('a failed statement ends the write, also where the work goes on regardless', async () => {
+  test('a failed statement ends the write, even if the work goes on', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
     const swallowing = database.write(async (session) => {

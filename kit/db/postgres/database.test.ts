@@ -82,10 +82,10 @@ test('a column that another process adds does not break prepared statements', { 
   const database = await openWithNotes(place, 1);
   const other = await place.open();
   assert.deepEqual(await noteById.first(database, { id: 1 }), note(1));
-  await sql`alter table note add column colour text`.execute(other.kysely);
-  assert.deepEqual(await noteById.first(database, { id: 1 }), { ...note(1), colour: null });
+  await sql`alter table note add column color text`.execute(other.kysely);
+  assert.deepEqual(await noteById.first(database, { id: 1 }), { ...note(1), color: null });
   await database.read(async (session) => {
-    assert.deepEqual(await noteById.first(session, { id: 1 }), { ...note(1), colour: null });
+    assert.deepEqual(await noteById.first(session, { id: 1 }), { ...note(1), color: null });
   });
 });
 

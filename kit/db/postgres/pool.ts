@@ -66,12 +66,12 @@ interface PoolOptions {
   readonly log: Log;
 }
 
-/** A few connections to one schema, made when needed; broken ones are replaced. */
+/** A few connections to one schema, opened when needed. Broken ones are replaced. */
 export class PostgresPool implements AsyncDisposable {
   readonly #pool: pg.Pool;
   readonly #leases = new Set<Lease>();
   readonly #idle = Promise.withResolvers<void>();
-  /** Leases, and those who wait for one. */
+  /** Leases, and calls that wait for one. */
   #taken = 0;
   #closed = false;
   #ended: Promise<void> | undefined;
@@ -109,7 +109,7 @@ export class PostgresPool implements AsyncDisposable {
     }
   }
 
-  /** A connection to hold longer than one function; whoever takes it must release it. */
+  /** A connection to hold longer than one function. The caller must release it. */
   async lease(): Promise<Lease> {
     if (this.#closed) throw new Error('the database is closed');
     this.#taken++;

@@ -76,7 +76,7 @@ async function leaseUnlessAborted(pool: PostgresPool, signal: AbortSignal | unde
 
 function fetchRows(client: PoolClient, batchRows: number): Promise<Row[]> {
   const rows = client.query<Row>(`FETCH ${batchRows} FROM rows`).then((result) => result.rows);
-  // It may fail while the consumer still has the batch before it; whoever awaits it learns of it.
+  // It may fail while the consumer still has the batch before it. The next await sees the error.
   rows.catch(() => {});
   return rows;
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Outcome, Query, Row, Runner } from '../session.ts';
 
-/** How long SQLite itself waits for a lock of another process where that is rare and short. */
+/** How long SQLite itself waits for a lock of another process; connections for writing do not wait. */
 const busyTimeoutMs = 5_000;
 const adHocStatementsMax = 200;
 /** How much of the write-ahead log's file is left in place when the log starts over. */
@@ -29,7 +29,7 @@ export class SqliteConnection implements Disposable {
     }
   }
 
-  /** The connection for sessions, which await. */
+  /** The connection for a session. */
   readonly runner: Runner = {
     first: async (query) => this.first(query),
     execute: async (query) => this.execute(query),
@@ -46,7 +46,7 @@ export class SqliteConnection implements Disposable {
     return values === undefined ? undefined : prepared.toRow(values);
   }
 
-  /** All rows of a statement that returns rows; else what it changed. */
+  /** All rows of a statement that returns rows, otherwise how many it changed. */
   execute(query: Query): Outcome {
     const prepared = this.#prepare(query);
     const parameters = bindable(query.parameters);
@@ -96,7 +96,7 @@ export function toRow(names: readonly string[], values: readonly unknown[]): Row
   return row;
 }
 
-/** A prepared statement that gives rows as arrays: made into plain objects that is no slower than node's own, which have no prototype. */
+/** A prepared statement that gives rows as arrays. Plain objects made of them are as fast as node's own, which have no prototype. */
 class Prepared {
   readonly statement: StatementSync;
   readonly returnsRows: boolean;

@@ -18,7 +18,7 @@ import {
 } from '../contract/fixture.ts';
 import type { Database } from '../index.ts';
 
-test('a trigger that rolls back the whole transaction fails one write, and its neighbours are kept', async () => {
+test('a trigger that rolls back the whole transaction fails one write, and its neighbors are kept', async () => {
   await using place = new Place(undefined);
   const database = await place.open();
   const trigger = sql`create trigger note_refuse before insert on note when new.slug = 'note-3'
@@ -49,7 +49,7 @@ test('work that goes on after the transaction was rolled back under it commits n
   assert.deepEqual(await idsOf(database), []);
 });
 
-test('work that ends its transaction itself fails, and its neighbours are kept', async () => {
+test('work that ends its transaction itself fails, and its neighbors are kept', async () => {
   await using place = new Place(undefined);
   const database = await place.open();
   const results = await Promise.allSettled([
@@ -187,7 +187,7 @@ test('a stream that nobody reads gives its snapshot back', async (context) => {
   await assert.rejects(stream.next(), { code: 'unavailable' });
 });
 
-test('the file is its owner’s alone, in WAL mode, synchronised with every commit', async () => {
+test('the file is its owner’s alone, in WAL mode, synced with every commit', async () => {
   await using place = new Place(undefined);
   const database = await place.open();
   await insertNote.run(database, note(1));
