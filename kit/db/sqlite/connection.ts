@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Outcome, Query, Row, Runner } from '../session.ts';
 
-/** How long SQLite itself waits for a lock of another process; connections for writing do not wait. */
+/** How long SQLite itself waits for a lock of another process. The writer does not use it: it tries again without blocking. */
 const busyTimeoutMs = 5_000;
 const adHocStatementsMax = 200;
 /** How much of the write-ahead log's file is left in place when the log starts over. */
@@ -10,6 +10,11 @@ export const walBytesMax = 64 * 1024 * 1024;
 /** One connection with its prepared statements. Everything here is synchronous. */
 export class SqliteConnection implements Disposable {
   readonly database: DatabaseSync;
+  /** The connection as a session needs it. */
+  readonly runner: Runner = {
+    first: async (query) => this.first(query),
+    execute: async (query) => this.execute(query),
+  };
   readonly #named = new Map<string, Prepared>();
   readonly #adHoc = new Map<string, Prepared>();
 
@@ -28,12 +33,6 @@ export class SqliteConnection implements Disposable {
       throw error;
     }
   }
-
-  /** The connection for a session. */
-  readonly runner: Runner = {
-    first: async (query) => this.first(query),
-    execute: async (query) => this.execute(query),
-  };
 
   get isTransaction(): boolean {
     return this.database.isTransaction;
