@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type SqliteConnection, walBytesMax } from './connection.ts';
 
-const checkEveryMs = 250;
-/** How long writers wait for the snapshots that still need the log; one that lasts longer is left alone for a while. */
+/** How long writers wait for the snapshots that still need the log, and how long they go on if one takes longer. */
 const attempts = 20;
 const attemptEveryMs = 5;
 const restMs = 5_000;
@@ -18,7 +17,7 @@ const checkpoint = { sql: 'PRAGMA wal_checkpoint(TRUNCATE)', parameters: [], wri
 export class WalLimit {
   readonly #connection: SqliteConnection;
   readonly #file: string;
-  #nextCheckMs = 0;
+  #restUntilMs = 0;
 
   /** The connection must be the only writer of this process and have no busy timeout. */
   constructor(connection: SqliteConnection) {
@@ -28,21 +27,20 @@ export class WalLimit {
 
   /** To be called between transactions. */
   async enforce(): Promise<void> {
-    if (performance.now() < this.#nextCheckMs) return;
-    this.#nextCheckMs = performance.now() + checkEveryMs;
+    if (performance.now() < this.#restUntilMs) return;
     if ((statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) <= walBytesMax) return;
     for (let attempt = 1; attempt <= attempts; attempt++) {
       if (this.#truncate()) return;
       await delay(attemptEveryMs);
     }
-    this.#nextCheckMs = performance.now() + restMs;
+    this.#restUntilMs = performance.now() + restMs;
   }
 
   #truncate(): boolean {
     try {
       return this.#connection.first(checkpoint)?.busy === 0;
     } catch {
-      // A full disk, for example: the next commit reports it to who wrote.
+      // A full disk, for example. The next commit reports it to the writer.
       return false;
     }
   }
