@@ -42,7 +42,8 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   backup: {
     usage: 'octavo backup FILE',
-    summary: 'write every database to one file, while services go on',
+    summary:
+      'write every SQLite database to one file, while services go on; print the commands for PostgreSQL',
     options: {},
     load: () => import('./commands/backup.ts'),
   },

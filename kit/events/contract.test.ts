@@ -268,7 +268,7 @@ async function append(
   events.notify();
 }
 
-const increase = statement<Tables, Record<never, never>, { value: number }>((db) =>
+const increase = statement<Tables>()((db) =>
   db
     .updateTable('counter')
     .set((e) => ({ value: e('value', '+', 1) }))
