@@ -56,11 +56,11 @@ const uidMax = 2 ** 31 - 1;
 
 type AccountWithTotp = AccountRow & { totp_enabled: unknown };
 
-const byUid = statement<Tables, { uid: number }, AccountWithTotp>((db, p) =>
+const byUid = statement<Tables, { uid: number }>()((db, p) =>
   accountsWithTotp(db).where('uid', '=', p('uid')),
 );
 
-const byKey = statement<Tables, { key: string }, AccountWithTotp>((db, p) =>
+const byKey = statement<Tables, { key: string }>()((db, p) =>
   accountsWithTotp(db).where('username_key', '=', p('key')),
 );
 
@@ -207,7 +207,7 @@ export async function updateAccount(store: Store, uid: number, change: AccountCh
 export const replacePassword = statement<
   Tables,
   { uid: number; before: string; after: string; demo: 0 | 1; nowMs: number }
->((db, p) =>
+>()((db, p) =>
   db
     .updateTable('account')
     .set((eb) => ({
@@ -230,7 +230,7 @@ function nextChange(eb: ExpressionBuilder<Tables, 'account'>, nowMs: Expression<
 }
 
 /** Replaces the hash of the same password, unless somebody changed the password meanwhile. */
-export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>((db, p) =>
+export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>()((db, p) =>
   db
     .updateTable('account')
     .set({ password_hash: p('after') })
@@ -256,50 +256,51 @@ function toAccount(row: AccountWithTotp): StoredAccount {
  * Counts an attempt where fewer than ten failed after the cutoff: the oldest of the ten makes room. One statement, so
  * that attempts at the same moment, here or in another replica, cannot both take the last place.
  */
-export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>((db, p) =>
-  db
-    .insertInto('login_attempt')
-    .values({
-      login: p('login'),
-      at_0_ms: 0,
-      at_1_ms: 0,
-      at_2_ms: 0,
-      at_3_ms: 0,
-      at_4_ms: 0,
-      at_5_ms: 0,
-      at_6_ms: 0,
-      at_7_ms: 0,
-      at_8_ms: 0,
-      at_9_ms: p('nowMs'),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .column('login')
-        .doUpdateSet((eb) => ({
-          at_0_ms: eb.ref('login_attempt.at_1_ms'),
-          at_1_ms: eb.ref('login_attempt.at_2_ms'),
-          at_2_ms: eb.ref('login_attempt.at_3_ms'),
-          at_3_ms: eb.ref('login_attempt.at_4_ms'),
-          at_4_ms: eb.ref('login_attempt.at_5_ms'),
-          at_5_ms: eb.ref('login_attempt.at_6_ms'),
-          at_6_ms: eb.ref('login_attempt.at_7_ms'),
-          at_7_ms: eb.ref('login_attempt.at_8_ms'),
-          at_8_ms: eb.ref('login_attempt.at_9_ms'),
-          at_9_ms: eb.ref('excluded.at_9_ms'),
-        }))
-        .where('login_attempt.at_0_ms', '<=', p('cutoffMs')),
-    ),
+export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>()(
+  (db, p) =>
+    db
+      .insertInto('login_attempt')
+      .values({
+        login: p('login'),
+        at_0_ms: 0,
+        at_1_ms: 0,
+        at_2_ms: 0,
+        at_3_ms: 0,
+        at_4_ms: 0,
+        at_5_ms: 0,
+        at_6_ms: 0,
+        at_7_ms: 0,
+        at_8_ms: 0,
+        at_9_ms: p('nowMs'),
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column('login')
+          .doUpdateSet((eb) => ({
+            at_0_ms: eb.ref('login_attempt.at_1_ms'),
+            at_1_ms: eb.ref('login_attempt.at_2_ms'),
+            at_2_ms: eb.ref('login_attempt.at_3_ms'),
+            at_3_ms: eb.ref('login_attempt.at_4_ms'),
+            at_4_ms: eb.ref('login_attempt.at_5_ms'),
+            at_5_ms: eb.ref('login_attempt.at_6_ms'),
+            at_6_ms: eb.ref('login_attempt.at_7_ms'),
+            at_7_ms: eb.ref('login_attempt.at_8_ms'),
+            at_8_ms: eb.ref('login_attempt.at_9_ms'),
+            at_9_ms: eb.ref('excluded.at_9_ms'),
+          }))
+          .where('login_attempt.at_0_ms', '<=', p('cutoffMs')),
+      ),
 );
 
 /** The oldest of the ten; after the cutoff where no further attempt may be made. */
-export const oldestAttempt = statement<Tables, { login: string }, { at_0_ms: number }>((db, p) =>
+export const oldestAttempt = statement<Tables, { login: string }>()((db, p) =>
   db.selectFrom('login_attempt').select('at_0_ms').where('login', '=', p('login')),
 );
 
-export const clearAttempts = statement<Tables, { login: string }>((db, p) =>
+export const clearAttempts = statement<Tables, { login: string }>()((db, p) =>
   db.deleteFrom('login_attempt').where('login', '=', p('login')),
 );
 
-export const sweepAttempts = statement<Tables, { cutoffMs: number }>((db, p) =>
+export const sweepAttempts = statement<Tables, { cutoffMs: number }>()((db, p) =>
   db.deleteFrom('login_attempt').where('at_9_ms', '<=', p('cutoffMs')),
 );

@@ -16,7 +16,7 @@ const insertEvent = statement<
     sessionId: string | null;
     address: string | null;
   }
->((db, p) =>
+>()((db, p) =>
   db.insertInto('audit_event').values({
     id: p('id'),
     at_ms: p('nowMs'),
@@ -27,7 +27,7 @@ const insertEvent = statement<
   }),
 );
 
-export const deleteOldEvents = statement<Tables, { beforeMs: number }>((db, p) =>
+export const deleteOldEvents = statement<Tables, { beforeMs: number }>()((db, p) =>
   db
     .deleteFrom('audit_event')
     .where('id', 'in', (eb) =>
