@@ -23,7 +23,7 @@ interface AccountRow {
 type AttemptColumn = `at_${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}_ms`;
 type AttemptRow = { login: string } & Record<AttemptColumn, number>;
 
-/** An account with what only this service knows of it. */
+/** An account with the columns that only this service sees. */
 export interface StoredAccount extends Account {
   readonly passwordHash: string;
   readonly demo: boolean;
@@ -138,7 +138,7 @@ function isUid(uid: number): boolean {
   return Number.isInteger(uid) && uid >= 1 && uid <= uidMax;
 }
 
-/** The new account; `undefined` where the name is taken. The lock is for the next uid. */
+/** The new account; undefined if the name is taken. The lock protects the choice of the next uid. */
 export async function insertAccount(
   store: WriteSession<Tables>,
   account: NewAccount,
@@ -153,7 +153,7 @@ export async function insertAccount(
   return inserted ? findByUid(store, uid) : undefined;
 }
 
-/** Makes a demo account with its fixed uid. False where there is one of that uid or name. */
+/** Creates a demo account with its fixed uid. False if an account has that uid or name. */
 export async function insertDemoAccount(
   store: WriteSession<Tables>,
   account: NewAccount & { uid: number },
@@ -184,7 +184,7 @@ async function insertRow(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** A new password makes a demo account a real one: somebody took it over. */
+/** A new password makes a demo account an ordinary one. */
 export async function updateAccount(store: Store, uid: number, change: AccountChange): Promise<void> {
   const { role, disabled, password } = change;
   if (role === undefined && disabled === undefined && password === undefined) return;
@@ -253,8 +253,8 @@ function toAccount(row: AccountWithTotp): StoredAccount {
 }
 
 /**
- * Counts an attempt where fewer than ten failed after the cutoff: the oldest of the ten makes room. One statement, so
- * that attempts at the same moment, here or in another replica, cannot both take the last place.
+ * Records an attempt if fewer than ten failed after the cutoff; it replaces the oldest of the ten. One statement, so that
+ * simultaneous attempts, here or in another replica, cannot both take the last place.
  */
 export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>()(
   (db, p) =>
@@ -292,7 +292,7 @@ export const reserveAttempt = statement<Tables, { login: string; nowMs: number; 
       ),
 );
 
-/** The oldest of the ten; after the cutoff where no further attempt may be made. */
+/** The oldest of the ten attempts. If it is after the cutoff, no further attempt is allowed. */
 export const oldestAttempt = statement<Tables, { login: string }>()((db, p) =>
   db.selectFrom('login_attempt').select('at_0_ms').where('login', '=', p('login')),
 );

@@ -62,8 +62,8 @@ export class Audit extends AuditTrail<AuditEvent> {
   readonly #clock: Clock;
 
   constructor({ log, clock, metrics }: { log: Log; clock: Clock; metrics: Registry }) {
-    const figure = 'passwordless_events_total';
-    super({ log, metrics, figure, alarming: ['authn_login_lock', 'authn_token_reuse', 'passkey_cloned'] });
+    const metric = 'passwordless_events_total';
+    super({ log, metrics, metric, alarming: ['authn_login_lock', 'authn_token_reuse', 'passkey_cloned'] });
     this.#clock = clock;
   }
 
