@@ -73,7 +73,7 @@ async function startSite() {
       });
     },
   );
-  server.app.get('/shared', (request, reply) => {
+  server.app.get('/shared', { access: 'public' }, (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) return reply.send({ for: 'programs' });
     return answer(request, reply, async (visit) => {
       if (request.headers['x-fail']) throw new AppError('not_found', 'Nothing here.');
@@ -117,7 +117,7 @@ test('signing in starts another session, shows a message once, and ends by itsel
   assert.equal(response.status, 303);
   assert.match(
     response.headers.get('set-cookie') ?? '',
-    /^site_session=[\w-]+; Path=\/; Max-Age=3600; SameSite=Strict; HttpOnly$/,
+    /^site_session=[\w-]+; Max-Age=3600; Path=\/; HttpOnly; SameSite=Strict$/,
   );
   assert.match((await alice.open('/')).html, /Welcome[\s\S]*who=Alice/);
   assert.doesNotMatch((await alice.open('/')).html, /Welcome/);

@@ -10,7 +10,7 @@ import type { Content } from './html.ts';
 import type { Frame } from './layout.ts';
 import { readTheme } from './theme.ts';
 
-/** What a browser keeps for us between requests, sealed. */
+/** What a browser keeps for us between requests, encrypted. */
 export interface Session<T> {
   /** What forms are bound to; a new one at each sign-in. */
   readonly id: string;
@@ -53,7 +53,7 @@ export class Visit<T> {
     return (this.#session as Session<T>).id;
   }
 
-  /** Signs the reader in under a new session, so that one known before is worth nothing. */
+  /** Signs the reader in under a new session, so that a session known before is of no use. */
   signIn(who: T): void {
     this.#keep({ id: newSecret(16), who });
   }

@@ -3,14 +3,16 @@ import type {
   ContextConfigDefault,
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRegister,
   FastifySchema,
+  FastifyTypeProvider,
   RawServerDefault,
   RouteGenericInterface,
   RouteHandlerMethod,
   RouteOptions,
   RouteShorthandOptions,
 } from 'fastify';
-import type { TypeBoxTypeProvider } from './type-provider.ts';
+import type { Static, TSchema } from '../schema.ts';
 
 /** Who may call a route: everybody, or those whom the hooks of a rule let through. */
 export type Access = 'public' | AccessRule;
@@ -26,6 +28,12 @@ export interface AccessRule extends Hooks {
 /** What each route must say besides its path, schema and handler. */
 export interface DeclaresAccess {
   readonly access?: Access;
+}
+
+/** Types of request parts and responses from their TypeBox schemas. */
+export interface TypeBoxTypeProvider extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
 }
 
 /** Fastify's own instance, with schemas as TypeBox types. */
@@ -67,11 +75,18 @@ type RouteMethod = <
   >,
 ) => HttpApp;
 
+/** Registers a scope of routes and hooks, or a plugin made for Fastify. */
+type Register = ((
+  scope: (app: HttpApp) => Promise<void>,
+  options?: { readonly prefix: string },
+) => PromiseLike<undefined>) &
+  FastifyRegister<PromiseLike<undefined>>;
+
 /** A Fastify instance whose routes declare their access. */
-export type HttpApp = FastifyApp & Record<Methods, RouteMethod>;
+export type HttpApp = { register: Register } & Record<Methods, RouteMethod> & FastifyApp;
 
 /** Puts the hooks of each route's access before its own, and its security into the route's schema. */
-export function enforceAccess(app: FastifyApp): void {
+export function enforceAccess(app: FastifyInstance): void {
   app.addHook('onRoute', (route: RouteOptions & DeclaresAccess) => {
     const { access } = route;
     if (access === undefined || access === 'public') return;

@@ -6,11 +6,11 @@ import type { HttpApp } from './server.ts';
 import { exchange, startTestServer, type TestServer, Wire } from './testing.ts';
 
 function addRoutes(app: HttpApp): void {
-  app.get<{ Params: { id: string } }>('/notes/:id', async ({ params }) => {
+  app.get<{ Params: { id: string } }>('/notes/:id', { access: 'public' }, async ({ params }) => {
     if (params.id === '7') throw new Error('broken');
     return { id: params.id };
   });
-  app.post('/notes', { schema: { body: { type: 'object' } } }, async () => ({}));
+  app.post('/notes', { access: 'public', schema: { body: { type: 'object' } } }, async () => ({}));
 }
 
 async function figures(server: TestServer, name: string): Promise<Record<string, number>> {
@@ -35,10 +35,10 @@ describe('metrics', () => {
     assert.deepEqual(await figures(server, 'http_request_duration_seconds_count'), {
       '{route="unmatched",method="GET",status="404"}': 2,
       '{route="unmatched",method="GET",status="400"}': 1,
-      '{route="unmatched",method="PATCH",status="405"}': 1,
       '{route="/notes/:id",method="GET",status="200"}': 2,
       '{route="/notes/:id",method="GET",status="500"}': 1,
       '{route="/notes/:id",method="HEAD",status="200"}': 1,
+      '{route="/notes/:id",method="PATCH",status="405"}': 1,
       '{route="/notes",method="POST",status="400"}': 1,
       '{route="/notes",method="POST",status="415"}': 1,
     });
@@ -46,7 +46,11 @@ describe('metrics', () => {
 
   test('put each duration in its buckets', async () => {
     await using server = await startTestServer((app) => {
-      app.get('/slow', async () => new Promise((resolve) => setTimeout(() => resolve({}), 120)));
+      app.get(
+        '/slow',
+        { access: 'public' },
+        async () => new Promise((resolve) => setTimeout(() => resolve({}), 120)),
+      );
     });
     await server.send('/slow');
     const buckets = await figures(server, 'http_request_duration_seconds_bucket');
@@ -60,7 +64,7 @@ describe('metrics', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<object>();
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     await using server = await startTestServer((app) => {
-      app.get('/slow', (_request, reply) => {
+      app.get('/slow', { access: 'public' }, (_request, reply) => {
         reply.raw.once('close', () => reply.server.server.emit('test:gone'));
         ask();
         return released;

@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import { addVary } from './cors.ts';
 
 export type ContentCoding = 'zstd' | 'gzip';
 
@@ -17,7 +18,7 @@ export async function sendStream(
 ): Promise<FastifyReply> {
   const { encodings = [] } = options;
   const { method, headers } = reply.request;
-  if (encodings.length > 0) reply.header('vary', 'Accept-Encoding');
+  if (encodings.length > 0) addVary(reply, 'Accept-Encoding');
   const coding = preferredCoding(headers['accept-encoding'], encodings);
   if (coding) reply.header('content-encoding', coding);
   if (method === 'HEAD') return reply.send(Readable.from([]));

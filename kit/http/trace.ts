@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { childTraceparent, createTraceparent, parseTraceparent, type Traceparent } from '../trace.ts';
 import type { Tracer } from '../tracing/tracer.ts';
-import { statusOf } from './access-log.ts';
-import type { HttpResponse } from './response.ts';
+import { type OnEnd, routeOf, statusOf } from './active-requests.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,31 +23,31 @@ export function decorateWithTrace(app: FastifyInstance): void {
   });
 }
 
-/** Tells a tracer of a request that is over, unless its caller wants none or it only asked how the service is. */
-export function recordRequest(tracer: Tracer, response: HttpResponse, durationMs: number): void {
-  const { req: request, requestId } = response;
-  const route = response.route?.route ?? 'unmatched';
-  if (probes.includes(route)) return;
-  const { traceId, spanId, sampled } = spanOf(request);
-  if (!sampled) return;
-  const status = statusOf(response);
-  const endMs = Date.now();
-  tracer.record({
-    traceId,
-    spanId,
-    parentSpanId: callerOf(request)?.spanId,
-    name: `${request.method} ${route}`,
-    kind: 'server',
-    startMs: endMs - durationMs,
-    endMs,
-    hasFailed: status >= 500,
-    attributes: {
-      'http.request.method': request.method ?? '',
-      'http.route': route,
-      'http.response.status_code': status,
-      'octavo.request_id': requestId,
-    },
-  });
+/** Records requests that are over, unless the caller wants no trace or the request was a probe. */
+export function createRequestTracing(tracer: Tracer): OnEnd {
+  return (request, reply) => {
+    const route = routeOf(request);
+    const { traceId, spanId, sampled } = request.trace;
+    if (!sampled || probes.includes(route)) return;
+    const status = statusOf(request, reply);
+    const endMs = Date.now();
+    tracer.record({
+      traceId,
+      spanId,
+      parentSpanId: callerOf(request.raw)?.spanId,
+      name: `${request.method} ${route}`,
+      kind: 'server',
+      startMs: endMs - reply.elapsedTime,
+      endMs,
+      hasFailed: status >= 500,
+      attributes: {
+        'http.request.method': request.method,
+        'http.route': route,
+        'http.response.status_code': status,
+        'octavo.request_id': request.id,
+      },
+    });
+  };
 }
 
 function spanOf(request: IncomingMessage): Traceparent {

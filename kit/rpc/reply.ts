@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { fromFastify } from '../http/error-table.ts';
-import { responseOf } from '../http/response.ts';
-import { writeAnswer } from '../http/unread-body.ts';
 import type { Log } from '../log.ts';
 import { type ConnectCode, httpStatuses } from './codes.ts';
 import { encloseBytes, endOfStream } from './envelope.ts';
@@ -52,8 +50,7 @@ export function sendRefusal(
     sendBytes(reply, 200, contentType, endEnvelope(wire));
     return;
   }
-  const status = refusal.status ?? (isMedia ? 415 : httpStatuses[wire.code]);
-  const headers = { 'content-type': 'application/json' };
-  reply.hijack();
-  writeAnswer(responseOf(reply), { status, headers, body: JSON.stringify(wire) });
+  const statuses: Partial<Record<string, number>> = { unsupported_media_type: 415, method_not_allowed: 405 };
+  const status = refusal.status ?? statuses[error.code] ?? httpStatuses[wire.code];
+  reply.code(status).type('application/json').send(Buffer.from(JSON.stringify(wire)));
 }

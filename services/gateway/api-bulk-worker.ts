@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { toAppError } from '#kit/errors.ts';
 import { parseJson } from '#kit/http/body.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import { checkRows, wholeRow } from './bulk.ts';
 import { CreatePostRequest } from './post.ts';
 
@@ -34,7 +34,7 @@ function serve(port: MessagePort): void {
     } else {
       try {
         const body = Buffer.concat(pieces);
-        const checked = checkRows(parseJson(body), compileReader(CreatePostRequest, wholeRow));
+        const checked = checkRows(parseJson(body), compileValidator(CreatePostRequest, wholeRow));
         rows = checked.rows;
         const digest = message.wantsDigest ? createHash('sha256').update(body).digest() : undefined;
         answer(port, { errors: checked.errors, digest });

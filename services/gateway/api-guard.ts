@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { isWrongMethod } from '#kit/http/fallback-routes.ts';
 import type { Access, Action, Caller, Resource } from './access.ts';
 import { callOf } from './call.ts';
 import { protectedPrefix, routes } from './routes.ts';
@@ -33,7 +34,8 @@ export function createPermits(access: Access): Permits {
 /** An address below the protected prefix that no route takes is 404 or 405 only for those who have a token. */
 export function refuseStrangers(access: Access): OnRequest {
   return (request, _reply, done) => {
-    if (request.is404 && isProtected(request.url)) access.identifyBearer(request.headers.authorization);
+    if ((request.is404 || isWrongMethod(request)) && isProtected(request.url))
+      access.identifyBearer(request.headers.authorization);
     done();
   };
 }

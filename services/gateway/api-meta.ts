@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#kit/clock.ts';
-import { responseOf } from '#kit/http/response.ts';
 import { isoTime } from './iso-time.ts';
 
 export function metaOf(request: FastifyRequest, clock: Clock): { requestId: string; timestamp: string } {
@@ -12,6 +11,5 @@ export function timedMetaOf(
   reply: FastifyReply,
   clock: Clock,
 ): { requestId: string; timestamp: string; duration: number } {
-  const durationMs = performance.now() - responseOf(reply).startMs;
-  return { ...metaOf(reply.request, clock), duration: Math.round(durationMs * 1_000_000) };
+  return { ...metaOf(reply.request, clock), duration: Math.round(reply.elapsedTime * 1_000_000) };
 }

@@ -3,7 +3,6 @@ import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import { clientAddress } from '#kit/http/client-address.ts';
 import { limitRequests, takeAll } from '#kit/http/rate-limit.ts';
-import { responseOf } from '#kit/http/response.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import { networkOf } from '#kit/network.ts';
 import type { Limits } from './api-limits.ts';
@@ -52,15 +51,15 @@ export function createGuards(parts: { sessions: Sessions; limits: Limits; clock:
     limitRequests([...post, ...refresh], clock),
     limitRequests(verify, clock),
   ];
-  const identify = async (request: FastifyRequest, reply: FastifyReply): Promise<Caller> => {
+  const identify = async (request: FastifyRequest): Promise<Caller> => {
     const caller = await sessions.identify(request.headers.authorization);
-    responseOf(reply).userId = caller.user.id;
+    request.userId = caller.user.id;
     return caller;
   };
   return {
     bearer: {
       async preValidation(request, reply) {
-        request.caller = await identify(request, reply);
+        request.caller = await identify(request);
         if (request.method === 'POST') limitPost(request, reply);
       },
     },
@@ -68,7 +67,7 @@ export function createGuards(parts: { sessions: Sessions; limits: Limits; clock:
     enroll: {
       async preValidation(request, reply) {
         const { authorization } = request.headers;
-        if (authorization !== undefined) request.caller = await identify(request, reply);
+        if (authorization !== undefined) request.caller = await identify(request);
         limitEnroll(request, reply);
       },
     },

@@ -4,7 +4,6 @@ import type { Clock } from '#kit/clock.ts';
 import { AppError } from '#kit/errors.ts';
 import { refuseLong } from '#kit/http/body.ts';
 import { limitRequests } from '#kit/http/rate-limit.ts';
-import { responseOf } from '#kit/http/response.ts';
 import type { Caller } from './caller.ts';
 import type { SignIns } from './sign-ins.ts';
 
@@ -43,7 +42,7 @@ export function createGuards(parts: {
     bearer: {
       preValidation(request, reply, done) {
         request.holder = signIns.identify(request.headers.authorization);
-        responseOf(reply).userId = request.holder.user.id;
+        request.userId = request.holder.user.id;
         limit(request, reply);
         done();
       },

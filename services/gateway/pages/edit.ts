@@ -1,7 +1,7 @@
 import { AppError, type Fields } from '#kit/errors.ts';
 import { notice } from '#kit/html/blocks.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import { pageRoutes, postPath } from '../page-routes.ts';
 import { type Post, UpdatePostRequest } from '../post.ts';
 import type { PostChange, TaggedPost } from '../posts.ts';
@@ -13,7 +13,7 @@ import { type ForReaders, postIdOf, type Reader } from './reader.ts';
 type Parts = Pick<PageParts, 'posts'>;
 
 export function addEditPages(routes: PageRoutes<Ticket>, forReaders: ForReaders, parts: Parts): void {
-  const readChange = compileReader(UpdatePostRequest);
+  const readChange = compileValidator(UpdatePostRequest);
   const showEdit = async ({ visit, call, frame }: Reader) => {
     const { post, tag } = await parts.posts.get(postIdOf(visit), call);
     return editPostPage(frame(), { id: post.id, tag, draft: { title: post.title, body: post.body } });

@@ -1,8 +1,8 @@
 import { AppError } from '#kit/errors.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { sendStream, whenDelivered } from '#kit/http/stream.ts';
-import { compileTextReader } from '#kit/http/validation/query.ts';
-import type { Reading } from '#kit/http/validation/reader.ts';
+import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
+import type { Validation } from '#kit/http/validation/validator.ts';
 import { callOf } from '../call.ts';
 import { ExportQuery, exportCodings, exportFile } from '../export.ts';
 import { pageRoutes } from '../page-routes.ts';
@@ -15,7 +15,7 @@ export function addExportPage(
   forReaders: ForReaders,
   { posts, clock, exports }: Pick<PageParts, 'posts' | 'clock' | 'exports'>,
 ): void {
-  const readQuery = compileTextReader(ExportQuery) as (query: object) => Reading<ExportQuery>;
+  const readQuery = compileTextValidator(ExportQuery) as (query: object) => Validation<ExportQuery>;
   routes.get(
     pageRoutes.exportPosts,
     forReaders('export', 'read', async ({ visit }) => {

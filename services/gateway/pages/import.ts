@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { AppError } from '#kit/errors.ts';
 import { csrfFieldName } from '#kit/html/csrf.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import { Type } from '#kit/schema.ts';
 import { checkRows, type ReadRow, wholeRow } from '../bulk.ts';
 import { pageRoutes } from '../page-routes.ts';
@@ -32,7 +32,7 @@ export function addImportPages(
   forReaders: ForReaders,
   { posts }: Pick<PageParts, 'posts'>,
 ): void {
-  const parts = { posts, readRow: compileReader(CreatePostRequest, wholeRow) };
+  const parts = { posts, readRow: compileValidator(CreatePostRequest, wholeRow) };
   routes.get(
     pageRoutes.importPosts,
     forReaders('post', 'write', async ({ frame }) => importPage(frame())),
@@ -50,7 +50,7 @@ export function addImportPages(
 
 /** One piece of an import by the browser module. */
 function importRows(parts: Parts): (reader: Reader) => Promise<FastifyReply> {
-  const readRequest = compileReader(RowsRequest);
+  const readRequest = compileValidator(RowsRequest);
   return async (reader) => {
     const { request, reply } = reader.visit;
     const reading = readRequest(request.body);

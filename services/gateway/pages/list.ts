@@ -1,7 +1,7 @@
 import { AppError, type Fields } from '#kit/errors.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { compileTextReader } from '#kit/http/validation/query.ts';
-import type { Reading } from '#kit/http/validation/reader.ts';
+import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
+import type { Validation } from '#kit/http/validation/validator.ts';
 import { type Listing, ListQuery, toListing } from '../listing.ts';
 import { pageRoutes } from '../page-routes.ts';
 import { postListPage } from '../views/post-list.ts';
@@ -9,14 +9,14 @@ import type { PageParts, Ticket } from './parts.ts';
 import type { ForReaders } from './reader.ts';
 
 type Query = Readonly<Record<string, unknown>>;
-type ReadQuery = (query: Query) => Reading<ListQuery>;
+type ReadQuery = (query: Query) => Validation<ListQuery>;
 
 export function addListPage(
   routes: PageRoutes<Ticket>,
   forReaders: ForReaders,
   { posts }: Pick<PageParts, 'posts'>,
 ): void {
-  const readQuery = compileTextReader(ListQuery) as ReadQuery;
+  const readQuery = compileTextValidator(ListQuery) as ReadQuery;
   routes.get(
     pageRoutes.posts,
     forReaders('post', 'read', async ({ visit, caller, may, call, frame }) => {

@@ -1,6 +1,6 @@
 import { AppError } from '#kit/errors.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { CallOptions } from '#kit/rpc/index.ts';
 import { pageRoutes, postPath } from '../page-routes.ts';
 import { CreatePostRequest } from '../post.ts';
@@ -50,7 +50,7 @@ async function sentimentOf(
 }
 
 function createPost({ posts }: Parts) {
-  const readPost = compileReader(CreatePostRequest);
+  const readPost = compileValidator(CreatePostRequest);
   return async ({ visit, caller, call, frame }: Reader) => {
     const draft = draftIn(visit);
     const { title, body } = draft;

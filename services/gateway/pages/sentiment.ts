@@ -1,6 +1,6 @@
 import { AppError } from '#kit/errors.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import { pageRoutes } from '../page-routes.ts';
 import { SentimentRequest } from '../sentiment.ts';
 import { sentimentOffPage, sentimentPage } from '../views/sentiment.ts';
@@ -22,7 +22,7 @@ export function addSentimentPage(routes: PageRoutes<Ticket>, forReaders: ForRead
 }
 
 function classify({ posts }: Parts) {
-  const readRequest = compileReader(SentimentRequest);
+  const readRequest = compileValidator(SentimentRequest);
   return async ({ visit, call, frame }: Reader) => {
     const text = visit.field('text');
     const reading = readRequest({ text });

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { AppError } from '#kit/errors.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import { Asserted, Registered } from '../passkey-answers.ts';
 import type { Reading } from './reader.ts';
 
 export const json = { accepts: 'application/json' } as const;
-export const readAsserted = refusing(compileReader(Asserted));
-export const readRegistered = refusing(compileReader(Registered));
+export const readAsserted = refusing(compileValidator(Asserted));
+export const readRegistered = refusing(compileValidator(Registered));
 
 export function sendJson({ reply }: Reading, value: object): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));

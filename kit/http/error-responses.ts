@@ -3,33 +3,28 @@ import { AppError, type Fields } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { defaultErrorTable, fromFastify, toHttpError } from './error-table.ts';
 import type { HttpError, HttpServerOptions } from './options.ts';
-import { responseOf } from './response.ts';
-import { BadShape } from './type-provider.ts';
-import { hasUnreadBody, writeAnswer } from './unread-body.ts';
+import { OverloadError } from './overload.ts';
+import { SchemaMismatch } from './validation/compilers.ts';
 
 /** An error ready to be written. */
-export interface Answer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Turns whatever is thrown into an answer, one table and one shape for the whole server. */
-export interface ErrorAnswers {
-  of(error: unknown, request: { readonly id: string }): Answer;
-  /** The same without a line in the log, for what may come by the thousand. */
-  quietly(error: AppError, request: { readonly id: string }): Answer;
-  /** The same for the documentation: nothing is logged. */
-  describe(
-    error: AppError,
-    request: { readonly id: string },
-  ): { status: number; code: string; body: unknown };
+/** Turns whatever is thrown into a response: one table and one shape for the whole server. */
+export interface ErrorResponses {
+  /** Logs an error and gives its response. */
+  of(error: unknown, requestId: string): ErrorResponse;
+  /** Status, code and body for the documentation; nothing is logged. */
+  describe(error: AppError, requestId: string): { status: number; code: string; body: unknown };
   /** The error handler of the server's routes. */
-  reply(error: unknown, request: FastifyRequest, reply: FastifyReply): void;
+  send(error: unknown, request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** The answers of one server. Errors that are nobody's fault but ours are logged; their text stays in the log. */
-export function createErrorAnswers(options: HttpServerOptions): ErrorAnswers {
+/** The error responses of one server. The log tells of errors that are our fault, and keeps their text. */
+export function createErrorResponses(options: HttpServerOptions): ErrorResponses {
   const table = { ...defaultErrorTable, ...options.errorTable };
   const { log, clock } = options.context;
   const bodyOf =
@@ -39,54 +34,31 @@ export function createErrorAnswers(options: HttpServerOptions): ErrorAnswers {
       meta: { requestId: request.id, timestamp: new Date(clock.now()).toISOString() },
     }));
 
-  function of(thrown: unknown, request: { readonly id: string }): Answer {
+  function of(thrown: unknown, requestId: string): ErrorResponse {
     const error = fromFastify(thrown);
-    report(log, error, { status: table[error.code].status, requestId: request.id });
-    return quietly(error, request);
-  }
-
-  function quietly(error: AppError, request: { readonly id: string }): Answer {
     const told = toHttpError(error, table);
-    return { status: told.status, headers: headersOf(told), body: JSON.stringify(bodyOf(told, request)) };
+    logError(log, error, { status: told.status, requestId });
+    const body = JSON.stringify(bodyOf(told, { id: requestId }));
+    return { status: told.status, headers: headersOf(told), body };
   }
 
   return {
     of,
-    quietly,
-    describe(error, request) {
+    describe(error, requestId) {
       const told = toHttpError(error, table);
-      return { status: told.status, code: told.code, body: bodyOf(told, request) };
+      return { status: told.status, code: told.code, body: bodyOf(told, { id: requestId }) };
     },
-    reply(thrown, request, reply) {
-      const error = thrown instanceof BadShape ? inWords(thrown, request, options.invalidBody) : thrown;
-      const answer = of(error, request);
+    send(thrown, request, reply) {
+      const error = thrown instanceof SchemaMismatch ? inWords(thrown, request, options.invalidBody) : thrown;
+      const { status, headers, body } = of(error, request.id);
       for (const name of aboutContent) reply.removeHeader(name);
-      if (hasUnreadBody(request.raw)) {
-        writeUnread(reply, answer);
-      } else {
-        keepConnection(reply);
-        reply.code(answer.status).headers(answer.headers).send(answer.body);
-      }
+      reply.code(status).headers(headers).send(body);
     },
   };
 }
 
-/** Fastify closes the connection on every error about a body, also on one that was read whole. */
-function keepConnection(reply: FastifyReply): void {
-  const { shouldKeepAlive, traffic } = responseOf(reply);
-  if (reply.hasHeader('connection') && shouldKeepAlive && !traffic?.isStopping) {
-    reply.header('connection', 'keep-alive');
-  }
-}
-
-/** What a handler may have said of the answer that it did not come to give. */
+/** What a handler may have said of the content that is not sent now. */
 const aboutContent = ['content-encoding', 'content-disposition', 'etag', 'last-modified'];
-
-function writeUnread(reply: FastifyReply, answer: Answer): void {
-  reply.hijack();
-  const noted = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
-  writeAnswer(responseOf(reply), { ...answer, headers: { ...Object.fromEntries(noted), ...answer.headers } });
-}
 
 function headersOf(told: HttpError): Record<string, string> {
   const headers: Record<string, string> = {
@@ -102,16 +74,16 @@ function headersOf(told: HttpError): Record<string, string> {
 }
 
 function inWords(
-  bad: BadShape,
+  { fields, validationContext }: SchemaMismatch,
   request: FastifyRequest,
   invalidBody: HttpServerOptions['invalidBody'] = 'validation_failed',
 ): AppError {
-  if (bad.validationContext === 'params' && Object.values(request.params as object).includes('')) {
+  if (validationContext === 'params' && Object.values(request.params as object).includes('')) {
     return new AppError('not_found', 'There is nothing at this address.');
   }
-  if (bad.validationContext !== 'body') return invalid('invalid_input', bad.fields);
+  if (validationContext !== 'body') return invalid('invalid_input', fields);
   if (request.body === undefined) return new AppError('invalid_input', 'A request body is required.');
-  return invalid(request.routeOptions.config.invalidBody ?? invalidBody, bad.fields);
+  return invalid(request.routeOptions.config.invalidBody ?? invalidBody, fields);
 }
 
 function invalid(code: 'validation_failed' | 'invalid_input', { '': ofAll, ...fields }: Fields): AppError {
@@ -122,8 +94,9 @@ function invalid(code: 'validation_failed' | 'invalid_input', { '': ofAll, ...fi
 }
 
 /** Only what nobody foresaw has a stack in the log: the others come by the thousand when a backend is away. */
-function report(log: Log, error: AppError, about: { status: number; requestId: string }): void {
+function logError(log: Log, error: AppError, about: { status: number; requestId: string }): void {
   const { code, fields, message, cause } = error;
+  if (error instanceof OverloadError) return;
   if (code === 'internal') log.error({ ...about, err: cause ?? error }, 'request failed');
   else if (about.status >= 500) log.warn({ ...about, error: code, cause: causeOf(cause) }, message);
   else log.debug({ ...about, error: code, fields }, message);
