@@ -121,26 +121,26 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>): PageRoutes<T> {
         const route = { ...hidden, ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }) };
         scope.post(path, route, (request, reply) => handler(visitOf(request, reply)));
       };
-      if (accepts === 'application/json') pages.register(async (scope) => add(jsonOnly(scope)));
-      else if (accepts === 'multipart/form-data') pages.register(async (scope) => add(await uploads(scope)));
-      else add(pages);
+      const take = accepts && takers[accepts];
+      if (!take) return add(pages);
+      pages.register(async (scope) => {
+        scope.removeAllContentTypeParsers();
+        await take(scope);
+        add(scope);
+      });
     },
   } as PageRoutes<T>;
 }
 
-function jsonOnly(scope: HttpApp): HttpApp {
-  scope.removeAllContentTypeParsers();
-  takeJson(scope);
-  return scope;
-}
-
-async function uploads(scope: HttpApp): Promise<HttpApp> {
-  const { default: multipart } = await import('@fastify/multipart');
-  scope.removeAllContentTypeParsers();
-  await scope.register(multipart, { limits: { files: 1, fields: 20, fieldSize: 64 * 1024 } });
-  scope.addHook('onRequest', async (request) => refuseLong(request));
-  return scope;
-}
+/** How a scope of its own takes what is no HTML form. */
+const takers = {
+  'application/json': async (scope: HttpApp) => takeJson(scope),
+  async 'multipart/form-data'(scope: HttpApp) {
+    const { default: multipart } = await import('@fastify/multipart');
+    await scope.register(multipart, { limits: { files: 1, fields: 20, fieldSize: 64 * 1024 } });
+    scope.addHook('onRequest', async (request) => refuseLong(request));
+  },
+};
 
 type Given<T> = (PageHandler<T> | (PostOptions & Partial<PageOptions<T, Visit<T>>>) | undefined)[];
 

@@ -33,8 +33,9 @@ interface KnownPath {
  */
 export function watchRoutes(app: FastifyInstance): () => void {
   const paths = new Map<string, KnownPath>();
-  app.addHook('onRoute', function (this: FastifyInstance, { url, routePath, method, config }) {
-    if (config?.allow !== undefined) return;
+  app.addHook('onRoute', function (this: FastifyInstance, { url, routePath, prefix, method, config }) {
+    // Fastify adds the root of a scope a second time, with a slash, without telling of it.
+    if (config?.allow !== undefined || (routePath === '/' && prefix !== '')) return;
     const known = paths.get(url) ?? { scope: this, path: routePath, methods: new Set() };
     for (const each of [method].flat()) known.methods.add(each);
     paths.set(url, known);
@@ -53,8 +54,8 @@ export function watchRoutes(app: FastifyInstance): () => void {
 }
 
 /** True where no route takes the method of a request, though the path has routes. */
-export function isWrongMethod({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.config.allow !== undefined;
+export function isWrongMethod({ method, routeOptions }: FastifyRequest): boolean {
+  return method !== 'OPTIONS' && routeOptions.config.allow !== undefined;
 }
 
 /** A path without parameters has its own methods; any other also those of each path that takes the same addresses. */

@@ -52,5 +52,8 @@ export function sendRefusal(
   }
   const statuses: Partial<Record<string, number>> = { unsupported_media_type: 415, method_not_allowed: 405 };
   const status = refusal.status ?? statuses[error.code] ?? httpStatuses[wire.code];
-  reply.code(status).type('application/json').send(Buffer.from(JSON.stringify(wire)));
+  reply
+    .code(status)
+    .type('application/json')
+    .send(Buffer.from(JSON.stringify(wire)));
 }

@@ -24,11 +24,22 @@ export const formats: Readonly<Record<string, Format>> = {
 
 type Problem = ErrorObject<string, Record<string, unknown>>;
 
-/** Ajv's errors as one problem for each name that the sender wrote, such as `title` or `posts[17].title`. */
-export function fieldsOf(errors: readonly ErrorObject[], rootName: string): Fields {
+/**
+ * Ajv's errors as one problem for each name that the sender wrote, such as `title` or `posts[17].title`. They are in the
+ * order of the properties of the schema, where Ajv tells of the missing ones first.
+ */
+export function fieldsOf(
+  errors: readonly ErrorObject[],
+  rootName: string,
+  properties: readonly string[],
+): Fields {
   const fields: Record<string, string> = {};
-  for (const error of meantErrors(errors)) {
-    const name = nameOf(error) || rootName;
+  const problems = meantErrors(errors).map((error) => ({ error, keys: keysOf(error) }));
+  problems.sort(
+    (one, other) => properties.indexOf(one.keys[0] ?? '') - properties.indexOf(other.keys[0] ?? ''),
+  );
+  for (const { error, keys } of problems) {
+    const name = nameOf(keys) || rootName;
     if (!Object.hasOwn(fields, name)) fields[name] = problemOf(error);
   }
   return fields;
@@ -62,13 +73,14 @@ function isWithin(error: Problem | undefined, anyOf: ErrorObject, schemaPath: st
   );
 }
 
-/** `/posts/17/title` is `posts[17].title` to whoever sent it. */
-function nameOf({ instancePath, keyword, params }: Problem): string {
-  const keys = instancePath
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (keyword === 'required') keys.push(String(params.missingProperty));
+function keysOf({ instancePath, keyword, params }: Problem): string[] {
+  const keys = instancePath.split('/').slice(1);
+  const plain = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keyword === 'required' ? [...plain, String(params.missingProperty)] : plain;
+}
+
+/** `posts`, `17` and `title` are `posts[17].title` to whoever sent it. */
+function nameOf(keys: readonly string[]): string {
   return keys.reduce((name, key) => {
     if (name !== '' && /^\d+$/.test(key)) return `${name}[${key}]`;
     return name === '' ? key : `${name}.${key}`;

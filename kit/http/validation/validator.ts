@@ -25,11 +25,12 @@ export function compileValidator<S extends TSchema>(
   schema: S,
   rootName = '',
 ): (value: unknown) => Validation<Static<S>> {
+  const properties = Object.keys((schema as JsonSchema).properties ?? {});
   let validate: ValidateFunction | undefined;
   return (value) => {
     validate ??= ajv().compile(withSafeIntegers(schema));
     if (validate(value)) return { value: value as Static<S> };
-    return { fields: fieldsOf(validate.errors ?? [], rootName) };
+    return { fields: fieldsOf(validate.errors ?? [], rootName, properties) };
   };
 }
 
