@@ -11,7 +11,7 @@ export function encodingFor(request: FastifyRequest): 'br' | 'gzip' | undefined 
 }
 
 /**
- * A page as small as its reader's browser takes it. What is secret in it is safe from guessing by size (BREACH): tokens
+ * A page in the smallest encoding that its browser takes. Its size does not betray secrets (BREACH): tokens
  * differ each time, and a request from another site comes without the session.
  */
 export async function compressPage(page: string, reply: FastifyReply): Promise<string | Buffer> {

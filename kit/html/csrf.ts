@@ -4,9 +4,9 @@ import { AppError } from '../errors.ts';
 import { randomBytes } from '../random.ts';
 import { type Html, html } from './html.ts';
 
-/** Tokens that prove a form came from a page of ours, made for this reader. */
+/** Tokens that prove a form came from a page of ours, made for this visitor. */
 export interface Csrf {
-  /** A token for the reader with this session; different each time, so that compression cannot leak it. */
+  /** A token for this session; different each time, so that compression cannot leak it. */
   token(sessionId: string): string;
   /** The hidden form field that holds a token. */
   field(sessionId: string): Html;

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { FakeClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { createHttpServer } from '../http/server.ts';
-import { silentLog } from '../log.ts';
+import { createLog, silentLog } from '../log.ts';
 import { PageClient } from '../testing/page-client.ts';
 import { loadAssets } from './assets.ts';
 import { html } from './html.ts';
@@ -15,10 +15,10 @@ interface Reader {
   readonly name: string;
 }
 
-async function startSite() {
+async function startSite(log = silentLog) {
   const clock = new FakeClock();
   const context = {
-    log: silentLog,
+    log,
     clock,
     dataFolder: '/tmp',
     environment: 'test' as const,
@@ -172,6 +172,23 @@ test('JSON goes in with the token in a header, and errors come back as JSON', as
   assert.equal(JSON.parse(refused.html).error.code, 'CSRF');
 });
 
+test('a form page takes forms only, and pages of other methods say so', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  const upload = new FormData();
+  upload.set('text', 'x');
+  for (const body of [upload, '{"text":"x"}']) {
+    const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined;
+    const refused = await alice.open('/echo', { method: 'POST', body, headers });
+    assert.equal(refused.status, 415);
+    assert.match(refused.headers.get('content-type') ?? '', /html/);
+  }
+  const wrong = await alice.open('/echo');
+  assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, OPTIONS']);
+  assert.match(wrong.html, /^error 405 /);
+});
+
 test('text comes through unchanged but for the newlines of browsers', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
@@ -182,13 +199,17 @@ test('text comes through unchanged but for the newlines of browsers', async () =
   );
 });
 
-test('errors are pages with the request id, and say nothing of their cause', async () => {
-  await using site = await startSite();
+test('errors are pages with the request id, and only the log tells of their cause', async () => {
+  const lines: string[] = [];
+  const log = createLog({ service: 'site', destination: { write: (line) => lines.push(line) } });
+  await using site = await startSite(log);
   const alice = new PageClient(site.url);
   const broken = await alice.open('/broken');
   assert.equal(broken.status, 500);
   assert.doesNotMatch(broken.html, /secret detail/);
-  assert.ok(broken.html.endsWith(broken.headers.get('x-request-id') ?? '-'));
+  const requestId = broken.headers.get('x-request-id') ?? '-';
+  assert.ok(broken.html.endsWith(requestId));
+  assert.ok(lines.some((line) => line.includes(requestId) && line.includes('secret detail')));
   const busy = await alice.open('/busy');
   assert.equal(busy.status, 503);
   assert.equal(busy.headers.get('retry-after'), '3');

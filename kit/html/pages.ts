@@ -26,12 +26,12 @@ export type PageAccess<T, R> = 'public' | ((visit: Visit<T>) => R | Promise<R>);
 
 /** Adds pages to a server. Both take the forms that browsers send; `post` also checks where they come from. */
 export interface PageRoutes<T> {
-  get<R = Visit<T>>(path: string, options: PageOptions<T, R>, handler: (reader: R) => PageResult): void;
+  get<R = Visit<T>>(path: string, options: PageOptions<T, R>, handler: (visitor: R) => PageResult): void;
   get(path: string, handler: PageHandler<T>): void;
   post<R = Visit<T>>(
     path: string,
     options: PageOptions<T, R> & PostOptions,
-    handler: (reader: R) => PageResult,
+    handler: (visitor: R) => PageResult,
   ): void;
   post(path: string, handler: PageHandler<T>, options?: PostOptions): void;
 }
@@ -69,7 +69,7 @@ export interface PagesOptions<T> {
 
 /**
  * Serves pages: strict Content-Security-Policy, nothing kept in caches, sessions in an encrypted cookie, errors drawn as
- * pages, and `/theme` for the switch. A form is refused that comes from elsewhere or without the reader's token; a
+ * pages, and `/theme` for the switch. A form is refused that comes from elsewhere or without the visitor's token; a
  * multipart form is checked for its origin only, and its handler calls `visit.checkToken` with the first field.
  *
  * Gives what other routes answer browsers with.
@@ -84,7 +84,7 @@ export function servePages<T>(
   options.assets.serve(app);
   // Every request passes here, also those of an API on the same server: those that are found cost no promise.
   app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404 || !isForReaders(request)) return done();
+    if (!request.is404 || !wantsPage(request)) return done();
     answerUnknown(visitOf(request, reply), options).catch(done);
   });
   app.register(async (pages) => {
@@ -205,7 +205,7 @@ function prepare(request: FastifyRequest, reply: FastifyReply): void {
   if (request.method === 'POST') checkSameOrigin(request);
 }
 
-/** A reader who followed a link on another site comes without our strict cookie, as if signed out. */
+/** A visitor who followed a link on another site comes without our strict cookie, as if signed out. */
 function isStranded<T>({ request, hasSession }: Visit<T>): boolean {
   const isFromElsewhere = request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site';
   const isSentOn = request.cookies[sentOnCookie] !== undefined;
@@ -236,27 +236,27 @@ async function sendError<T>(
 ): Promise<FastifyReply> {
   const { request, reply } = visit;
   const error = fromFastify(thrown);
-  const told = toHttpError(error, defaultErrorTable);
-  if (told.status >= 500) request.log.error({ err: error.cause ?? error }, 'page failed');
-  reply.code(told.status);
-  if (told.retryAfterSeconds) reply.header('retry-after', String(Math.ceil(told.retryAfterSeconds)));
+  const shown = toHttpError(error, defaultErrorTable);
+  if (shown.status >= 500) request.log.error({ err: error.cause ?? error }, 'page failed');
+  reply.code(shown.status);
+  if (shown.retryAfterSeconds) reply.header('retry-after', String(Math.ceil(shown.retryAfterSeconds)));
   if (!asksForJson(request)) {
-    const page = await options.errorPage(visit, told);
+    const page = await options.errorPage(visit, shown);
     visit.commit();
     return reply.type('text/html; charset=utf-8').send(page);
   }
-  const { code, message, fields } = told;
+  const { code, message, fields } = shown;
   return reply
     .type('application/json')
     .send({ error: { code, message, fields }, meta: { requestId: request.id } });
 }
 
-function isForReaders(request: FastifyRequest): boolean {
+function wantsPage(request: FastifyRequest): boolean {
   const isLooking = request.method === 'GET' || request.method === 'HEAD';
   return isLooking && asksForHtml(request) && !request.url.startsWith('/api/');
 }
 
-/** Where there is no page, only who asks for one by name gets one; programs are told in JSON. */
+/** Where there is no page, only who asks for one by name gets one; programs get JSON. */
 function asksForHtml(request: FastifyRequest): boolean {
   return request.headers.accept?.includes('text/html') ?? false;
 }

@@ -44,7 +44,7 @@ export class ActiveRequests {
   }
 }
 
-/** The status that the client was told; 499 (as in nginx) where it went away before the response was whole. */
+/** The status of the response; 499 (as in nginx) where it went away before the response was whole. */
 export function statusOf(request: FastifyRequest, reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.raw.statusCode : (request.brokenOffWith ?? 499);
 }

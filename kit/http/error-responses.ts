@@ -36,17 +36,17 @@ export function createErrorResponses(options: HttpServerOptions): ErrorResponses
 
   function of(thrown: unknown, requestId: string): ErrorResponse {
     const error = fromFastify(thrown);
-    const told = toHttpError(error, table);
-    logError(log, error, { status: told.status, requestId });
-    const body = JSON.stringify(bodyOf(told, { id: requestId }));
-    return { status: told.status, headers: headersOf(told), body };
+    const shown = toHttpError(error, table);
+    logError(log, error, { status: shown.status, requestId });
+    const body = JSON.stringify(bodyOf(shown, { id: requestId }));
+    return { status: shown.status, headers: headersOf(shown), body };
   }
 
   return {
     of,
     describe(error, requestId) {
-      const told = toHttpError(error, table);
-      return { status: told.status, code: told.code, body: bodyOf(told, { id: requestId }) };
+      const shown = toHttpError(error, table);
+      return { status: shown.status, code: shown.code, body: bodyOf(shown, { id: requestId }) };
     },
     send(thrown, request, reply) {
       const error = thrown instanceof SchemaMismatch ? inWords(thrown, request, options.invalidBody) : thrown;
@@ -60,15 +60,15 @@ export function createErrorResponses(options: HttpServerOptions): ErrorResponses
 /** What a handler may have said of the content that is not sent now. */
 const aboutContent = ['content-encoding', 'content-disposition', 'etag', 'last-modified'];
 
-function headersOf(told: HttpError): Record<string, string> {
+function headersOf(shown: HttpError): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
     // A cache may otherwise keep a 404 or a 405 for as long as it likes (RFC 9111 section 4.2.2).
     'cache-control': 'no-store',
   };
-  if (told.status === 401) headers['www-authenticate'] = 'Bearer';
-  if (told.retryAfterSeconds !== undefined) {
-    headers['retry-after'] = String(Math.max(1, Math.ceil(told.retryAfterSeconds)));
+  if (shown.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (shown.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(shown.retryAfterSeconds)));
   }
   return headers;
 }

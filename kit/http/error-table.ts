@@ -23,7 +23,7 @@ export const defaultErrorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
 
 export type ErrorTable = Readonly<Record<ErrorCode, ErrorRow>>;
 
-/** What the caller is told of an error. */
+/** What the caller sees of an error. */
 export function toHttpError(error: AppError, table: ErrorTable): HttpError {
   const { status, code } = table[error.code];
   return {

@@ -19,6 +19,7 @@ function addRoutes(app: HttpApp): void {
   app.delete('/notes/:id', { access: 'public', schema: { params: Id } }, async ({ params }) => params);
   app.post('/notes/bulk', { access: 'public' }, async () => ({}));
   app.get('/files/*', { access: 'public' }, async () => ({ file: true }));
+  app.delete('/files/:name', { access: 'public' }, async () => ({ deleted: true }));
   app.get('/once', { access: 'public', exposeHeadRoute: false }, async () => ({ used: true }));
   app.head('/once', { access: 'public' }, async (_request, reply) => reply.header('x-kept', 'yes').send());
   app.get('/no-head', { access: 'public', exposeHeadRoute: false }, async () => ({}));
@@ -89,6 +90,8 @@ describe('an address', () => {
       assert.deepEqual(await allowOf('/notes/bulk', method), [405, 'POST, OPTIONS'], method);
     assert.deepEqual(await allowOf('/notes/b%75lk?page=1', 'GET'), [405, 'POST, OPTIONS']);
     assert.deepEqual(await allowOf('/files/a/b', 'POST'), [405, 'GET, HEAD, OPTIONS']);
+    assert.deepEqual(await allowOf('/files/a', 'POST'), [405, 'GET, HEAD, DELETE, OPTIONS']);
+    assert.deepEqual((await server.send('/files/a')).json, { file: true });
     assert.deepEqual(await allowOf('/n%6Ftes', 'DELETE'), [405, 'GET, HEAD, POST, OPTIONS']);
     assert.deepEqual(await allowOf('/notes', 'QUERY'), [405, 'GET, HEAD, POST, OPTIONS']);
   });

@@ -5,14 +5,14 @@ import { requestIdOf } from './request-checks.ts';
 import { schemaController } from './validation/compilers.ts';
 import { parseQuery } from './validation/text-parameters.ts';
 
-/** What Fastify and Node's server are told, all of it by their public options. */
+/** The options of Fastify and of Node's server. */
 export function fastifyOptions(options: HttpServerOptions, limits: Limits): FastifyHttpOptions<Server> {
   return {
     http: {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
-      // Ours answers in the shape of every other error.
+      // Our own check answers in the shape of every other error.
       requireHostHeader: false,
     },
     bodyLimit: limits.bodyBytes,

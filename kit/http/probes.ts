@@ -57,7 +57,7 @@ async function verdictsOf(checks: readonly CachedCheck[]): Promise<Record<string
   return Object.fromEntries(verdicts);
 }
 
-/** Runs a check at most once a second, never twice at once, and answers for it in time. */
+/** Runs a check at most once a second, never twice at once, and gives its verdict in time. */
 class CachedCheck {
   readonly name: string;
   readonly #check: Check;

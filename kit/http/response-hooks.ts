@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
@@ -14,21 +15,29 @@ export function addResponseHooks(app: FastifyInstance, active: ActiveRequests): 
       reply.header('connection', 'close').header('content-length', String(Buffer.byteLength(payload)));
       done(null, Readable.from(lingering(payload, request.raw)));
     } else {
-      atEndOfTurn(done);
+      writeAtEndOfTurn(done);
     }
   });
 }
 
 type Done = (error?: Error | null) => void;
 
+/** How long a response may wait for others, where the handlers of its turn take longer. */
+const togetherMs = 1;
 let waiting: Done[] = [];
+let firstMs = 0;
 
 /**
  * Responses that are made in one turn of the event loop are written together at its end: a write that wakes a client costs
  * as much as a point read does in all, and those after it find the client awake (decision 018).
  */
-function atEndOfTurn(done: Done): void {
-  if (waiting.push(done) === 1) setImmediate(writeAll);
+function writeAtEndOfTurn(done: Done): void {
+  if (waiting.push(done) === 1) {
+    firstMs = performance.now();
+    setImmediate(writeAll);
+  } else if (performance.now() - firstMs > togetherMs) {
+    writeAll();
+  }
 }
 
 function writeAll(): void {

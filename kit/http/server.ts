@@ -36,7 +36,7 @@ export interface HttpServer extends AsyncDisposable {
   listen(): Promise<string>;
 }
 
-/** Builds a server that has everything but the service's own routes. It listens only when told to. */
+/** Builds a server that has everything but the service's own routes. It listens when `listen` is called. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { context } = options;
   const limits = withDefaults(options.limits);

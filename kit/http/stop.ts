@@ -30,7 +30,7 @@ export function createStop(app: FastifyApp, active: ActiveRequests, limits: Limi
     const grace = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
     }, limits.graceMs);
-    // Fastify closes the connections that are idle when it is told to close, and not those that become idle after.
+    // Fastify closes the connections that are idle now, and not those that become idle later.
     const idle = setInterval(() => app.server.closeIdleConnections(), idleCheckMs);
     await app.close();
     clearInterval(idle);

@@ -2,12 +2,12 @@ import type { FastifySchema } from 'fastify';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { ErrorResponses } from '../error-responses.ts';
 
-/** An error that a route answers: its code, or one that shows its message, reason and fields. */
+/** An error that a route can respond with: its code, or one that shows its message, reason and fields. */
 export type DocumentedError = ErrorCode | AppError;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What else the route answers, for `/openapi.json`: codes, or errors that show their reason and fields. */
+    /** What else the route can respond with, for `/openapi.json`: codes, or errors that show their reason and fields. */
     errors?: readonly DocumentedError[];
   }
 }

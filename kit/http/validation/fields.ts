@@ -90,7 +90,7 @@ function nameOf(keys: readonly string[]): string {
 interface Schema {
   readonly type?: string;
   readonly const?: unknown;
-  /** What a caller is told where `pattern` is not matched. */
+  /** The problem in words where `pattern` is not matched. */
   readonly 'x-problem'?: string;
 }
 
