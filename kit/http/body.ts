@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { AppError } from '../errors.ts';
+import type { FastifyApp } from './access.ts';
 import { incompleteBody } from './error-table.ts';
 
 declare module 'fastify' {
@@ -10,6 +11,8 @@ declare module 'fastify' {
     invalidBody?: 'validation_failed' | 'invalid_input';
   }
 }
+
+type Scope = Pick<FastifyApp, 'addContentTypeParser' | 'removeContentTypeParser'>;
 
 const json = 'application/json';
 const form = 'application/x-www-form-urlencoded';
@@ -30,17 +33,17 @@ export class FormFields {
 }
 
 /** Takes JSON in a scope, and no other type than those that are added. An empty body is none. */
-export function takeJson(scope: FastifyInstance): void {
+export function takeJson(scope: Scope): void {
   takeBytes(scope, json, parseJson);
 }
 
 /** Takes HTML forms in a scope: `request.body` is {@link FormFields}, or what the schema of the route makes of them. */
-export function takeForms(scope: FastifyInstance): void {
+export function takeForms(scope: Scope): void {
   takeBytes(scope, form, (bytes) => new FormFields(textOf(bytes)));
 }
 
 /** Leaves JSON bodies to the handlers of a scope, which read them by {@link bodyChunks}; they are not validated either. */
-export function leaveBody(scope: FastifyInstance): void {
+export function leaveBody(scope: Scope): void {
   scope.removeContentTypeParser(json);
   scope.addContentTypeParser(json, (request, _payload, done) => {
     refuseLong(request);
@@ -90,7 +93,7 @@ function tooLarge({ routeOptions }: FastifyRequest): AppError {
   return new AppError('too_large', `The request body must be at most ${routeOptions.bodyLimit} bytes.`);
 }
 
-function takeBytes(scope: FastifyInstance, mediaType: string, read: (bytes: Buffer) => unknown): void {
+function takeBytes(scope: Scope, mediaType: string, read: (bytes: Buffer) => unknown): void {
   scope.addContentTypeParser(mediaType, { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     refuseEncoding(request);
     done(null, bytes.length === 0 ? undefined : read(bytes));
