@@ -1,8 +1,8 @@
 /**
  * Bulk creation at the post backend, rows a second, durable: batches of 1,000 posts of the corpus by its client, beside
  * prepared inserts of the same rows into the same tables and indexes, one bare node:sqlite transaction a batch. Bare inserts
- * are given what must be computed (folded texts, counted characters): with the statistics of each row, and, as the service
- * writes them, with those of the batch summed up beforehand. The service runs with its worker, which has the new posts classified, and
+ * are given what must be computed (normalized texts, counted characters): with the statistics of each row, and, as the service
+ * writes them, with those of the batch summed up first. The service runs with its worker, which has the new posts classified, and
  * without. Rounds alternate, the best of each counts.
  * Then the longest time that the event loop stood still while 1,000 posts of full size were created.
  *
@@ -15,8 +15,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../kit/config.ts';
 import { createCorpus } from '../services/posts/corpus.ts';
-import { type Drafts, draft } from '../services/posts/drafts.ts';
-import type { NewPost } from '../services/posts/post.ts';
+import { type PreparedPosts, preparePosts } from '../services/posts/posts/create.ts';
+import type { NewPost } from '../services/posts/posts/index.ts';
 import { bareInserts } from './bare-posts.ts';
 import { openPosts } from './million.ts';
 import { scratchFolder, startBenchPosts } from './posts-bench.ts';
@@ -26,8 +26,11 @@ const rows = 1_000;
 const corpus = createCorpus({ seed: 9, size: rows * batches, users: 50 });
 const best = { service: 0, alone: 0, bare: 0, summed: 0 };
 for (let round = 0; round < rounds; round++) {
-  best.bare = Math.max(best.bare, await bare((posts) => Promise.all(posts.map((post) => draft([post])))));
-  best.summed = Math.max(best.summed, await bare(async (posts) => [await draft(posts)]));
+  best.bare = Math.max(
+    best.bare,
+    await bare((posts) => Promise.all(posts.map((post) => preparePosts([post])))),
+  );
+  best.summed = Math.max(best.summed, await bare(async (posts) => [await preparePosts(posts)]));
   best.alone = Math.max(best.alone, await service({ POSTS_WORKER: 'off' }));
   best.service = Math.max(best.service, await service({}));
 }
@@ -60,7 +63,7 @@ async function service(settings: Environment): Promise<number> {
   return (rows * batches * 1_000) / ms;
 }
 
-async function bare(prepare: (posts: NewPost[]) => Promise<Drafts[]>): Promise<number> {
+async function bare(prepare: (posts: NewPost[]) => Promise<PreparedPosts[]>): Promise<number> {
   using folder = scratchFolder();
   // The migrations make the schema.
   await (await openPosts(folder.path))[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createCorpus } from '../services/posts/corpus.ts';
-import { type Drafts, draft } from '../services/posts/drafts.ts';
+import { type PreparedPosts, preparePosts } from '../services/posts/posts/create.ts';
 import { bareInserts } from './bare-posts.ts';
 import { openPosts } from './million.ts';
 import { quantile, scratchFolder, startBenchPosts } from './posts-bench.ts';
@@ -58,17 +58,17 @@ async function bare(withStatistics: boolean): Promise<number> {
   await (await openPosts(folder.path))[Symbol.asyncDispose]();
   const database = new DatabaseSync(join(folder.path, 'posts.sqlite'));
   database.exec('PRAGMA synchronous = FULL');
-  const drafts = await Promise.all(rows.slice(0, 1_000).map((row) => draft([row])));
+  const prepared = await Promise.all(rows.slice(0, 1_000).map((row) => preparePosts([row])));
   const insertAll = bareInserts(database);
-  const insertRow = database.prepare('INSERT INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertRow = database.prepare('INSERT INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)');
   const endMs = performance.now() + seconds * 1_000;
   let id = 0;
   for (; performance.now() < endMs; id++) {
-    const one = drafts[id % drafts.length] as Drafts;
+    const one = prepared[id % prepared.length] as PreparedPosts;
     if (withStatistics) insertAll([one], id);
     else {
-      const { userId, title, body, folded } = one.rows[0] as Drafts['rows'][number];
-      insertRow.run(id + 1, userId, title, body, Date.now(), Date.now(), 1, folded);
+      const { userId, title, body, normalized } = one.rows[0] as PreparedPosts['rows'][number];
+      insertRow.run(id + 1, userId, title, body, Date.now(), Date.now(), 1, normalized);
     }
   }
   database.close();

@@ -26,7 +26,7 @@ import { NatsLink } from '#kit/nats/link.ts';
 import { brokerSettings, openBrokers } from '../services/posts/brokers.ts';
 import { createCorpus } from '../services/posts/corpus.ts';
 import { openPostDatabase } from '../services/posts/database.ts';
-import { eventTypes } from '../services/posts/events.ts';
+import { eventTypes } from '../services/posts/events/index.ts';
 import { quantile, scratchFolder, startBenchPosts } from './posts-bench.ts';
 
 const [rounds = 3, jobs = 10_000, seconds = 10] = process.argv.slice(2).map(Number);

@@ -1,7 +1,7 @@
 /**
- * Unary calls between two processes on one machine, 64 in flight, small messages: ours beside bare node:http with undici
+ * Unary calls between two processes on one machine, 64 in flight, small messages: ours beside plain node:http with undici
  * (the floor), grpc-js and connect-node; then ours within one process. Rounds alternate; the median of each counts.
- * CPU is the time of both processes for one call, which other load on the machine disturbs less than the rate.
+ * CPU is the time of each process per call, which other load on the machine disturbs less than the rate.
  *
  *   node bench/kit-rpc.ts [rounds] [seconds] [in flight]
  */
@@ -17,30 +17,30 @@ import { TestServiceDefinition } from '#proto/testing/v1/testing.ts';
 const [rounds = 3, seconds = 3, inFlight = 64] = process.argv.slice(2).map(Number);
 const names = ['floor', 'kit', 'grpc-js', 'connect-node'];
 
-interface Figures {
+interface Measurement {
   readonly perSecond: number;
   readonly clientMicros: number;
   readonly serverMicros: number;
 }
 
-const figures = new Map<string, Figures[]>(names.map((name) => [name, []]));
+const measurements = new Map<string, Measurement[]>(names.map((name) => [name, []]));
 for (let round = 0; round < rounds; round += 1) {
-  for (const name of names) figures.get(name)?.push(await measure(name));
+  for (const name of names) measurements.get(name)?.push(await measure(name));
 }
-for (const [name, all] of figures) {
+for (const [name, all] of measurements) {
   const perSecond = median(all.map((each) => each.perSecond));
   const client = median(all.map((each) => each.clientMicros));
   const server = median(all.map((each) => each.serverMicros));
   console.log(
-    `${name.padEnd(13)}${perSecond.toFixed(0).padStart(7)} calls/s   CPU a call: ` +
+    `${name.padEnd(13)}${perSecond.toFixed(0).padStart(7)} calls/s   CPU per call: ` +
       `client ${client.toFixed(1).padStart(5)} µs, server ${server.toFixed(1).padStart(5)} µs`,
   );
 }
 console.log(
-  `in process   ${(await measureLocal()).toFixed(2).padStart(7)} µs a call more than the bare handler`,
+  `in process   ${(await measureLocal()).toFixed(2).padStart(7)} µs per call more than the handler alone`,
 );
 
-async function measure(name: string): Promise<Figures> {
+async function measure(name: string): Promise<Measurement> {
   const program = fileURLToPath(new URL('./kit-rpc/process.ts', import.meta.url));
   const server = fork(program, ['server', name]);
   const [address] = (await once(server, 'message')) as [string];
@@ -74,7 +74,7 @@ async function measureLocal(): Promise<number> {
   return (await repeat(called)) - (await repeat(bare));
 }
 
-/** Microseconds that one call takes. */
+/** CPU time of one call in microseconds. */
 async function repeat(call: () => Promise<unknown>): Promise<number> {
   const calls = 200_000;
   const { user, system } = process.cpuUsage();

@@ -1,7 +1,7 @@
 /**
  * Pages of a million posts from the post backend by its client: by user, in each order, the first page and page 10,000, and
  * by search texts met in few and in most posts; how long the first request takes, and the 95th percentile of all. The text of a
- * search is another in each round, so that nothing kept of it helps.
+ * search is another in each round, so that no cache of it helps.
  *
  *   node bench/list.ts [rounds]
  */

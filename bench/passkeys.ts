@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { testFolder } from '#kit/testing/folder.ts';
-import { SoftwareAuthenticator } from '../services/passwordless/testing-authenticator.ts';
+import { SoftwareAuthenticator } from '../services/passwordless/passkeys/testing-authenticator.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 
 const rounds = Number(process.argv[2] ?? 3);

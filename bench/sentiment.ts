@@ -8,8 +8,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { ThreadClassifier } from '../services/posts/classifier-thread.ts';
-import { loadModel, shippedWeights } from '../services/posts/sentiment/model.ts';
+import { loadModel, shippedWeights } from '../services/posts/sentiment/model/model.ts';
+import { ThreadClassifier } from '../services/posts/sentiment/thread-classifier.ts';
 import { startGateway } from './lib/gateway.ts';
 import { type LoadReport, offer } from './lib/load.ts';
 

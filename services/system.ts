@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { type Clock, systemClock } from '#kit/clock.ts';
 import type { Settings } from '#kit/config.ts';
-import { choice, type Environment, integer, readConfig, refuse, text } from '#kit/config.ts';
+import { choice, type Environment, integer, readConfig, text } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { createLog, type Log } from '#kit/log.ts';
 import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
 import { localClient, requireTokenOffLoopback } from '#kit/rpc/index.ts';
 import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
-import { OtlpTracer } from '#kit/tracing/otlp.ts';
+import { openTracer, tracingSettings } from '#kit/tracing/open.ts';
 
 /** Settings that every service shares. */
 export const suiteSettings = {
@@ -23,43 +23,36 @@ export const suiteSettings = {
     default: 'info',
     help: 'Least severe level to log',
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: text({
-    help: 'Collector of traces by OTLP over HTTP, without /v1/traces, such as http://127.0.0.1:4318',
-  }),
-  OTEL_EXPORTER_OTLP_HEADERS: text({
-    secret: true,
-    help: 'What is sent along to it: name=value, several with commas between, values percent-encoded',
-  }),
-  OTEL_TRACES_SAMPLER_ARG: text({ default: '1', help: 'Share of the traces that are sent, 0 to 1' }),
+  ...tracingSettings,
   RPC_TOKEN: text({
     secret: true,
     help: 'Shared secret between the services; required in production off loopback',
   }),
 } satisfies Settings;
 
-/** One line of the topology. */
+/** One service of the suite. */
 export interface Entry<R extends Running = Running> {
   readonly name: string;
-  /** Its folder in `services/`, where that is not its name. */
+  /** Its folder in `services/`, if it differs from the name. */
   readonly folder?: string;
-  /** Its port in `octavo up`; absent where it only answers other services. */
+  /** Its port in `octavo up`; absent if only other services call it. */
   readonly upPort?: number;
   /** Its port when served alone. */
   readonly alonePort: number;
-  /** A process holds the code of what it runs only. */
+  /** Loads its code, so that a process holds only the code it runs. */
   load(): Promise<Loaded<R>>;
 }
 
-/** A service that answers calls of others. */
+/** A service that other services call. */
 export type Provider<D extends ServiceDefinition> = Entry<Running & { readonly handlers: Handlers<D> }>;
 
 export interface Loaded<R extends Running = Running> {
   readonly service: Service<Settings, never>;
-  /** Starts it in a system, together with what it needs. */
+  /** Starts it in a system, with clients of the services that it calls. */
   start(system: System, context: ServiceContext): Promise<R>;
 }
 
-/** Where a running service can be opened. */
+/** The address of a running service. */
 export interface Address {
   readonly name: string;
   readonly summary: string;
@@ -68,10 +61,10 @@ export interface Address {
 
 export interface SystemOptions {
   readonly environment: Environment;
-  /** Port per service name; one that is missing is used in process only. */
+  /** Port by service name. A service without one is only called in process. */
   readonly ports?: Readonly<Record<string, number>>;
   readonly clock?: Clock;
-  /** Where to log; by default standard error at LOG_LEVEL. */
+  /** By default, logs go to standard error at LOG_LEVEL. */
   readonly log?: Log;
 }
 
@@ -80,7 +73,7 @@ interface Started {
   readonly running: Running;
 }
 
-/** Services running in this process, and the clients that join them. */
+/** The services running in this process, and the clients that connect them. */
 export class System implements AsyncDisposable {
   readonly environment: Environment;
   readonly #options: SystemOptions;
@@ -94,7 +87,7 @@ export class System implements AsyncDisposable {
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
   }
 
-  /** Starts a service once; a second call gives the same one. `metrics` joins an embedded one to its host's. */
+  /** Starts a service, or returns it if it is running. A service called in process uses the `metrics` of its caller. */
   async start(name: string, metrics = new Registry()): Promise<Running> {
     const known = this.#running.get(name);
     if (known) return (await known).running;
@@ -105,7 +98,7 @@ export class System implements AsyncDisposable {
     return (await started).running;
   }
 
-  /** A client of another service: over the network where its address is set, else in this process. */
+  /** A client of another service: over the network if the setting `address` is set, else in this process. */
   async client<D extends ServiceDefinition>(
     definition: D,
     provider: Provider<D>,
@@ -124,7 +117,7 @@ export class System implements AsyncDisposable {
     return localClient(definition, running.handlers, { log, metrics });
   }
 
-  /** What runs and can be opened, in the order of the topology. */
+  /** The running services that can be opened, in the order of the topology. */
   async addresses(): Promise<Address[]> {
     const started = await this.#started();
     return started.flatMap(({ service, running }) =>
@@ -138,21 +131,22 @@ export class System implements AsyncDisposable {
     return started.flatMap(({ running }) => running.demoSignIns ?? []);
   }
 
-  /** Stops in the reverse order of starting: whoever calls others goes before them. */
+  /** Stops in the reverse order of starting, so callers stop before the services that they call. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stack.disposeAsync();
   }
 
   /** Its spans are sent on when all services have stopped. */
-  #context(name: string, metrics: Registry): ServiceContext {
+  async #context(name: string, metrics: Registry): Promise<ServiceContext> {
     const context = contextFor(name, this.#options, metrics);
-    const tracer = this.#stack.use(tracerFor(name, this.environment, context));
+    const config = readConfig(suiteSettings, this.environment);
+    const tracer = this.#stack.use(await openTracer(config, { service: name, log: context.log, metrics }));
     return { ...context, tracer };
   }
 
   async #start(entry: Entry, metrics: Registry): Promise<Started> {
     const { service, start } = await entry.load();
-    const running = this.#stack.use(await start(this, this.#context(entry.name, metrics)));
+    const running = this.#stack.use(await start(this, await this.#context(entry.name, metrics)));
     return { service, running };
   }
 
@@ -166,7 +160,7 @@ export function unknownService(name: string, known: readonly string[]): AppError
   return new AppError('invalid_input', `unknown service ${name}; known: ${known.join(', ')}`);
 }
 
-/** What a service is given besides its settings; makes its data folder. */
+/** What a service gets besides its settings. Creates the data folder. */
 export function contextFor(name: string, options: SystemOptions, metrics = new Registry()): ServiceContext {
   const config = readConfig(suiteSettings, options.environment);
   mkdirSync(config.OCTAVO_DATA, { recursive: true, mode: 0o700 });
@@ -179,31 +173,4 @@ export function contextFor(name: string, options: SystemOptions, metrics = new R
     port: options.ports?.[name],
     metrics,
   };
-}
-
-/** Where the spans of a service go; nowhere without a collector. */
-function tracerFor(
-  service: string,
-  environment: Environment,
-  { log, metrics }: ServiceContext,
-): OtlpTracer | undefined {
-  const config = readConfig(suiteSettings, environment);
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = config;
-  const ratio = Number(config.OTEL_TRACES_SAMPLER_ARG);
-  if (!(ratio >= 0 && ratio <= 1)) refuse({ OTEL_TRACES_SAMPLER_ARG: 'must be a number from 0 to 1' });
-  if (endpoint === undefined) return undefined;
-  if (!/^https?:/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    refuse({ OTEL_EXPORTER_OTLP_ENDPOINT: 'must be an address with http or https' });
-  }
-  return new OtlpTracer({ endpoint, headers: readHeaders(headers), service, ratio, log, metrics });
-}
-
-function readHeaders(list: string): Record<string, string> {
-  const pairs = list.split(',').filter((pair) => pair.trim() !== '');
-  const entries = pairs.map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair)?.slice(1) ?? []);
-  try {
-    return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
-  } catch {
-    return refuse({ OTEL_EXPORTER_OTLP_HEADERS: 'must be name=value, several with commas between' }) as never;
-  }
 }

@@ -4,14 +4,22 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 
-/** The arrows of the house: bin -> services/index -> service -> edges -> store -> domain, and everything -> kit. */
+/** The allowed imports: bin -> services/index -> service -> edges -> store -> rules, and everything -> kit. */
 
 const root = resolve(import.meta.dirname, '..');
 const composition = ['services/index.ts', 'services/system.ts', 'services/testing.ts'];
 const edges = ['api', 'pages', 'rpc', 'graphql', 'live', 'cli'];
+const layers = [...edges, 'store'];
 const sources = globSync(['kit/**/*.ts', 'services/**/*.ts', 'bin/**/*.ts'], { cwd: root });
 const isTest = (file: string) => /\.(test|suite)\.ts$/.test(file) || file.includes('/testing');
 const imports = sources.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+// A folder of a service is a feature if it has an index or an edge of its own.
+const features = new Set(
+  sources
+    .filter((file) => /^services\/[^/]+\/[^/]+\/(index|api|pages|rpc|graphql|live|cli)\.ts$/.test(file))
+    .filter((file) => layerOf(dirname(file)) === 'rules')
+    .map((file) => dirname(file)),
+);
 
 test('the kit knows nothing of the services', () => {
   refuse(
@@ -37,6 +45,19 @@ test('the command line comes in by the composition or by the front door of a ser
   });
 });
 
+test('a feature imports another only through its index.ts', () => {
+  refuse(({ file, target }) => {
+    const [from, to] = [featureOf(file), featureOf(target)];
+    return (
+      !isTest(file) && from !== undefined && to !== undefined && from !== to && target !== `${to}/index.ts`
+    );
+  });
+});
+
+test('no files import each other in a circle, not even for types', () => {
+  assert.deepEqual(circularFiles(), []);
+});
+
 test('inside a service nothing calls back to an edge, and no edge calls another', () => {
   refuse(({ file, target }) => {
     if (!isInside(file) || !isInside(target) || serviceOf(target) !== serviceOf(file)) return false;
@@ -56,8 +77,10 @@ test('SQL stays in the store', () => {
 test('HTTP stays at the edges', () => {
   refuse(({ file, target }) => {
     const speaksHttp = ['fastify', 'undici', 'node:http'].includes(target) || target.startsWith('kit/http/');
-    const atEdge = edges.includes(layerOf(file)) || layerOf(file) === 'service';
-    return isInside(file) && !atEdge && speaksHttp && !typeOnly(file, target);
+    const atEdge = [...edges, 'service'].includes(layerOf(file));
+    // Settings of the HTTP server are defined by the kit.
+    const isSettings = file === `${serviceOf(file)}/settings.ts`;
+    return isInside(file) && !atEdge && !isSettings && speaksHttp && !typeOnly(file, target);
   });
 });
 
@@ -66,6 +89,21 @@ test('the store knows nothing of who calls it', () => {
     if (!isInside(file) || layerOf(file) !== 'store') return false;
     return /^(proto\/|kit\/(http|rpc|html)\/)/.test(target);
   });
+});
+
+test('OpenTelemetry is loaded only where there is a collector', () => {
+  const tracer = 'kit/tracing/otlp.ts';
+  refuse(({ file, target }) => target.startsWith('@opentelemetry/') && file !== tracer);
+  const importers = imports.filter(({ file, target }) => target === tracer && !isTest(file));
+  assert.deepEqual(
+    importers.map(({ file }) => file),
+    ['kit/tracing/open.ts'],
+  );
+  assert.match(read('kit/tracing/open.ts'), /await import\('\.\/otlp\.ts'\)/);
+});
+
+test('the product never loads what trained its models', () => {
+  refuse(({ target }) => target.startsWith('training/'));
 });
 
 test('only service.ts and the composition choose adapters', () => {
@@ -80,16 +118,24 @@ test('only service.ts and the composition choose adapters', () => {
   assert.deepEqual(choosing, []);
 });
 
-test('every service has its front door and its page', () => {
+test('every service has a README', () => {
   const folders = globSync('services/*/service.ts', { cwd: root }).map((file) => dirname(file));
   assert.ok(folders.length >= 4);
   for (const folder of folders)
     assert.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md is missing`);
 });
 
+test('the README of every service with an API has a table of its endpoints', () => {
+  const withApi = sources.filter((file) => isInside(file) && layerOf(file) === 'api').map(serviceOf);
+  for (const folder of new Set(withApi)) {
+    const rows = read(`${folder}/README.md`).match(/^\| `(GET|POST|PUT|PATCH|DELETE) \/\S*` +\|/gm) ?? [];
+    assert.ok(rows.length > 0, `${folder}/README.md has no table of endpoints`);
+  }
+});
+
 test('importing a module does nothing', () => {
   const modules = sources.filter(
-    (file) => !isTest(file) && !file.startsWith('bin/') && !/(train|worker|thread|-process)\.ts$/.test(file),
+    (file) => !isTest(file) && !file.startsWith('bin/') && !/(worker|thread|-process)\.ts$/.test(file),
   );
   const script = `
     // A library may look whether these are terminals.
@@ -120,6 +166,7 @@ function importsOf(file: string): string[] {
 
 function locate(file: string, specifier: string): string {
   if (specifier.startsWith('#kit/')) return specifier.slice(1);
+  if (specifier.endsWith('/limits.ts')) return specifier.slice(1);
   if (specifier.startsWith('#proto/')) return specifier.replace('#proto/', 'proto/gen/');
   if (specifier.startsWith('.')) return relative(root, resolve(root, dirname(file), specifier));
   return specifier;
@@ -137,15 +184,42 @@ function serviceOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
 
-/** The layer of a file of a service: `service`, an edge by its name, `store`, or `domain` for all the rest. */
-function layerOf(file: string): string {
-  const inside = file.split('/').slice(2).join('/');
-  if (inside === 'service.ts') return 'service';
-  const named = [...edges, 'store'].find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts|/)`).test(inside));
-  return named ?? 'domain';
+/** The feature that a file belongs to, as its folder; nothing for a file outside of all features. */
+function featureOf(file: string): string | undefined {
+  const folder = file.split('/').slice(0, 3).join('/');
+  return features.has(folder) ? folder : undefined;
 }
 
-/** Whether a file belongs to one service, and is no test. */
+/**
+ * The layer of a file of a service: `service`, an edge by its name, `store`, or `rules` for all the rest. The first folder or file
+ * with the name of a layer counts, also inside the folder of a feature.
+ */
+function layerOf(file: string): string {
+  const inside = file.split('/').slice(2);
+  if (inside.join('/') === 'service.ts') return 'service';
+  for (const part of inside) {
+    const layer = layers.find((name) => new RegExp(`^${name}(-[\\w-]+)?(\\.ts)?$`).test(part));
+    if (layer) return layer;
+  }
+  return 'rules';
+}
+
+/** The files of import circles, and those between two circles: what is left without files that import none or that none imports. */
+function circularFiles(): string[] {
+  let left = new Set(sources.filter((file) => !isTest(file)));
+  for (let size = -1; size !== left.size; ) {
+    size = left.size;
+    const inside = imports.filter(
+      ({ file, target }) => file !== target && left.has(file) && left.has(target),
+    );
+    const importing = new Set(inside.map(({ file }) => file));
+    const imported = new Set(inside.map(({ target }) => target));
+    left = new Set([...left].filter((file) => importing.has(file) && imported.has(file)));
+  }
+  return [...left];
+}
+
+/** Whether a file belongs to one service, and is not a test. */
 function isInside(file: string): boolean {
   return file.startsWith('services/') && !isTest(file) && !composition.includes(file);
 }

@@ -7,8 +7,8 @@ import { startTestNats } from '#kit/testing/nats.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { type Balancer, type Gate, startBalancer, startGate } from '#kit/testing/proxies.ts';
 import { startTestS3 } from '#kit/testing/s3.ts';
+import { settingsOf } from '../services/gateway/exports/testing.ts';
 import { castOf, type Person } from '../services/gateway/testing.ts';
-import { settingsOf } from '../services/gateway/testing-exports.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 
 /** Two of each service as processes of their own, behind a load balancer, on PostgreSQL, NATS and an S3 server. */

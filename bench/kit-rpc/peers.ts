@@ -17,7 +17,7 @@ import { serveRpc } from '#kit/rpc/index.ts';
 import { remoteClient } from '#kit/rpc/remote.ts';
 import { ReadRequest, ReadResponse, type Row, TestServiceDefinition } from '#proto/testing/v1/testing.ts';
 
-/** One way of calling another process: a server, and a call to it that gives the length of the text in the answer. */
+/** One way of calling another process: a server, and a call to it that returns the length of the text in the response. */
 export interface Peer {
   serve(): Promise<string>;
   connect(address: string): (text: string) => Promise<number>;
@@ -25,7 +25,7 @@ export interface Peer {
 
 const token = 'a token for measuring';
 
-/** What every server answers: a row of about the size of a post. */
+/** What every server returns: a row of about the size of a post. */
 const row: Row = {
   id: 7,
   text: 'It has a body of about the length that posts have. '.repeat(4),
@@ -36,7 +36,7 @@ const row: Row = {
 };
 
 export const peers: Readonly<Record<string, Peer>> = {
-  /** Bytes over node:http and undici, neither parsed nor checked: what any RPC on them costs at least. */
+  /** Bytes over node:http and undici, neither parsed nor checked: the least that any RPC on them costs. */
   floor: {
     async serve() {
       const bytes = ReadResponse.encode({ row }).finish();

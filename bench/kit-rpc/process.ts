@@ -24,7 +24,7 @@ if (role === 'server') {
   let isOver = false;
   const loop = async () => {
     while (!isOver) {
-      if ((await call('x')) === 0) throw new Error('the answer is empty');
+      if ((await call('x')) === 0) throw new Error('the response is empty');
       calls += 1;
     }
   };

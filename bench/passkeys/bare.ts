@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
-import { SoftwareAuthenticator } from '../../services/passwordless/testing-authenticator.ts';
+import { SoftwareAuthenticator } from '../../services/passwordless/passkeys/testing-authenticator.ts';
 
 /** Sends the processor time of one `verifyAuthenticationResponse`, in microseconds. */
 const count = Number(process.argv[2]);

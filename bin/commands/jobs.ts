@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { configOf } from '#kit/service.ts';
-import { type JobDesk, openJobDesk, postsWorker } from '../../services/posts/service.ts';
+import { type DeadJobs, openDeadJobs, postsWorker } from '../../services/posts/service.ts';
 import { contextFor } from '../../services/system.ts';
 
 interface Options {
@@ -12,14 +12,14 @@ interface Options {
 
 const listedMax = 10_000;
 
-const verbs: Readonly<Record<string, (desk: JobDesk, options: Options) => Promise<string>>> = {
-  list: async (desk, { limit }) => {
-    const jobs = await desk.dead(limit);
-    return jobs.length === 0 ? 'no dead jobs' : jobs.map(line).join('\n');
+const verbs: Readonly<Record<string, (jobs: DeadJobs, options: Options) => Promise<string>>> = {
+  list: async (jobs, { limit }) => {
+    const dead = await jobs.list(limit);
+    return dead.length === 0 ? 'no dead jobs' : dead.map(line).join('\n');
   },
-  retry: async (desk, { id }) => {
+  retry: async (jobs, { id }) => {
     if (id === undefined) throw new AppError('invalid_input', 'octavo jobs retry needs the id of a job');
-    await desk.retry(id);
+    await jobs.retry(id);
     return `${id} is queued again`;
   },
 };
@@ -35,8 +35,8 @@ export async function run(args: string[], environment: Environment = process.env
   if (!verb) throw new AppError('invalid_input', `octavo jobs needs one of ${Object.keys(verbs).join(', ')}`);
   const limit = limitOf(values.limit);
   const context = contextFor('posts', { environment });
-  await using opened = await openJobDesk(configOf(postsWorker, environment), context);
-  process.stdout.write(`${await verb(opened.desk, { id, limit })}\n`);
+  await using jobs = await openDeadJobs(configOf(postsWorker, environment), context);
+  process.stdout.write(`${await verb(jobs, { id, limit })}\n`);
   return 0;
 }
 
@@ -47,6 +47,12 @@ function limitOf(text: string): number {
   return limit;
 }
 
-function line({ id, kind, attempts, error, diedAtMs }: Awaited<ReturnType<JobDesk['dead']>>[number]): string {
+function line({
+  id,
+  kind,
+  attempts,
+  error,
+  diedAtMs,
+}: Awaited<ReturnType<DeadJobs['list']>>[number]): string {
   return `${id}  ${kind}  ${new Date(diedAtMs).toISOString()}  ${attempts}x\n      ${error}`;
 }

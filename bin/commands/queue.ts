@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { configOf } from '#kit/service.ts';
-import { type MailDesk, openMailDesk, passwordless } from '../../services/passwordless/service.ts';
+import { type MailQueueAdmin, openMailQueue, passwordless } from '../../services/passwordless/service.ts';
 import { contextFor } from '../../services/system.ts';
 
 type Status = 'pending' | 'sending' | 'sent' | 'failed';
@@ -16,16 +16,16 @@ interface Options {
 const statuses: readonly Status[] = ['pending', 'sending', 'sent', 'failed'];
 const listedMax = 10_000;
 
-const verbs: Readonly<Record<string, (desk: MailDesk, options: Options) => Promise<string>>> = {
-  list: async (desk, { status, limit }) => {
-    const mails = await desk.list({ status, limit });
+const verbs: Readonly<Record<string, (queue: MailQueueAdmin, options: Options) => Promise<string>>> = {
+  list: async (queue, { status, limit }) => {
+    const mails = await queue.list({ status, limit });
     return mails.length === 0 ? 'no mails' : mails.map(line).join('\n');
   },
-  retry: async (desk, { id }) => `${await desk.retry(id)} mails are due now`,
-  purge: async (desk, { status }) => {
+  retry: async (queue, { id }) => `${await queue.retry(id)} mails are due now`,
+  purge: async (queue, { status }) => {
     if (status === 'sending')
       throw new AppError('invalid_input', 'mails that are being sent cannot be removed');
-    return `${await desk.purge(status ? [status] : ['sent', 'failed'])} mails removed`;
+    return `${await queue.purge(status ? [status] : ['sent', 'failed'])} mails removed`;
   },
 };
 
@@ -41,8 +41,8 @@ export async function run(args: string[], environment: Environment = process.env
     throw new AppError('invalid_input', `octavo queue needs one of ${Object.keys(verbs).join(', ')}`);
   const options = { id, status: statusOf(values.status), limit: limitOf(values.limit) };
   const context = contextFor(passwordless.name, { environment });
-  await using opened = await openMailDesk(configOf(passwordless, environment), context);
-  process.stdout.write(`${await verb(opened.desk, options)}\n`);
+  await using opened = await openMailQueue(configOf(passwordless, environment), context);
+  process.stdout.write(`${await verb(opened.queue, options)}\n`);
   return 0;
 }
 
@@ -60,7 +60,7 @@ function limitOf(text: string): number {
   return limit;
 }
 
-function line(mail: Awaited<ReturnType<MailDesk['list']>>[number]): string {
+function line(mail: Awaited<ReturnType<MailQueueAdmin['list']>>[number]): string {
   const { id, status, kind, recipient, attempts, last_error } = mail;
   const when =
     status === 'pending'

@@ -7,7 +7,6 @@ import { notFound } from '../errors.ts';
 import type { HttpApp } from '../http/access.ts';
 import { addVary } from '../http/cors.ts';
 import { encodingFor } from './compress.ts';
-import { buildStylesheet } from './stylesheet.ts';
 
 /** The files that pages refer to, under addresses that change with their content. */
 export interface Assets {
@@ -51,21 +50,37 @@ export function loadAssets(...folders: readonly URL[]): Assets {
   };
 }
 
+/** What the one stylesheet of all pages is made of: the part of Pico.css that we use (`npm run css` writes it), then our theme. */
+const stylesheets = ['pico.css', 'theme.css'].map((name) => new URL(`assets/${name}`, import.meta.url));
+
 interface Loaded {
   readonly files: ReadonlyMap<string, Asset>;
   readonly version: string;
 }
 
 function readAssets(folders: readonly URL[]): Loaded {
-  const files = new Map([['octavo.css', asset('octavo.css', Buffer.from(buildStylesheet()))]]);
+  const files = new Map([['octavo.css', asset('octavo.css', Buffer.from(stylesheet()))]]);
   for (const folder of folders) {
     for (const name of readdirSync(folder)) {
-      if (types[extname(name)] && name !== 'theme.css') {
-        files.set(name, asset(name, readFileSync(new URL(name, folder))));
+      const url = new URL(name, folder);
+      if (types[extname(name)] && !stylesheets.some(({ href }) => href === url.href)) {
+        files.set(name, asset(name, readFileSync(url)));
       }
     }
   }
   return { files, version: versionOf(files) };
+}
+
+/** Without comments and spaces, and with short names: a page weighs under 50 kB with it. */
+function stylesheet(): string {
+  const [pico, theme] = stylesheets.map((url) => readFileSync(url, 'utf8'));
+  const minified = `${theme}`
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,>]) ?/g, '$1')
+    .replace(/: /g, ':')
+    .replace(/;}/g, '}');
+  return `${pico}${minified.trim()}`.replaceAll('--pico-', '--p-');
 }
 
 interface Params {

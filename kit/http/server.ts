@@ -21,7 +21,7 @@ import { checkHead } from './request-checks.ts';
 import { addResponseHooks } from './response-hooks.ts';
 import { securityHeaders, strictTransport } from './security-headers.ts';
 import { createStop } from './stop.ts';
-import { createRequestTracing, decorateWithTrace } from './trace.ts';
+import { beginRequestSpan, decorateWithTrace, endRequestSpan } from './trace.ts';
 
 export type { HttpApp } from './access.ts';
 
@@ -97,12 +97,13 @@ function askForBody(request: IncomingMessage, response: ServerResponse): void {
 
 /** What happens to every request first: it is counted, and its response gets the headers that all have. */
 function beginOf(
-  { corsOrigin, trustedProxy }: HttpServerOptions,
+  { context: { tracer }, corsOrigin, trustedProxy }: HttpServerOptions,
   active: ActiveRequests,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   const addCorsHeaders = createCors(corsOrigin);
   return (request, reply) => {
     active.add(request, reply);
+    if (tracer) beginRequestSpan(tracer, request);
     // Also where a handler writes the response itself.
     if (active.isStopping) reply.raw.setHeader('connection', 'close');
     reply.headers(securityHeaders.api).header('x-request-id', request.id);
@@ -116,11 +117,10 @@ function endOf({ context, accessLog = 'debug' }: HttpServerOptions): OnEnd {
   const { log, metrics, tracer } = context;
   const observe = createRequestMetrics(metrics);
   const logAccess = createAccessLog(log, accessLog);
-  const trace = tracer && createRequestTracing(tracer);
   return (request, reply) => {
     observe(request, reply);
     logAccess(request, reply);
-    trace?.(request, reply);
+    if (tracer) endRequestSpan(request, reply);
   };
 }
 

@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { childTraceparent, createTraceparent, parseTraceparent, type Traceparent } from '../trace.ts';
-import type { Tracer } from '../tracing/tracer.ts';
-import { type OnEnd, routeOf, statusOf } from './active-requests.ts';
+import { beginSpan, type OpenSpan, type Tracer } from '../tracing/tracer.ts';
+import { routeOf, statusOf } from './active-requests.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,56 +10,51 @@ declare module 'fastify' {
   }
 }
 
-const spans = new WeakMap<IncomingMessage, Traceparent>();
+const spans = new WeakMap<FastifyRequest, OpenSpan>();
 const probes = ['/health', '/livez', '/readiness', '/readyz', '/metrics'];
 
-/** Gives every request its span, made when first looked at. */
+/** Gives every request its place in a trace, found when first looked at. */
 export function decorateWithTrace(app: FastifyInstance): void {
+  const traces = new WeakMap<FastifyRequest, Traceparent>();
   app.decorateRequest('trace', {
     getter(this: FastifyRequest) {
-      return spanOf(this.raw);
+      const own = traces.get(this) ?? traceOf(this);
+      traces.set(this, own);
+      return own;
     },
   });
 }
 
-/** Records requests that are over, unless the caller wants no trace or the request was a probe. */
-export function createRequestTracing(tracer: Tracer): OnEnd {
-  return (request, reply) => {
-    const route = routeOf(request);
-    const { traceId, spanId, sampled } = request.trace;
-    if (!sampled || probes.includes(route)) return;
-    const status = statusOf(request, reply);
-    const endMs = Date.now();
-    tracer.record({
-      traceId,
-      spanId,
-      parentSpanId: callerOf(request.raw)?.spanId,
-      name: `${request.method} ${route}`,
-      kind: 'server',
-      startMs: endMs - reply.elapsedTime,
-      endMs,
-      hasFailed: status >= 500,
-      attributes: {
-        'http.request.method': request.method,
-        'http.route': route,
-        'http.response.status_code': status,
-        'octavo.request_id': request.id,
-      },
-    });
-  };
+/** Begins the span of a request, unless it is a probe. */
+export function beginRequestSpan(tracer: Tracer, request: FastifyRequest): void {
+  if (probes.includes(routeOf(request))) return;
+  const { method: name } = request;
+  const traceparent = headerOf(request);
+  spans.set(request, beginSpan(tracer, { name, kind: 'server', attributes: {}, traceparent }));
 }
 
-function spanOf(request: IncomingMessage): Traceparent {
-  let span = spans.get(request);
-  if (!span) {
-    const caller = callerOf(request);
-    span = caller ? childTraceparent(caller) : createTraceparent();
-    spans.set(request, span);
-  }
-  return span;
+/** Ends the span of a request, if it has one. */
+export function endRequestSpan(request: FastifyRequest, reply: FastifyReply): void {
+  const route = routeOf(request);
+  const status = statusOf(request, reply);
+  spans.get(request)?.end(status >= 500, {
+    name: `${request.method} ${route}`,
+    attributes: {
+      'http.request.method': request.method,
+      'http.route': route,
+      'http.response.status_code': status,
+      'octavo.request_id': request.id,
+    },
+  });
 }
 
-function callerOf({ headers }: IncomingMessage): Traceparent | undefined {
-  const { traceparent } = headers;
-  return parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined);
+function traceOf(request: FastifyRequest): Traceparent {
+  const traced = parseTraceparent(spans.get(request)?.traceparent);
+  if (traced) return traced;
+  const caller = parseTraceparent(headerOf(request));
+  return caller ? childTraceparent(caller) : createTraceparent();
+}
+
+function headerOf({ headers: { traceparent } }: FastifyRequest): string | undefined {
+  return typeof traceparent === 'string' ? traceparent : undefined;
 }

@@ -19,7 +19,7 @@ export type ConnectCode =
   | 'data_loss'
   | 'unauthenticated';
 
-/** The Connect code that a client without our error details sees. */
+/** The Connect code of each of our codes, for clients that do not read our error details. */
 export const connectCodes: Readonly<Record<ErrorCode, ConnectCode>> = {
   invalid_input: 'invalid_argument',
   unauthenticated: 'unauthenticated',
@@ -39,7 +39,7 @@ export const connectCodes: Readonly<Record<ErrorCode, ConnectCode>> = {
   internal: 'internal',
 };
 
-/** Our code for a Connect code that came without our error details. */
+/** Our code of each Connect code that came without our error details. */
 export const errorCodes: Readonly<Record<ConnectCode, ErrorCode>> = {
   canceled: 'canceled',
   unknown: 'internal',
@@ -59,7 +59,7 @@ export const errorCodes: Readonly<Record<ConnectCode, ErrorCode>> = {
   unauthenticated: 'unauthenticated',
 };
 
-/** The HTTP status of a unary error response. */
+/** The HTTP status of a unary error response with each Connect code. */
 export const httpStatuses: Readonly<Record<ConnectCode, number>> = {
   canceled: 499,
   unknown: 500,
@@ -79,7 +79,7 @@ export const httpStatuses: Readonly<Record<ConnectCode, number>> = {
   unauthenticated: 401,
 };
 
-/** The code of an error response without a Connect error in its body, such as a proxy's. */
+/** The Connect code of an error response that has no Connect error in its body, such as that of a proxy. */
 export function codeOfStatus(status: number): ConnectCode {
   return codesByStatus[status] ?? 'unknown';
 }

@@ -7,7 +7,7 @@ import { handlersWith, rowOf, signalOf, transports } from './testing.ts';
 
 for (const transport of transports) {
   describe(`streams ${transport.name}`, () => {
-    test('give every message in order', async () => {
+    test('deliver every message in order', async () => {
       await using joined = await transport.open(handlersWith());
       const messages = await Array.fromAsync(joined.client.watch({ count: 3 }));
       assert.deepEqual(
@@ -17,7 +17,7 @@ for (const transport of transports) {
       assert.deepEqual(await Array.fromAsync(joined.client.watch({ count: 0 })), []);
     });
 
-    test('fail after what was sent before, with every part of the error', async () => {
+    test('fail after the messages that were sent before, with every part of the error', async () => {
       const fields = { count: 'is too much' };
       await using joined = await transport.open(
         handlersWith({
@@ -59,7 +59,7 @@ for (const transport of transports) {
       });
     });
 
-    test('stop the handler when their reader stops', async () => {
+    test('stop the handler when their consumer stops', async () => {
       const ended = signalOf<AbortSignal>();
       await using joined = await transport.open(
         handlersWith({
@@ -79,7 +79,7 @@ for (const transport of transports) {
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     });
 
-    test('fail as canceled when their caller gives up, even where the handler hangs', async () => {
+    test('fail as canceled when their caller cancels, even if the handler hangs', async () => {
       const hanging = signalOf<AbortSignal>();
       await using joined = await transport.open(
         handlersWith({
@@ -100,7 +100,7 @@ for (const transport of transports) {
       await assert.rejects(Array.fromAsync(late), { code: 'canceled' });
     });
 
-    test('fail as timeout when a deadline for the whole passes', async () => {
+    test('fail as timeout when the deadline of the whole stream passes', async () => {
       await using joined = await transport.open(
         handlersWith({
           async *watch() {
@@ -131,7 +131,7 @@ for (const transport of transports) {
       await aborted.promise;
     });
 
-    test('do not wait for ever for a reader that looks away', async () => {
+    test('do not wait forever for a consumer that does not read', async () => {
       const ended = signalOf<void>();
       const text = 'x'.repeat(1024 * 1024);
       await using joined = await transport.open(
@@ -157,7 +157,7 @@ for (const transport of transports) {
       );
     });
 
-    test('run no further ahead of their reader than a few megabytes', async () => {
+    test('run no further ahead of their consumer than a few megabytes', async () => {
       let sent = 0;
       const megabyte = 'x'.repeat(1024 * 1024);
       await using joined = await transport.open(
@@ -198,7 +198,7 @@ for (const transport of transports) {
       assert.ok(furthest < 30_000, `${furthest} rows ahead`);
     });
 
-    test('do not keep unary calls waiting, however many are open', async () => {
+    test('do not block unary calls, however many are open', async () => {
       await using joined = await transport.open(
         handlersWith({
           async *watch(_request, { signal }) {

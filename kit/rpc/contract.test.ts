@@ -12,7 +12,7 @@ const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 for (const transport of transports) {
   describe(`unary calls ${transport.name}`, () => {
-    test('give the answer, with nothing lost either way', async () => {
+    test('return the response, with nothing lost either way', async () => {
       const seen: unknown[] = [];
       await using joined = await transport.open(
         handlersWith({
@@ -114,7 +114,7 @@ for (const transport of transports) {
       }
     });
 
-    test('fail as timeout when the deadline passes, even where the handler hangs', async () => {
+    test('fail as timeout when the deadline passes, even if the handler hangs', async () => {
       const aborted = signalOf<unknown>();
       await using joined = await transport.open(
         handlersWith({
@@ -130,13 +130,13 @@ for (const transport of transports) {
       assert.ok((await aborted.promise) instanceof AppError);
     });
 
-    test('may wait for ever', async () => {
+    test('may wait forever', async () => {
       await using joined = await transport.open(handlersWith(), { timeoutMs: 1 });
       await joined.client.read({ text: '' }, { timeoutMs: Number.POSITIVE_INFINITY });
       await joined.client.read({ text: '' }, { timeoutMs: 2 ** 40 });
     });
 
-    test('have a deadline of their client where they name none', async () => {
+    test('have the deadline of their client unless they name one', async () => {
       await using joined = await transport.open(handlersWith({ read: () => new Promise(() => {}) }), {
         timeoutMs: 50,
       });
@@ -144,7 +144,7 @@ for (const transport of transports) {
       await assert.rejects(joined.client.read({ text: '' }, { requestId }), { code: 'timeout' });
     });
 
-    test('fail as canceled when their caller gives up, and tell the handler', async () => {
+    test('fail as canceled when their caller cancels, and abort the signal of the handler', async () => {
       const started = signalOf<AbortSignal>();
       await using joined = await transport.open(
         handlersWith({
@@ -164,7 +164,7 @@ for (const transport of transports) {
       await assert.rejects(joined.client.read({ text: '' }, { signal: caller.signal }), { code: 'canceled' });
     });
 
-    test('leave the signal alone when they end well', async () => {
+    test('do not abort the signal when they succeed', async () => {
       const signals: AbortSignal[] = [];
       await using joined = await transport.open(
         handlersWith({
@@ -189,7 +189,7 @@ for (const transport of transports) {
       assert.ok(row?.text === text);
     });
 
-    test('run a thousand at once', async () => {
+    test('run a thousand at a time', async () => {
       await using joined = await transport.open(
         handlersWith({
           async read({ text }) {
@@ -208,7 +208,7 @@ for (const transport of transports) {
   });
 }
 
-test('a span is not made for a handler in this process that does not look at it', async () => {
+test('a span is not created for a handler in this process that does not need it', async () => {
   const local = transports.find(({ name }) => name === 'in process');
   assert.ok(local);
   let made = 0;

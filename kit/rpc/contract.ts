@@ -1,6 +1,6 @@
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 
-/** What ts-proto generates for a message; the protobuf binary and JSON codecs of one type. */
+/** What ts-proto generates for a message type: its protobuf and JSON codecs. */
 export interface MessageCodec<T = unknown> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(bytes: Uint8Array): T;
@@ -18,7 +18,7 @@ export interface MethodDefinition {
   readonly options: { readonly idempotencyLevel?: string };
 }
 
-/** One service: such as `TestServiceDefinition`. */
+/** One service, such as `TestServiceDefinition`. */
 export interface ServiceDefinition {
   readonly fullName: string;
   readonly methods: Readonly<Record<string, MethodDefinition>>;
@@ -31,8 +31,8 @@ type ResultOf<M extends MethodDefinition> = M['responseStream'] extends true
   : Promise<ResponseOf<M>>;
 
 /**
- * The functions that serve a definition, by method. A unary one gives a promise, a streaming one an async iterable
- * (an async generator does). They throw `AppError`; anything else reaches the caller as a bare `internal`.
+ * The functions that serve a definition, by method. A unary one returns a promise, a streaming one an async iterable,
+ * such as an async generator. They throw `AppError`; any other error reaches the caller as a bare `internal`.
  */
 export type Handlers<D extends ServiceDefinition> = {
   readonly [K in keyof D['methods']]: (
@@ -42,8 +42,8 @@ export type Handlers<D extends ServiceDefinition> = {
 };
 
 /**
- * The functions that call a definition, by method; where the handlers run does not show.
- * A message handed over, either way, belongs to the receiver: in one process both hold the same object.
+ * The functions that call a definition, by method, wherever its handlers run. A message belongs to its receiver once it
+ * is passed: in one process both sides hold the same object.
  */
 export type Client<D extends ServiceDefinition> = {
   readonly [K in keyof D['methods']]: (
@@ -52,24 +52,35 @@ export type Client<D extends ServiceDefinition> = {
   ) => ResultOf<D['methods'][K]>;
 };
 
-/** What a caller may say about one call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Gives the call up: it fails as `canceled`, and the handler's signal aborts. */
+  /** Cancels the call: it fails as `canceled`, and the handler's signal aborts. */
   readonly signal?: AbortSignal;
-  /** Fails the call as `timeout` after this long. By default 5 s for a unary call, none for a whole stream. */
+  /** The call fails as `timeout` after this long. By default 5 s for a unary call, no limit for a whole stream. */
   readonly timeoutMs?: number;
-  /** Names the request in both services' logs; made up when absent. */
+  /** Identifies the request in the logs of both services; generated when absent. */
   readonly requestId?: string;
-  /** The caller's span, W3C Trace Context, or what makes it: asked in this process only if the handler looks at it. */
+  /** The caller's span (W3C Trace Context), or a function that creates it, called only if the span is needed. */
   readonly traceparent?: string | (() => string);
 }
 
 /** What a handler knows about the call that it serves. */
 export interface RpcContext {
-  /** Aborts when nobody waits any more: deadline passed, caller gave up or is gone. */
+  /** Aborts when nobody waits any more: the deadline passed, or the caller canceled or went away. */
   readonly signal: AbortSignal;
   readonly requestId: string;
+  /** The caller's span, W3C Trace Context. */
   readonly traceparent?: string;
-  /** When the caller stops waiting, in milliseconds since the Unix epoch; absent where it waits for ever. */
+  /** When the caller stops waiting, in milliseconds since the Unix epoch; absent if it waits forever. */
   readonly deadlineMs?: number;
 }
+
+/** What both transports use unless an option says otherwise. */
+export const defaults = {
+  /** Deadline of a unary call. */
+  timeoutMs: 5_000,
+  /** How long either side of a stream may wait for the other. */
+  streamIdleTimeoutMs: 60_000,
+  /** The largest message, in bytes, either way. 1,000 texts of 10,000 code points fit. */
+  messageBytesMax: 64 * 1024 * 1024,
+} as const;

@@ -1,38 +1,36 @@
-/** The longest that a timer of Node waits; with more it would end at once. */
-export const timerMsMax = 2 ** 31 - 1;
+import { AppError } from '../errors.ts';
 
-/** The deadlines of this turn of the event loop. Most calls in one process end before it does, so that only what is left gets a timer. */
-let fresh: Deadline[] = [];
-
-function armFresh(): void {
-  const left = fresh;
-  fresh = [];
-  for (const deadline of left) deadline.arm();
+/** Calls `onPassed` after `timeoutMs`; never where that is longer than a timer of Node can wait (24.8 days). */
+export function startDeadline(
+  timeoutMs: number | undefined,
+  onPassed: () => void,
+): NodeJS.Timeout | undefined {
+  if (timeoutMs === undefined || timeoutMs > timerMsMax) return undefined;
+  return setTimeout(onPassed, Math.max(0, timeoutMs));
 }
 
-/** Calls `onPassed` once `timeoutMs` have gone by, unless it is called off before. */
-export class Deadline {
-  readonly #startedMs = performance.now();
-  readonly #timeoutMs: number;
-  readonly #onPassed: () => void;
-  #timer: NodeJS.Timeout | undefined;
-  #isOff = false;
+/** The error of a call whose deadline passed. */
+export function timedOut(method: string, timeoutMs: number): AppError {
+  return timeout(`${method} did not respond within ${timeoutMs} ms`);
+}
 
-  constructor(timeoutMs: number, onPassed: () => void) {
-    this.#timeoutMs = timeoutMs;
-    this.#onPassed = onPassed;
-    fresh.push(this);
-    if (fresh.length === 1) setImmediate(armFresh);
-  }
+/** The error of a stream in which one side left the other waiting. */
+export function streamTimedOut(
+  method: string,
+  what: 'sent nothing' | 'was not read',
+  timeoutMs: number,
+): AppError {
+  return timeout(`the stream of ${method} ${what} for ${timeoutMs} ms`);
+}
 
-  arm(): void {
-    if (this.#isOff) return;
-    const leftMs = this.#timeoutMs - (performance.now() - this.#startedMs);
-    this.#timer = setTimeout(this.#onPassed, Math.min(Math.max(0, leftMs), timerMsMax));
-  }
+/** The error of a call that its caller canceled. */
+export function canceled(method: string): AppError {
+  return new AppError('canceled', `${method} was canceled`);
+}
 
-  callOff(): void {
-    this.#isOff = true;
-    if (this.#timer) clearTimeout(this.#timer);
-  }
+const timerMsMax = 2 ** 31 - 1;
+
+/** The name of the method is for the log only. */
+function timeout(detail: string): AppError {
+  return new AppError('timeout', 'the backend did not answer in time', { cause: new Error(detail) });
 }

@@ -1,21 +1,21 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { AppError } from '../errors.ts';
 import type { MessageCodec } from './contract.ts';
-import { createWriter } from './writer.ts';
 
 /** The flag of the last envelope of a stream; its payload is JSON, `{}` or `{"error": …}`. */
 export const endOfStream = 2;
 
-/** Flags (1 byte) and length (4 bytes, big-endian) of an envelope. */
+/** Size of an envelope's header: flags (1 byte) and payload length (4 bytes, big-endian). */
 export const envelopeHeaderBytes = 5;
 
-/** One envelope of a Connect stream. */
+/** One envelope of a Connect stream, https://connectrpc.com/docs/protocol#streaming-request */
 export interface Envelope {
   readonly flags: number;
   readonly payload: Buffer;
 }
 
-/** Bytes in an envelope. */
-export function encloseBytes(flags: number, payload: Uint8Array): Buffer {
+/** Puts a payload into an envelope. */
+export function writeEnvelope(flags: number, payload: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(envelopeHeaderBytes + payload.length);
   bytes[0] = flags;
   bytes.writeUInt32BE(payload.length, 1);
@@ -23,9 +23,30 @@ export function encloseBytes(flags: number, payload: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Writes protobuf messages of one type, each in its envelope. */
-export function createEncloser(codec: MessageCodec): (message: unknown) => Uint8Array {
-  const write = createWriter(codec, new Uint8Array(envelopeHeaderBytes));
+/**
+ * A function that encodes messages of one type as protobuf, each behind the same header. The messages share one growing
+ * buffer, which saves a quarter of the time.
+ */
+export function createEncoder(
+  codec: MessageCodec,
+  header = new Uint8Array(0),
+): (message: unknown) => Uint8Array {
+  let writer = new BinaryWriter();
+  return (message) => {
+    try {
+      const bytes = codec.encode(message, writer.raw(header)).finish();
+      if (bytes.length > keptBytesMax) writer = new BinaryWriter();
+      return bytes;
+    } catch (error) {
+      writer = new BinaryWriter();
+      throw error;
+    }
+  };
+}
+
+/** A function that encodes messages of one type as protobuf, each in its envelope. */
+export function createEnvelopeEncoder(codec: MessageCodec): (message: unknown) => Uint8Array {
+  const write = createEncoder(codec, new Uint8Array(envelopeHeaderBytes));
   return (message) => {
     const bytes = write(message);
     new DataView(bytes.buffer, bytes.byteOffset).setUint32(1, bytes.length - envelopeHeaderBytes);
@@ -34,13 +55,13 @@ export function createEncloser(codec: MessageCodec): (message: unknown) => Uint8
 }
 
 /**
- * Cuts the bytes of a stream into its envelopes, however they arrive. They are kept in one buffer, which serves again and again: as many
- * small ones would wait for a collection long after they were read.
+ * Splits the bytes of a stream into envelopes, in whatever pieces they arrive. It copies them into one buffer that it
+ * reuses, so that a long stream leaves little to the garbage collector.
  */
-export class EnvelopeReader {
+export class EnvelopeParser {
   readonly #payloadBytesMax: number;
   #buffer: Buffer = Buffer.alloc(0);
-  /** Where in it the bytes are of which no envelope was made yet. */
+  /** The bytes between `#start` and `#end` have not been read yet. */
   #start = 0;
   #end = 0;
 
@@ -48,23 +69,22 @@ export class EnvelopeReader {
     this.#payloadBytesMax = payloadBytesMax;
   }
 
-  /** Bytes pushed that no envelope was made of yet. */
+  /** How many bytes were pushed and not read yet. */
   get heldBytes(): number {
     return this.#end - this.#start;
   }
 
-  /** Whether the next envelope is there. Throws `too_large`, or `invalid_input` for flags that are not supported. */
-  get isReady(): boolean {
-    return this.heldBytes >= this.#nextBytes();
-  }
-
+  /** Adds the next bytes of the stream. */
   push(chunk: Uint8Array): void {
     if (this.#end + chunk.length > this.#buffer.length) this.#makeRoom(this.heldBytes + chunk.length);
     this.#buffer.set(chunk, this.#end);
     this.#end += chunk.length;
   }
 
-  /** The next envelope, whose payload holds until the next push; `undefined` until it is whole. Throws as {@link isReady} does. */
+  /**
+   * The next envelope, `undefined` until it is complete. Its payload is valid until the next push. Throws `too_large` for
+   * a payload over the limit, and `invalid_input` for unsupported flags, as soon as the header is there.
+   */
   next(): Envelope | undefined {
     const bytes = this.#nextBytes();
     if (this.heldBytes < bytes) return undefined;
@@ -74,7 +94,7 @@ export class EnvelopeReader {
     return { flags: this.#buffer[start] as number, payload };
   }
 
-  /** The size of the next envelope, or of its header where even that is not there. */
+  /** The size of the next envelope, or of its header if that is not complete. */
   #nextBytes(): number {
     if (this.heldBytes < envelopeHeaderBytes) return envelopeHeaderBytes;
     const flags = this.#buffer[this.#start] as number;
@@ -86,7 +106,7 @@ export class EnvelopeReader {
     return envelopeHeaderBytes + payloadBytes;
   }
 
-  /** Moves what is held to the start, of a larger buffer where that would leave less than half of it for what comes. */
+  /** Moves the unread bytes to the start, of a larger buffer if they would fill more than half of this one. */
   #makeRoom(bytes: number): void {
     const isLarge = 2 * bytes <= this.#buffer.length;
     const buffer = isLarge ? this.#buffer : Buffer.allocUnsafeSlow(2 * bytes);
@@ -96,6 +116,8 @@ export class EnvelopeReader {
     this.#start = 0;
   }
 }
+
+const keptBytesMax = 1024 * 1024;
 
 /** The error of a message over the limit. */
 export function messageTooLarge(bytesMax: number): AppError {

@@ -1,13 +1,19 @@
 import type { Registry } from 'prom-client';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { CallOptions, Client, Handlers, ServiceDefinition } from './contract.ts';
-import { defaults } from './defaults.ts';
+import {
+  type CallOptions,
+  type Client,
+  defaults,
+  type Handlers,
+  type ServiceDefinition,
+} from './contract.ts';
 import { callMetrics, type NoteCall } from './metrics.ts';
 import { runStream, runUnary, type ServedMethod } from './run.ts';
 
+/** How handlers in this process are called. */
 export interface LocalClientOptions {
-  /** Where a handler's unexpected errors are told; the caller only sees `internal`. */
+  /** Where unexpected errors of the handlers are logged; the caller only sees `internal`. */
   readonly log: Log;
   readonly metrics?: Registry;
   /** Deadline of a unary call that names none. */
@@ -18,7 +24,7 @@ export interface LocalClientOptions {
 
 /**
  * Calls handlers in this process, with the deadlines, errors and cancellation of a call over the network.
- * Messages are passed as they are, not copied: whoever hands one over must not change it afterwards.
+ * Messages are passed as they are, not copied: do not change one after you passed it.
  */
 export function localClient<D extends ServiceDefinition>(
   definition: D,
@@ -43,12 +49,13 @@ export function localClient<D extends ServiceDefinition>(
 }
 
 function callUnary(method: ServedMethod, note: NoteCall, timeoutMs: number) {
-  const byDefault: CallOptions = { timeoutMs };
-  return async (request: unknown, options = byDefault): Promise<unknown> => {
+  return async (request: unknown, options?: CallOptions): Promise<unknown> => {
     const startedMs = performance.now();
     try {
-      const start = options.timeoutMs === undefined ? { ...options, timeoutMs } : options;
-      const response = await runUnary(method, request, start);
+      const response = await runUnary(method, request, {
+        ...options,
+        timeoutMs: options?.timeoutMs ?? timeoutMs,
+      });
       note('ok', startedMs);
       return response;
     } catch (error) {

@@ -2,10 +2,13 @@ import type { Registry } from 'prom-client';
 import { DurationHistogram, type Durations } from '../durations.ts';
 import type { ErrorCode } from '../errors.ts';
 
-/** Notes how one call of a method went: `ok` or the error's code, and when it started (`performance.now()`). */
+/** Records the end of one call: `ok` or its error's code, and when it started (`performance.now()`). */
 export type NoteCall = (code: ErrorCode | 'ok', startedMs: number) => void;
 
-/** Durations of calls, on the side that calls or the side that serves, by method and code. Nothing without a registry. */
+/**
+ * Records calls in the histogram `rpc_client_duration_seconds` or `rpc_server_duration_seconds`, by method and code;
+ * does nothing without a registry.
+ */
 export function callMetrics(
   registry: Registry | undefined,
   side: 'client' | 'server',

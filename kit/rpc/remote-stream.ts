@@ -1,162 +1,138 @@
+import { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
-import { canceled, streamTimedOut } from './call.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import { Attempt, type Failure } from './attempt.ts';
 import type { CallOptions } from './contract.ts';
+import { canceled, streamTimedOut } from './deadline.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type Envelope, EnvelopeReader, endOfStream } from './envelope.ts';
-import type { RemoteMethod } from './remote.ts';
-import { RemoteCall } from './remote-call.ts';
+import { EnvelopeParser, endOfStream } from './envelope.ts';
+import { RemoteCall, type RemoteMethod } from './remote-call.ts';
 import { fromWire } from './wire-error.ts';
 
 /**
- * The messages of a stream over the network. The call starts when the first one is asked for, and is canceled when
- * the reader stops. At most 1 MiB, or one message, is held before the reader takes it.
+ * The messages of a stream over the network. The call starts when the first one is asked for, and is canceled when its
+ * consumer stops. A slow consumer slows the server down.
  */
-export async function* streamMessages(
+export async function* callStream(
   method: RemoteMethod,
   request: unknown,
   options: CallOptions,
 ): AsyncGenerator<unknown, void, undefined> {
-  const call = new StreamCall(method, options);
+  const { name, streamIdleTimeoutMs } = method;
+  const call = new RemoteCall(method, options);
+  let isRead = true;
+  const idle = setTimeout(() => {
+    call.fail(streamTimedOut(name, isRead ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
+  }, streamIdleTimeoutMs);
+  let code: AppError['code'] | 'ok' = 'canceled';
   try {
-    call.send(request);
-    for (;;) {
-      const message = await call.next();
-      if (message === undefined) return;
-      yield message;
+    const body = await call.send(request, (endpoint) => new StreamAttempt(endpoint, name));
+    const messages = new MessageParser(method);
+    for await (const chunk of body) {
+      idle.refresh();
+      for (const message of messages.read(chunk)) {
+        isRead = false;
+        yield message;
+        if (call.error) throw call.error;
+        isRead = true;
+        idle.refresh();
+      }
     }
+    messages.end();
+    code = 'ok';
+  } catch (error) {
+    code = (error as AppError).code;
+    throw error;
   } finally {
-    call.close();
+    clearTimeout(idle);
+    call.end(code);
   }
 }
 
-class StreamCall extends RemoteCall {
+/** Responds with the body as a stream once its first bytes are there; until then the call can be tried again. */
+class StreamAttempt extends Attempt<Readable> {
   protected readonly contentType = 'application/connect+proto';
-  readonly #reader: EnvelopeReader;
-  readonly #idle: NodeJS.Timeout;
-  #isPaused = false;
-  #hasBegun = false;
-  #isComplete = false;
-  #last: Envelope | undefined;
-  #error: AppError | undefined;
-  #waiting: Waiting | undefined;
+  readonly #method: string;
+  #body: Readable | undefined;
 
-  constructor(method: RemoteMethod, options: CallOptions) {
-    super(method, options);
-    this.#reader = new EnvelopeReader(method.messageBytesMax);
-    this.#idle = setTimeout(() => this.#onIdle(), method.streamIdleTimeoutMs);
-  }
-
-  send(request: unknown): void {
-    this.begin(request);
-  }
-
-  /** The next message; `undefined` after the last. */
-  next(): Promise<unknown> {
-    this.#idle.refresh();
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      this.#advance();
-    });
-  }
-
-  close(): void {
-    clearTimeout(this.#idle);
-    this.fail(canceled(this.method.name));
-  }
-
-  protected override get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
-  protected override poolOf(endpoint: Endpoint): ConnectionPool {
-    return endpoint.streams;
+  constructor(endpoint: Endpoint, method: string) {
+    super(endpoint);
+    this.#method = method;
   }
 
   protected override onData(chunk: Buffer): void {
-    this.#hasBegun = true;
-    if (this.#waiting) this.#idle.refresh();
-    this.#reader.push(chunk);
-    this.#advance();
+    if (!this.#body) {
+      this.#body = this.#createBody();
+      this.succeed(this.#body);
+    }
+    if (!this.#body.push(chunk)) this.controller?.pause();
   }
 
   protected override onEnd(): void {
-    this.#isComplete = true;
-    this.#advance();
+    if (this.#body) this.#body.push(null);
+    else this.fail({ error: cutOff(), isUndone: false, isConnection: true });
   }
 
-  protected override onFailure(error: AppError): void {
-    this.#error = error;
-    this.#advance();
+  protected override fail(failure: Failure): void {
+    super.fail(failure);
+    this.#body?.destroy(failure.error);
   }
 
-  /** Gives the reader what it waits for, where that is there, and holds back the server where it is not waited for. */
-  #advance(): void {
-    const waiting = this.#waiting;
+  #createBody(): Readable {
+    const body = new Readable({
+      read: () => this.controller?.resume(),
+      destroy: (error, done) => {
+        this.abort(canceled(this.#method));
+        done(error);
+      },
+    });
+    // It may fail before its consumer listens. The consumer gets the error all the same.
+    return body.on('error', () => {});
+  }
+}
+
+/** Reads the messages of a response, and how it ended. */
+class MessageParser {
+  readonly #method: RemoteMethod;
+  readonly #envelopes: EnvelopeParser;
+  #last: { readonly error?: unknown } | undefined;
+
+  constructor(method: RemoteMethod) {
+    this.#method = method;
+    this.#envelopes = new EnvelopeParser(method.messageBytesMax);
+  }
+
+  /** The messages that are complete with this chunk. Throws `internal` for what cannot be read. */
+  *read(chunk: Buffer): Generator<unknown, void, undefined> {
+    this.#envelopes.push(chunk);
+    for (let message = this.#next(); message !== undefined; message = this.#next()) yield message;
+  }
+
+  /** The response is over: throws the error that it ended with, or `unavailable` if it is not complete. */
+  end(): void {
+    if (!this.#last) throw cutOff();
+    if (this.#envelopes.heldBytes > 0) throw unreadable(new Error('there are bytes after the end'));
+    if (this.#last.error !== undefined) throw fromWire(this.#last.error, 200).error;
+  }
+
+  #next(): unknown {
     try {
-      if (waiting && this.#error) this.#settle().reject(this.#error);
-      else if (waiting) this.#takeNext();
-      this.#setPaused(this.#reader.heldBytes > heldBytesMax && this.#reader.isReady);
-    } catch (error) {
-      this.#unreadable(error);
+      const envelope = this.#envelopes.next();
+      if (envelope && this.#last) throw new Error('there is a message after the end');
+      if (envelope?.flags !== endOfStream)
+        return envelope && this.#method.responseType.decode(envelope.payload);
+      this.#last = JSON.parse(envelope.payload.toString()) as { readonly error?: unknown };
+      return undefined;
+    } catch (cause) {
+      throw unreadable(cause);
     }
-  }
-
-  #takeNext(): void {
-    const envelope = this.#last ?? this.#reader.next();
-    if (envelope && envelope.flags !== endOfStream) {
-      const message = this.method.responseType.decode(envelope.payload);
-      this.#settle().resolve(message);
-    } else if (this.#isComplete) {
-      this.#onComplete(envelope);
-    } else {
-      this.#last ??= envelope && { ...envelope, payload: Buffer.from(envelope.payload) };
-    }
-  }
-
-  #onComplete(last: Envelope | undefined): void {
-    if (this.#reader.heldBytes > 0 && last) throw new Error('there are bytes after the end of the stream');
-    const { error } = JSON.parse(String(last?.payload ?? '{}')) as { error?: unknown };
-    if (!last) this.#cutOff();
-    else if (error !== undefined) this.fail(fromWire(error, 200).error);
-    else if (this.finish('ok')) this.#settle().resolve(undefined);
-  }
-
-  /** The one who waits, who then waits no more. */
-  #settle(): Waiting {
-    const waiting = this.#waiting as Waiting;
-    this.#waiting = undefined;
-    this.#idle.refresh();
-    return waiting;
-  }
-
-  /** The response ended as if it were whole, but it does not say so: a proxy, or a server that died, cut it. */
-  #cutOff(): void {
-    this.#isComplete = false;
-    const error = new AppError('unavailable', 'the RPC stream was cut off', { retryAfterSeconds: 1 });
-    this.failAttempt({ error, isUndone: false, isConnection: true });
-  }
-
-  #setPaused(isPaused: boolean): void {
-    if (this.#isPaused === isPaused) return;
-    this.#isPaused = isPaused;
-    if (isPaused) this.control?.pause();
-    else this.control?.resume();
-  }
-
-  #onIdle(): void {
-    const { name, streamIdleTimeoutMs } = this.method;
-    this.fail(streamTimedOut(name, this.#waiting ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
-  }
-
-  #unreadable(cause: unknown): void {
-    this.fail(new AppError('internal', 'the RPC stream cannot be read', { cause }));
   }
 }
 
-interface Waiting {
-  resolve(message: unknown): void;
-  reject(error: AppError): void;
+/** The response ended without saying so: the server died, or a proxy cut it. */
+function cutOff(): AppError {
+  return new AppError('unavailable', 'the RPC stream was cut off', { retryAfterSeconds: 1 });
 }
 
-const heldBytesMax = 1024 * 1024;
+function unreadable(cause: unknown): AppError {
+  return new AppError('internal', 'the RPC stream cannot be read', { cause });
+}

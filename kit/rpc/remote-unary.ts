@@ -1,47 +1,56 @@
 import { AppError } from '../errors.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import { Attempt } from './attempt.ts';
+import type { CallOptions } from './contract.ts';
 import type { Endpoint } from './endpoint.ts';
-import { RemoteCall } from './remote-call.ts';
+import { RemoteCall, type RemoteMethod } from './remote-call.ts';
 
-/** A unary call over the network. */
-export class UnaryCall extends RemoteCall {
+/** Makes a unary call over the network. */
+export async function callUnary(
+  method: RemoteMethod,
+  request: unknown,
+  options: CallOptions,
+): Promise<unknown> {
+  const call = new RemoteCall(method, options);
+  try {
+    const bytes = await call.send(request, (endpoint) => new UnaryAttempt(endpoint, method.messageBytesMax));
+    const response = decode(method, bytes);
+    call.end('ok');
+    return response;
+  } catch (error) {
+    call.end((error as AppError).code);
+    throw error;
+  }
+}
+
+/** Collects the body. */
+class UnaryAttempt extends Attempt<Buffer> {
   protected readonly contentType = 'application/proto';
-  readonly #answer = Promise.withResolvers<unknown>();
+  readonly #bytesMax: number;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  /** Sends the call's request, and gives its answer. */
-  send(request: unknown): Promise<unknown> {
-    this.begin(request);
-    return this.#answer.promise;
+  constructor(endpoint: Endpoint, bytesMax: number) {
+    super(endpoint);
+    this.#bytesMax = bytesMax;
   }
 
-  protected override poolOf(endpoint: Endpoint): ConnectionPool {
-    return endpoint.unary;
-  }
-
-  protected override onData(chunk: Buffer, isLast: boolean): void {
-    this.#chunks.push(isLast ? chunk : Buffer.from(chunk));
+  protected override onData(chunk: Buffer): void {
+    this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes > this.method.messageBytesMax) {
-      this.fail(
-        new AppError('internal', `the RPC answer is larger than ${this.method.messageBytesMax} bytes`),
-      );
-    }
+    if (this.#bytes <= this.#bytesMax) return;
+    this.abort(new AppError('internal', `the RPC response is larger than ${this.#bytesMax} bytes`));
   }
 
   protected override onEnd(): void {
     const [first] = this.#chunks;
-    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    try {
-      const message = this.method.responseType.decode(bytes);
-      if (this.finish('ok')) this.#answer.resolve(message);
-    } catch (error) {
-      this.fail(new AppError('internal', 'the RPC answer cannot be read', { cause: error }));
-    }
+    this.succeed(first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks));
   }
+}
 
-  protected override onFailure(error: AppError): void {
-    this.#answer.reject(error);
+function decode({ responseType }: RemoteMethod, bytes: Buffer): unknown {
+  try {
+    return responseType.decode(bytes);
+  } catch (cause) {
+    throw new AppError('internal', 'the RPC response cannot be read', { cause });
   }
 }

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import { clientOf, closedPort, handlersWith, rowOf, serveTest, signalOf, token } from './testing.ts';
 
 describe('a call that fails', () => {
-  test('is made again when it is a read, and the connection broke', async () => {
+  test('is tried again if it is a read and the connection broke', async () => {
     let reads = 0;
     await using server = await serveTest(
       handlersWith({
@@ -22,7 +22,7 @@ describe('a call that fails', () => {
     assert.equal((await client.read({ text: '' })).row?.id, 3);
   });
 
-  test('is made again when it is a stream of which nothing was seen', async () => {
+  test('is tried again if it is a stream that sent nothing yet', async () => {
     let watches = 0;
     await using server = await serveTest(
       handlersWith({
@@ -37,7 +37,7 @@ describe('a call that fails', () => {
     assert.deepEqual(await Array.fromAsync(client.watch({ count: 0 })), [{ rows: [rowOf(3)] }]);
   });
 
-  test('is not made again when it is a write', async () => {
+  test('is not tried again if it is a write', async () => {
     let writes = 0;
     await using server = await serveTest(
       handlersWith({
@@ -54,7 +54,7 @@ describe('a call that fails', () => {
     assert.equal(writes, 1);
   });
 
-  test('is made again when it is a read that a handler could not answer now, but not for ever', async () => {
+  test('is tried again if it is a read and the handler is unavailable, but not forever', async () => {
     let reads = 0;
     await using server = await serveTest(
       handlersWith({
@@ -79,7 +79,7 @@ describe('a call that fails', () => {
     assert.equal(reads, 1);
   });
 
-  test('is made again elsewhere, even a write, when a server refused it unseen', async () => {
+  test('is tried at another server, even a write, if an overloaded server refused it', async () => {
     let writes = 0;
     const handlers = handlersWith({
       async write() {
@@ -100,7 +100,7 @@ describe('a call that fails', () => {
     assert.equal(writes, 6);
   });
 
-  test('waits no longer than its deadline for another attempt', async () => {
+  test('does not wait for another attempt beyond its deadline', async () => {
     await using client = clientOf(`127.0.0.1:${await closedPort()}`);
     const startMs = performance.now();
     await assert.rejects(client.read({ text: '' }, { timeoutMs: 10 }), (error: AppError) =>
@@ -160,7 +160,7 @@ describe('servers behind one address', () => {
     assert.ok(written > 100, `${written} written`);
   });
 
-  test('are left once they answer for the last time, while there are others', async () => {
+  test('are avoided once they close their connections, while there are others', async () => {
     const counts = [0, 0];
     const handlersOf = (index: number) =>
       handlersWith({
@@ -189,7 +189,7 @@ describe('servers behind one address', () => {
     await assert.rejects(unknown.ping(AbortSignal.timeout(1_000)), { code: 'unavailable' });
   });
 
-  test('are told of in the log when they go and when they come back', async () => {
+  test('are logged when they fail and when they come back', async () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
     const port = await closedPort();
@@ -202,7 +202,7 @@ describe('servers behind one address', () => {
   });
 });
 
-test('what a caller gives cannot become a header of its own', async () => {
+test('a request id or span cannot add headers', async () => {
   await using server = await serveTest(handlersWith());
   await using client = clientOf(server.url);
   for (const evil of ['a\r\nauthorization: x', 'a\0', 'ü']) {
@@ -236,7 +236,7 @@ test('messages over the limit are refused on either side', async () => {
   assert.equal((await narrow.read({ text: 'x'.repeat(4_000) })).row?.text.length, 4_000);
 });
 
-test('a stopping server ends what it has in hand, and its clients learn at once that it is gone', async () => {
+test('a stopping server finishes calls in flight, and its clients learn at once that it is gone', async () => {
   const started = signalOf<void>();
   const finish = signalOf<void>();
   const server = await serveTest(
@@ -284,7 +284,7 @@ test('calls are counted by method and code on both sides', async () => {
   }
 });
 
-test('an address that is none is refused', () => {
+test('a malformed address is refused', () => {
   for (const address of [
     '',
     'host',

@@ -1,45 +1,36 @@
 import { setImmediate } from 'node:timers/promises';
 import { AppError, toAppError } from '../errors.ts';
+import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { Call, type CallStart, canceled, streamTimedOut, timedOut } from './call.ts';
-import type { RpcContext } from './contract.ts';
-import { Deadline } from './deadline.ts';
+import type { CallOptions, RpcContext } from './contract.ts';
+import { canceled, startDeadline, streamTimedOut, timedOut } from './deadline.ts';
 
 /** One method with the function that serves it. */
 export interface ServedMethod {
   /** `testing.v1.TestService/Read` */
   readonly name: string;
   readonly handler: (request: unknown, context: RpcContext) => unknown;
-  /** Where a handler's unexpected errors are told; the caller only sees `internal`. */
+  /** Where unexpected errors of the handler are logged; the caller only sees `internal`. */
   readonly log: Pick<Log, 'error'>;
   /** How long either side of a stream may wait for the other. */
   readonly streamIdleTimeoutMs: number;
 }
 
-/** How a call ends before its handler does. */
-export interface RunStart extends CallStart {
-  readonly signal?: AbortSignal;
-}
-
 /**
- * Runs a unary handler until it answers, the deadline passes or the signal aborts, whichever is first.
- * Both transports serve with it, so that they behave alike.
+ * Runs a unary handler until it responds, the deadline passes or the signal aborts, whichever comes first.
+ * Both transports serve with it, so that they behave alike. Throws an `AppError` that is safe to show to the caller.
  */
-export function runUnary(method: ServedMethod, request: unknown, start: RunStart): Promise<unknown> {
+export function runUnary(method: ServedMethod, request: unknown, options: CallOptions): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    if (start.signal?.aborted) return reject(canceled(method.name));
-    const call = new Call(start);
-    const release = stopWhen(method, start, (error) => {
-      call.abort(error);
-      reject(error);
-    });
-    answer(method, request, call).then(
+    if (options.signal?.aborted) return reject(canceled(method.name));
+    const call = new ServedCall(method, options, reject);
+    Promise.try(method.handler, request, call).then(
       (response) => {
-        release();
+        call.end();
         resolve(response);
       },
       (error: unknown) => {
-        release();
+        call.end();
         reject(hideForeign(error, method, call.requestId));
       },
     );
@@ -47,17 +38,17 @@ export function runUnary(method: ServedMethod, request: unknown, start: RunStart
 }
 
 /**
- * Runs a streaming handler as {@link runUnary} runs a unary one. Besides, it fails as `timeout` when the handler leaves
- * its caller, or the caller leaves the handler, waiting too long for the next step.
+ * Runs a streaming handler as {@link runUnary} runs a unary one. It also fails as `timeout` when the handler leaves its
+ * caller, or the caller leaves the handler, waiting too long for the next step; `onUnread` is called in the second case.
  */
 export async function* runStream(
   method: ServedMethod,
   request: unknown,
-  start: RunStart,
+  options: CallOptions,
+  onUnread?: () => void,
 ): AsyncGenerator<unknown, void, undefined> {
-  if (start.signal?.aborted) throw canceled(method.name);
-  const call = new Call(start);
-  const stream = new RunningStream(method, start, call);
+  if (options.signal?.aborted) throw canceled(method.name);
+  const stream = new ServedStream(method, options, onUnread);
   try {
     stream.open(request);
     for (let turnMs = performance.now(); ; ) {
@@ -69,54 +60,93 @@ export async function* runStream(
       turnMs = performance.now();
     }
   } catch (error) {
-    throw hideForeign(error, method, call.requestId);
+    throw hideForeign(error, method, stream.requestId);
   } finally {
     stream.close();
   }
 }
 
-/** What a handler answers, also one that throws before it has a promise. */
-function answer(method: ServedMethod, request: unknown, call: Call): Promise<unknown> {
-  try {
-    return Promise.resolve(method.handler(request, call));
-  } catch (error) {
-    return Promise.reject(error);
+/** What a handler threw, as its caller may see it. Anything that the caller must not see is logged instead. */
+export function hideForeign(error: unknown, method: ServedMethod, requestId: string): AppError {
+  const hides = !(error instanceof AppError) || (error.code === 'internal' && error.cause !== undefined);
+  if (!hides) return error;
+  method.log.error({ err: error, method: method.name, requestId }, 'RPC handler failed');
+  return new AppError('internal', error instanceof AppError ? error.message : toAppError(error).message);
+}
+
+/** A handler whose data is all in memory would never let go of the event loop, so it pauses after this long. */
+const turnMsMax = 10;
+
+/** A call while its handler runs: the handler's context, and what stops it early. */
+class ServedCall implements RpcContext {
+  readonly requestId: string;
+  readonly deadlineMs: number | undefined;
+  readonly #options: CallOptions;
+  readonly #onStop: (error: AppError) => void;
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #onAbort: (() => void) | undefined;
+
+  constructor({ name }: ServedMethod, options: CallOptions, onStop: (error: AppError) => void) {
+    const { signal, timeoutMs } = options;
+    this.#options = options;
+    this.#onStop = onStop;
+    this.requestId = options.requestId ?? newId();
+    if (timeoutMs !== undefined) {
+      this.deadlineMs = Date.now() + timeoutMs;
+      this.#timer = startDeadline(timeoutMs, () => this.stop(timedOut(name, timeoutMs)));
+    }
+    if (signal) {
+      this.#onAbort = () => this.stop(canceled(name));
+      signal.addEventListener('abort', this.#onAbort, { once: true });
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get traceparent(): string | undefined {
+    const { traceparent } = this.#options;
+    return typeof traceparent === 'function' ? traceparent() : traceparent;
+  }
+
+  /** Tells the handler that nobody waits any more, once; the first reason stays. */
+  stop(error: AppError): void {
+    if (this.signal.aborted) return;
+    this.end();
+    this.#controller.abort(error);
+    this.#onStop(error);
+  }
+
+  /** Clears what would stop it, because it is over. */
+  end(): void {
+    clearTimeout(this.#timer);
+    if (this.#onAbort) this.#options.signal?.removeEventListener('abort', this.#onAbort);
   }
 }
 
-/** Arms the deadline and the signal of a call; gives the function that disarms them. */
-function stopWhen(method: ServedMethod, start: RunStart, stop: (error: AppError) => void): () => void {
-  const { signal, timeoutMs } = start;
-  const deadline =
-    timeoutMs === undefined
-      ? undefined
-      : new Deadline(timeoutMs, () => stop(timedOut(method.name, timeoutMs)));
-  const onAbort = signal && (() => stop(canceled(method.name)));
-  if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
-  return () => {
-    deadline?.callOff();
-    if (onAbort) signal.removeEventListener('abort', onAbort);
-  };
-}
-
-/** A handler that has everything at hand would keep all else from running: so the event loop gets its turn. */
-const turnMsMax = 10;
-
-/** A handler's stream, stopped from outside even while the handler hangs or its caller looks away. */
-class RunningStream {
+/** A streaming handler that can be stopped even while it hangs or its caller does not read. */
+class ServedStream {
   readonly #method: ServedMethod;
-  readonly #call: Call;
-  readonly #release: () => void;
+  readonly #call: ServedCall;
+  readonly #onUnread: (() => void) | undefined;
   readonly #idle: NodeJS.Timeout;
   #messages: AsyncIterator<unknown> | undefined;
-  #stopped: AppError | undefined;
   #rejectNext: ((error: AppError) => void) | undefined;
 
-  constructor(method: ServedMethod, start: RunStart, call: Call) {
+  constructor(method: ServedMethod, options: CallOptions, onUnread: (() => void) | undefined) {
     this.#method = method;
-    this.#call = call;
-    this.#release = stopWhen(method, start, (error) => this.#stop(error));
+    this.#onUnread = onUnread;
+    this.#call = new ServedCall(method, options, (error) => {
+      this.#rejectNext?.(error);
+      void this.#endMessages();
+    });
     this.#idle = setTimeout(() => this.#onIdle(), method.streamIdleTimeoutMs);
+  }
+
+  get requestId(): string {
+    return this.#call.requestId;
   }
 
   open(request: unknown): void {
@@ -126,7 +156,7 @@ class RunningStream {
 
   next(): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
-      if (this.#stopped) return reject(this.#stopped);
+      if (this.#call.signal.aborted) return reject(this.#call.signal.reason);
       this.#rejectNext = reject;
       this.#idle.refresh();
       this.#messages?.next().then((step) => {
@@ -138,37 +168,22 @@ class RunningStream {
   }
 
   close(): void {
-    this.#release();
     clearTimeout(this.#idle);
-    this.#stop(canceled(this.#method.name));
-  }
-
-  #stop(error: AppError): void {
-    if (this.#stopped) return;
-    this.#stopped = error;
-    this.#call.abort(error);
-    this.#rejectNext?.(error);
-    void this.#endMessages();
+    this.#call.stop(canceled(this.#method.name));
   }
 
   async #endMessages(): Promise<void> {
     try {
       await this.#messages?.return?.();
     } catch (error) {
-      hideForeign(error, this.#method, this.#call.requestId);
+      hideForeign(error, this.#method, this.requestId);
     }
   }
 
   #onIdle(): void {
     const { name, streamIdleTimeoutMs } = this.#method;
-    this.#stop(streamTimedOut(name, this.#rejectNext ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
+    const isRead = this.#rejectNext !== undefined;
+    this.#call.stop(streamTimedOut(name, isRead ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
+    if (!isRead) this.#onUnread?.();
   }
-}
-
-/** What a handler threw, as its caller may see it; what the caller must not see is logged instead. */
-export function hideForeign(error: unknown, method: ServedMethod, requestId: string): AppError {
-  const hides = !(error instanceof AppError) || (error.code === 'internal' && error.cause !== undefined);
-  if (!hides) return error;
-  method.log.error({ err: error, method: method.name, requestId }, 'RPC handler failed');
-  return new AppError('internal', error instanceof AppError ? error.message : toAppError(error).message);
 }

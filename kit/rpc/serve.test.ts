@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { TestServiceDefinition, WatchRequest, WatchResponse } from '#proto/testing/v1/testing.ts';
 import { AppError } from '../errors.ts';
+import type { HttpApp } from '../http/access.ts';
 import { silentLog } from '../log.ts';
-import { EnvelopeReader, encloseBytes } from './envelope.ts';
+import { EnvelopeParser, writeEnvelope } from './envelope.ts';
 import { serveRpc } from './serve.ts';
-import { handlersWith, serveTest, token } from './testing.ts';
+import { handlersWith, rowOf, serveTest, signalOf, token } from './testing.ts';
 import { requireTokenOffLoopback } from './token.ts';
 
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
-/** What a plain HTTP client is told. */
+/** The response that a plain HTTP client gets. */
 async function post(
   url: string,
   init: { path?: string; headers?: Record<string, string | undefined>; body?: string | Uint8Array },
@@ -27,7 +30,7 @@ async function post(
 }
 
 describe('a unary call by plain HTTP', () => {
-  test('works in JSON, with or without the marks of the protocol', async () => {
+  test('works in JSON, with or without the headers of the protocol', async () => {
     await using server = await serveTest(handlersWith());
     for (const more of [
       {},
@@ -42,7 +45,7 @@ describe('a unary call by plain HTTP', () => {
     }
   });
 
-  const refusals: Record<string, [Parameters<typeof post>[1], number, string]> = {
+  const errors: Record<string, [Parameters<typeof post>[1], number, string]> = {
     'no token': [{ headers: { authorization: undefined } }, 401, 'unauthenticated'],
     'another scheme': [{ headers: { authorization: `Basic ${token}` } }, 401, 'unauthenticated'],
     'an unknown method': [{ path: '/testing.v1.TestService/Erase' }, 404, 'unimplemented'],
@@ -54,7 +57,7 @@ describe('a unary call by plain HTTP', () => {
       'unimplemented',
     ],
     'an unknown codec': [{ headers: { 'content-type': 'application/xml' } }, 415, 'unimplemented'],
-    'a media type that is none': [{ headers: { 'content-type': '/' } }, 415, 'unimplemented'],
+    'a malformed media type': [{ headers: { 'content-type': '/' } }, 415, 'unimplemented'],
     compression: [{ headers: { 'content-encoding': 'gzip' } }, 415, 'unimplemented'],
     'another version': [{ headers: { 'connect-protocol-version': '2' } }, 400, 'invalid_argument'],
     'a timeout in words': [{ headers: { 'connect-timeout-ms': 'soon' } }, 400, 'invalid_argument'],
@@ -70,7 +73,7 @@ describe('a unary call by plain HTTP', () => {
     'a message over the limit': [{ body: `{"text":"${'x'.repeat(2_000)}"}` }, 429, 'resource_exhausted'],
   };
 
-  for (const [name, [init, status, code]] of Object.entries(refusals)) {
+  for (const [name, [init, status, code]] of Object.entries(errors)) {
     test(`is refused: ${name}`, async () => {
       let reads = 0;
       const read = async () => {
@@ -104,7 +107,7 @@ describe('a unary call by plain HTTP', () => {
     assert.equal((await response.arrayBuffer()).byteLength, 0);
   });
 
-  test('ends by its timeout with the code and the status of one', async () => {
+  test('times out with the code and the status of a timeout', async () => {
     await using server = await serveTest(handlersWith({ read: () => new Promise(() => {}) }));
     const answer = await post(server.url, { headers: { 'connect-timeout-ms': '20' } });
     assert.deepEqual(
@@ -113,7 +116,7 @@ describe('a unary call by plain HTTP', () => {
     );
   });
 
-  test('tells people what is wrong', async () => {
+  test('explains errors to people', async () => {
     const fields = { title: 'is required' };
     await using server = await serveTest(
       handlersWith({
@@ -145,14 +148,14 @@ describe('a unary call by plain HTTP', () => {
 describe('a stream by plain HTTP', () => {
   const path = '/testing.v1.TestService/Watch';
   const proto = { ...headers, 'content-type': 'application/connect+proto' };
-  const request = encloseBytes(0, WatchRequest.encode({ count: 2 }).finish());
+  const request = writeEnvelope(0, WatchRequest.encode({ count: 2 }).finish());
 
   async function watch(url: string, body: Uint8Array, more: Record<string, string> = {}) {
     const response = await fetch(url + path, { method: 'POST', headers: { ...proto, ...more }, body });
-    const reader = new EnvelopeReader(1_000_000);
-    reader.push(Buffer.from(await response.arrayBuffer()));
+    const parser = new EnvelopeParser(1_000_000);
+    parser.push(Buffer.from(await response.arrayBuffer()));
     const envelopes = [];
-    for (let next = reader.next(); next; next = reader.next()) envelopes.push(next);
+    for (let next = parser.next(); next; next = parser.next()) envelopes.push(next);
     const end = envelopes.pop();
     return { status: response.status, type: response.headers.get('content-type'), envelopes, end };
   }
@@ -174,7 +177,7 @@ describe('a stream by plain HTTP', () => {
   test('comes in JSON', async () => {
     await using server = await serveTest(handlersWith());
     const json = { 'content-type': 'application/connect+json' };
-    const answer = await watch(server.url, encloseBytes(0, Buffer.from('{"count":"1"}')), json);
+    const answer = await watch(server.url, writeEnvelope(0, Buffer.from('{"count":"1"}')), json);
     assert.equal(answer.type, 'application/connect+json');
     assert.equal(JSON.parse(answer.envelopes[0]?.payload.toString() ?? '').rows[0].parentId, undefined);
     assert.equal(answer.end?.payload.toString(), '{}');
@@ -185,12 +188,12 @@ describe('a stream by plain HTTP', () => {
     'half a header': new Uint8Array(3),
     'half a message': request.subarray(0, -1),
     'two messages': Buffer.concat([request, request]),
-    'an end instead of a message': encloseBytes(2, Buffer.from('{}')),
-    'a compressed message': encloseBytes(1, Buffer.from('{}')),
-    'a malformed message': encloseBytes(0, Buffer.from([0x08])),
+    'an end instead of a message': writeEnvelope(2, Buffer.from('{}')),
+    'a compressed message': writeEnvelope(1, Buffer.from('{}')),
+    'a malformed message': writeEnvelope(0, Buffer.from([0x08])),
   };
   for (const [name, body] of Object.entries(bodies)) {
-    test(`is refused in its own form: ${name}`, async () => {
+    test(`is refused in the form of a stream: ${name}`, async () => {
       await using server = await serveTest(handlersWith());
       const answer = await watch(server.url, body);
       assert.equal(answer.status, 200);
@@ -200,7 +203,7 @@ describe('a stream by plain HTTP', () => {
     });
   }
 
-  test('is refused in its own form: no token, compression, over the limit', async () => {
+  test('is refused in the form of a stream: no token, compression, over the limit', async () => {
     await using server = await serveTest(handlersWith(), { messageBytesMax: 1 });
     const cases: [Uint8Array, Record<string, string>, string][] = [
       [request, { authorization: '' }, 'unauthenticated'],
@@ -217,10 +220,37 @@ describe('a stream by plain HTTP', () => {
   });
 });
 
-test('it is served by a bare Fastify too, beside other routes', async () => {
+test('a stream whose client does not read is cut', async () => {
+  const ended = signalOf<void>();
+  const text = 'x'.repeat(1024 * 1024);
+  await using server = await serveTest(
+    handlersWith({
+      async *watch() {
+        try {
+          for (;;) yield { rows: [rowOf(1, text)] };
+        } finally {
+          ended.tell();
+        }
+      },
+    }),
+    { streamIdleTimeoutMs: 50 },
+  );
+  const body = writeEnvelope(0, WatchRequest.encode({ count: 1 }).finish());
+  const socket = connect(server.port, '127.0.0.1').pause();
+  socket.write(
+    `POST /testing.v1.TestService/Watch HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${token}\r\n` +
+      `content-type: application/connect+proto\r\ncontent-length: ${body.length}\r\n\r\n`,
+  );
+  socket.write(body);
+  await ended.promise;
+  while ((await server.connections()) > 0) await wait(5);
+  socket.destroy();
+});
+
+test('a plain Fastify serves it too, beside other routes', async () => {
   const app = Fastify();
   app.get('/', async () => 'hello');
-  await serveRpc(app, TestServiceDefinition, handlersWith(), { log: silentLog });
+  await serveRpc(app as unknown as HttpApp, TestServiceDefinition, handlersWith(), { log: silentLog });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   assert.equal(await (await fetch(url)).text(), 'hello');
   assert.equal((await post(url, {})).status, 200);
@@ -228,7 +258,7 @@ test('it is served by a bare Fastify too, beside other routes', async () => {
   await app.close();
 });
 
-test('in production an address off this machine is refused without a token', () => {
+test('in production an address that other machines can reach is refused without a token', () => {
   const environment = 'production';
   const tokenSetting = 'RPC_TOKEN';
   const offMachine = [

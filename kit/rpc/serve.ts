@@ -1,25 +1,26 @@
 import type {} from '@fastify/swagger';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode, toAppError } from '../errors.ts';
+import type { HttpApp } from '../http/server.ts';
 import type { Log } from '../log.ts';
-import type { Handlers, ServiceDefinition } from './contract.ts';
-import { defaults } from './defaults.ts';
+import { defaults, type Handlers, type ServiceDefinition } from './contract.ts';
 import { envelopeHeaderBytes } from './envelope.ts';
 import { callMetrics } from './metrics.ts';
-import { sendRefusal } from './reply.ts';
+import { contentTypeOf } from './request.ts';
 import type { ServedMethod } from './run.ts';
-import { serveStream } from './serve-stream.ts';
-import { serveUnary } from './serve-unary.ts';
+import { endEnvelope, sendError, serveStream, serveUnary } from './serve-methods.ts';
 import { requireToken } from './token.ts';
+import { toWire } from './wire-error.ts';
 
+/** How a service is served. */
 export interface ServeOptions {
-  /** Where a handler's unexpected errors are told; the caller only sees `internal`. */
+  /** Where unexpected errors of the handlers are logged; the caller only sees `internal`. */
   readonly log: Log;
   /** What callers must send as bearer token; without it anybody may call. */
   readonly token?: string;
   readonly metrics?: Registry;
-  /** The largest request taken, in bytes. */
+  /** The largest request, in bytes. */
   readonly messageBytesMax?: number;
   /** How long either side of a stream may wait for the other. */
   readonly streamIdleTimeoutMs?: number;
@@ -27,11 +28,11 @@ export interface ServeOptions {
 
 /**
  * Serves handlers on an HTTP server by the Connect protocol (https://connectrpc.com/docs/protocol): `POST` to
- * `/testing.v1.TestService/Read` in protobuf or JSON, streams in envelopes. Methods that take streams are refused.
- * Hooks of the server that refuse a call answer it in the protocol's form.
+ * `/testing.v1.TestService/Read` in protobuf or JSON, streams in envelopes. Throws for methods that take streams.
+ * What hooks of the server throw is sent in the form of the protocol, and may be tried at another server.
  */
 export async function serveRpc<D extends ServiceDefinition>(
-  app: FastifyInstance,
+  app: HttpApp,
   definition: D,
   handlers: Handlers<D>,
   options: ServeOptions,
@@ -39,13 +40,15 @@ export async function serveRpc<D extends ServiceDefinition>(
   const { log, token, metrics, messageBytesMax = defaults.messageBytesMax } = options;
   const { streamIdleTimeoutMs = defaults.streamIdleTimeoutMs } = options;
   const noteCalls = callMetrics(metrics, 'server');
+  const route = { schema: { hide: true }, onRequest: token ? [requireToken(token)] : [] };
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    takeTypes(scope, ['application/proto', 'application/json'], messageBytesMax);
+    parseAsBuffer(scope, ['application/proto', 'application/json'], messageBytesMax);
     const envelopeBytesMax = messageBytesMax + envelopeHeaderBytes;
-    takeTypes(scope, ['application/connect+proto', 'application/connect+json'], envelopeBytesMax);
-    scope.setErrorHandler((error, request, reply) => sendRefusal(request, reply, { error, log }));
-    if (token) scope.addHook('onRequest', requireToken(token));
+    parseAsBuffer(scope, ['application/connect+proto', 'application/connect+json'], envelopeBytesMax);
+    scope.setErrorHandler((error, request, reply) =>
+      sendUnserved(asAppError(error, request, log), request, reply),
+    );
     for (const [key, method] of Object.entries(definition.methods)) {
       if (method.requestStream) throw new Error(`${method.name} takes a stream, which HTTP/1.1 cannot serve`);
       const served: ServedMethod = {
@@ -55,21 +58,43 @@ export async function serveRpc<D extends ServiceDefinition>(
         streamIdleTimeoutMs,
       };
       const serve = method.responseStream ? serveStream : serveUnary;
-      scope.post(`/${served.name}`, hidden, serve(method, served, noteCalls(served.name)));
+      scope.post(`/${served.name}`, route, serve(method, served, noteCalls(served.name)));
     }
-    scope.post(`/${definition.fullName}/*`, hidden, (request, reply) => refuseUnknown(request, reply, log));
+    scope.post(`/${definition.fullName}/*`, route, async (request, reply) => {
+      const error = new AppError('internal', `there is no RPC method ${request.url.slice(1)}`);
+      return sendError(reply, toWire(error, { isUndone: true, code: 'unimplemented' }), 404);
+    });
   });
 }
 
-const hidden = { schema: { hide: true } };
-
-function takeTypes(scope: FastifyInstance, types: string[], bodyLimit: number): void {
+function parseAsBuffer(scope: HttpApp, types: string[], bodyLimit: number): void {
   scope.addContentTypeParser(types, { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
     done(null, body),
   );
 }
 
-function refuseUnknown(request: FastifyRequest, reply: FastifyReply, log: Log): void {
-  const error = new AppError('internal', `there is no RPC method ${request.url.slice(1)}`);
-  sendRefusal(request, reply, { error, code: 'unimplemented', status: 404, log });
+/** Responds to a call that no handler has seen, and says so, so that its client may try another server. */
+function sendUnserved(error: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const wire = toWire(error, { isUndone: true });
+  if (error.code === 'method_not_allowed') return sendError(reply, wire, 405);
+  if (error.code === 'unsupported_media_type') return sendError(reply, wire, 415);
+  const contentType = contentTypeOf(request);
+  if (!contentType.startsWith('application/connect+')) return sendError(reply, wire);
+  return reply.code(200).type(contentType).send(endEnvelope(wire));
 }
+
+/** The error to respond with: Fastify's own errors about a request by their status, and `internal` for any other. */
+function asAppError(thrown: unknown, request: FastifyRequest, log: Log): AppError {
+  if (thrown instanceof AppError) return thrown;
+  const known = fastifyErrors[(thrown as FastifyError).statusCode ?? 500];
+  if (known) return new AppError(known[0], known[1], { cause: thrown });
+  log.error({ err: thrown, requestId: request.id }, 'RPC request failed');
+  return toAppError(thrown);
+}
+
+const fastifyErrors: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  400: ['invalid_input', 'The request is not well-formed.'],
+  413: ['too_large', 'The request body is too large.'],
+  415: ['unsupported_media_type', 'The media type of the request body is not supported here.'],
+  503: ['unavailable', 'The server is overloaded; try again shortly.'],
+};

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { handlersWith, rowOf, serveTest } from './testing.ts';
 
 /**
- * A server in a process of its own, to be killed: `fork` it with the port (0: any). It sends its port; a read of
- * `hang in <pid>`, a write, and a stream after its first message never end, and are told of.
+ * A server in a process of its own, to be killed: `fork` it with the port (0: any). It sends its port. A read of
+ * `hang in <pid>`, a write, and a stream after its first message hang, and each sends `hanging`.
  */
 const server = await serveTest(
   handlersWith({

@@ -33,7 +33,7 @@ export function rowOf(id: number, text = `row ${id} – ünï€ 🎉`): Row {
   };
 }
 
-/** Handlers that answer plainly, save those given. */
+/** Handlers with plain responses, except for those given. */
 export function handlersWith(handlers: Partial<TestHandlers> = {}): TestHandlers {
   return {
     read: async ({ text }): Promise<ReadResponse> => ({ row: rowOf(7, text) }),
@@ -45,11 +45,21 @@ export function handlersWith(handlers: Partial<TestHandlers> = {}): TestHandlers
   };
 }
 
-/** A server of the handlers on a free port, or the given one. */
+/** A running server; `accepted` counts the connections made to it, `connections` those that are open. */
+export interface TestServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  accepted(): number;
+  connections(): Promise<number>;
+  /** Cuts every connection. */
+  cut(): void;
+}
+
+/** A server of the handlers on a free port, or on the given one. */
 export async function serveTest(
   handlers: TestHandlers,
   options: Partial<ServeOptions> & { port?: number; limits?: HttpServerOptions['limits'] } = {},
-): Promise<AsyncDisposable & { url: string; port: number; connections(): Promise<number>; cut(): void }> {
+): Promise<TestServer> {
   const log = options.log ?? silentLog;
   const context: ServiceContext = {
     log,
@@ -69,10 +79,15 @@ export async function serveTest(
     limits: { eventLoopDelayMs: 60_000, ...options.limits },
   });
   await serveRpc(server.app, TestServiceDefinition, handlers, { token, ...options, log });
+  let accepted = 0;
+  server.app.server.on('connection', () => {
+    accepted += 1;
+  });
   const url = await server.listen();
   return {
     url,
     port: Number(new URL(url).port),
+    accepted: () => accepted,
     connections: () =>
       new Promise((resolve, reject) => {
         server.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
@@ -82,16 +97,17 @@ export async function serveTest(
   };
 }
 
-/** A client that reaches the address with the right token. */
+/** A client of the address with the right token. */
 export function clientOf(address: string, options: Partial<RemoteClientOptions> = {}): TestClient {
   return remoteClient(TestServiceDefinition, { address, token, log: silentLog, ...options });
 }
 
+/** Options of client and server, whichever transport it is. */
 export interface TransportOptions extends Partial<LocalClientOptions> {
   readonly log?: Log;
 }
 
-/** The ways in which a client and handlers can be joined; the contract holds for each. */
+/** How a client and handlers can be connected; the contract holds for each. */
 export const transports: readonly {
   readonly name: string;
   open(handlers: TestHandlers, options?: TransportOptions): Promise<AsyncDisposable & { client: TestClient }>;
@@ -124,7 +140,7 @@ export const transports: readonly {
   },
 ];
 
-/** A promise and the function that keeps it, for handlers to tell the test what happened. */
+/** A promise and the function that resolves it, for handlers to tell the test what happened. */
 export function signalOf<T>(): { promise: Promise<T>; tell(value: T): void } {
   const { promise, resolve } = Promise.withResolvers<T>();
   return { promise, tell: resolve };
@@ -138,7 +154,7 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Listens on a free port of this machine, and gives it. */
+/** Listens on a free port of this machine, and returns it. */
 export async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as { port: number }).port;

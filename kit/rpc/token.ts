@@ -1,11 +1,22 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { refuse } from '../config.ts';
+import { refuse, text } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { ServiceContext } from '../service.ts';
 
-/** A hook that refuses calls without `Authorization: Bearer <token>`; the time it takes tells nothing of the token. */
+/** Settings of every service that serves or calls RPC. */
+export const rpcSettings = {
+  RPC_TOKEN: text({
+    secret: true,
+    help: 'Shared secret between the services; required in production off loopback',
+  }),
+};
+
+/**
+ * An `onRequest` hook that throws `unauthenticated` unless the request has `Authorization: Bearer <token>`. It compares
+ * in constant time.
+ */
 export function requireToken(token: string): (request: FastifyRequest) => Promise<void> {
   const expected = Buffer.from(`Bearer ${token}`);
   return async ({ headers }) => {
@@ -16,8 +27,8 @@ export function requireToken(token: string): (request: FastifyRequest) => Promis
 }
 
 /**
- * Refuses, in production, to serve on or to call an address that other machines reach without a token:
- * throws `invalid_input` that names the setting of the token.
+ * In production, refuses to serve on or to call an address that other machines can reach unless there is a token: throws
+ * `invalid_input` that names the token's setting.
  */
 export function requireTokenOffLoopback(options: {
   readonly tokenSetting: string;

@@ -65,7 +65,10 @@ test('what is left is sent at the end, each step under its cause', async () => {
   await tracer[Symbol.asyncDispose]();
   const [inner, root] = sent;
   assert.deepEqual([inner?.name, inner?.kind, inner?.status], ['inner', 2, { code: 2 }]);
-  assert.deepEqual([root?.name, root?.kind, root?.status, root?.parentSpanId], ['step', 1, {}, undefined]);
+  assert.deepEqual(
+    [root?.name, root?.kind, root?.status, root?.parentSpanId],
+    ['step', 1, { code: 0 }, undefined],
+  );
   assert.equal(inner?.traceId, root?.traceId);
   assert.equal(inner?.parentSpanId, outer.traceparent?.split('-')[2]);
   assert.equal(await figure('sent'), 2);

@@ -1,136 +1,144 @@
+import {
+  type Context,
+  type Tracer as OtelTracer,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type ReadableSpan,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { Counter, type Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Span, Tracer } from './tracer.ts';
+import { formatTraceparent, parseTraceparent } from '../trace.ts';
+import type { OpenSpan, SpanStart, Tracer } from './tracer.ts';
 
 export interface OtlpOptions {
   /** Address of a collector, without `/v1/traces`. */
   readonly endpoint: string;
-  /** Sent along, such as a key of the collector's owner. */
+  /** Sent along, such as an API key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `service.name` of all spans. */
   readonly service: string;
-  /** The share of traces that is sent, 0 to 1; decided by their ids, so that every service decides alike. */
+  /** The share of traces that is sent, 0 to 1. The trace id decides, so every service decides alike. */
   readonly ratio: number;
   readonly log: Log;
   readonly metrics: Registry;
 }
 
-const everyMs = 1_000;
-const spansAtOnce = 512;
 const spansMax = 4_096;
-const timeoutMs = 5_000;
+const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, consumer: SpanKind.CONSUMER };
 
 /**
- * Sends spans to a collector by OTLP over HTTP in JSON (https://opentelemetry.io/docs/specs/otlp/), once a second. What it
- * does not take is dropped and counted; requests never wait for it. Disposing it sends what is left.
+ * Spans by OpenTelemetry's SDK, sent once a second by OTLP over HTTP in JSON. Load this module only where there is a collector.
+ * Spans that the collector does not take are dropped and counted in `trace_spans_total`.
  */
 export class OtlpTracer implements Tracer, AsyncDisposable {
-  readonly #options: OtlpOptions;
-  readonly #outcomes: Counter<'outcome'>;
-  readonly #timer: NodeJS.Timeout;
-  #waiting: Span[] = [];
-  #sending: Promise<void> | undefined;
-  #problem: Error | undefined;
+  readonly #exporter: CountingExporter;
+  readonly #provider: TracerProvider;
+  readonly #tracer: OtelTracer;
 
   constructor(options: OtlpOptions) {
-    this.#options = options;
-    this.#outcomes = outcomesIn(options.metrics);
-    this.#timer = setInterval(() => void this.#flush(), everyMs).unref();
+    const exporter = new CountingExporter(options);
+    const processor = new BatchSpanProcessor({
+      exporter,
+      maxQueueSize: spansMax,
+      scheduledDelayMillis: 1_000,
+    });
+    // The share holds for traces that began elsewhere too: a caller does not decide how much is sent.
+    const sampler = new TraceIdRatioBasedSampler(options.ratio);
+    this.#exporter = exporter;
+    this.#provider = new TracerProvider({
+      resource: resourceFromAttributes({ 'service.name': options.service }),
+      sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
+      spanProcessors: [processor],
+    });
+    this.#tracer = this.#provider.getTracer('octavo');
   }
 
-  record(span: Span): void {
-    if (Number.parseInt(span.traceId.slice(-8), 16) >= this.#options.ratio * 2 ** 32) return;
-    if (this.#waiting.length >= spansMax) this.#outcomes.inc({ outcome: 'dropped' });
-    else this.#waiting.push(span);
+  begin({ name, kind, attributes, traceparent, startMs }: SpanStart): OpenSpan {
+    const about = { kind: kinds[kind], attributes, ...(startMs !== undefined && { startTime: startMs }) };
+    const span = this.#tracer.startSpan(name, about, contextOf(traceparent));
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    return {
+      traceparent: formatTraceparent({ traceId, spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 }),
+      end: (hasFailed, known) => {
+        if (!span.isRecording() || !this.#exporter.takesOneMore()) return;
+        if (known) span.updateName(known.name).setAttributes(known.attributes);
+        if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      },
+    };
   }
 
   async ping(): Promise<void> {
-    if (this.#problem) {
-      throw new AppError('unavailable', 'The collector of traces does not answer.', { cause: this.#problem });
-    }
+    const { problem: cause } = this.#exporter;
+    if (cause) throw new AppError('unavailable', 'The collector of traces does not answer.', { cause });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#flush();
-    await this.#flush();
+    // A failure of the last batches is counted and logged already.
+    await this.#provider.shutdown().catch(() => undefined);
+  }
+}
+
+function contextOf(traceparent: string | undefined): Context {
+  const parent = parseTraceparent(traceparent);
+  if (!parent) return ROOT_CONTEXT;
+  const { traceId, spanId, sampled } = parent;
+  const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}
+
+/** The SDK's exporter, with a bound on what waits, counts of what was sent and dropped, and whether the collector answers. */
+class CountingExporter implements SpanExporter {
+  /** Why the last batch did not arrive. */
+  problem: Error | undefined;
+  readonly #exporter: OTLPTraceExporter;
+  readonly #outcomes: Counter<'outcome'>;
+  readonly #log: Log;
+  #waiting = 0;
+
+  constructor({ endpoint, headers = {}, log, metrics }: OtlpOptions) {
+    const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+    this.#exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: 3_000 });
+    this.#outcomes = outcomesIn(metrics);
+    this.#log = log.child({ endpoint });
   }
 
-  #flush(): Promise<void> {
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
-    });
-    return this.#sending;
+  /** Counts one more span that waits. False where too many do already, and this one is dropped. */
+  takesOneMore(): boolean {
+    const hasRoom = this.#waiting < spansMax;
+    if (hasRoom) this.#waiting++;
+    else this.#outcomes.inc({ outcome: 'dropped' });
+    return hasRoom;
   }
 
-  async #sendAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const spans = this.#waiting.splice(0, spansAtOnce);
-      const problem = await this.#send(spans);
+  export(spans: ReadableSpan[], done: Parameters<SpanExporter['export']>[1]): void {
+    this.#exporter.export(spans, (result) => {
+      const problem = result.code === 0 ? undefined : (result.error ?? new Error('the export failed'));
+      this.#waiting -= spans.length;
       this.#outcomes.inc({ outcome: problem ? 'dropped' : 'sent' }, spans.length);
-      this.#tell(problem);
-      if (problem) return;
-    }
+      if (problem && !this.problem) this.#log.warn({ err: problem }, 'spans do not reach the collector');
+      if (!problem && this.problem) this.#log.info('spans reach the collector again');
+      this.problem = problem;
+      done(result);
+    });
   }
 
-  async #send(spans: readonly Span[]): Promise<Error | undefined> {
-    const { endpoint, headers = {}, service } = this.#options;
-    try {
-      const response = await fetch(`${endpoint.replace(/\/+$/, '')}/v1/traces`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify(toOtlp(service, spans)),
-        redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      await response.arrayBuffer();
-      return response.ok ? undefined : new Error(`status ${response.status}`);
-    } catch (error) {
-      return error as Error;
-    }
+  shutdown(): Promise<void> {
+    return this.#exporter.shutdown();
   }
-
-  #tell(problem: Error | undefined): void {
-    const { log, endpoint } = this.#options;
-    if (problem && !this.#problem) log.warn({ err: problem, endpoint }, 'spans do not reach the collector');
-    if (!problem && this.#problem) log.info({ endpoint }, 'spans reach the collector again');
-    this.#problem = problem;
-  }
-}
-
-const kinds = { internal: 1, server: 2, consumer: 5 };
-
-function toOtlp(service: string, spans: readonly Span[]) {
-  const resource = { attributes: attributesOf({ 'service.name': service }) };
-  return {
-    resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'octavo' }, spans: spans.map(toSpan) }] }],
-  };
-}
-
-function toSpan({ traceId, spanId, parentSpanId, name, kind, ...rest }: Span) {
-  return {
-    traceId,
-    spanId,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    name,
-    kind: kinds[kind],
-    startTimeUnixNano: nanoseconds(rest.startMs),
-    endTimeUnixNano: nanoseconds(rest.endMs),
-    attributes: attributesOf(rest.attributes),
-    status: rest.hasFailed ? { code: 2 } : {},
-  };
-}
-
-function attributesOf(attributes: Span['attributes']) {
-  return Object.entries(attributes).map(([key, value]) => ({
-    key,
-    value: typeof value === 'number' ? { intValue: String(Math.round(value)) } : { stringValue: value },
-  }));
-}
-
-function nanoseconds(ms: number): string {
-  return String(BigInt(Math.round(ms * 1_000)) * 1_000n);
 }
 
 function outcomesIn(registry: Registry): Counter<'outcome'> {

@@ -1,7 +1,9 @@
+import type { Expression, ExpressionBuilder, Kysely } from 'kysely';
 import { type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import { type Account, asRole, isUsername, type Role, usernameKey } from './account.ts';
+import type { TotpTables } from './store-totp.ts';
 
-export interface Tables {
+export interface Tables extends TotpTables {
   account: AccountRow;
   login_attempt: AttemptRow;
 }
@@ -15,6 +17,7 @@ interface AccountRow {
   disabled: number;
   demo: number;
   created_at_ms: number;
+  password_changed_at_ms: number;
 }
 
 type AttemptColumn = `at_${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}_ms`;
@@ -36,23 +39,50 @@ export interface NewAccount {
 export interface AccountChange {
   readonly role?: Role;
   readonly disabled?: boolean;
-  readonly passwordHash?: string;
+  readonly password?: { readonly hash: string; readonly nowMs: number };
+}
+
+/** Which accounts to list; pages count from 1. */
+export interface AccountsPage {
+  readonly page: number;
+  readonly pageSize: number;
+  /** A part of the username; empty for all accounts. */
+  readonly search: string;
 }
 
 type Store = Session<Tables>;
 
 const uidMax = 2 ** 31 - 1;
 
-const byUid = statement<Tables, { uid: number }, AccountRow>((db, p) =>
-  db.selectFrom('account').selectAll().where('uid', '=', p('uid')),
+type AccountWithTotp = AccountRow & { totp_enabled: unknown };
+
+const byUid = statement<Tables, { uid: number }>()((db, p) =>
+  accountsWithTotp(db).where('uid', '=', p('uid')),
 );
 
-const byKey = statement<Tables, { key: string }, AccountRow>((db, p) =>
-  db.selectFrom('account').selectAll().where('username_key', '=', p('key')),
+const byKey = statement<Tables, { key: string }>()((db, p) =>
+  accountsWithTotp(db).where('username_key', '=', p('key')),
 );
+
+function accountsWithTotp(db: Kysely<Tables>) {
+  return db
+    .selectFrom('account')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('totp')
+            .select('totp.uid')
+            .whereRef('totp.uid', '=', 'account.uid')
+            .where('totp.enabled', '=', 1),
+        )
+        .as('totp_enabled'),
+    );
+}
 
 export async function findByUid(store: Store, uid: number): Promise<StoredAccount | undefined> {
-  if (!Number.isInteger(uid) || uid < 1 || uid > uidMax) return undefined;
+  if (!isUid(uid)) return undefined;
   const row = await byUid.first(store, { uid });
   return row && toAccount(row);
 }
@@ -64,8 +94,48 @@ export async function findByUsername(store: Store, username: string): Promise<St
 }
 
 export async function listAccounts(store: Store): Promise<StoredAccount[]> {
-  const rows = await store.kysely.selectFrom('account').selectAll().orderBy('uid').execute();
+  const rows = await accountsWithTotp(store.kysely).orderBy('uid').execute();
   return rows.map(toAccount);
+}
+
+/** One page of the accounts whose name contains a text, and how many there are on all pages. */
+export async function findAccounts(
+  store: Store,
+  { page, pageSize, search }: AccountsPage,
+): Promise<{ accounts: StoredAccount[]; total: number }> {
+  const key = usernameKey(search);
+  const matches = (eb: ExpressionBuilder<Tables, 'account'>) =>
+    key === ''
+      ? eb.lit(true)
+      : eb(eb.fn('replace', ['username_key', eb.val(key), eb.val('')]), '!=', eb.ref('username_key'));
+  const counted = await store.kysely
+    .selectFrom('account')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where(matches)
+    .executeTakeFirstOrThrow();
+  const rows = await accountsWithTotp(store.kysely)
+    .where(matches)
+    .orderBy('uid')
+    .limit(pageSize)
+    .offset((page - 1) * pageSize)
+    .execute();
+  return { accounts: rows.map(toAccount), total: counted.total };
+}
+
+/** The names of accounts by uid; those that no account has are absent. */
+export async function findUsernames(store: Store, uids: readonly number[]): Promise<Map<number, string>> {
+  const valid = uids.filter(isUid);
+  if (valid.length === 0) return new Map();
+  const rows = await store.kysely
+    .selectFrom('account')
+    .select(['uid', 'username'])
+    .where('uid', 'in', valid)
+    .execute();
+  return new Map(rows.map(({ uid, username }) => [uid, username]));
+}
+
+function isUid(uid: number): boolean {
+  return Number.isInteger(uid) && uid >= 1 && uid <= uidMax;
 }
 
 /** The new account; `undefined` where the name is taken. The lock is for the next uid. */
@@ -107,6 +177,7 @@ async function insertRow(
       disabled: 0,
       demo: Number(account.demo),
       created_at_ms: account.createdAtMs,
+      password_changed_at_ms: account.createdAtMs,
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
@@ -115,18 +186,51 @@ async function insertRow(
 
 /** A new password makes a demo account a real one: somebody took it over. */
 export async function updateAccount(store: Store, uid: number, change: AccountChange): Promise<void> {
-  const { role, disabled, passwordHash } = change;
-  const values = {
-    ...(role === undefined ? {} : { role }),
-    ...(disabled === undefined ? {} : { disabled: Number(disabled) }),
-    ...(passwordHash === undefined ? {} : { password_hash: passwordHash, demo: 0 }),
-  };
-  if (Object.keys(values).length === 0) return;
-  await store.kysely.updateTable('account').set(values).where('uid', '=', uid).execute();
+  const { role, disabled, password } = change;
+  if (role === undefined && disabled === undefined && password === undefined) return;
+  await store.kysely
+    .updateTable('account')
+    .set((eb) => ({
+      ...(role === undefined ? {} : { role }),
+      ...(disabled === undefined ? {} : { disabled: Number(disabled) }),
+      ...(password && {
+        password_hash: password.hash,
+        demo: 0,
+        password_changed_at_ms: nextChange(eb, eb.val(password.nowMs)),
+      }),
+    }))
+    .where('uid', '=', uid)
+    .execute();
 }
 
-/** Puts another hash in the place of one, unless somebody changed the password meanwhile. */
-export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>((db, p) =>
+/** Changes a password, unless somebody else changed it meanwhile. */
+export const replacePassword = statement<
+  Tables,
+  { uid: number; before: string; after: string; demo: 0 | 1; nowMs: number }
+>()((db, p) =>
+  db
+    .updateTable('account')
+    .set((eb) => ({
+      password_hash: p('after'),
+      demo: p('demo'),
+      password_changed_at_ms: nextChange(eb, p('nowMs')),
+    }))
+    .where('uid', '=', p('uid'))
+    .where('password_hash', '=', p('before')),
+);
+
+/** Now, or a millisecond after the change before, so that two changes never have the same time. */
+function nextChange(eb: ExpressionBuilder<Tables, 'account'>, nowMs: Expression<number>) {
+  return eb
+    .case()
+    .when('password_changed_at_ms', '>=', nowMs)
+    .then(eb('password_changed_at_ms', '+', 1))
+    .else(nowMs)
+    .end();
+}
+
+/** Replaces the hash of the same password, unless somebody changed the password meanwhile. */
+export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>()((db, p) =>
   db
     .updateTable('account')
     .set({ password_hash: p('after') })
@@ -134,13 +238,15 @@ export const replaceHash = statement<Tables, { uid: number; before: string; afte
     .where('password_hash', '=', p('before')),
 );
 
-function toAccount(row: AccountRow): StoredAccount {
+function toAccount(row: AccountWithTotp): StoredAccount {
   return {
     uid: row.uid,
     username: row.username,
     role: asRole(row.role),
     disabled: row.disabled !== 0,
     createdAtMs: row.created_at_ms,
+    passwordChangedAtMs: row.password_changed_at_ms,
+    totpEnabled: row.totp_enabled === 1,
     passwordHash: row.password_hash,
     demo: row.demo !== 0,
   };
@@ -150,50 +256,51 @@ function toAccount(row: AccountRow): StoredAccount {
  * Counts an attempt where fewer than ten failed after the cutoff: the oldest of the ten makes room. One statement, so
  * that attempts at the same moment, here or in another replica, cannot both take the last place.
  */
-export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>((db, p) =>
-  db
-    .insertInto('login_attempt')
-    .values({
-      login: p('login'),
-      at_0_ms: 0,
-      at_1_ms: 0,
-      at_2_ms: 0,
-      at_3_ms: 0,
-      at_4_ms: 0,
-      at_5_ms: 0,
-      at_6_ms: 0,
-      at_7_ms: 0,
-      at_8_ms: 0,
-      at_9_ms: p('nowMs'),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .column('login')
-        .doUpdateSet((eb) => ({
-          at_0_ms: eb.ref('login_attempt.at_1_ms'),
-          at_1_ms: eb.ref('login_attempt.at_2_ms'),
-          at_2_ms: eb.ref('login_attempt.at_3_ms'),
-          at_3_ms: eb.ref('login_attempt.at_4_ms'),
-          at_4_ms: eb.ref('login_attempt.at_5_ms'),
-          at_5_ms: eb.ref('login_attempt.at_6_ms'),
-          at_6_ms: eb.ref('login_attempt.at_7_ms'),
-          at_7_ms: eb.ref('login_attempt.at_8_ms'),
-          at_8_ms: eb.ref('login_attempt.at_9_ms'),
-          at_9_ms: eb.ref('excluded.at_9_ms'),
-        }))
-        .where('login_attempt.at_0_ms', '<=', p('cutoffMs')),
-    ),
+export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>()(
+  (db, p) =>
+    db
+      .insertInto('login_attempt')
+      .values({
+        login: p('login'),
+        at_0_ms: 0,
+        at_1_ms: 0,
+        at_2_ms: 0,
+        at_3_ms: 0,
+        at_4_ms: 0,
+        at_5_ms: 0,
+        at_6_ms: 0,
+        at_7_ms: 0,
+        at_8_ms: 0,
+        at_9_ms: p('nowMs'),
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column('login')
+          .doUpdateSet((eb) => ({
+            at_0_ms: eb.ref('login_attempt.at_1_ms'),
+            at_1_ms: eb.ref('login_attempt.at_2_ms'),
+            at_2_ms: eb.ref('login_attempt.at_3_ms'),
+            at_3_ms: eb.ref('login_attempt.at_4_ms'),
+            at_4_ms: eb.ref('login_attempt.at_5_ms'),
+            at_5_ms: eb.ref('login_attempt.at_6_ms'),
+            at_6_ms: eb.ref('login_attempt.at_7_ms'),
+            at_7_ms: eb.ref('login_attempt.at_8_ms'),
+            at_8_ms: eb.ref('login_attempt.at_9_ms'),
+            at_9_ms: eb.ref('excluded.at_9_ms'),
+          }))
+          .where('login_attempt.at_0_ms', '<=', p('cutoffMs')),
+      ),
 );
 
 /** The oldest of the ten; after the cutoff where no further attempt may be made. */
-export const oldestAttempt = statement<Tables, { login: string }, { at_0_ms: number }>((db, p) =>
+export const oldestAttempt = statement<Tables, { login: string }>()((db, p) =>
   db.selectFrom('login_attempt').select('at_0_ms').where('login', '=', p('login')),
 );
 
-export const clearAttempts = statement<Tables, { login: string }>((db, p) =>
+export const clearAttempts = statement<Tables, { login: string }>()((db, p) =>
   db.deleteFrom('login_attempt').where('login', '=', p('login')),
 );
 
-export const sweepAttempts = statement<Tables, { cutoffMs: number }>((db, p) =>
+export const sweepAttempts = statement<Tables, { cutoffMs: number }>()((db, p) =>
   db.deleteFrom('login_attempt').where('at_9_ms', '<=', p('cutoffMs')),
 );

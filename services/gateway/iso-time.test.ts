@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isoTime } from './iso-time.ts';
 
-test('a time reads as Date writes it', () => {
+test('a time has the format of Date.toISOString', () => {
   const times = fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 });
   const likely = fc.integer({ min: 0, max: 253_402_300_800_000 });
   fc.assert(
@@ -14,7 +14,7 @@ test('a time reads as Date writes it', () => {
   );
 });
 
-test('the ends of months and leap years are right', () => {
+test('month ends and leap years are correct', () => {
   for (let year = 1970; year < 2_410; year++) {
     for (const [month, day] of [
       [0, 1],

@@ -1,4 +1,4 @@
-/** The URL space of the API. `:id` and kin are as the router wants them. */
+/** The URL space of the API. `:id` and the like are in Fastify's syntax. */
 export const routes = {
   login: '/api/v1/auth/login',
   posts: '/api/v1/posts',
@@ -11,18 +11,44 @@ export const routes = {
   reanalysis: '/api/v1/posts/reanalyze/:jobId',
   exports: '/api/v1/exports',
   storedExport: '/api/v1/exports/:key',
-  /** The same where the slash of the key is not encoded. */
+  /** The same for a key whose slash is not encoded. */
   storedExportPlain: '/api/v1/exports/exports/:name',
   sentiment: '/api/v1/ml/sentiment',
   adminStatus: '/api/v1/admin/status',
 } as const;
 
-/** Everything below needs a token, known route or not. */
+/** Every address below needs a token, also one without a route. */
 export const protectedPrefix = '/api/v1';
 
-/** A path with its query; parameters without a value are left out. */
+/** The URL space of the pages. A form posts to the address that shows it. */
+export const pageRoutes = {
+  posts: '/',
+  newPost: '/posts/new',
+  post: '/posts/:id',
+  editPost: '/posts/:id/edit',
+  deletePost: '/posts/:id/delete',
+  importPosts: '/posts/import',
+  importRows: '/posts/import/rows',
+  exportPosts: '/posts/export',
+  storedExports: '/exports',
+  storedExport: '/exports/:name',
+  analysis: '/analysis',
+  reanalyses: '/analysis/reanalyses',
+  cancelReanalysis: '/analysis/reanalyses/:jobId/cancel',
+  sentiment: '/sentiment',
+  status: '/status',
+  signIn: '/sign-in',
+  signOut: '/sign-out',
+} as const;
+
+/** A path with a query. Parameters without a value are left out. */
 export function link(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return search === '' ? path : `${path}?${search}`;
+}
+
+/** The address of a page about one post. */
+export function postPath(route: 'post' | 'editPost' | 'deletePost', id: number): string {
+  return pageRoutes[route].replace(':id', String(id));
 }

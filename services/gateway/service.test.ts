@@ -6,10 +6,10 @@ import { readConfig } from '#kit/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startTestSystem } from '../testing.ts';
 import { gateway } from './service.ts';
-import { castOf, Person, refused } from './testing.ts';
+import { assertError, castOf, Person } from './testing.ts';
 
 describe('the key of the tokens', () => {
-  test('must be long, and be there in production', () => {
+  test('must be long enough, and is required in production', () => {
     const read = (environment: Record<string, string>) => () => readConfig(gateway.settings, environment);
     assert.throws(
       read({ GATEWAY_JWT_SECRET: 'a'.repeat(31) }),
@@ -21,7 +21,7 @@ describe('the key of the tokens', () => {
     assert.throws(read({ TRUST_PROXY: 'everybody' }), /TRUST_PROXY must be/);
   });
 
-  test('otherwise outlives a restart in a file of its owner', async () => {
+  test('is stored in a private file by default and survives a restart', async () => {
     const dataFolder = testFolder('gateway');
     const tokens = [];
     for (let start = 0; start < 2; start++) {
@@ -44,23 +44,23 @@ describe('X-Forwarded-For', () => {
 
   async function exhaust(stranger: Person): Promise<void> {
     for (let count = 0; count < 10; count++) {
-      refused(await guess(stranger, '192.0.2.1'), 401, 'INVALID_CREDENTIALS');
+      assertError(await guess(stranger, '192.0.2.1'), 401, 'INVALID_CREDENTIALS');
     }
-    refused(await guess(stranger, '192.0.2.1'), 429, 'RATE_LIMITED');
+    assertError(await guess(stranger, '192.0.2.1'), 429, 'RATE_LIMITED');
   }
 
-  test('counts for nothing from anybody', async () => {
+  test('is ignored by default', async () => {
     await using system = await startTestSystem();
     const stranger = new Person(system.url);
     await exhaust(stranger);
-    refused(await guess(stranger, '192.0.2.2'), 429, 'RATE_LIMITED');
+    assertError(await guess(stranger, '192.0.2.2'), 429, 'RATE_LIMITED');
   });
 
-  test('names the client where the proxy is trusted', async () => {
+  test('names the client if the proxy is trusted', async () => {
     await using system = await startTestSystem({ TRUST_PROXY: '127.0.0.1' });
     const stranger = new Person(system.url);
     await exhaust(stranger);
-    refused(await guess(stranger, '192.0.2.2'), 401, 'INVALID_CREDENTIALS');
-    refused(await guess(stranger, '192.0.2.2, 192.0.2.1'), 429, 'RATE_LIMITED');
+    assertError(await guess(stranger, '192.0.2.2'), 401, 'INVALID_CREDENTIALS');
+    assertError(await guess(stranger, '192.0.2.2, 192.0.2.1'), 429, 'RATE_LIMITED');
   });
 });

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { PageClient } from '#kit/testing/page-client.ts';
 import type { TestSystem } from '../testing.ts';
-import type { Post } from './post.ts';
+import type { Post } from './posts/post.ts';
 
 export const jwtSecret = 'the key of the tests, which is long enough';
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; what is in it, the test knows. */
+  /** The body as JSON. */
   readonly json: Json;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+// biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
 type Json = any;
 
 export interface CallOptions {
@@ -32,23 +34,23 @@ export class Person {
     this.token = token;
   }
 
-  get(path: string, headers?: Record<string, string>): Promise<Answer> {
+  get(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.call('GET', path, { headers });
   }
 
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.call('POST', path, { body, headers });
   }
 
-  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.call('PUT', path, { body, headers });
   }
 
-  delete(path: string, headers?: Record<string, string>): Promise<Answer> {
+  delete(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.call('DELETE', path, { headers });
   }
 
-  async call(method: string, path: string, { body, headers = {} }: CallOptions = {}): Promise<Answer> {
+  async call(method: string, path: string, { body, headers = {} }: CallOptions = {}): Promise<ApiResponse> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
     const response = await fetch(this.#address(path), {
       method,
@@ -59,10 +61,10 @@ export class Person {
       },
       body: (isRaw ? body : JSON.stringify(body)) as RequestInit['body'],
     });
-    return answerOf(response);
+    return toApiResponse(response);
   }
 
-  /** With header lines as they are, also twice the same. */
+  /** With header lines as they are, also duplicate ones. */
   raw(method: string, path: string, lines: readonly string[]): Promise<{ status: number; text: string }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
     const { host, hostname, port } = new URL(this.url);
@@ -91,7 +93,7 @@ export class Person {
   }
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function toApiResponse(response: Response): Promise<ApiResponse> {
   const text = await response.text();
   return {
     status: response.status,
@@ -115,15 +117,15 @@ export async function castOf({ url, passwords }: Pick<TestSystem, 'url' | 'passw
   return { alice, bob, charlie, stranger };
 }
 
-/** Asserts an error in its one shape and gives its fields. */
-export function refused(answer: Answer, status: number, code: string): Record<string, string> {
-  assert.equal(answer.status, status, answer.text);
-  const { error, meta, ...rest } = answer.json;
+/** Asserts that a response is an error, and gives its fields. */
+export function assertError(response: ApiResponse, status: number, code: string): Record<string, string> {
+  assert.equal(response.status, status, response.text);
+  const { error, meta, ...rest } = response.json;
   assert.deepEqual(rest, {});
   assert.deepEqual(Object.keys(error), ['code', 'message', 'fields']);
   assert.equal(error.code, code);
   assert.ok(error.message.length > 0);
-  assert.equal(meta.requestId, answer.headers.get('x-request-id'));
+  assert.equal(meta.requestId, response.headers.get('x-request-id'));
   assert.match(meta.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   return error.fields;
 }
@@ -139,4 +141,41 @@ export function mint(
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.');
   return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`;
+}
+
+const accounts = { alice: 'editor', bob: 'admin', charlie: 'viewer' } as const;
+
+/** A browser session: Alice edits, Bob administers, Charlie only reads. */
+export async function signedIn(system: TestSystem, person: keyof typeof accounts): Promise<PageClient> {
+  const client = new PageClient(system.url);
+  await client.open('/');
+  const username = accounts[person];
+  const { status } = await client.send('/sign-in', {
+    username,
+    password: system.passwords[username],
+    next: '/',
+  });
+  assert.equal(status, 303);
+  await client.open('/');
+  return client;
+}
+
+/** All three, signed in. */
+export async function visitorsOf(system: TestSystem) {
+  const [alice, bob, charlie] = await Promise.all([
+    signedIn(system, 'alice'),
+    signedIn(system, 'bob'),
+    signedIn(system, 'charlie'),
+  ]);
+  return { alice, bob, charlie };
+}
+
+/** The first result that is neither false nor undefined. Fails after ten seconds. */
+export async function until<T>(look: () => Promise<T>): Promise<Exclude<T, false | undefined>> {
+  for (let tries = 0; tries < 200; tries++) {
+    const seen = await look();
+    if (seen) return seen as Exclude<T, false | undefined>;
+    await setTimeout(50);
+  }
+  throw new Error('it did not happen within ten seconds');
 }

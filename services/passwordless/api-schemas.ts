@@ -1,69 +1,34 @@
 import { AppError } from '#kit/errors.ts';
 import { Type } from '#kit/schema.ts';
+import { sixDigits } from './codes.ts';
 
-const given = (options: object = {}) => Type.String({ minLength: 1, ...options });
-const jwt = given({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] });
-const opaque = given({ examples: ['b3BhcXVlIHRva2VuIG9mIDI1NiByYW5kb20gYml0cw'] });
-const instant = Type.String({ format: 'date-time' });
-const uuid = Type.String({ format: 'uuid' });
+const filled = (options: object) => Type.String({ minLength: 1, ...options });
 
-export const email = given({ examples: ['alice@example.com'] });
-export const Tokens = Type.Object({ access_token: jwt, refresh_token: opaque });
-export const RefreshToken = Type.Object({ refresh_token: opaque });
-export const Revocation = Type.Object({ token: opaque });
-export const SessionId = Type.Object({ id: Type.String() });
+export const email = filled({ examples: ['alice@example.com'] });
+export const opaqueToken = filled({ examples: ['b3BhcXVlIHRva2VuIG9mIDI1NiByYW5kb20gYml0cw'] });
+export const uuid = Type.String({ format: 'uuid' });
+export const instant = Type.String({ format: 'date-time' });
 
-export const Profile = Type.Object({
-  id: uuid,
-  email: Type.String({
-    description: 'A label that anybody may have given, unless email_verified',
-    examples: ['alice@example.com'],
-  }),
-  email_verified: Type.Boolean(),
-  created_at: instant,
-  totp: Type.Boolean({ description: 'Whether an authenticator app is set up' }),
-  passkeys: Type.Integer(),
-  recovery_codes: Type.Integer({ description: 'Those that are left' }),
-});
-
-export const SessionList = Type.Object({
-  sessions: Type.Array(
-    Type.Object({
-      id: uuid,
-      current: Type.Boolean({ description: 'The session of the token that asks' }),
-      amr: Type.Array(Type.String(), {
-        description: 'How the user signed in (RFC 8176)',
-        examples: [['email']],
-      }),
-      created_at: instant,
-      last_used_at: instant,
-      expires_at: instant,
-      address: Type.String({ examples: ['192.0.2.7'] }),
-      user_agent: Type.String({ examples: ['Firefox'] }),
-    }),
-  ),
+/** The response of every sign-in. */
+export const Tokens = Type.Object({
+  access_token: filled({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] }),
+  refresh_token: opaqueToken,
 });
 
 export function message<T extends string>(text: T) {
   return Type.Object({ message: Type.Literal(text) });
 }
 
-/** Six digits, also typed in groups: see {@link codeOf}. */
-export const Code = Type.String({ minLength: 1, examples: ['123456'] });
+/** Six digits; spaces and hyphens between them are ignored: see {@link codeOf}. */
+export const Code = filled({ examples: ['123456'] });
 
-export const VerifyMagic = Type.Object({
-  token: Type.Optional(Type.String()),
-  email: Type.Optional(email),
-  code: Type.Optional(Code),
-});
-
-/** The six digits of a code, also where they were typed in groups. */
+/** The six digits of a code, also if they were typed in groups. */
 export function codeOf(given: string): string {
-  const digits = given.replace(/[\s-]/g, '');
-  if (!/^[0-9]{6}$/.test(digits)) {
-    throw new AppError('invalid_input', 'code must be six digits', {
-      fields: { code: 'must be six digits' },
-    });
-  }
-  return digits;
+  const digits = sixDigits(given);
+  if (digits !== undefined) return digits;
+  throw new AppError('invalid_input', 'code must be six digits', { fields: { code: 'must be six digits' } });
+}
+
+export function isoTime(instantMs: number): string {
+  return new Date(instantMs).toISOString();
 }

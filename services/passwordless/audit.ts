@@ -1,13 +1,42 @@
 import type { Registry } from 'prom-client';
 import { type AuditFacts, AuditTrail } from '#kit/auth/audit.ts';
 import type { Clock } from '#kit/clock.ts';
-import type { Executor } from '#kit/db/index.ts';
+import { type Executor, statement } from '#kit/db/index.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import type { Log } from '#kit/log.ts';
-import { insertEvent } from './store-audit.ts';
+import type { Tables } from './store.ts';
 
-/** The names of the OWASP Logging Vocabulary, and `refresh_race` and those of factors, which are ours. */
-export type AuditEvent =
+const insertEvent = statement<
+  Tables,
+  {
+    id: string;
+    nowMs: number;
+    event: string;
+    userId: string | null;
+    sessionId: string | null;
+    address: string | null;
+  }
+>()((db, p) =>
+  db.insertInto('audit_event').values({
+    id: p('id'),
+    at_ms: p('nowMs'),
+    event: p('event'),
+    user_id: p('userId'),
+    session_id: p('sessionId'),
+    address: p('address'),
+  }),
+);
+
+export const deleteOldEvents = statement<Tables, { beforeMs: number }>()((db, p) =>
+  db
+    .deleteFrom('audit_event')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('audit_event').select('id').where('at_ms', '<', p('beforeMs')).limit(500),
+    ),
+);
+
+/** Names of the OWASP Logging Vocabulary. `refresh_race` and the names about sign-in methods are ours. */
+type AuditEvent =
   | 'user_created'
   | 'user_verified'
   | 'user_deleted'
@@ -28,7 +57,7 @@ export type AuditEvent =
   | 'passkey_removed'
   | 'passkey_cloned';
 
-/** One row besides. No e-mail address, no token, no code is in it. */
+/** Also writes each event to a table, without e-mail addresses, tokens and codes. */
 export class Audit extends AuditTrail<AuditEvent> {
   readonly #clock: Clock;
 
@@ -38,7 +67,7 @@ export class Audit extends AuditTrail<AuditEvent> {
     this.#clock = clock;
   }
 
-  /** Notes it, and keeps it in the caller's transaction. */
+  /** Logs and counts the event, and stores it in the caller's transaction. */
   async record(session: Executor, event: AuditEvent, facts: AuditFacts): Promise<void> {
     this.note(event, facts);
     await insertEvent.run(session, {

@@ -1,17 +1,13 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Log } from '#kit/log.ts';
-import { failuresKeptMs } from './attempts.ts';
-import { deleteOldFailures } from './store-attempts.ts';
-import {
-  deleteIdleUsers,
-  deleteOldEvents,
-  deleteOldPending,
-  deleteOldSessionsBefore,
-} from './store-cleanup.ts';
-import { deleteOldLinks } from './store-magic.ts';
-import { deleteExpiredCeremonies } from './store-passkeys.ts';
-import type { Tables } from './tables.ts';
+import { deleteOldEvents } from './audit.ts';
+import { deleteExpiredLinks } from './magic-links/index.ts';
+import { deleteExpiredCeremonies } from './passkeys/index.ts';
+import { deleteExpiredSessions } from './sessions/index.ts';
+import type { Tables } from './store.ts';
+import { deletePendingSecrets } from './totp/index.ts';
+import { deleteIdleUsers, deleteOldFailures, failuresKeptMs } from './users/index.ts';
 
 interface CleanupOptions {
   readonly database: Database<Tables>;
@@ -22,10 +18,10 @@ interface CleanupOptions {
 
 const everyMs = 60_000;
 const dayMs = 86_400_000;
-/** Until then a link or a token that comes late is told that it has expired, rather than that it is unknown. */
+/** Expired links and tokens are kept this long, so that the error says that they expired and not that they are unknown. */
 const graceMs = dayMs;
 
-/** Removes what is over, a slice of each kind at a time; several processes may do it at once. */
+/** Deletes expired rows of all features, a limited number at a time. Several processes may do it at once. */
 export class Cleanup {
   readonly #options: CleanupOptions;
 
@@ -36,21 +32,21 @@ export class Cleanup {
   async run(): Promise<void> {
     const { database, clock, auditDays } = this.#options;
     const nowMs = clock.now();
-    await deleteOldLinks.run(database, { beforeMs: nowMs - graceMs });
-    await deleteOldSessionsBefore.run(database, { beforeMs: nowMs - graceMs });
+    await deleteExpiredLinks.run(database, { beforeMs: nowMs - graceMs });
+    await deleteExpiredSessions.run(database, { beforeMs: nowMs - graceMs });
     await deleteExpiredCeremonies.run(database, { nowMs });
-    await deleteOldPending.run(database, { beforeMs: nowMs - dayMs });
+    await deletePendingSecrets.run(database, { beforeMs: nowMs - dayMs });
     await deleteIdleUsers.run(database, { beforeMs: nowMs - dayMs });
     await deleteOldFailures.run(database, { beforeMs: nowMs - failuresKeptMs });
     await deleteOldEvents.run(database, { beforeMs: nowMs - auditDays * dayMs });
   }
 
-  /** Runs every minute until disposed of, and then ends what it is at. */
-  repeating(): AsyncDisposable {
+  /** Runs every minute. Disposing of it waits for the current run. */
+  start(): AsyncDisposable {
     let running: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {
       running = this.run().catch((error) =>
-        this.#options.log.error({ err: error }, 'what is over could not be removed'),
+        this.#options.log.error({ err: error }, 'expired rows could not be deleted'),
       );
     }, everyMs).unref();
     return {

@@ -4,23 +4,25 @@ import { type Environment, refuse, type Settings } from '#kit/config.ts';
 import type { Log } from '#kit/log.ts';
 
 const prefix = 'PASSWORDLESS_';
-const usualFiles = ['config.toml', 'config.json'];
-/** One of these says all about where data is kept, one of those all about the mail server: who names one, means no other source. */
+const defaultFiles = ['config.toml', 'config.json'];
+// If the environment has one of a group, the settings of that group in weaker sources are ignored.
 const database = ['DATABASE_PATH', 'DATABASE_URL'];
 const mailServer = ['SMTP_HOST', 'SMTP_PORT', 'SMTP_USERNAME', 'SMTP_PASSWORD'];
 
 /**
- * The environment, and beneath it the configuration file: the one that CONFIG_PATH names, else config.toml or config.json in the current
- * folder. A key of the file is the setting in lower case without its prefix. Beneath both are the settings of the whole suite.
+ * Reads settings from the environment, then from the configuration file, then from the settings of the whole suite. The file is the one in
+ * CONFIG_PATH, else config.toml or config.json in the current folder. Its keys are the settings in lower case, without their prefix.
  */
-export function withConfigFile(settings: Settings, environment: Environment, log?: Log): Environment {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
-  const file = read(settings, given.CONFIG_PATH, log);
-  const chosen = { ...without(file, given), ...given };
-  return { ...suiteSettings(chosen), ...chosen };
+export function withConfigFile(settings: Settings): (environment: Environment, log?: Log) => Environment {
+  return (environment, log) => {
+    const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
+    const file = read(settings, given.CONFIG_PATH, log);
+    const chosen = { ...without(file, given), ...given };
+    return { ...suiteSettings(chosen), ...chosen };
+  };
 }
 
-/** The file under the names of the environment, but what the environment says in any form. */
+/** The settings of the file that the environment does not have, not even as NAME_FILE. */
 function without(file: Record<string, string>, given: Environment): Record<string, string> {
   const isGiven = (key: string) =>
     given[prefix + key] !== undefined || given[`${prefix}${key}_FILE`] !== undefined;
@@ -32,7 +34,7 @@ function without(file: Record<string, string>, given: Environment): Record<strin
   return Object.fromEntries(left);
 }
 
-/** The mail server of the suite, where nothing names another: its password is for nobody else. */
+/** The mail server of the suite, unless another one is set: its password must not go to another server. */
 function suiteSettings(chosen: Environment): Record<string, string> {
   if (chosen[`${prefix}SMTP_HOST`] !== undefined) return {};
   const names = [...mailServer, 'SMTP_PASSWORD_FILE'].filter((name) => chosen[name] !== undefined);
@@ -40,7 +42,7 @@ function suiteSettings(chosen: Environment): Record<string, string> {
 }
 
 function read(settings: Settings, path: string | undefined, log: Log | undefined): Record<string, string> {
-  const file = path ?? usualFiles.find((name) => existsSync(name));
+  const file = path ?? defaultFiles.find((name) => existsSync(name));
   if (file === undefined) return {};
   const found: Record<string, string> = {};
   const problems: Record<string, string> = {};
@@ -57,21 +59,21 @@ function read(settings: Settings, path: string | undefined, log: Log | undefined
     }
   }
   refuse(problems);
-  if (unknown.length > 0) log?.warn({ file, unknown }, 'the configuration file has keys that mean nothing');
+  if (unknown.length > 0) log?.warn({ file, unknown }, 'the configuration file has unknown keys');
   return found;
 }
 
-function parse(file: string, isUsual: boolean): Record<string, unknown> {
-  const name = isUsual ? file : 'CONFIG_PATH';
+function parse(file: string, isDefault: boolean): Record<string, unknown> {
+  const name = isDefault ? file : 'CONFIG_PATH';
   try {
     const text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
     const value: unknown = file.endsWith('.json') ? JSON.parse(text) : parseToml(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-    return refuse({ [name]: `(${file}) must hold keys and values` }) as never;
+    return refuse({ [name]: `(${file}) must contain keys and values` }) as never;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'CONFIG' || (error as { reason?: string }).reason === 'CONFIG') throw error;
-    // A parser may quote what it stumbled over, which may be a secret: its first line says where.
+    // A parser may quote the faulty line, which may hold a secret, so only its place is shown.
     const problem = code
       ? `cannot be read: ${code}`
       : `is not well-formed: ${placeOf(error as Error, message)}`;

@@ -7,9 +7,8 @@ import type { Environment } from '#kit/config.ts';
 import { createLog } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { databaseOptions } from './database.ts';
 import { passwordless } from './service.ts';
-import { startService } from './testing.ts';
+import { databaseOptionsOf, startService } from './testing.ts';
 
 const folder = testFolder('passwordless-config');
 const octavo = join(import.meta.dirname, '../../bin/octavo.js');
@@ -63,7 +62,7 @@ test('every specified key is read from TOML and from JSON', async () => {
   }
 });
 
-test('the environment comes before the file, the file before the suite, the suite before defaults', async () => {
+test('the environment wins over the file, the file over the suite, the suite over defaults', async () => {
   const CONFIG_PATH = await fileOf(
     'some.toml',
     tomlOf({ email_from: 'file@example.com', smtp_host: '', access_token_expiry_seconds: 60 }),
@@ -83,7 +82,7 @@ test('the environment comes before the file, the file before the suite, the suit
   assert.equal(config.PASSWORDLESS_REFRESH_TOKEN_EXPIRY_SECONDS, 604_800);
 });
 
-test('the password of the suite does not go to a mail server that was named otherwise', async () => {
+test('the password of the suite is not sent to another mail server', async () => {
   const CONFIG_PATH = await fileOf('mail.toml', tomlOf({ smtp_host: 'own.example.com' }));
   const suite = { SMTP_HOST: 'suite.example.com', SMTP_USERNAME: 'suite', SMTP_PASSWORD: 'secret' };
   const { config } = read({ CONFIG_PATH, ...suite });
@@ -93,10 +92,10 @@ test('the password of the suite does not go to a mail server that was named othe
   assert.equal(config.PASSWORDLESS_SMTP_PORT, 587);
 });
 
-test('where data is kept follows the same order', async () => {
+test('the place of the database follows the same order', async () => {
   const inFile = await fileOf('path.toml', tomlOf({ database_path: join(folder, 'own.sqlite') }));
   const context = { dataFolder: folder } as never;
-  const optionsOf = (environment: Environment) => databaseOptions(read(environment).config, context);
+  const optionsOf = (environment: Environment) => databaseOptionsOf(read(environment).config, context);
   const suite = 'postgres://suite/db';
   assert.equal(optionsOf({ DATABASE_URL: suite }).url, suite);
   const own = optionsOf({ CONFIG_PATH: inFile, DATABASE_URL: suite });
@@ -107,7 +106,7 @@ test('where data is kept follows the same order', async () => {
   assert.throws(() => optionsOf(both), /PASSWORDLESS_DATABASE_PATH must not be set together/);
 });
 
-test('secrets can be read from files, and the environment wins there too', async () => {
+test('secrets can be read from files, and the environment wins over them', async () => {
   const smtp_password_file = await fileOf('password', 'from a file\n');
   const CONFIG_PATH = await fileOf('secrets.toml', tomlOf({ smtp_password_file }));
   assert.equal(read({ CONFIG_PATH }).config.PASSWORDLESS_SMTP_PASSWORD, 'from a file');
@@ -117,7 +116,7 @@ test('secrets can be read from files, and the environment wins there too', async
   assert.equal(given.config.PASSWORDLESS_SMTP_PASSWORD, 'from another');
 });
 
-test('an unknown key warns, by its name alone', async () => {
+test('an unknown key logs a warning with its name only', async () => {
   const CONFIG_PATH = await fileOf('typo.toml', tomlOf({ jwt_secrets: 'hush', JWT_SECRET: 'hush' }));
   const { lines } = read({ CONFIG_PATH });
   assert.deepEqual(
@@ -127,7 +126,7 @@ test('an unknown key warns, by its name alone', async () => {
   assert.doesNotMatch(JSON.stringify(lines), /hush/);
 });
 
-test('what cannot be used is refused by its key, and nothing secret is quoted', async () => {
+test('an invalid value is refused with its key, and secrets are not shown', async () => {
   const cases: [string, string, RegExp][] = [
     [
       'bad.toml',
@@ -138,7 +137,7 @@ test('what cannot be used is refused by its key, and nothing secret is quoted', 
     ['table.toml', '[jwt_secret]\nhush = "hush"', /jwt_secret \(.*\) must be text/],
     ['broken.toml', 'jwt_secret = "hush', /CONFIG_PATH \(.*\) is not well-formed: line 1/],
     ['broken.json', '{"jwt_secret": "hush', /CONFIG_PATH \(.*\) is not well-formed/],
-    ['list.json', '[]', /CONFIG_PATH \(.*\) must hold keys and values/],
+    ['list.json', '[]', /CONFIG_PATH \(.*\) must contain keys and values/],
   ];
   for (const [name, text, expected] of cases) {
     const CONFIG_PATH = await fileOf(name, text);
@@ -158,7 +157,7 @@ test('what cannot be used is refused by its key, and nothing secret is quoted', 
   );
 });
 
-test('a secret under 32 characters ends the start with status 78, and so does none in production', async (context) => {
+test('a secret under 32 characters, or none in production, exits with status 78', async (context) => {
   const short = { environment: { PASSWORDLESS_JWT_SECRET: 'x'.repeat(31) } };
   await assert.rejects(startService(context, { databaseUrl: undefined }, short), {
     reason: 'CONFIG',
@@ -188,14 +187,14 @@ test('a secret under 32 characters ends the start with status 78, and so does no
   assert.match(missing.stderr, /PASSWORDLESS_JWT_SECRET .*is required/);
 });
 
-test('the file of the data is for its owner alone, and is where the setting says', async (context) => {
+test('the database file is readable by its owner only, and is where the setting says', async (context) => {
   const path = join(folder, 'kept', 'sign-in.sqlite');
   const environment = { PASSWORDLESS_DATABASE_PATH: path };
   await startService(context, { databaseUrl: undefined }, { environment });
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test('a secret of its own is made once and kept for its owner alone', async (context) => {
+test('a secret is generated once and readable by its owner only', async (context) => {
   const environment = { PASSWORDLESS_JWT_SECRET: '' };
   const { dataFolder } = await startService(context, { databaseUrl: undefined }, { environment });
   const file = join(dataFolder, 'passwordless.secret');
@@ -203,7 +202,7 @@ test('a secret of its own is made once and kept for its owner alone', async (con
   assert.equal((await readFile(file, 'utf8')).trim().length, 43);
 });
 
-test('octavo config shows what the file says, but no secret', async () => {
+test('octavo config shows the settings of the file, but no secret', async () => {
   const CONFIG_PATH = await fileOf('shown.toml', tomlOf(reference));
   const { stdout } = spawnSync(process.execPath, [octavo, 'config', 'passwordless'], {
     cwd: folder,

@@ -1,9 +1,14 @@
 import { hkdfSync } from 'node:crypto';
+import { join } from 'node:path';
+import { storedSecret } from '#kit/auth/stored-secret.ts';
+import { refuse } from '#kit/config.ts';
+import type { ServiceContext } from '#kit/service.ts';
+import type { PasswordlessConfig } from './settings.ts';
 
-/** What a key is for: none serves two purposes. */
-export type KeyUse = 'jwt' | 'totp-enc' | 'decoy' | 'code-hmac' | 'queue' | 'session' | 'refresh';
+/** The purpose of a key. No key has two. */
+type KeyUse = 'jwt' | 'totp-enc' | 'decoy' | 'code-hmac' | 'queue' | 'session' | 'refresh';
 
-/** The keys of the service, all derived from `jwt_secret` by HKDF-SHA-256 (RFC 5869) without salt, the use as info. */
+/** The keys of the service, derived from `jwt_secret` by HKDF-SHA-256 (RFC 5869), without salt and with the use as info. */
 export class Keys {
   readonly #secret: string;
   readonly #previousSecret: string | undefined;
@@ -18,12 +23,12 @@ export class Keys {
     return derive(this.#secret, use);
   }
 
-  /** The key of the former secret, with which older things may have been made. */
+  /** The key derived from the previous secret, for what was made with it. */
   previous(use: KeyUse): Buffer | undefined {
     return this.#previousSecret === undefined ? undefined : derive(this.#previousSecret, use);
   }
 
-  /** The current key and, if there is one, the former. */
+  /** The current key and, if there is one, the previous key. */
   all(use: KeyUse): [Buffer, ...Buffer[]] {
     const previous = this.previous(use);
     return previous ? [this.current(use), previous] : [this.current(use)];
@@ -32,4 +37,24 @@ export class Keys {
 
 function derive(secret: string, use: KeyUse): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', use, 32));
+}
+
+const secretCharactersMin = 32;
+
+/**
+ * Refuses a secret that is too short. Outside production, a missing secret is generated and stored in the data folder, so that tokens and
+ * stored secrets stay valid after a restart.
+ */
+export async function openKeys(config: PasswordlessConfig, context: ServiceContext): Promise<Keys> {
+  const { PASSWORDLESS_JWT_SECRET: given, PASSWORDLESS_JWT_SECRET_PREVIOUS: previous } = config;
+  const problem = `must be at least ${secretCharactersMin} characters (jwt_secret)`;
+  const isShort = given !== undefined && [...given].length < secretCharactersMin;
+  refuse({
+    ...(isShort ? { PASSWORDLESS_JWT_SECRET: problem } : {}),
+    ...(given === undefined && context.environment === 'production'
+      ? { PASSWORDLESS_JWT_SECRET: `(jwt_secret) is required with NODE_ENV=production` }
+      : {}),
+  });
+  const secret = given ?? (await storedSecret(join(context.dataFolder, 'passwordless.secret')));
+  return new Keys(secret, previous);
 }

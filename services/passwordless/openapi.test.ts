@@ -30,14 +30,14 @@ test('the document passes the linter', async () => {
   assert.match(document.openapi, /^3\.1\./);
 });
 
-test('every address of the API is in it', () => {
+test('it has every route of the API', () => {
   for (const route of Object.values(routes)) {
     const path = route.replace(/:(\w+)/g, '{$1}');
     assert.ok(document.paths[path], path);
   }
 });
 
-test('every operation has a summary, and every answer its shape and an example', () => {
+test('every operation has a summary, and every response has a schema and an example', () => {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { summary, requestBody, responses }] of Object.entries(operations)) {
       const name = `${method} ${path}`;

@@ -9,7 +9,7 @@ const browser = testBrowser();
 const world = { databaseUrl: undefined };
 
 describe('in a browser', { skip: browser.skip }, () => {
-  test('a passkey is added, named, signs in by its button, and is removed, without anything in the way', async (context) => {
+  test('a passkey is added, renamed, signs in by the button, and is removed, without accessibility problems', async (context) => {
     const { service, baseUrl } = await startForBrowser(context);
     const { page, complaints, barriers } = await browser.open({ baseUrl, widthPx: 390 });
     const authenticator = await virtualAuthenticator(page);
@@ -29,7 +29,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByText('The passkey “Work laptop” is added.').waitFor();
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByText('This device has a passkey for you already.').waitFor();
+    await page.getByText('This device already has a passkey for you.').waitFor();
     await page.getByRole('link', { name: 'Rename Work laptop' }).click();
     assert.deepEqual(await barriers(), []);
     await page.getByLabel('Name').fill('Old laptop');
@@ -47,7 +47,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('a browser offers the passkey by itself, where addresses are offered', async (context) => {
+  test('a browser offers the passkey in the e-mail field', async (context) => {
     const { service, baseUrl } = await startForBrowser(context);
     const { page, complaints } = await browser.open({ baseUrl });
     await virtualAuthenticator(page);
@@ -61,7 +61,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('a clone is refused, and the page says so', async (context) => {
+  test('a cloned passkey is refused, and the page says so', async (context) => {
     const { service, baseUrl } = await startForBrowser(context);
     const { page } = await browser.open({ baseUrl });
     const original = await virtualAuthenticator(page);
@@ -87,7 +87,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.equal(service.lines.filter(({ event }) => event === 'passkey_cloned').length > 0, true);
   });
 
-  test('at another address than the one it is set up for the page says where passkeys hold', async (context) => {
+  test('at an address it is not set up for, the page says where passkeys work', async (context) => {
     const { service } = await startForBrowser(context);
     const { page } = await browser.open({ baseUrl: service.url.replace('localhost', '127.0.0.1') });
     await virtualAuthenticator(page);
@@ -96,7 +96,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByText('Passkeys do not work at http://127.0.0.1').waitFor();
   });
 
-  test('an authenticator app is set up by what the page shows, and recovery codes are shown once', async (context) => {
+  test('an authenticator app is set up with what the page shows, and recovery codes are shown once', async (context) => {
     const { service, baseUrl } = await startForBrowser(context);
     const { page, complaints, barriers } = await browser.open({ baseUrl, colorScheme: 'dark' });
     await enterByLink(service, page, alice);
@@ -107,17 +107,17 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     await page.getByRole('link', { name: 'Cancel' }).click();
-    await page.getByRole('button', { name: 'Make codes' }).click();
-    await page.getByText('they are not shown again').waitFor();
+    await page.getByRole('button', { name: 'Create codes' }).click();
+    await page.getByText('They are not shown again').waitFor();
     assert.deepEqual(await barriers(), []);
-    await page.getByRole('link', { name: 'I have kept them' }).click();
+    await page.getByRole('link', { name: 'I have saved them' }).click();
     await page.getByText('10 codes left').waitFor();
     assert.deepEqual(await barriers(), []);
     const others = complaints.filter((each) => !each.includes('400'));
     assert.deepEqual(others, []);
   });
 
-  test('without scripts no passkey is offered, and everything else works', async (context) => {
+  test('without scripts, passkeys are not offered and everything else works', async (context) => {
     const { service, baseUrl } = await startForBrowser(context);
     const { page } = await browser.open({ baseUrl, javaScript: false });
     await page.goto('/');
@@ -127,7 +127,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByText('Passkeys need JavaScript').waitFor();
   });
 
-  test('nothing keeps anybody out, wide or narrow, light or dark', async (context) => {
+  test('no accessibility problems, wide or narrow, light or dark', async (context) => {
     const service = await startService(context, world);
     const visits = [
       { widthPx: 1280, colorScheme: 'light', paths: ['/', '/sign-in/authenticator'] },

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PageClient } from '#kit/testing/page-client.ts';
+import { authenticator, register } from './passkeys/testing.ts';
 import { alice, appCode, onBothDatabases, startService } from './testing.ts';
 import { codeOf, linkIn, signedIn } from './testing-pages.ts';
-import { authenticator, register } from './testing-passkeys.ts';
 
 await onBothDatabases((world) => {
   describe('without scripts', () => {
-    test('a link signs in after its button was pressed, once, whoever looked at it before', async (context) => {
+    test('a link signs in once, after its button is pressed, even if it was looked at before', async (context) => {
       const service = await startService(context, world);
       const client = new PageClient(service.url);
       assert.match((await client.open('/')).html, /Mail me a link/);
@@ -38,10 +38,10 @@ await onBothDatabases((world) => {
       await late.open(link);
       const again = await late.send('/sign-in/link', { token });
       assert.equal(again.status, 401);
-      assert.match(again.html, /was used or has expired/);
+      assert.match(again.html, /was already used or has expired/);
     });
 
-    test('a link from another site is shown after a detour, so that who is signed in stays so', async (context) => {
+    test('a link from another site is shown after a redirect, so that a signed-in user stays signed in', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       const cookies = new Map(client.cookies);
@@ -54,7 +54,7 @@ await onBothDatabases((world) => {
       assert.match((await client.open('/')).html, /Passkeys/);
     });
 
-    test('the code of the mail signs in, in groups too', async (context) => {
+    test('the code of the mail signs in, also if it is typed in groups', async (context) => {
       const service = await startService(context, world);
       const client = new PageClient(service.url);
       await client.open('/');
@@ -63,13 +63,13 @@ await onBothDatabases((world) => {
       const wrong = code === '000000' ? '111111' : '000000';
       const refused = await client.send('/sign-in/code', { email: alice, code: wrong });
       assert.equal(refused.status, 401);
-      assert.match(refused.html, /Code is wrong, was used, or has expired/);
+      assert.match(refused.html, /Code is wrong, already used, or expired/);
       const typed = `${code.slice(0, 3)} ${code.slice(3)}`;
       assert.equal((await client.send('/sign-in/code', { email: alice, code: typed })).status, 303);
       assert.match((await client.open('/')).html, /Sign out everywhere/);
     });
 
-    test('what is wrong is said beside the field, and what was typed stays', async (context) => {
+    test('errors are shown at the field, and what was typed stays', async (context) => {
       const service = await startService(context, world);
       const client = new PageClient(service.url);
       await client.open('/');
@@ -86,13 +86,13 @@ await onBothDatabases((world) => {
         ['/sign-in/authenticator', { email: alice, code: '123456' }, 401, /Code is wrong/],
         ['/sign-in/recovery', { email: 'x', code: 'AAAA' }, 400, /E-mail must be an address/],
         ['/sign-in/recovery', { email: alice, code: 'AAAA' }, 401, /Code is wrong/],
-        ['/sign-in/link', { token: 'x' }, 401, /was used or has expired/],
+        ['/sign-in/link', { token: 'x' }, 401, /was already used or has expired/],
         ['/account/sessions/end', { id: 'x' }, 401, /Sign in/],
       ];
       for (const [path, fields, status, words] of cases) {
-        const answer = await client.send(path, fields);
-        assert.equal(answer.status, status, path);
-        assert.match(answer.html, words);
+        const response = await client.send(path, fields);
+        assert.equal(response.status, status, path);
+        assert.match(response.html, words);
       }
       assert.equal((await client.send('/sign-in', { email: alice, _csrf: 'x' })).status, 403);
       const elsewhere = await client.send('/sign-in', { email: alice }, { 'sec-fetch-site': 'cross-site' });
@@ -100,7 +100,7 @@ await onBothDatabases((world) => {
       assert.deepEqual(await service.mails(), []);
     });
 
-    test('forms count for the limits of the API', async (context) => {
+    test('forms count toward the limits of the API', async (context) => {
       const environment = { PASSWORDLESS_LIMIT_VERIFY_PER_IP: '2', PASSWORDLESS_LIMIT_MAGIC_PER_IP: '1' };
       const service = await startService(context, world, { environment });
       const client = new PageClient(service.url);
@@ -116,7 +116,7 @@ await onBothDatabases((world) => {
       assert.equal((await service.mails()).length, 1);
     });
 
-    test('sessions are ended from the list', async (context) => {
+    test('sessions can be ended from the list', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       service.clock.advance(1_000);
@@ -130,7 +130,7 @@ await onBothDatabases((world) => {
       assert.match((await client.open('/')).html, /Mail me a link/);
     });
 
-    test('an expired token is renewed without a word, and the end of a session is told', async (context) => {
+    test('an expired token is refreshed silently, and the end of a session is shown', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       service.clock.advance(900_000);
@@ -139,7 +139,7 @@ await onBothDatabases((world) => {
       assert.match((await client.open('/')).html, /Your session has ended/);
     });
 
-    test('long after signing in nothing is changed before signing in again, which takes the place of the session', async (context) => {
+    test('a while after signing in, changes require signing in again, which replaces the session', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       service.clock.advance(600_001);
@@ -147,9 +147,9 @@ await onBothDatabases((world) => {
       assert.match(html, /Sign in again/);
       assert.doesNotMatch(html, /Add a passkey|Set up|Make codes|Delete account/);
       for (const path of ['/account/authenticator', '/account/recovery-codes', '/account/delete']) {
-        const answer = await client.send(path, {});
-        assert.equal(answer.status, 401, path);
-        assert.match(answer.html, /Sign in again to change how you sign in/);
+        const response = await client.send(path, {});
+        assert.equal(response.status, 401, path);
+        assert.match(response.html, /Sign in again to change how you sign in/);
       }
       assert.match((await client.open('/sign-in')).html, new RegExp(`value="${alice}"`));
       await client.send('/sign-in', { email: alice });
@@ -162,7 +162,7 @@ await onBothDatabases((world) => {
       assert.equal(sessionIds(page).length, 1);
     });
 
-    test('an authenticator app is set up by a code of it, signs in, and is removed', async (context) => {
+    test('an authenticator app is set up with a code, signs in, and is removed', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       const begun = await client.send('/account/authenticator', {});
@@ -192,7 +192,7 @@ await onBothDatabases((world) => {
       assert.match((await client.open('/')).html, /The authenticator app is removed/);
     });
 
-    test('recovery codes are shown once and sign in once each', async (context) => {
+    test('recovery codes are shown once, and each signs in once', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       const { html } = await client.send('/account/recovery-codes', {});
@@ -210,7 +210,7 @@ await onBothDatabases((world) => {
       assert.equal((await enter()).status, 401);
     });
 
-    test('who never used a link is told what that means, and keeps what they have by using one', async (context) => {
+    test('an unverified user is told what that means, and keeps their sign-in methods by using a link', async (context) => {
       const service = await startService(context, world);
       const { secret } = (await service.post('/totp/enroll', { email: alice })).json;
       const client = new PageClient(service.url);
@@ -229,16 +229,16 @@ await onBothDatabases((world) => {
       assert.match(page, /set up<\/span>/);
     });
 
-    test('an account is deleted after a question', async (context) => {
+    test('an account is deleted after a confirmation', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       assert.match((await client.open('/account/delete')).html, /Delete the account of alice@example\.com\?/);
       assert.equal((await client.send('/account/delete', {})).status, 303);
-      assert.match((await client.open('/')).html, /The account is deleted/);
+      assert.match((await client.open('/')).html, /Your account is deleted/);
       assert.deepEqual(await service.database.kysely.selectFrom('user').selectAll().execute(), []);
     });
 
-    test('a passkey is named and removed, by its owner alone', async (context) => {
+    test('a passkey is renamed and removed by its owner only', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       const { access_token: token } = await service.signIn(alice);
@@ -261,7 +261,7 @@ await onBothDatabases((world) => {
       assert.match((await client.open('/')).html, /is removed/);
     });
 
-    test('tokens never reach the page, and it is small and strict', async (context) => {
+    test('tokens never reach the page, which is small and has a strict policy', async (context) => {
       const service = await startService(context, world);
       const client = await signedIn(service, alice);
       for (const path of ['/', '/sign-in', '/account/delete']) {

@@ -1,35 +1,128 @@
-import { loadAssets } from '#kit/html/assets.ts';
-import { type PageAnswer, servePages } from '#kit/html/pages.ts';
-import { addAccountPages } from './pages/account.ts';
-import { addAuthenticatorPages } from './pages/authenticator.ts';
-import { addEntryPages } from './pages/entry.ts';
-import { showLanding } from './pages/link.ts';
-import { addMailPages } from './pages/mails.ts';
-import type { PageParts } from './pages/parts.ts';
-import { addPasskeyPages } from './pages/passkeys.ts';
-import { frameOf } from './pages/reader.ts';
-import type { TokenPair } from './session.ts';
-import { errorPage } from './views/error.ts';
+import type { Visitor } from '#kit/auth/visitor.ts';
+import { AppError } from '#kit/errors.ts';
+import { linkButton } from '#kit/html/blocks.ts';
+import { isRefusal } from '#kit/html/form-problem.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { type Frame, standalone } from '#kit/html/layout.ts';
+import type { PageAccess } from '#kit/html/pages.ts';
+import type { Visit } from '#kit/html/visit.ts';
+import type { HttpError } from '#kit/http/options.ts';
+import { visitorOf } from '#kit/http/visitor.ts';
+import type { Factors } from './account/index.ts';
+import { signInPage } from './pages-sign-in.ts';
+import { pageRoutes } from './routes.ts';
+import type { Caller, Sessions, TokenPair } from './sessions/index.ts';
 
-/** Adds the pages, for people what the API is for programs; gives what a browser is shown that follows a magic link. */
-export function addPages(parts: PageParts) {
-  const answer: PageAnswer<TokenPair> = servePages<TokenPair>(
-    parts.app,
-    {
-      name: 'passwordless',
-      secret: parts.secret,
-      sessionSeconds: parts.sessionSeconds,
-      clock: parts.clock,
-      assets: loadAssets(new URL('assets/', import.meta.url)),
-      errorPage: (visit, error) => errorPage(frameOf(visit, parts), error, visit.request.id),
+/** A request for a page. The cookie holds the tokens of the user. */
+export type PageVisit = Visit<TokenPair>;
+
+/** A visit of a signed-in user. */
+interface SignedInVisit {
+  readonly visit: PageVisit;
+  readonly caller: Caller;
+}
+
+/** What the pages of every feature need. */
+export interface PageContext {
+  /** What surrounds a page; with the name of the user where they are given. */
+  frameOf(visit: PageVisit, caller?: Caller): Frame;
+  /** The signed-in user, if any. */
+  callerOf(visit: PageVisit): Promise<Caller | undefined>;
+  /** Lets signed-in users through. Others get the sign-in form: see {@link errorPage}. */
+  readonly signedIn: Exclude<PageAccess<TokenPair, SignedInVisit>, 'public'>;
+}
+
+export function createPageContext(options: {
+  readonly sessions: Sessions;
+  /** The name that users know the service by. */
+  readonly serviceName: string;
+  /** Whether there are pages that show the mails. */
+  readonly showsMails: boolean;
+}): PageContext {
+  const { sessions, serviceName, showsMails } = options;
+  const navigation = [
+    { href: pageRoutes.home, label: 'Account', icon: 'lock' },
+    ...(showsMails ? [{ href: pageRoutes.mails, label: 'Mails', icon: 'inbox' } as const] : []),
+    { href: '/docs', label: 'API', icon: 'list' },
+  ] as const;
+  const callerOf = (visit: PageVisit) => callerOfVisit(visit, sessions);
+  return {
+    callerOf,
+    frameOf: (visit, caller) => ({
+      ...visit.frame(),
+      service: serviceName,
+      navigation,
+      account: caller && {
+        name: caller.user.email,
+        detail: caller.user.isVerified ? 'Signed in' : 'Not verified yet',
+        signOutHref: pageRoutes.signOut,
+      },
+      flash: visit.takeFlash(),
+    }),
+    async signedIn(visit) {
+      const caller = await callerOf(visit);
+      if (!caller) throw new AppError('unauthenticated', sessionEndedText, { reason: signInRequired });
+      return { visit, caller };
     },
-    (routes) => {
-      addEntryPages(routes, parts);
-      addAccountPages(routes, parts);
-      addPasskeyPages(routes, parts);
-      addAuthenticatorPages(routes, parts);
-      addMailPages(routes, parts);
-    },
-  );
-  return { landing: showLanding(answer, parts) };
+  };
+}
+
+/**
+ * The user of the tokens in the cookie. An expired access token is refreshed. If that fails, the cookie stays as it is: another tab may have
+ * refreshed the tokens a moment ago, and dead tokens do no harm.
+ */
+async function callerOfVisit(visit: PageVisit, sessions: Sessions): Promise<Caller | undefined> {
+  const pair = visit.who;
+  if (!pair) return undefined;
+  try {
+    return await sessions.identifyToken(pair.access_token);
+  } catch (error) {
+    if (!isRefusal(error, 'TOKEN_EXPIRED')) return undefined;
+  }
+  try {
+    const renewed = await sessions.refresh(pair.refresh_token, visitorOf(visit.request));
+    visit.renew(renewed);
+    return await sessions.identifyToken(renewed.access_token);
+  } catch {
+    return undefined;
+  }
+}
+
+const signInRequired = 'SIGN_IN_REQUIRED';
+
+export const sessionEndedText =
+  'Your session has ended. Sign in again, or reload this page if you are signed in in another tab.';
+
+/** Says what happened, what to do next, and the request id to quote. */
+export function errorPage(frame: Frame, error: HttpError, requestId: string): string {
+  if (error.code === signInRequired) return signInPage(frame, { problem: error.message });
+  return standalone(frame, {
+    title: error.status === 404 ? 'Page not found' : 'Something went wrong',
+    main: html`<p>${error.message}</p><p class="actions">${linkButton(pageRoutes.home, 'Go to the start page')}</p>
+<p class="small muted">Request <code>${requestId}</code></p>`,
+  });
+}
+
+/** Where a request came from, and the language for mails about it. */
+export function senderOf({ request }: PageVisit): { visitor: Visitor; locale: string | undefined } {
+  return { visitor: visitorOf(request), locale: request.headers['accept-language'] };
+}
+
+/** What the account page shows. */
+export interface AccountView {
+  readonly caller: Caller;
+  /** They signed in a moment ago, and may change their sign-in methods. */
+  readonly isFresh: boolean;
+  readonly factors: Factors;
+}
+
+/** The part of the account page that a feature draws. */
+export type AccountCard = (frame: Frame, view: AccountView) => Html | Promise<Html>;
+
+/** Shows the account page, with what went wrong on top. */
+export type ShowAccount = (visit: PageVisit, caller: Caller, problem?: string) => Promise<string>;
+
+/** A link to a page that asks before it removes something. */
+export function removalLink(href: string, what?: string): Html {
+  return html`<a class="button quiet" href="${href}" data-dialog>Remove${what && html`<span class="hidden"> ${what}</span>`}</a>`;
 }

@@ -6,7 +6,7 @@ import {
   appCode,
   bob,
   claimsOf,
-  enrolApp,
+  enrollApp,
   onBothDatabases,
   refused,
   startService,
@@ -16,7 +16,7 @@ import {
 const json = { 'content-type': 'application/json' };
 
 await onBothDatabases((world) => {
-  test('a body may have 64 KiB and not a byte more, before any token is looked at', async (context) => {
+  test('a body has at most 64 KiB, which is checked before the token', async (context) => {
     const service = await startService(context, world);
     const sized = (sizeBytes: number) => {
       const text = JSON.stringify({ token: 'x', filler: '' });
@@ -27,7 +27,7 @@ await onBothDatabases((world) => {
     refused(await service.post('/recovery-codes', sized(65_537)), 413, 'PAYLOAD_TOO_LARGE');
   });
 
-  test('a body is parsed before the token is looked at, and validated after', async (context) => {
+  test('a body is parsed before the token is checked, and validated afterwards', async (context) => {
     const service = await startService(context, world);
     const body = '{';
     refused(await service.call('POST', '/totp/enroll', { body, token: 'x' }), 400, 'INVALID_INPUT');
@@ -36,7 +36,7 @@ await onBothDatabases((world) => {
     refused(await service.post('/totp/enroll', {}, token), 400, 'INVALID_INPUT');
   });
 
-  test('another kind of body is 415, what is not there 404, another method 405', async (context) => {
+  test('another media type is 415, an unknown path 404, a wrong method 405', async (context) => {
     const service = await startService(context, world);
     for (const type of ['text/plain', 'application/xml', 'application/jsonp']) {
       const options = { body: '{"refresh_token":"x"}', headers: { 'content-type': type } };
@@ -45,15 +45,15 @@ await onBothDatabases((world) => {
     const zipped = { body: 'x', headers: { ...json, 'content-encoding': 'gzip' } };
     refused(await service.call('POST', '/token/refresh', zipped), 415, 'UNSUPPORTED_MEDIA_TYPE');
     refused(await service.post('/token/nothing', '{'), 404, 'NOT_FOUND');
-    const answer = await service.get('/token/refresh');
-    refused(answer, 405, 'METHOD_NOT_ALLOWED');
-    assert.equal(answer.headers.get('allow'), 'POST, OPTIONS');
+    const response = await service.get('/token/refresh');
+    refused(response, 405, 'METHOD_NOT_ALLOWED');
+    assert.equal(response.headers.get('allow'), 'POST, OPTIONS');
   });
 
-  test('every answer of the API has its security headers and is kept by nobody', async (context) => {
+  test('every response of the API has security headers and is not cached', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
-    const answers = [
+    const responses = [
       await service.get('/me', token),
       await service.get('/me'),
       await service.post('/token/refresh', '{'),
@@ -61,7 +61,7 @@ await onBothDatabases((world) => {
       await service.post('/totp/verify', { email: alice, code: '000000' }),
       await service.get('/verify/magic?token=x'),
     ];
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff');
       assert.equal(headers.get('x-frame-options'), 'DENY');
       assert.equal(headers.get('content-security-policy'), "default-src 'none'; frame-ancestors 'none'");
@@ -81,12 +81,12 @@ await onBothDatabases((world) => {
     assert.match(text, /^HTTP\/1\.1 400 [\s\S]*INVALID_INPUT/);
   });
 
-  test('the log has a line for each request and nothing secret', async (context) => {
+  test('the log has a line for each request and no secrets', async (context) => {
     const service = await startService(context, world);
     const sent = await service.requestLink(alice);
-    const answer = await service.get(`/verify/magic?token=${sent.token}`);
-    const { access_token: token, refresh_token } = answer.json;
-    const { secret } = await enrolApp(service, alice, token);
+    const response = await service.get(`/verify/magic?token=${sent.token}`);
+    const { access_token: token, refresh_token } = response.json;
+    const { secret } = await enrollApp(service, alice, token);
     const code = appCode(secret, service.clock);
     await service.post('/token/refresh', { refresh_token });
     await service.post('/verify/magic', { email: alice, code: sent.code });
@@ -100,12 +100,12 @@ await onBothDatabases((world) => {
     assert.equal(enrolling?.userId, claimsOf(token).sub);
   });
 
-  test('nothing that signs somebody in is readable in the database', async (context) => {
+  test('the database contains no readable tokens, codes or secrets', async (context) => {
     const service = await startService(context, world);
     const sent = await service.requestLink(alice);
     const pair = (await service.get(`/verify/magic?token=${sent.token}`)).json;
     const again = await service.requestLink(alice);
-    const { secret } = await enrolApp(service, alice, pair.access_token);
+    const { secret } = await enrollApp(service, alice, pair.access_token);
     const { codes } = (await service.post('/recovery-codes', undefined, pair.access_token)).json;
     const { kysely } = service.database;
     const tables = [
@@ -130,7 +130,7 @@ await onBothDatabases((world) => {
 });
 
 function testLimits(world: World): void {
-  test('each limit counts by client, tells where the client stands, and ends', async (context) => {
+  test('each limit counts per client, sends its headers, and resets', async (context) => {
     const environment = {
       PASSWORDLESS_LIMIT_POST_PER_IP: '300',
       PASSWORDLESS_LIMIT_REFRESH_PER_IP: '2',
@@ -167,7 +167,7 @@ function testLimits(world: World): void {
     refused(await refresh('192.0.2.1'), 401, 'INVALID_TOKEN');
   });
 
-  test('probes, documents and reading are not limited', async (context) => {
+  test('probes, documents and reads are not limited', async (context) => {
     const environment = { PASSWORDLESS_LIMIT_POST_PER_IP: '1' };
     const service = await startService(context, world, { environment });
     await service.post('/token/revoke', { token: 'x' });

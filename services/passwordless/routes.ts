@@ -1,4 +1,4 @@
-/** The URL space of the API. */
+/** The paths of the API. */
 export const routes = {
   requestMagic: '/request/magic',
   verifyMagic: '/verify/magic',
@@ -23,7 +23,7 @@ export const routes = {
   passkeyEndpoints: '/.well-known/passkey-endpoints',
 } as const;
 
-/** The URL space of the pages. Forms that fail are shown at the address that they were sent to. */
+/** The paths of the pages. A form with errors is shown at the path it was sent to. */
 export const pageRoutes = {
   home: '/',
   signIn: '/sign-in',

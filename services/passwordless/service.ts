@@ -1,124 +1,129 @@
-import type { Clock } from '#kit/clock.ts';
-import type { Config, Settings } from '#kit/config.ts';
-import { type Database, openDatabase } from '#kit/db/index.ts';
+import { basename, dirname, resolve } from 'node:path';
+import { type Config, refuse, type Settings } from '#kit/config.ts';
+import type { Database } from '#kit/db/index.ts';
+import { loadAssets } from '#kit/html/assets.ts';
+import { servePages } from '#kit/html/pages.ts';
 import { trustProxySetting } from '#kit/http/client-address.ts';
-import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
-import type { Running, Service, ServiceContext } from '#kit/service.ts';
-import { Alerts } from './alerts.ts';
-import { addApi } from './api.ts';
-import { createGuards } from './api-guard.ts';
-import { Limits } from './api-limits.ts';
+import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
+import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+import { addAccountApi } from './account/api.ts';
+import { addAccountPages, createAccountPage } from './account/pages.ts';
+import { createApiAccess } from './api-access.ts';
+import { createRequestLimits } from './api-limits.ts';
 import { Cleanup } from './cleanup.ts';
 import { withConfigFile } from './config-file.ts';
-import { databaseOptions } from './database.ts';
-import { createDomain } from './domain.ts';
-import { MailDesk } from './mail-desk.ts';
-import { checkWorkers } from './mail-heartbeat.ts';
-import { MailNudge } from './mail-nudge.ts';
-import { openMailOffice } from './mail-office.ts';
-import { shownMailFolder } from './mail-sender.ts';
-import { addPages } from './pages.ts';
-import { chooseKeys } from './secrets.ts';
+import { createFeatures, type Features } from './features.ts';
+import { type Keys, openKeys } from './keys.ts';
+import { Limits, type RequestLimits } from './limits.ts';
+import { addMagicLinkApi, type ShowLanding } from './magic-links/api.ts';
+import { addMagicLinkPages, createLanding } from './magic-links/pages.ts';
+import {
+  Alerts,
+  checkWorkers,
+  MailNotifier,
+  MailQueueAdmin,
+  openMail,
+  shownMailFolder,
+} from './mail/index.ts';
+import { addMailPages, mailsHint } from './mail/pages.ts';
+import { createPageContext, errorPage } from './pages.ts';
+import { addPasskeyApi } from './passkeys/api.ts';
+import { addPasskeyPages, passkeysCard } from './passkeys/pages.ts';
+import { addRecoveryCodeApi } from './recovery-codes/api.ts';
+import { addRecoveryCodePages, recoveryCodesCard } from './recovery-codes/pages.ts';
+import { addSessionApi } from './sessions/api.ts';
+import type { TokenPair } from './sessions/index.ts';
+import { addSessionPages, sessionsCard } from './sessions/pages.ts';
 import { settings as commonSettings } from './settings.ts';
 import { Site } from './site.ts';
-import { writeNothing } from './store-writable.ts';
-import type { Tables } from './tables.ts';
+import { checkWritable, type Tables } from './store.ts';
+import { addTotpApi } from './totp/api.ts';
+import { addTotpPages, totpCard } from './totp/pages.ts';
 
 const settings = { ...commonSettings, PASSWORDLESS_TRUST_PROXY: trustProxySetting } satisfies Settings;
 
 type PasswordlessConfig = Config<typeof settings>;
+type Parts = ServiceParts<typeof settings>;
 
-export type { MailDesk, QueuedMail } from './mail-desk.ts';
+const sources = withConfigFile(settings);
 
-/** Signing in without passwords: by link, code or passkey. */
-export const passwordless: Service<typeof settings> = {
+export type { MailQueueAdmin, QueuedMail } from './mail/index.ts';
+
+/** Sign-in without passwords: by link, code or passkey. */
+export const passwordless = defineService({
   name: 'passwordless',
   summary: 'Sign-in by e-mail link, authenticator code or passkey',
   settings,
-  sources: (environment, log) => withConfigFile(settings, environment, log),
-  database: databaseOptions,
-  start,
-};
+  sources,
+  migrations: new URL('./migrations/', import.meta.url),
+  databaseLocation,
+  build,
+});
 
-/** The e-mail worker alone, as many as wanted; its port has probes and figures. */
-export const passwordlessWorker: Service<typeof settings> = {
+/** The e-mail worker alone; any number of them may run. Its port serves probes and metrics. */
+export const passwordlessWorker = defineService({
   name: 'passwordless-worker',
   summary: 'Sends the mails of passwordless',
   settings,
-  sources: passwordless.sources,
-  start: startWorker,
-};
+  sources,
+  build: buildWorker,
+});
 
-async function start(config: PasswordlessConfig, context: ServiceContext): Promise<Running> {
-  await using stack = new AsyncDisposableStack();
-  const site = new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL);
-  const keys = await chooseKeys(config, context);
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
-  const works = config.PASSWORDLESS_WORKER;
-  const { queue: mails } = stack.use(await openMailOffice({ config, context, database, keys }, { works }));
-  const alerts = stack.use(new Alerts({ database, mails, log: context.log }));
-  const server = stack.use(await createServer(config, context, database));
-  const domain = createDomain({ config, context, site, keys, database, mails, alerts });
-  const limits = new Limits(config);
-  const guards = createGuards({ sessions: domain.sessions, limits, clock: context.clock });
+async function build({ config, context, stack, openDatabase }: Parts) {
   const { clock, log } = context;
-  const { landing } = addPages({
-    ...domain,
-    app: server.app,
-    clock,
-    secret: keys.current('session').toString('base64url'),
-    sessionSeconds: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
-    linkSeconds: config.PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS,
-    issuer: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
-    mailFolder: shownMailFolder(config, context),
-    limits: {
-      open: guards.open.preValidation,
-      enroll: guards.enroll.preValidation,
-      verify: guards.verify.preValidation,
-      sendMagic: guards.sendMagic,
-    },
-    visitorOf,
-  });
-  addApi({ app: server.app, guards, landing, ...domain });
-  stack.use(sweeping(limits, clock));
-  stack.use(new Cleanup({ database, clock, log, auditDays: config.PASSWORDLESS_AUDIT_DAYS }).repeating());
-  const url = site.listensAt(await server.listen());
-  const owned = stack.move();
-  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const site = new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL);
+  const keys = await openKeys(config, context);
+  const database = await openDatabase<Tables>();
+  const runsWorker = config.PASSWORDLESS_WORKER;
+  const { queue: mails } = stack.use(await openMail({ config, context, database, keys, runsWorker }));
+  const alerts = stack.use(new Alerts({ database, mails, log }));
+  const server = stack.use(await createServer(config, context, database));
+  const features = createFeatures({ config, context, site, keys, database, mails, alerts });
+  const limits = new Limits(config);
+  const requestLimits = createRequestLimits(limits, clock);
+  const showLanding = addPages(server.app, { config, context, keys, features, limits: requestLimits });
+  addApi(server.app, { site, features, limits: requestLimits, showLanding });
+  stack.use(limits.startSweeping(clock));
+  stack.use(new Cleanup({ database, clock, log, auditDays: config.PASSWORDLESS_AUDIT_DAYS }).start());
+  return { url: site.listensAt(await server.listen()) };
 }
 
-async function startWorker(config: PasswordlessConfig, context: ServiceContext): Promise<Running> {
-  await using stack = new AsyncDisposableStack();
-  const keys = await chooseKeys(config, context);
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
-  stack.use(await openMailOffice({ config, context, database, keys }, { works: true }));
+async function buildWorker({ config, context, stack }: Parts) {
+  const keys = await openKeys(config, context);
+  const database = stack.use(await openServiceDatabase<Tables>(passwordless, config, context));
+  stack.use(await openMail({ config, context, database, keys, runsWorker: true }));
   const server = stack.use(
     await createHttpServer({
       name: 'passwordless-worker',
       context,
       title: 'E-mail worker',
-      description: 'Sends the mails of passwordless. It answers probes and gives figures, nothing else.',
+      description: 'Sends the mails of passwordless. It serves probes and metrics, nothing else.',
       checks: { database: () => database.ping() },
     }),
   );
-  const url = await server.listen();
-  const owned = stack.move();
-  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { url: await server.listen() };
 }
 
 /** The e-mail queue alone, for the command line. */
-export async function openMailDesk(
+export async function openMailQueue(
   config: PasswordlessConfig,
   context: ServiceContext,
-): Promise<{ readonly desk: MailDesk } & AsyncDisposable> {
+): Promise<{ readonly queue: MailQueueAdmin } & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  const { clock, dataFolder } = context;
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
-  const nudge = stack.use(new MailNudge(dataFolder));
-  const desk = new MailDesk({ database, clock, onDue: () => nudge.ring() });
+  const database = stack.use(await openServiceDatabase<Tables>(passwordless, config, context));
+  const notifier = stack.use(new MailNotifier(context.dataFolder));
+  const queue = new MailQueueAdmin({ database, clock: context.clock, onDue: () => notifier.notify() });
   const owned = stack.move();
-  return { desk, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { queue, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function databaseLocation(config: PasswordlessConfig) {
+  const { PASSWORDLESS_DATABASE_PATH: path, PASSWORDLESS_DATABASE_URL: url } = config;
+  if (path === undefined) return { url: url ?? config.DATABASE_URL };
+  if (url !== undefined) {
+    refuse({ PASSWORDLESS_DATABASE_PATH: 'must not be set together with PASSWORDLESS_DATABASE_URL' });
+  }
+  return { url: undefined, folder: dirname(resolve(path)), fileName: basename(path) };
 }
 
 function createServer(
@@ -131,7 +136,7 @@ function createServer(
     context,
     title: 'Passwordless sign-in',
     description: 'Sign-in by e-mail link, authenticator code or passkey; access and refresh tokens.',
-    checks: { database: async () => void (await writeNothing.run(database, {})) },
+    checks: { database: () => checkWritable(database) },
     namesOptionalChecks: true,
     optionalChecks: { mail_worker: () => checkWorkers(database, context.clock) },
     errorBody: ({ code, message }) => ({ error: { code, message } }),
@@ -142,7 +147,6 @@ function createServer(
     accessLog: 'info',
     limits: {
       bodyBytes: 64 * 1_024,
-      // The id of a passkey is one.
       headersTimeoutMs: 5_000,
       requestTimeoutMs: 10_000,
       keepAliveTimeoutMs: 5_000,
@@ -150,8 +154,79 @@ function createServer(
   });
 }
 
-/** Clients that have gone are forgotten every minute. */
-function sweeping(limits: Limits, clock: Clock): Disposable {
-  const timer = setInterval(() => limits.sweep(clock.now()), 60_000).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+function addApi(
+  app: HttpApp,
+  wiring: { site: Site; features: Features; limits: RequestLimits; showLanding: ShowLanding },
+): void {
+  const { features, ...shared } = wiring;
+  const parts = { ...features, ...shared, access: createApiAccess(features.sessions) };
+  app.register(async (scope) => {
+    const api = scope as HttpApp;
+    api.decorateRequest('caller');
+    api.addHook('onRequest', (_request, reply, done) => {
+      reply.header('cache-control', 'no-store');
+      done();
+    });
+    addMagicLinkApi(api, parts);
+    addTotpApi(api, parts);
+    addRecoveryCodeApi(api, parts);
+    addSessionApi(api, parts);
+    addAccountApi(api, parts);
+    addPasskeyApi(api, parts);
+  });
+}
+
+/** Gives what a browser is shown that follows a magic link. */
+function addPages(
+  app: HttpApp,
+  wiring: {
+    config: PasswordlessConfig;
+    context: ServiceContext;
+    keys: Keys;
+    features: Features;
+    limits: RequestLimits;
+  },
+): ShowLanding {
+  const { config, context, keys, features, limits } = wiring;
+  const { clock } = context;
+  const { sessions, accounts } = features;
+  const mailFolder = shownMailFolder(config, context);
+  const pages = createPageContext({
+    sessions,
+    serviceName: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
+    showsMails: mailFolder !== undefined,
+  });
+  const cards = {
+    passkeys: passkeysCard(features.passkeys),
+    totp: totpCard,
+    recoveryCodes: recoveryCodesCard,
+    sessions: sessionsCard(sessions),
+  };
+  const showAccount = createAccountPage({ pages, accounts, clock, cards });
+  const parts = { ...features, pages, limits, showAccount };
+  const answer = servePages<TokenPair>(
+    app,
+    {
+      name: 'passwordless',
+      secret: keys.current('session').toString('base64url'),
+      sessionSeconds: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
+      clock,
+      assets: loadAssets(new URL('passkeys/assets/', import.meta.url)),
+      errorPage: (visit, error) => errorPage(pages.frameOf(visit), error, visit.request.id),
+    },
+    (routes) => {
+      addMagicLinkPages(routes, {
+        ...parts,
+        linkSeconds: config.PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS,
+        mailsHint: mailFolder && mailsHint,
+      });
+      addTotpPages(routes, parts);
+      addRecoveryCodePages(routes, parts);
+      addPasskeyPages(routes, parts);
+      addSessionPages(routes, parts);
+      addAccountPages(routes, parts);
+      if (mailFolder !== undefined) addMailPages(routes, { pages, folder: mailFolder });
+    },
+  );
+  return createLanding(answer, pages);
 }

@@ -1,106 +1,111 @@
 import { type Config, choice, flag, integer, type Settings, text } from '#kit/config.ts';
-import { mailSettings } from './mail-settings.ts';
 
 const day = 86_400;
 
+const seconds = (initial: number, min: number, max: number, help: string) =>
+  integer({ default: initial, min, max, help });
+
 const limit = (initial: number, help: string) => integer({ default: initial, min: 0, max: 1_000_000, help });
 
-/** Each is also a key of the configuration file, in lower case and without the prefix. */
+/** The settings. Each is also a key of the configuration file: in lower case, without the prefix. */
 export const settings = {
   PASSWORDLESS_JWT_SECRET: text({
     secret: true,
     requiredInProduction: true,
-    help: 'Secret that all keys are derived from, at least 32 characters; random outside production and kept in the data folder',
+    help: 'Secret that all keys are derived from, at least 32 characters; outside production a random one is kept in the data folder',
   }),
   PASSWORDLESS_JWT_SECRET_PREVIOUS: text({
     secret: true,
-    help: 'Former secret, whose tokens and stored secrets still hold',
+    help: 'Previous secret, whose tokens and stored secrets stay valid',
   }),
   PASSWORDLESS_ISSUER: text({
-    help: 'The iss of access tokens; by default the origin of the magic link address',
+    help: 'iss of access tokens; default: the origin of PASSWORDLESS_MAGIC_LINK_BASE_URL',
   }),
-  PASSWORDLESS_AUDIENCE: text({ help: 'The aud of access tokens; by default the issuer' }),
+  PASSWORDLESS_AUDIENCE: text({ help: 'aud of access tokens; default: the issuer' }),
   PASSWORDLESS_ACCESS_TOKEN_EXPIRY_SECONDS: integer({
     default: 900,
     min: 1,
     max: day,
-    help: 'Life of an access token',
+    help: 'Lifetime of an access token',
   }),
   PASSWORDLESS_REFRESH_TOKEN_EXPIRY_SECONDS: integer({
     default: 7 * day,
     min: 1,
     max: 365 * day,
-    help: 'Life of a refresh token, counted anew at each exchange',
+    help: 'Lifetime of a refresh token; starts again at each exchange',
   }),
   PASSWORDLESS_SESSION_MAX_AGE_SECONDS: integer({
     default: 30 * day,
     min: 1,
     max: 3_650 * day,
-    help: 'Life of a session, however often it is refreshed',
+    help: 'Maximum lifetime of a session, however often it is refreshed',
   }),
   PASSWORDLESS_REFRESH_RETRY_SECONDS: integer({
     default: 0,
     min: 0,
     max: 60,
-    help: 'For how long the refresh token just exchanged gives the same successor again, for answers that got lost',
+    help: 'How long an exchanged refresh token returns the same new token again, for clients that lost the response',
   }),
   PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS: integer({
     default: 600,
     min: 1,
     max: day,
-    help: 'Life of a magic link and its code',
+    help: 'Lifetime of a magic link and its code',
   }),
   PASSWORDLESS_MAGIC_LINK_BASE_URL: text({
     requiredInProduction: true,
-    help: 'Address of the verify endpoint that mails link to; by default http://localhost:PORT/verify/magic',
+    help: 'Address that mails link to; default: http://localhost:PORT/verify/magic',
   }),
   PASSWORDLESS_ALLOW_SIGNUP: flag({
     default: true,
-    help: 'Whether a magic link makes a user of an address that has none',
+    help: 'Whether a magic link creates a user for an unknown address',
   }),
   PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: choice(['provisional', 'inert', 'off'], {
     default: 'provisional',
-    help: 'What adding a factor without a token does where the address belongs to somebody: a separate user, nothing, or 401',
+    help: 'Adding a sign-in method without a token to an address that has an owner: creates a separate user, stores nothing, or returns 401',
   }),
   PASSWORDLESS_WEBAUTHN_RP_ID: text({
-    help: 'Domain that passkeys are made for; by default the host of the magic link address',
+    help: 'Domain of passkeys; default: the host of PASSWORDLESS_MAGIC_LINK_BASE_URL',
   }),
   PASSWORDLESS_WEBAUTHN_ORIGIN: text({
-    help: 'Origins whose pages may use passkeys, separated by commas; by default the origin of the magic link address',
+    help: 'Origins whose pages may use passkeys, separated by commas; default: the origin of PASSWORDLESS_MAGIC_LINK_BASE_URL',
   }),
-  PASSWORDLESS_WEBAUTHN_RP_NAME: text({ default: 'Octavo', help: 'Name that authenticators show' }),
+  PASSWORDLESS_WEBAUTHN_RP_NAME: text({
+    default: 'Octavo',
+    help: 'Name of the service in authenticators, mails and pages',
+  }),
   PASSWORDLESS_WEBAUTHN_USER_VERIFICATION: choice(['preferred', 'required'], {
     default: 'preferred',
-    help: 'Whether an authenticator must verify who holds it',
+    help: 'Whether the authenticator must verify its user, by PIN or fingerprint',
   }),
   PASSWORDLESS_SMTP_HOST: text({
-    help: 'Server that takes our mail; by default SMTP_HOST, without it a folder',
+    help: 'Mail server; default: SMTP_HOST. Without one, mails go to a folder',
   }),
   PASSWORDLESS_SMTP_PORT: integer({
     default: 587,
     min: 1,
     max: 65_535,
-    help: 'Its port; 465 is TLS at once',
+    help: 'Port of the mail server; 465 uses TLS from the start',
   }),
-  PASSWORDLESS_SMTP_USERNAME: text({ help: 'Who we are to it' }),
-  PASSWORDLESS_SMTP_PASSWORD: text({ secret: true, help: 'And the password' }),
+  PASSWORDLESS_SMTP_USERNAME: text({ help: 'User name at the mail server' }),
+  PASSWORDLESS_SMTP_PASSWORD: text({ secret: true, help: 'Password at the mail server' }),
   PASSWORDLESS_EMAIL_FROM: text({ default: 'Octavo <no-reply@localhost>', help: 'Sender of the mails' }),
   PASSWORDLESS_DATABASE_PATH: text({
-    help: 'SQLite file; by default passwordless.sqlite in the data folder',
+    help: 'SQLite file; default: passwordless.sqlite in the data folder',
   }),
   PASSWORDLESS_DATABASE_URL: text({
     secret: true,
-    help: 'PostgreSQL to keep data in; by default DATABASE_URL',
+    help: 'PostgreSQL to keep data in; default: DATABASE_URL',
   }),
-  PASSWORDLESS_LIMIT_POST_PER_IP: limit(300, 'POST requests of a client in 5 minutes; 0 is no limit'),
-  PASSWORDLESS_LIMIT_MAGIC_PER_IP: limit(30, 'Magic links that a client may ask for in 10 minutes'),
-  PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS: limit(5, 'Magic links to an address in 10 minutes'),
-  PASSWORDLESS_LIMIT_ENROLL_PER_IP: limit(20, 'Enrolments that a client may begin in 10 minutes'),
-  PASSWORDLESS_LIMIT_VERIFY_PER_IP: limit(
-    60,
-    'Links, codes and ceremonies that a client may hand in in 5 minutes',
+  PASSWORDLESS_LIMIT_POST_PER_IP: limit(
+    300,
+    'POST requests per client in 5 minutes; 0 turns this and the next limits off',
   ),
-  PASSWORDLESS_LIMIT_REFRESH_PER_IP: limit(150, 'Exchanges of refresh tokens of a client in 5 minutes'),
+  PASSWORDLESS_LIMIT_MAGIC_PER_IP: limit(30, 'Magic links requested per client in 10 minutes'),
+  PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS: limit(5, 'Magic links per e-mail address in 10 minutes'),
+  PASSWORDLESS_LIMIT_ENROLL_PER_IP: limit(20, 'Enrollments started per client in 10 minutes'),
+  PASSWORDLESS_LIMIT_VERIFY_PER_IP: limit(60, 'Links, codes and passkey responses per client in 5 minutes'),
+  PASSWORDLESS_LIMIT_REFRESH_PER_IP: limit(150, 'Refresh token exchanges per client in 5 minutes'),
   PASSWORDLESS_CORS_ORIGIN: text({
     default: '*',
     help: 'Origins whose pages may call the API, separated by commas, or *',
@@ -109,16 +114,71 @@ export const settings = {
     default: 90,
     min: 1,
     max: 3_650,
-    help: 'How long events are kept for the auditor',
+    help: 'Days that audit events are kept',
   }),
-  ...mailSettings,
+  PASSWORDLESS_WORKER: flag({
+    default: true,
+    help: 'Whether the web process also sends the mails; off leaves them to passwordless-worker',
+  }),
+  PASSWORDLESS_SMTP_INSECURE: flag({
+    default: false,
+    help: 'Send to a remote mail server without TLS, or accept any certificate',
+  }),
+  PASSWORDLESS_SMTP_CA_FILE: text({ help: 'PEM file of certificates to trust besides the well-known ones' }),
+  PASSWORDLESS_MAIL_FOLDER: text({
+    help: 'Folder for mails where there is no mail server; default: mails in the data folder, in production none',
+  }),
+  PASSWORDLESS_MAIL_TEMPLATES: text({
+    help: 'Folder of mail templates that replace the shipped ones or add languages',
+  }),
+  PASSWORDLESS_DKIM_DOMAIN: text({ help: 'Domain to sign mails for (DKIM)' }),
+  PASSWORDLESS_DKIM_SELECTOR: text({ help: 'DKIM selector' }),
+  PASSWORDLESS_DKIM_PRIVATE_KEY_FILE: text({ help: 'PEM file of the RSA key for DKIM' }),
+  PASSWORDLESS_MAIL_CONCURRENCY: integer({
+    default: 5,
+    min: 1,
+    max: 100,
+    help: 'Mails that a worker sends at once',
+  }),
+  PASSWORDLESS_MAIL_TRIES_MAX: integer({
+    default: 8,
+    min: 1,
+    max: 100,
+    help: 'Tries before a mail fails for good',
+  }),
+  PASSWORDLESS_MAIL_BACKOFF_SECONDS: seconds(
+    5,
+    1,
+    3_600,
+    'Wait before the second try; doubles with each try',
+  ),
+  PASSWORDLESS_MAIL_BACKOFF_MAX_SECONDS: seconds(600, 1, 86_400, 'Longest wait between tries'),
+  PASSWORDLESS_MAIL_LEASE_SECONDS: seconds(
+    60,
+    1,
+    3_600,
+    'Time after which another worker sends the mail of one that crashed; must exceed the time a mail server takes',
+  ),
+  PASSWORDLESS_MAIL_POLL_SECONDS: seconds(2, 1, 3_600, 'How often a worker checks the queue on its own'),
+  PASSWORDLESS_MAIL_PAUSE_SECONDS: seconds(
+    30,
+    1,
+    3_600,
+    'Pause of a worker after the mail server refused its password or TLS',
+  ),
+  PASSWORDLESS_MAIL_KEEP_DAYS: integer({
+    default: 7,
+    min: 1,
+    max: 3_650,
+    help: 'Days that finished mails stay in the queue, without their text',
+  }),
   CONFIG_PATH: text({
-    help: 'Configuration file, TOML or JSON; by default config.toml or config.json in the current folder',
+    help: 'Configuration file, TOML or JSON; default: config.toml or config.json in the current folder',
   }),
-  SMTP_HOST: text({ help: 'Mail server of every service that names none of its own' }),
-  SMTP_PORT: integer({ min: 1, max: 65_535, help: 'Its port' }),
-  SMTP_USERNAME: text({ help: 'Who we are to it' }),
-  SMTP_PASSWORD: text({ secret: true, help: 'And the password' }),
+  SMTP_HOST: text({ help: 'Mail server of all services that have none of their own' }),
+  SMTP_PORT: integer({ min: 1, max: 65_535, help: 'Port of the mail server' }),
+  SMTP_USERNAME: text({ help: 'User name at the mail server' }),
+  SMTP_PASSWORD: text({ secret: true, help: 'Password at the mail server' }),
   DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
 } satisfies Settings;
 

@@ -2,19 +2,19 @@ import { refuse } from '#kit/config.ts';
 
 const verifyPath = '/verify/magic';
 
-/** How the service is known from outside. Never taken from a request: a `Host` header could name somebody else's. */
+/** The public address of the service. It never comes from a request: a `Host` header could name another site. */
 export class Site {
   readonly #given: URL | undefined;
   #url: URL | undefined;
   #linkStart: string | undefined;
 
-  /** Throws a refusal of the setting where it is no address of a page. */
+  /** Refuses a setting that is not an http or https address. */
   constructor(magicLinkBaseUrl: string | undefined) {
     this.#given = magicLinkBaseUrl === undefined ? undefined : parse(magicLinkBaseUrl);
     this.#url = this.#given;
   }
 
-  /** Without a setting it is what the service listens on, by the name that passkeys need. Gives the address to tell people. */
+  /** Without a setting, the site is where the service listens, on localhost, as passkeys need a name. Returns the address to print. */
   listensAt(url: string): string {
     const { hostname, port } = new URL(url);
     this.#linkStart = undefined;
@@ -31,7 +31,7 @@ export class Site {
     return this.#base().hostname;
   }
 
-  /** The token is in base64url, which needs no escaping. */
+  /** A token in base64url needs no escaping. */
   linkWith(token: string): string {
     this.#linkStart ??= linkStart(this.#base());
     return this.#linkStart + token;

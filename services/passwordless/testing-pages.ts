@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PageClient } from '#kit/testing/page-client.ts';
 import type { TestService } from './testing.ts';
 
-/** Somebody who signed in on the page, by a code that came by mail. */
+/** Signs in on the pages with a code from a mail. */
 export async function signedIn(service: TestService, email: string): Promise<PageClient> {
   const client = new PageClient(service.url);
   await client.open('/');

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { startService, type TestService } from './testing.ts';
 import { linkIn } from './testing-pages.ts';
 
-/** The service under the name that passkeys need, with the time of the browser. */
+/** Starts the service at the host name that passkeys need, with the time of the browser. */
 export async function startForBrowser(
   context: Pick<TestContext, 'after'>,
 ): Promise<{ service: TestService; baseUrl: string }> {
@@ -31,14 +31,14 @@ interface Credential {
 }
 
 export interface VirtualAuthenticator {
-  /** Whether somebody touches it whenever it is asked. */
+  /** Whether a user confirms each request. */
   setPresence(enabled: boolean): Promise<void>;
   credentials(): Promise<Credential[]>;
   add(credential: Partial<Credential>): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** The browser's own authenticator for tests (WebAuthn Level 3, 11), a platform one that verifies its user. */
+/** The virtual authenticator of the browser (WebAuthn Level 3, 11): a platform authenticator that verifies its user. */
 export async function virtualAuthenticator(page: Page): Promise<VirtualAuthenticator> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable', { enableUI: false });

@@ -9,41 +9,40 @@ import { createLog, silentLog } from '#kit/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
-import { databaseOptions } from './database.ts';
+import { Encryption } from './encryption.ts';
 import { Keys } from './keys.ts';
-import { MailSeal } from './mail-seal.ts';
 import { passwordless } from './service.ts';
-import type { TokenPair } from './session.ts';
-import type { Tables } from './tables.ts';
-import { codeAt } from './totp-code.ts';
+import type { TokenPair } from './sessions/session.ts';
+import type { Tables } from './store.ts';
+import { codeAt } from './totp/code.ts';
 
 export const secret = 'the secret of the tests, which is long enough';
 export const alice = 'alice@example.com';
 export const bob = 'bob@example.com';
 export const charlie = 'charlie@example.com';
 
-/** What the tests run on. */
+/** The database of the tests. */
 export interface World {
-  /** PostgreSQL, or SQLite where it is empty. */
+  /** PostgreSQL; SQLite if undefined. */
   readonly databaseUrl: string | undefined;
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any response
   readonly json: any;
 }
 
 export interface CallOptions {
-  /** Text is sent as it is, anything else as JSON. */
+  /** A string is sent as is, anything else as JSON. */
   readonly body?: unknown;
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A mail that waits, in the clear. */
+/** A queued mail, decrypted. */
 export interface WaitingMail {
   readonly id: string;
   readonly kind: string;
@@ -57,24 +56,24 @@ export interface TestService extends AsyncDisposable {
   readonly url: string;
   readonly clock: FakeClock;
   readonly dataFolder: string;
-  /** What was logged. */
+  /** The log. */
   readonly lines: Record<string, unknown>[];
   readonly database: Database<Tables>;
   readonly databaseOptions: DatabaseOptions;
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  post(path: string, body?: unknown, token?: string): Promise<Answer>;
-  get(path: string, token?: string): Promise<Answer>;
-  /** Mails that wait, oldest first: tests run without a worker unless they say otherwise. */
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
+  post(path: string, body?: unknown, token?: string): Promise<TestResponse>;
+  get(path: string, token?: string): Promise<TestResponse>;
+  /** Queued mails, oldest first. Tests run without a worker unless they set one. */
   mails(to?: string): Promise<WaitingMail[]>;
-  /** Asks for a magic link and gives what came by mail. */
+  /** Requests a magic link and returns the token and code in the mail. */
   requestLink(email: string, token?: string): Promise<{ token: string; code: string }>;
-  /** Signs in by a magic link. */
+  /** Signs in with a magic link. */
   signIn(email: string): Promise<TokenPair>;
 }
 
 export interface StartOptions {
   readonly environment?: Environment;
-  /** Another web process on the data of this one. */
+  /** Runs as a second web process on the data of this one. */
   readonly beside?: TestService;
   readonly nodeEnv?: ServiceContext['environment'];
   /** Address to listen on. */
@@ -99,7 +98,7 @@ const noLimits = {
   PASSWORDLESS_LIMIT_REFRESH_PER_IP: '0',
 };
 
-/** The service on a free port with an empty database, without limits by address and without a worker. It stops after the test. */
+/** Starts the service on a free port with an empty database, without rate limits and without a worker. It stops after the test. */
 export async function startService(
   t: { after(end: () => Promise<void>): void },
   world: World,
@@ -124,7 +123,7 @@ export async function startService(
   const metrics = new Registry();
   const context = { log, clock, dataFolder, environment: nodeEnv, metrics, host, port: 0 };
   const running = await passwordless.start(config, context, {});
-  const options = databaseOptions(config, { ...context, log: silentLog, metrics: new Registry() });
+  const options = databaseOptionsOf(config, { ...context, log: silentLog, metrics: new Registry() });
   const database = await openDatabase<Tables>(options);
   let stopped: Promise<void> | undefined;
   const stopAll = async () => {
@@ -141,11 +140,20 @@ export async function startService(
   return { ...places, ...clientOf(url, database), [Symbol.asyncDispose]: stop };
 }
 
-/** Calls a service and reads the mails that wait in its database. */
+type Config = Parameters<typeof passwordless.start>[0];
+
+/** The options of the service's database. */
+export function databaseOptionsOf(config: Config, context: ServiceContext): DatabaseOptions {
+  const options = passwordless.database?.(config, context);
+  assert.ok(options);
+  return options;
+}
+
+/** Calls a service and reads the queued mails in its database. */
 export type Client = Pick<TestService, 'call' | 'post' | 'get' | 'mails' | 'requestLink' | 'signIn'>;
 
 export function clientOf(url: string, database: Database<Tables>): Client {
-  const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<TestResponse> => {
     const { body, token, headers = {} } = options;
     const isRaw = typeof body === 'string' || body === undefined;
     const response = await fetch(`${url}${path}`, {
@@ -158,16 +166,16 @@ export function clientOf(url: string, database: Database<Tables>): Client {
       },
       body: isRaw ? body : JSON.stringify(body),
     });
-    return answerOf(response);
+    return readResponse(response);
   };
   const post = (path: string, body?: unknown, token?: string) => call('POST', path, { body, token });
   const get = (path: string, token?: string) => call('GET', path, { token });
   const mails = (to?: string) => readMails(database, to);
   const requestLink = async (email: string, token?: string) => {
-    const former = new Set((await mails(email)).map(({ id }) => id));
-    const answer = await post('/request/magic', { email }, token);
-    assert.equal(answer.status, 200, answer.text);
-    const mail = (await mails(email)).find(({ id, kind }) => kind === 'magic-link' && !former.has(id));
+    const before = new Set((await mails(email)).map(({ id }) => id));
+    const response = await post('/request/magic', { email }, token);
+    assert.equal(response.status, 200, response.text);
+    const mail = (await mails(email)).find(({ id, kind }) => kind === 'magic-link' && !before.has(id));
     return {
       token: /[?&]token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? '',
       code: /\b(\d{6})\b/.exec(mail?.text ?? '')?.[1] ?? '',
@@ -175,15 +183,15 @@ export function clientOf(url: string, database: Database<Tables>): Client {
   };
   const signIn = async (email: string): Promise<TokenPair> => {
     const { token } = await requestLink(email);
-    const answer = await get(`/verify/magic?token=${token}`);
-    assert.equal(answer.status, 200, answer.text);
-    return answer.json;
+    const response = await get(`/verify/magic?token=${token}`);
+    assert.equal(response.status, 200, response.text);
+    return response.json;
   };
   return { call, post, get, mails, requestLink, signIn };
 }
 
 async function readMails(database: Database<Tables>, to?: string): Promise<WaitingMail[]> {
-  const seal = new MailSeal(new Keys(secret, undefined).all('queue'));
+  const encryption = new Encryption(new Keys(secret, undefined).all('queue'));
   const rows = await database.kysely.selectFrom('email_queue').selectAll().orderBy('created_at_ms').execute();
   return rows
     .filter(({ recipient }) => to === undefined || recipient === to)
@@ -192,8 +200,8 @@ async function readMails(database: Database<Tables>, to?: string): Promise<Waiti
       kind: row.kind,
       to: row.recipient,
       subject: row.subject,
-      text: seal.open(row.text_body, `${row.id}:text`) ?? row.text_body,
-      html: seal.open(row.html_body, `${row.id}:html`) ?? row.html_body,
+      text: encryption.decrypt(row.text_body, `${row.id}:text`) ?? row.text_body,
+      html: encryption.decrypt(row.html_body, `${row.id}:html`) ?? row.html_body,
     }));
 }
 
@@ -205,7 +213,7 @@ export async function dropSchema(url: string): Promise<void> {
   await client.end();
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function readResponse(response: Response): Promise<TestResponse> {
   const text = await response.text();
   return {
     status: response.status,
@@ -217,7 +225,7 @@ async function answerOf(response: Response): Promise<Answer> {
   };
 }
 
-/** Waits for what happens after an answer, two seconds at most. */
+/** Retries a check for at most two seconds. */
 export async function eventually(check: () => Promise<void>): Promise<void> {
   for (const untilMs = performance.now() + 2_000; ; ) {
     try {
@@ -229,25 +237,25 @@ export async function eventually(check: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Asserts an error in its one shape. */
-export function refused(answer: Answer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  const { error, ...rest } = answer.json;
+/** Asserts an error response. */
+export function refused(response: TestResponse, status: number, code: string): void {
+  assert.equal(response.status, status, response.text);
+  const { error, ...rest } = response.json;
   assert.deepEqual(rest, {});
   assert.deepEqual(Object.keys(error), ['code', 'message']);
-  assert.equal(error.code, code, answer.text);
+  assert.equal(error.code, code, response.text);
   assert.ok(error.message.length > 0);
 }
 
-/** The claims of a token, unverified. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any claim
+/** The claims of a token, not verified. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read any claim
 export function claimsOf(token: string): any {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
 
 const base32Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** The code that an authenticator app shows: `steps` of 30 seconds from the time of the clock. */
+/** The code of an authenticator app, `steps` of 30 seconds away from the clock. */
 export function appCode(secretText: string, clock: FakeClock, steps = 0): string {
   const bits = [...secretText]
     .map((digit) => base32Digits.indexOf(digit).toString(2).padStart(5, '0'))
@@ -258,15 +266,15 @@ export function appCode(secretText: string, clock: FakeClock, steps = 0): string
   return codeAt(Uint8Array.from(bytes), Math.floor(clock.now() / 30_000) + steps);
 }
 
-/** Sets up an authenticator app and gives its secret and what its first code was answered. */
-export async function enrolApp(
+/** Sets up an authenticator app and gives its secret and what its first code was returned. */
+export async function enrollApp(
   service: TestService,
   email: string,
   token?: string,
-): Promise<{ secret: string; answer: Answer }> {
+): Promise<{ secret: string; response: TestResponse }> {
   const enrolled = await service.post('/totp/enroll', { email }, token);
   assert.equal(enrolled.status, 200, enrolled.text);
   const { secret } = enrolled.json;
   const code = appCode(secret, service.clock);
-  return { secret, answer: await service.post('/totp/verify', { email, code }) };
+  return { secret, response: await service.post('/totp/verify', { email, code }) };
 }

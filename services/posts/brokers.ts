@@ -5,19 +5,19 @@ import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/i
 import { type JobQueue, openNatsJobs, openTableJobs } from '#kit/jobs/index.ts';
 import { NatsLink } from '#kit/nats/link.ts';
 import type { ServiceContext } from '#kit/service.ts';
-import { expandEvents } from './events.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './database.ts';
+import { expandEvents } from './events/index.ts';
 
 const dayMs = 86_400_000;
 
 export const brokerSettings = {
   MESSAGE_BROKER: flag({
     default: true,
-    help: 'Whether reanalyses can be asked for: their jobs are in the database, or in NATS where NATS_URL is set',
+    help: 'Whether reanalyses can be requested: their jobs are in the database, or in NATS where NATS_URL is set',
   }),
   EVENT_STREAM: flag({
     default: true,
-    help: 'Whether changes of posts are told as events: in the database, or in NATS where NATS_URL is set',
+    help: 'Whether changes of posts are published as events: in the database, or in NATS where NATS_URL is set',
   }),
   NATS_URL: text({
     secret: true,
@@ -34,22 +34,22 @@ export const brokerSettings = {
     default: 15_000,
     min: 500,
     max: 600_000,
-    help: 'How long a worker may be silent before another takes its jobs over',
+    help: 'How long a worker may be silent before another takes over its jobs',
   }),
 } satisfies Settings;
 
 /** What is switched on. */
-export interface Brokers extends AsyncDisposable {
+export interface Brokers {
   readonly queue: JobQueue | undefined;
   readonly events: EventStream | undefined;
 }
 
-/** Jobs and events where the settings want them: in tables of the database, or in NATS. */
+/** Opens jobs and events where the settings say: in tables of the database, or in NATS. */
 export async function openBrokers(
   config: Config<typeof brokerSettings>,
   { log, metrics, clock }: Pick<ServiceContext, 'log' | 'metrics'> & { clock: Clock },
   database: Database<Tables>,
-): Promise<Brokers> {
+): Promise<Brokers & AsyncDisposable> {
   checkSettings(config);
   await using stack = new AsyncDisposableStack();
   const { NATS_URL: url, NATS_PREFIX: prefix, JOB_LEASE_MS: leaseMs, MESSAGE_BROKER, EVENT_STREAM } = config;

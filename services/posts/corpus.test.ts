@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCorpus } from './corpus.ts';
-import { problemsOf } from './post.ts';
-import { seedPosts } from './seed.ts';
-import { exported, listing, onBothDatabases, startPosts } from './testing.ts';
+import { createCorpus, seedPosts } from './corpus.ts';
+import { problemsOf } from './posts/index.ts';
+import { exported, listing, onBothDatabases, startPosts } from './testing/testing.ts';
 
 const corpus = createCorpus({ seed: 1, size: 5_000, users: 12 });
 const posts = Array.from({ length: corpus.size }, (_, index) => corpus.at(index));
@@ -14,7 +13,7 @@ test('the corpus is the same for the same seed, in whatever order it is read', (
   assert.notDeepEqual(createCorpus({ seed: 2, size: 5_000, users: 12 }).at(0), posts[0]);
 });
 
-test('the corpus has posts that can be kept, of all users, with time rising', () => {
+test('the corpus has valid posts of all users, with rising times', () => {
   for (const post of posts) assert.equal(problemsOf(post), undefined, JSON.stringify(post));
   assert.equal(new Set(posts.map(({ userId }) => userId)).size, 12);
   for (const [index, post] of posts.entries()) {
@@ -52,9 +51,9 @@ test('the corpus has the scripts, the emoji and the lengths of real posts', () =
 await onBothDatabases((world) => {
   test('a seeded service has the posts of the corpus', async (context) => {
     const { client } = await startPosts(context, world);
-    const told: number[] = [];
-    await seedPosts(client, createCorpus({ seed: 1, size: 1_500, users: 3 }), (count) => told.push(count));
-    assert.deepEqual(told, [1_000, 1_500]);
+    const counts: number[] = [];
+    await seedPosts(client, createCorpus({ seed: 1, size: 1_500, users: 3 }), (count) => counts.push(count));
+    assert.deepEqual(counts, [1_000, 1_500]);
     const stored = await exported(client);
     assert.equal(stored.length, 1_500);
     assert.equal(

@@ -1,13 +1,84 @@
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
-import type { Tables } from './tables.ts';
+import type { EventTables } from '#kit/events/index.ts';
+import type { JobTables } from '#kit/jobs/index.ts';
 
-type Place = Pick<DatabaseOptions, 'url' | 'folder' | 'log' | 'metrics'>;
+export const migrations = new URL('./migrations/', import.meta.url);
 
-/** Where this service keeps its posts; threads of its own open the same. */
-export function postDatabase(place: Place): DatabaseOptions {
-  return { name: 'posts', migrations: new URL('./migrations/', import.meta.url), ...place };
+/** Every transaction that changes posts takes this lock first: ids then rise in the order of commits. */
+export const writeLock = 'posts';
+
+/** For threads and for processes that do not serve posts. */
+export function openPostDatabase(
+  place: Pick<DatabaseOptions, 'url' | 'folder' | 'log' | 'metrics'>,
+): Promise<Database<Tables>> {
+  return openDatabase<Tables>({ name: 'posts', migrations, ...place });
 }
 
-export function openPostDatabase(place: Place): Promise<Database<Tables>> {
-  return openDatabase<Tables>(postDatabase(place));
+export interface Tables extends EventTables, JobTables {
+  post: PostRow;
+  post_total: TotalRow;
+  user_tally: { user_id: number; posts: number };
+  character_tally: { code_point: number; occurrences: number };
+  length_tally: { length: number; posts: number };
+  hour_tally: { hour: number; posts: number };
+  statistics_repair: { only_row: number; repairs: number };
+  bulk_reply: BulkReplyRow;
+  post_sentiment: SentimentRow;
+  reanalysis: ReanalysisRow;
+}
+
+export interface PostRow {
+  id: number;
+  user_id: number;
+  title: string;
+  body: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  revision: number;
+  /** What `storedNormalized` of kit/search gives. */
+  folded: string | null;
+}
+
+export interface TotalRow {
+  only_row: number;
+  last_id: number;
+  last_created_at_ms: number;
+  posts: number;
+  characters: number;
+}
+
+export interface BulkReplyRow {
+  idempotency_key: string;
+  digest: Uint8Array;
+  ids: string;
+  errors: string;
+  created_at_ms: number;
+}
+
+export interface SentimentRow {
+  post_id: number;
+  revision: number;
+  label: 'negative' | 'neutral' | 'positive';
+  negative: number;
+  neutral: number;
+  positive: number;
+  model: string;
+  classified_at_ms: number;
+}
+
+export interface ReanalysisRow {
+  id: string;
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
+  run: string;
+  progress: number;
+  created_at_ms: number;
+  started_at_ms: number | null;
+  finished_at_ms: number | null;
+  seen_at_ms: number;
+  posts: number | null;
+  repaired: number | null;
+  classified_to: number;
+  classified: number;
+  labels_changed: number;
+  error: string | null;
 }

@@ -1,70 +1,123 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { notFound } from '#kit/errors.ts';
+import type { EventStream } from '#kit/events/index.ts';
+import type { JobQueue } from '#kit/jobs/index.ts';
 import type { Handlers } from '#kit/rpc/index.ts';
+import { postLimits } from '#proto/posts/v1/limits.ts';
 import {
   type NewPost as NewWirePost,
   type PostServiceDefinition,
   PostSort,
+  ReanalysisStatus,
   type Post as WirePost,
+  type Reanalysis as WireReanalysis,
 } from '#proto/posts/v1/posts.ts';
-import { type NewPost, type PageRequest, type Post, readFilter, readPage } from './post.ts';
-import type { Posts } from './posts.ts';
-import type { Reanalyses } from './reanalyses.ts';
-import { createIntegrationHandlers, type OptionalParts } from './rpc-integrations.ts';
-import { createWorkHandlers } from './rpc-work.ts';
+import type { Tables } from './database.ts';
+import { type Check, checkAll, switchedOff } from './integrations.ts';
+import { findPost, type NewPost, type Post, type PostWriter } from './posts/index.ts';
+import {
+  cancelReanalysis,
+  getReanalysis,
+  listReanalyses,
+  type Reanalysis,
+  requestReanalysis,
+} from './reanalysis/index.ts';
+import { exportPosts, type PageRequest, type PageThreads, readFilter, readSlice } from './search/index.ts';
+import { type Classifier, checkText, findSentiment, toWireClassification } from './sentiment/index.ts';
+import { readAnalytics } from './statistics/index.ts';
+
+export interface HandlerParts {
+  readonly database: Database<Tables>;
+  readonly clock: Clock;
+  readonly writer: PostWriter;
+  readonly pages: PageThreads;
+  /** Absent where inference is off. */
+  readonly classifier: Classifier | undefined;
+  /** Absent where the message broker is off. */
+  readonly queue: JobQueue | undefined;
+  /** Absent where the event stream is off. */
+  readonly events: EventStream | undefined;
+  /** One for each integration that is on, by its name in the status report. */
+  readonly checks: Readonly<Record<string, Check>>;
+}
+
+type PostHandlers = Handlers<PostServiceDefinition>;
+
+const exportBatchRows = 150;
 
 const orders: Readonly<Record<number, PageRequest['order']>> = {
   [PostSort.POST_SORT_TITLE]: 'title',
-  // A post never is older than one with a lower id.
+  // A post is never older than one with a lower id.
   [PostSort.POST_SORT_CREATED_AT]: 'id',
   [PostSort.POST_SORT_UPDATED_AT]: 'updated',
 };
 
 /** Serves posts.v1. */
-export function createHandlers(
-  posts: Posts,
-  parts: OptionalParts & { readonly reanalyses: Reanalyses | undefined },
-): Handlers<PostServiceDefinition> {
+export function createHandlers(parts: HandlerParts): PostHandlers {
   return {
-    ...createIntegrationHandlers(parts),
-    ...createWorkHandlers({ posts, ...parts }),
+    ...writeHandlers(parts),
+    ...readHandlers(parts),
+    ...sentimentHandlers(parts),
+    ...reanalysisHandlers(parts),
+    checkIntegrations: async (_request, { signal }) => ({
+      integrations: await checkAll(parts.checks, signal),
+    }),
+  };
+}
 
+function writeHandlers({
+  writer,
+}: HandlerParts): Pick<PostHandlers, 'createPost' | 'updatePost' | 'deletePost' | 'bulkCreatePosts'> {
+  return {
     createPost: async ({ post }, { traceparent }) => ({
-      post: toWire(await posts.create(toNewPost(post), traceparent)),
+      post: toWire(await writer.create(toNewPost(post), traceparent)),
     }),
 
-    getPost: async ({ id }) => ({ post: toWire(await posts.get(id)) }),
-
     updatePost: async ({ id, title, body, ifRevisions: allowedRevisions }, { traceparent }) => ({
-      post: toWire(await posts.update({ id, allowedRevisions, traceparent }, { title, body })),
+      post: toWire(await writer.update({ id, allowedRevisions, traceparent }, { title, body })),
     }),
 
     deletePost: async ({ id, ifRevisions: allowedRevisions }, { traceparent }) => {
-      await posts.remove({ id, allowedRevisions, traceparent });
+      await writer.remove({ id, allowedRevisions, traceparent });
       return {};
+    },
+
+    bulkCreatePosts: async ({ posts, errors, idempotencyKey, digest }, { traceparent }) => {
+      const idempotency = idempotencyKey === '' ? undefined : { key: idempotencyKey, digest };
+      const outcome = await writer.createMany({ posts, errors, idempotency }, traceparent);
+      return { ids: [...outcome.ids], replayed: outcome.replayed, errors: [...outcome.errors] };
+    },
+  };
+}
+
+function readHandlers({
+  database,
+  pages,
+}: HandlerParts): Pick<PostHandlers, 'getPost' | 'listPosts' | 'exportPosts' | 'getAnalytics'> {
+  return {
+    getPost: async ({ id }) => {
+      const post = await findPost(database, id);
+      if (!post) throw notFound('post', id);
+      return { post: toWire(post) };
     },
 
     listPosts: async ({ filter = {}, sort, descending, page, pageSize }) => {
       const order = orders[sort] ?? 'id';
-      const listed = await posts.list({
-        ...readFilter(filter),
-        order,
-        descending,
-        ...readPage(page, pageSize),
-      });
-      return { posts: listed.posts.map(toWire), total: listed.total };
-    },
-
-    bulkCreatePosts: async ({ posts: wanted, errors, idempotencyKey, digest }, { traceparent }) => {
-      const idempotency = idempotencyKey === '' ? undefined : { key: idempotencyKey, digest };
-      const outcome = await posts.createMany({ posts: wanted, errors, idempotency }, traceparent);
-      return { ids: [...outcome.ids], replayed: outcome.replayed, errors: [...outcome.errors] };
+      const slice = readSlice(page, pageSize);
+      const { posts, total } = await pages.read({ ...readFilter(filter), order, descending, ...slice });
+      return { posts: posts.map(toWire), total };
     },
 
     exportPosts: async function* ({ filter = {} }, { signal }) {
-      for await (const batch of posts.export(readFilter(filter), signal)) yield { posts: batch.map(toWire) };
+      const options = { batchRows: exportBatchRows, signal };
+      for await (const batch of exportPosts(database, readFilter(filter), options)) {
+        yield { posts: batch.map(toWire) };
+      }
     },
 
     getAnalytics: async () => {
-      const analytics = await posts.analytics();
+      const analytics = await database.read(readAnalytics);
       return {
         ...analytics,
         topCharacters: [...analytics.topCharacters],
@@ -75,12 +128,96 @@ export function createHandlers(
   };
 }
 
-/** What is missing is refused like what is empty. */
+function sentimentHandlers({
+  database,
+  classifier,
+}: HandlerParts): Pick<PostHandlers, 'classifyText' | 'getPostSentiment'> {
+  return {
+    classifyText: async ({ text }, { signal }) => {
+      if (!classifier) throw switchedOff('inferenceServer');
+      checkText(text);
+      const [classification] = await classifier.classify([text], signal);
+      if (!classification) throw new Error('the classifier gave no classification for a text');
+      return { classification: toWireClassification(classification, classifier.model) };
+    },
+
+    getPostSentiment: async ({ id }) => {
+      if (!classifier) throw switchedOff('inferenceServer');
+      const sentiment = await findSentiment(database, id);
+      if (!sentiment) throw notFound('sentiment of post', id);
+      const { model, classifiedAtMs } = sentiment;
+      return { classification: toWireClassification(sentiment, model), classifiedAtMs };
+    },
+  };
+}
+
+function reanalysisHandlers(
+  parts: HandlerParts,
+): Pick<PostHandlers, 'requestReanalysis' | 'getReanalysis' | 'listReanalyses' | 'cancelReanalysis'> {
+  const { database } = parts;
+  const queue = (): JobQueue => {
+    if (!parts.queue) throw switchedOff('messageBroker');
+    return parts.queue;
+  };
+  return {
+    requestReanalysis: async (_request, { traceparent }) => ({
+      reanalysis: toWireReanalysis(await requestReanalysis({ ...parts, queue: queue() }, traceparent)),
+    }),
+
+    getReanalysis: async ({ id }) => {
+      queue();
+      return { reanalysis: toWireReanalysis(await getReanalysis(database, id)) };
+    },
+
+    listReanalyses: async ({ limit }) => {
+      queue();
+      const rows = Math.max(1, Math.min(limit, postLimits.reanalyses));
+      return { reanalyses: (await listReanalyses(database, rows)).map(toWireReanalysis) };
+    },
+
+    cancelReanalysis: async ({ id }) => {
+      queue();
+      return { reanalysis: toWireReanalysis(await cancelReanalysis(parts, id)) };
+    },
+  };
+}
+
+/** A post that is absent is refused like one without values. */
 function toNewPost(post: NewWirePost | undefined): NewPost {
   return post ?? { userId: 0, title: '', body: '' };
 }
 
-/** The two shapes are the same; this says so only as long as they are. */
+/** The two shapes are the same, and this compiles only as long as they are. */
 function toWire(post: Post): WirePost {
   return post;
 }
+
+function toWireReanalysis(reanalysis: Reanalysis): WireReanalysis {
+  const { id, status, progress, createdAtMs, startedAtMs, finishedAtMs, error } = reanalysis;
+  return {
+    id,
+    status: statuses[status],
+    progress,
+    createdAtMs,
+    startedAtMs: startedAtMs ?? undefined,
+    finishedAtMs: finishedAtMs ?? undefined,
+    report:
+      status === 'succeeded'
+        ? {
+            posts: reanalysis.posts ?? 0,
+            statisticsRepaired: reanalysis.repaired === 1,
+            classified: reanalysis.classified,
+            labelsChanged: reanalysis.labelsChanged,
+          }
+        : undefined,
+    error: error ?? undefined,
+  };
+}
+
+const statuses = {
+  queued: ReanalysisStatus.REANALYSIS_STATUS_QUEUED,
+  running: ReanalysisStatus.REANALYSIS_STATUS_RUNNING,
+  succeeded: ReanalysisStatus.REANALYSIS_STATUS_SUCCEEDED,
+  failed: ReanalysisStatus.REANALYSIS_STATUS_FAILED,
+  canceled: ReanalysisStatus.REANALYSIS_STATUS_CANCELED,
+} as const;

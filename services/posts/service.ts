@@ -1,27 +1,24 @@
 import { type Config, flag, type Settings, text } from '#kit/config.ts';
-import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
+import type { Database } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
-import type { Running, Service, ServiceContext } from '#kit/service.ts';
+import { type Handlers, requireTokenOffLoopback, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
+import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
-import { serveOpenInference } from './api-open-inference.ts';
 import { type Brokers, brokerSettings, openBrokers } from './brokers.ts';
-import type { Classifier } from './classifier.ts';
-import { postDatabase } from './database.ts';
-import { inferenceSettings, openClassifier } from './inference.ts';
-import { JobDesk } from './job-desk.ts';
-import { PageReader } from './page-reader.ts';
-import { PostWriter } from './post-writer.ts';
-import { Posts } from './posts.ts';
-import { Reanalyses } from './reanalyses.ts';
+import { migrations, openPostDatabase, type Tables } from './database.ts';
+import { type Check, switchedOff } from './integrations.ts';
+import { PostWriter } from './posts/index.ts';
+import { type DeadJobs, deadJobs, startReanalyses } from './reanalysis/index.ts';
 import { createHandlers } from './rpc.ts';
-import { type Check, switchedOff } from './rpc-integrations.ts';
-import type { Tables } from './tables.ts';
-import { startWork } from './work.ts';
+import { PageThreads, PostIndexer } from './search/index.ts';
+import { serveOpenInference } from './sentiment/api.ts';
+import { type Classifier, inferenceSettings, openClassifier, startEnrichment } from './sentiment/index.ts';
+
+export type { DeadJobs } from './reanalysis/index.ts';
 
 const workerSettings = {
   DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
-  RPC_TOKEN: text({ secret: true, help: 'Shared secret between the services' }),
+  ...rpcSettings,
   ...inferenceSettings,
   ...brokerSettings,
 } satisfies Settings;
@@ -30,95 +27,95 @@ const settings = {
   ...workerSettings,
   POSTS_WORKER: flag({
     default: true,
-    help: 'Whether this process does what is queued too; off leaves it to posts-worker',
+    help: 'Whether this process runs queued work too; off leaves it to posts-worker',
   }),
 } satisfies Settings;
 
-type PostsConfig = Config<typeof settings>;
+type WorkerConfig = Config<typeof workerSettings>;
+type Parts = ServiceParts<typeof settings>;
 
-export interface RunningPosts extends Running {
-  readonly handlers: Handlers<PostServiceDefinition>;
+/** What both services open. */
+interface Opened extends Brokers {
+  readonly database: Database<Tables>;
+  /** Absent where inference is off. */
+  readonly classifier: Classifier | undefined;
 }
 
-export type { JobDesk } from './job-desk.ts';
-
 /** The posts, their search index and their statistics. */
-export const posts: Service<typeof settings, object, RunningPosts> = {
+export const posts = defineService({
   name: 'posts',
   summary: 'Posts, search and statistics',
   settings,
-  database: databaseOptions,
-  start,
-};
+  migrations,
+  build,
+});
 
-/** What is queued behind the posts, in a process of its own: any number of them, anywhere. */
-export const postsWorker: Service<typeof workerSettings> = {
+/** The work behind the posts, in a process of its own: any number of them, anywhere. */
+export const postsWorker = defineService({
   name: 'posts-worker',
   summary: 'Reanalyses, events and sentiments of the posts',
   settings: workerSettings,
-  start: startWorker,
-};
+  build: buildWorker,
+});
 
-async function start(config: PostsConfig, context: ServiceContext): Promise<RunningPosts> {
-  await using stack = new AsyncDisposableStack();
-  const { clock, dataFolder, log } = context;
-  const classifier = stack.use(openClassifier(config, context));
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
-  const brokers = stack.use(await openBrokers(config, context, database));
-  const pages = stack.use(new PageReader({ database, folder: dataFolder, log }));
-  const writer = stack.use(new PostWriter({ database, folder: dataFolder }));
-  const { queue, events } = brokers;
-  const reanalyses = queue && new Reanalyses({ database, queue, events, clock });
-  const posts = new Posts({ database, pages, writer, clock, events });
-  const checks = checksOf(classifier, brokers);
-  const handlers = createHandlers(posts, { classifier, checks, reanalyses });
-  if (config.POSTS_WORKER) {
-    const leaseMs = config.JOB_LEASE_MS;
-    stack.use(startWork({ ...context, database, classifier, queue, events, leaseMs }));
-  }
-  const url = await listen(stack, { config, context, handlers, database, classifier });
-  const owned = stack.move();
-  return { url, handlers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+async function build(parts: Parts) {
+  const { config, context, stack } = parts;
+  const { clock, log, dataFolder: folder } = context;
+  const opened = await open(parts, () => parts.openDatabase<Tables>());
+  const { database, events } = opened;
+  const indexer =
+    database.dialect === 'sqlite' ? stack.use(new PostIndexer({ database, folder, log })) : undefined;
+  indexer?.start();
+  const onWritten = (count: number) => indexer?.written(count);
+  const writer = stack.use(new PostWriter({ database, folder, clock, events, onWritten }));
+  const pages = stack.use(new PageThreads({ database, folder }));
+  const handlers = createHandlers({ ...opened, clock, writer, pages, checks: checksOf(opened) });
+  if (config.POSTS_WORKER) startWork(parts, opened);
+  return { url: await listen(parts, handlers, opened), handlers };
 }
 
-async function startWorker(config: Config<typeof workerSettings>, context: ServiceContext): Promise<Running> {
-  await using stack = new AsyncDisposableStack();
-  const classifier = stack.use(openClassifier(config, context));
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
-  const brokers = stack.use(await openBrokers(config, context, database));
-  const leaseMs = config.JOB_LEASE_MS;
-  stack.use(startWork({ ...context, ...brokers, database, classifier, leaseMs }));
+async function buildWorker(parts: ServiceParts<typeof workerSettings>) {
+  const { config, context, stack } = parts;
+  const opened = await open(parts, async () => stack.use(await openOf(config, context)));
+  startWork(parts, opened);
   const server = stack.use(
     await createHttpServer({
       name: 'posts-worker',
       context,
       title: 'Worker of the post backend',
-      description: 'Tells how it is; its work it takes from the queue.',
-      checks: { database: () => database.ping() },
-      optionalChecks: checksOf(classifier, brokers),
+      description: 'Serves probes and metrics. It takes its work from the queue.',
+      checks: { database: () => opened.database.ping() },
+      optionalChecks: checksOf(opened),
     }),
   );
-  const url = context.port === undefined ? undefined : await server.listen();
-  const owned = stack.move();
-  return { ...(url && { url }), [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { url: context.port === undefined ? undefined : await server.listen() };
 }
 
-/** The dead jobs of the posts, without serving: for the command line. */
-export async function openJobDesk(
-  config: Config<typeof workerSettings>,
-  context: ServiceContext,
-): Promise<{ readonly desk: JobDesk } & AsyncDisposable> {
-  await using stack = new AsyncDisposableStack();
-  const database = stack.use(await openDatabase<Tables>(databaseOptions(config, context)));
-  const { queue } = stack.use(await openBrokers(config, context, database));
-  if (!queue) throw switchedOff('messageBroker');
-  const owned = stack.move();
-  const desk = new JobDesk({ database, queue, clock: context.clock });
-  return { desk, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+async function open(
+  { config, context, stack }: Pick<ServiceParts<typeof workerSettings>, 'config' | 'context' | 'stack'>,
+  openDatabase: () => Promise<Database<Tables>>,
+): Promise<Opened> {
+  const classifier = openClassifier(config, context);
+  if (classifier) stack.use(classifier);
+  const database = await openDatabase();
+  const { queue, events } = stack.use(await openBrokers(config, context, database));
+  return { database, classifier, queue, events };
 }
 
-/** For the optional parts that are on. */
-function checksOf(classifier: Classifier | undefined, { queue, events }: Brokers): Record<string, Check> {
+/** Starts the background work: publishing events, classifying new posts, reanalyses. */
+function startWork(
+  { config, context, stack }: Pick<ServiceParts<typeof workerSettings>, 'config' | 'context' | 'stack'>,
+  opened: Opened,
+): void {
+  const { classifier, queue, events } = opened;
+  const parts = { ...context, ...opened, leaseMs: config.JOB_LEASE_MS };
+  if (events) stack.use(events.publish());
+  if (events && classifier) stack.use(startEnrichment({ ...parts, classifier, events }));
+  if (queue) stack.use(startReanalyses({ ...parts, queue }));
+}
+
+/** One for each integration that is on, by its name in the status report. */
+function checksOf({ classifier, queue, events }: Opened): Record<string, Check> {
   return {
     ...(classifier && { inferenceServer: (signal) => classifier.ping(signal) }),
     ...(queue && { messageBroker: (signal) => queue.ping(signal) }),
@@ -126,46 +123,50 @@ function checksOf(classifier: Classifier | undefined, { queue, events }: Brokers
   };
 }
 
-function databaseOptions(
-  config: Config<typeof workerSettings>,
-  { dataFolder, log, metrics }: ServiceContext,
-): DatabaseOptions {
-  return postDatabase({ url: config.DATABASE_URL, folder: dataFolder, log, metrics });
-}
-
+/** Over RPC if it has a port of its own; the handlers are called directly otherwise. */
 async function listen(
-  stack: AsyncDisposableStack,
-  parts: {
-    config: PostsConfig;
-    context: ServiceContext;
-    handlers: Handlers<PostServiceDefinition>;
-    database: Database<Tables>;
-    classifier: Classifier | undefined;
-  },
+  { config, context, stack }: Parts,
+  handlers: Handlers<PostServiceDefinition>,
+  { database, classifier }: Opened,
 ): Promise<string | undefined> {
-  const { config, context, handlers, database, classifier } = parts;
   if (context.port === undefined) return undefined;
-  const { environment, host } = context;
-  requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: host, token: config.RPC_TOKEN, environment });
+  const { environment, host, log, metrics } = context;
+  const token = config.RPC_TOKEN;
+  requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: host, token, environment });
   const server = stack.use(
     await createHttpServer({
       name: 'posts',
       context,
       title: 'Post backend',
       description:
-        'Serves posts.v1.PostService by the Connect protocol to the other services, and the sentiment model by the Open Inference protocol under /v2.',
+        'Serves posts.v1.PostService to the other services over the Connect protocol, and the sentiment model over the Open Inference protocol under /v2.',
       checks: { database: () => database.ping() },
       limits: { drainMs: 300 },
     }),
   );
-  await serveRpc(server.app, PostServiceDefinition, handlers, {
-    log: context.log,
-    token: config.RPC_TOKEN,
-    metrics: context.metrics,
-  });
-  // Only what runs here: two processes that pass texts on to each other would never answer.
+  await serveRpc(server.app, PostServiceDefinition, handlers, { log, token, metrics });
+  // Only the model that runs here: two processes that pass texts on to each other would never answer.
   if (classifier && config.INFERENCE_URL === undefined) {
-    await serveOpenInference(server.app, classifier, { token: config.RPC_TOKEN, log: context.log });
+    await serveOpenInference(server.app, classifier, { token, log });
   }
   return server.listen();
+}
+
+/** The dead jobs of the posts without serving, for the command line. */
+export async function openDeadJobs(
+  config: WorkerConfig,
+  context: ServiceContext,
+): Promise<DeadJobs & AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await openOf(config, context));
+  const { queue } = stack.use(await openBrokers(config, context, database));
+  if (!queue) throw switchedOff('messageBroker');
+  const owned = stack.move();
+  const { clock } = context;
+  return { ...deadJobs({ database, queue, clock }), [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The database of the posts, for processes that do not serve them. */
+function openOf(config: WorkerConfig, { dataFolder: folder, log, metrics }: ServiceContext) {
+  return openPostDatabase({ url: config.DATABASE_URL, folder, log, metrics });
 }

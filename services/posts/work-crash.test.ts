@@ -8,9 +8,9 @@ import type { Client } from '#kit/rpc/index.ts';
 import { PostCreated } from '#proto/posts/v1/events.ts';
 import { type PostServiceDefinition, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import { startProcess, stopProcess } from '../testing.ts';
-import type { Tables } from './tables.ts';
-import { bulkCreate, startPosts } from './testing.ts';
-import { ended, fresh, inEachProcess, until, type WorkWorld } from './testing-work.ts';
+import type { Tables } from './database.ts';
+import { bulkCreate, startPosts } from './testing/testing.ts';
+import { ended, fresh, inEachProcess, until, type WorkWorld } from './testing/work.ts';
 
 const batch = 500;
 const bodies = ['I love this, it is wonderful!', 'Horrible, I am so disappointed.', 'It is on Tuesday.'];
@@ -44,7 +44,7 @@ await inEachProcess((each) => {
     assert.deepEqual(await client.getAnalytics({}), expected);
   });
 
-  test('posts whose worker is killed are classified by another, and told once and in order', async (context) => {
+  test('posts whose worker is killed are classified by another, and published once and in order', async (context) => {
     const world = fresh(each, { POSTS_WORKER: 'off' });
     const { client, dataFolder, open } = await startPosts(context, world);
     const environment = environmentOf(world, dataFolder);
@@ -61,14 +61,14 @@ await inEachProcess((each) => {
     assert.equal(classification?.model, 'octavo-1');
     if (world.nats)
       assert.deepEqual(
-        await toldOf(world),
+        await publishedIds(world),
         Array.from({ length: 4_000 }, (_, at) => at + 1),
       );
   });
 });
 
 /** The ids of the posts whose creation is in the stream, in its order. */
-async function toldOf({ nats, settings }: WorkWorld): Promise<number[]> {
+async function publishedIds({ nats, settings }: WorkWorld): Promise<number[]> {
   const connection = await connect({ servers: nats?.url ?? '' });
   const stream = `${settings?.NATS_PREFIX?.toUpperCase()}_POSTS`;
   const consumer = await jetstream(connection).consumers.get(stream);
@@ -117,11 +117,11 @@ async function classifiedIn(database: Database<Tables>): Promise<number> {
   return Number((await countSentiments.first(database, {}))?.count);
 }
 
-/** Makes what is kept differ from what is counted. */
-const spoil = statement<Tables>((db) =>
+/** Makes the stored statistics wrong. */
+const spoil = statement<Tables>()((db) =>
   db.updateTable('character_tally').set((e) => ({ occurrences: e('occurrences', '+', 7) })),
 );
 
-const countSentiments = statement<Tables, Record<never, never>, { count: number }>((db) =>
+const countSentiments = statement<Tables>()((db) =>
   db.selectFrom('post_sentiment').select((e) => e.fn.countAll<number>().as('count')),
 );

@@ -342,7 +342,7 @@ export interface Classification {
   negative: number;
   neutral: number;
   positive: number;
-  /** Which model says so. */
+  /** The model that made it. */
   model: string;
 }
 
@@ -350,13 +350,14 @@ export interface CheckIntegrationsRequest {
 }
 
 export interface CheckIntegrationsResponse {
+  /** Only those that are switched on. */
   integrations: IntegrationState[];
 }
 
 export interface IntegrationState {
-  /** As the status report names it, such as inferenceServer. */
+  /** inferenceServer, messageBroker or eventStream. */
   name: string;
-  /** What is wrong, in words for callers; empty where it answers. */
+  /** What is wrong, in words for callers; empty if it answers. */
   problem: string;
 }
 
@@ -4079,7 +4080,7 @@ export const PostServiceDefinition = {
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
-    /** Whether the optional parts that are switched on answer now. */
+    /** The integrations that are switched on, and whether each answers now. One that is not named is switched off. */
     checkIntegrations: {
       name: "CheckIntegrations",
       requestType: CheckIntegrationsRequest as typeof CheckIntegrationsRequest,
@@ -4089,7 +4090,7 @@ export const PostServiceDefinition = {
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
     /**
-     * How a post was classified last. Where it was changed since, it will be classified again.
+     * How a post was last classified. If it has changed since, it will be classified again.
      * Errors: NOT_FOUND (no such post, or not classified yet), UNAVAILABLE (reason INTEGRATION_DISABLED).
      */
     getPostSentiment: {
@@ -4101,7 +4102,7 @@ export const PostServiceDefinition = {
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
     /**
-     * Queues a count of everything from the posts, which repairs the statistics and classifies the posts anew. Answers when
+     * Queues a recount of all posts, which repairs the statistics and classifies the posts again. Responds when
      * the broker has the job. Errors: UNAVAILABLE (with reason INTEGRATION_DISABLED where the broker is switched off).
      */
     requestReanalysis: {
@@ -4130,7 +4131,7 @@ export const PostServiceDefinition = {
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
-    /** Twice is as good as once. Errors: NOT_FOUND, ALREADY_EXISTS (it has ended another way), UNAVAILABLE. */
+    /** Idempotent. Errors: NOT_FOUND, ALREADY_EXISTS (it has ended another way), UNAVAILABLE. */
     cancelReanalysis: {
       name: "CancelReanalysis",
       requestType: CancelReanalysisRequest as typeof CancelReanalysisRequest,

@@ -1,0 +1,149 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Dialect, type Executor, statement, type WriteSession } from '../db/index.ts';
+
+/** Up to so many code points a needle is found by its grams, from the next on by its trigrams. */
+const gramLengthMax = 2;
+
+/** FTS5 reads these noncharacters as U+FFFD. */
+const conflated = /[\ufffd-\uffff]/;
+
+export interface SubstringOptions {
+  /** The table whose rows are found. On SQLite its index tables are `<table>_trigram` and `<table>_gram`. */
+  readonly table: string;
+  /** The normalized text of a row: {@link normalizedText}. */
+  readonly text: RawBuilder<string>;
+}
+
+/**
+ * Finds the rows of a table whose text contains a needle, exactly, whatever the script. Both are in the form of
+ * `normalize`. The README has the tables and triggers that it needs.
+ *
+ * On PostgreSQL that is `LIKE` on an expression with a `pg_trgm` index. On SQLite two contentless FTS5 tables hold the
+ * rows whose column `indexed` is 1; the others are compared one by one, so a row is found as soon as it is written.
+ */
+export class SubstringIndex {
+  readonly #table: RawBuilder<unknown>;
+  readonly #text: RawBuilder<string>;
+  readonly #id: RawBuilder<number>;
+  readonly #trigrams: RawBuilder<unknown>;
+  readonly #grams: RawBuilder<unknown>;
+  readonly #pending: RawBuilder<unknown>;
+  readonly #statements: IndexStatements;
+
+  constructor({ table, text }: SubstringOptions) {
+    this.#table = sql.table(table);
+    this.#text = text;
+    this.#id = sql.ref<number>(`${table}.id`);
+    this.#trigrams = sql.table(`${table}_trigram`);
+    this.#grams = sql.table(`${table}_gram`);
+    this.#pending = sql.ref(`${table}_pending`);
+    this.#statements = indexStatements(table, text);
+  }
+
+  /** The condition that a row contains the needle, by a look at the row itself: for few rows that something else finds. */
+  compare(dialect: Dialect, needle: string): RawBuilder<SqlBool> {
+    if (dialect === 'postgres') return sql<SqlBool>`${this.#text} LIKE ${likePattern(needle)}`;
+    return sql<SqlBool>`instr(${this.#text}, ${needle}) > 0`;
+  }
+
+  /** The condition that a row contains the needle, by the index. */
+  contains(dialect: Dialect, needle: string): RawBuilder<SqlBool> {
+    if (dialect === 'postgres') return this.compare(dialect, needle);
+    return sql<SqlBool>`${this.#id} IN ${this.matchingIds(dialect, needle)}`;
+  }
+
+  /** A subquery of the ids of the rows that contain the needle, each once. On SQLite it is fast to count and by id. */
+  matchingIds(dialect: Dialect, needle: string): RawBuilder<{ id: number }> {
+    if (dialect === 'postgres') {
+      return sql`(SELECT id FROM ${this.#table} WHERE ${this.contains(dialect, needle)})`;
+    }
+    const hasNeedle = this.compare(dialect, needle);
+    if (conflated.test(needle)) return sql`(SELECT id FROM ${this.#table} WHERE ${hasNeedle})`;
+    const isShort = [...needle].length <= gramLengthMax;
+    const index = isShort ? this.#grams : this.#trigrams;
+    const match = isShort ? gramToken(needle) : `"${needle.replaceAll('"', '""')}"`;
+    return sql`(SELECT rowid AS id FROM ${index} WHERE ${index} MATCH ${match}
+      UNION ALL SELECT id FROM ${this.#table} INDEXED BY ${this.#pending} WHERE indexed = 0 AND ${hasNeedle})`;
+  }
+
+  /** Whether at least `rowsMin` rows wait to be indexed. Never on PostgreSQL, which indexes a row when it is written. */
+  async hasPending(session: Executor, rowsMin = 1): Promise<boolean> {
+    if (session.dialect === 'postgres') return false;
+    return (await this.#statements.nthPending.first(session, { before: rowsMin - 1 })) !== undefined;
+  }
+
+  /** Indexes up to `rowsMax` waiting rows by ascending id, some 80 microseconds each. Resolves to how many they were. */
+  async indexPending<DB>(session: WriteSession<DB>, rowsMax: number): Promise<number> {
+    if (session.dialect === 'postgres') return 0;
+    const { pending, addTrigrams, addGrams, markIndexed } = this.#statements;
+    const rows = await pending.all(session, { rowsMax });
+    for (const { id, text } of rows) {
+      await addTrigrams.run(session, { id, text });
+      await addGrams.run(session, { id, grams: gramTokens(text) });
+    }
+    await markIndexed.run(session, { ids: JSON.stringify(rows.map(({ id }) => id)) });
+    return rows.length;
+  }
+}
+
+type IndexStatements = ReturnType<typeof indexStatements>;
+
+function indexStatements(name: string, text: RawBuilder<string>) {
+  const [table, pending] = [sql.table(name), sql.ref(`${name}_pending`)];
+  const [trigrams, grams] = [sql.table(`${name}_trigram`), sql.table(`${name}_gram`)];
+  return {
+    pending: statement<unknown, { rowsMax: number }>()(
+      (_db, p) => sql<{
+        id: number;
+        text: string;
+      }>`SELECT id, ${text} AS text FROM ${table} INDEXED BY ${pending}
+        WHERE indexed = 0 ORDER BY id LIMIT ${p('rowsMax')}`,
+    ),
+    nthPending: statement<unknown, { before: number }>()(
+      (_db, p) =>
+        sql`SELECT 1 FROM ${table} INDEXED BY ${pending} WHERE indexed = 0 LIMIT 1 OFFSET ${p('before')}`,
+    ),
+    addTrigrams: statement<unknown, { id: number; text: string }>()(
+      (_db, p) => sql`INSERT INTO ${trigrams} (rowid, text) VALUES (${p('id')}, ${p('text')})`,
+    ),
+    addGrams: statement<unknown, { id: number; grams: string }>()(
+      (_db, p) => sql`INSERT INTO ${grams} (rowid, grams) VALUES (${p('id')}, ${p('grams')})`,
+    ),
+    markIndexed: statement<unknown, { ids: string }>()(
+      (_db, p) => sql`UPDATE ${table} SET indexed = 1 WHERE id IN (SELECT value FROM json_each(${p('ids')}))`,
+    ),
+  };
+}
+
+function likePattern(needle: string): string {
+  return `%${needle.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** The one- and two-character parts of a text, each once, as tokens of ASCII letters and digits. */
+function gramTokens(text: string): string {
+  const grams = new Set<number>();
+  let before = 0;
+  for (const character of text) {
+    const codePoint = character.codePointAt(0) as number;
+    grams.add(codePoint);
+    if (before !== 0) grams.add(gramOf(before, codePoint));
+    before = codePoint;
+  }
+  let tokens = '';
+  for (const gram of grams) tokens += `${tokenOf(gram)} `;
+  return tokens;
+}
+
+function gramToken(needle: string): string {
+  const [first = 0, second] = Array.from(needle, (character) => character.codePointAt(0) as number);
+  return `"${tokenOf(second === undefined ? first : gramOf(first, second))}"`;
+}
+
+/** Different numbers for different pairs, none of them a single code point. */
+function gramOf(first: number, second: number): number {
+  return first * 0x110000 + second;
+}
+
+function tokenOf(gram: number): string {
+  return gram.toString(36);
+}

@@ -1,0 +1,48 @@
+import { type Term, termsOf } from './terms.ts';
+
+/** Words that must stand one after another, in one field. */
+export interface Clause {
+  readonly terms: readonly Term[];
+  /** How the last word may go on: `only` finds the words that begin with it, `also` finds its stem too. */
+  readonly prefix?: 'only' | 'also';
+}
+
+/** What a person looks for. Without a wanted clause nothing matches. */
+export interface WordQuery {
+  readonly wanted: readonly Clause[];
+  /** What no match has. */
+  readonly unwanted: readonly Clause[];
+  /** Whether a match has every wanted clause, or at least one. */
+  readonly match: 'every' | 'any';
+}
+
+export interface WordQueryOptions {
+  /** `every` by default. */
+  readonly match?: 'every' | 'any';
+  /** Whether the last word may be unfinished, for a search while someone types. */
+  readonly isLastPrefix?: boolean;
+}
+
+/** More words than these are ignored. */
+const clausesMax = 32;
+
+/**
+ * Reads a query: words, `"a phrase"`, `-without`, `-"without a phrase"` and `prefix*`. Any text is a query: quotes that
+ * do not end, lone operators and punctuation are ignored.
+ */
+export function parseWordQuery(text: string, options: WordQueryOptions = {}): WordQuery {
+  const wanted: Clause[] = [];
+  const unwanted: Clause[] = [];
+  let isLastWanted = false;
+  for (const [, minus, phrase, word = '', star] of text.matchAll(/(-?)(?:"([^"]*)"?|([^\s"*]+)(\**))/g)) {
+    const terms = termsOf(phrase ?? word);
+    if (terms.length === 0) continue;
+    if (wanted.length + unwanted.length === clausesMax) break;
+    const clause: Clause = star ? { terms, prefix: 'only' } : { terms };
+    (minus ? unwanted : wanted).push(clause);
+    isLastWanted = !minus && phrase === undefined && !star;
+  }
+  const last = options.isLastPrefix && isLastWanted ? wanted.pop() : undefined;
+  if (last) wanted.push({ ...last, prefix: 'also' });
+  return { wanted, unwanted, match: options.match ?? 'every' };
+}

@@ -1,0 +1,225 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/jwt.ts';
+import type { Clock } from '#kit/clock.ts';
+import { AppError } from '#kit/errors.ts';
+import type { AccessRule, HttpApp } from '#kit/http/access.ts';
+import { isWrongMethod } from '#kit/http/fallback-routes.ts';
+import type { CallOptions, Client } from '#kit/rpc/index.ts';
+import { formatTraceparent } from '#kit/trace.ts';
+import type { AuthServiceDefinition, DecideResponse } from '#proto/authz/v1/authz.ts';
+import { protectedPrefix, routes } from '../routes.ts';
+
+export type Resource = 'post' | 'export' | 'ml' | 'admin';
+export type Action = 'read' | 'write' | 'delete';
+
+/** Who calls, as their token says. */
+export interface Caller {
+  readonly uid: number;
+  readonly username: string;
+  readonly role: string;
+  /** The token itself says that a second factor was used (RFC 8176). */
+  readonly hasMfaClaim: boolean;
+}
+
+export interface Permission {
+  readonly resource: Resource;
+  readonly action: Action;
+  readonly mfaVerified: boolean;
+}
+
+export interface SignedIn {
+  readonly token: string;
+  readonly username: string;
+  readonly role: string;
+}
+
+export interface AccessOptions {
+  readonly authz: Client<AuthServiceDefinition>;
+  readonly secret: string;
+  readonly clock: Clock;
+  /** What proves a second factor: the request's header, or the token's `amr`. */
+  readonly mfaAssertion: 'header' | 'signed';
+}
+
+/** The access rule of a route: 401 without a token, then 403 unless authz allows it. The body is read after that. */
+export type Permits = (resource: Resource, action: Action) => AccessRule;
+
+export const tokenLifetimeSeconds = 3_600;
+const decisionLifetimeMs = 1_000;
+const decisionTimeoutMs = 2_000;
+const decisionsMax = 10_000;
+const tokensMax = 10_000;
+const callerName = 'caller';
+
+/** Prepares an app for callers with tokens. Without one, also an unknown address below the protected prefix is 401. */
+export function createPermits(app: HttpApp, access: Access): Permits {
+  app.decorateRequest(callerName);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if ((request.is404 || isWrongMethod(request)) && isProtected(request.url))
+      access.identifyBearer(request.headers.authorization);
+    done();
+  });
+  return (resource, action) => ({
+    security: [{ bearer: [] }],
+    onRequest(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
+      const caller = access.identifyBearer(request.headers.authorization);
+      request.setDecorator(callerName, caller);
+      const mfaVerified = access.isMfaVerified(caller, request.raw.rawHeaders);
+      const decision = access.authorize(caller, { resource, action, mfaVerified }, callOf(request));
+      if (decision) decision.then(() => done(), done);
+      else done();
+    },
+  });
+}
+
+/** Who calls a route that `Permits` protects. */
+export function callerOf(request: FastifyRequest): Caller {
+  return request.getDecorator<Caller>(callerName);
+}
+
+/** What RPC calls made for a request carry: its id and its span. */
+export function callOf(request: Pick<FastifyRequest, 'id' | 'trace'>): CallOptions {
+  return { requestId: request.id, traceparent: () => formatTraceparent(request.trace) };
+}
+
+/** Signs and verifies tokens, and asks authz for decisions. What authz allowed is cached for at most a second. */
+export class Access {
+  readonly #options: AccessOptions;
+  readonly #jwt: Jwt;
+  /** When each permission was granted. Denials are not cached, so a new permission takes effect at once. */
+  readonly #allowedMs = new Map<string, number>();
+  readonly #pending = new Map<string, Promise<void>>();
+
+  constructor(options: AccessOptions) {
+    const { secret, clock } = options;
+    this.#options = options;
+    this.#jwt = createJwt({
+      secret,
+      clock,
+      issuer: 'post-gateway',
+      audience: 'post-api',
+      cacheSize: tokensMax,
+    });
+  }
+
+  async signIn(
+    credentials: { username: string; password: string; remoteAddress: string },
+    call: CallOptions,
+  ): Promise<SignedIn> {
+    const { account } = await this.#options.authz.login(credentials, call);
+    if (!account) throw new Error('authz sent no account for a login');
+    const { uid, username, role } = account;
+    const token = this.#jwt.sign({ sub: username, uid, role }, tokenLifetimeSeconds);
+    return { token, username, role };
+  }
+
+  /** The caller that a token names. Throws 401. */
+  identify(token: string): Caller {
+    return callerIn(this.#verify(token));
+  }
+
+  /** The caller that an Authorization header names (RFC 6750 section 2.1). Throws 401. */
+  identifyBearer(authorization: string | undefined): Caller {
+    const token = authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
+    if (token === undefined) throw new AppError('unauthenticated', 'A bearer token is required.');
+    return this.identify(token);
+  }
+
+  isMfaVerified(caller: Caller, rawHeaders: readonly string[]): boolean {
+    return this.#options.mfaAssertion === 'signed' ? caller.hasMfaClaim : headerSaysMfa(rawHeaders);
+  }
+
+  /** Returns nothing if the permission is cached, else a promise. Throws 403, or 503 if authz does not answer. */
+  authorize(caller: Caller, permission: Permission, call: CallOptions): undefined | Promise<void> {
+    const { resource, action, mfaVerified } = permission;
+    const key = `${caller.uid} ${caller.role} ${resource} ${action} ${mfaVerified} ${caller.username}`;
+    if (this.#isCached(key)) return undefined;
+    const pending = this.#pending.get(key);
+    if (pending) return pending;
+    const decision = this.#decide(caller, permission, { key, call }).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, decision);
+    return decision;
+  }
+
+  /** A clock that is set back does not make a decision last longer. */
+  #isCached(key: string): boolean {
+    const allowedMs = this.#allowedMs.get(key);
+    if (allowedMs === undefined) return false;
+    const ageMs = this.#options.clock.now() - allowedMs;
+    return ageMs >= 0 && ageMs < decisionLifetimeMs;
+  }
+
+  #verify(token: string): JwtClaims {
+    try {
+      return this.#jwt.verify(token);
+    } catch (error) {
+      // Without the reason of the library, which is not one of the API's codes.
+      if (error instanceof AppError) throw new AppError('unauthenticated', error.message);
+      throw error;
+    }
+  }
+
+  async #decide(
+    caller: Caller,
+    permission: Permission,
+    { key, call }: { key: string; call: CallOptions },
+  ): Promise<void> {
+    const askedMs = this.#options.clock.now();
+    const decision = await this.#ask(caller, permission, call);
+    if (decision.allowed !== true) throw forbidden(decision);
+    this.#allowedMs.delete(key);
+    const oldest = this.#allowedMs.keys().next().value;
+    if (this.#allowedMs.size >= decisionsMax && oldest !== undefined) this.#allowedMs.delete(oldest);
+    this.#allowedMs.set(key, askedMs);
+  }
+
+  /** Any failure is 503, which neither allows nor denies. */
+  async #ask(caller: Caller, permission: Permission, call: CallOptions): Promise<DecideResponse> {
+    const { uid, username, role } = caller;
+    const { resource, action, mfaVerified } = permission;
+    const request = { subject: { uid, username, role, mfaVerified }, resourceType: resource, action };
+    try {
+      return await this.#options.authz.decide(request, { ...call, timeoutMs: decisionTimeoutMs });
+    } catch (error) {
+      throw new AppError('unavailable', 'Access cannot be checked at the moment.', {
+        retryAfterSeconds: 1,
+        cause: error,
+      });
+    }
+  }
+}
+
+const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const roles: readonly unknown[] = ['admin', 'editor', 'viewer'];
+
+function isProtected(url: string): boolean {
+  const path = url.split('?', 1)[0];
+  if (path === routes.login) return false;
+  return path === protectedPrefix || url.startsWith(`${protectedPrefix}/`);
+}
+
+function callerIn({ sub, uid, role, amr }: JwtClaims): Caller {
+  if (!Number.isSafeInteger(uid) || (uid as number) < 1 || !roles.includes(role) || sub === '') {
+    throw new AppError('unauthenticated', 'The token is not valid.');
+  }
+  const hasMfaClaim = Array.isArray(amr) && amr.includes('mfa');
+  return { uid: uid as number, username: sub, role: role as string, hasMfaClaim };
+}
+
+/** True for exactly one line of that name whose value is `true`; two lines, a list or another spelling do not count. */
+function headerSaysMfa(rawHeaders: readonly string[]): boolean {
+  let said: string | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length !== 14 || name.toLowerCase() !== 'x-mfa-verified') continue;
+    if (said !== undefined) return false;
+    said = rawHeaders[index + 1] as string;
+  }
+  return said !== undefined && /^[ \t]*true[ \t]*$/.test(said);
+}
+
+function forbidden({ reason, policy, decisionId }: DecideResponse): AppError {
+  const message =
+    reason === 'MFA_REQUIRED' ? 'This needs a verified second factor.' : 'Your role does not allow this.';
+  return new AppError('forbidden', message, { fields: { reason, policy, decisionId } });
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '#kit/clock.ts';
+import { AppError } from '#kit/errors.ts';
+import type { HttpApp } from '#kit/http/access.ts';
+import { clientAddress } from '#kit/http/client-address.ts';
+import { Type } from '#kit/schema.ts';
+import { Meta, metaOf } from '../meta.ts';
+import { routes } from '../routes.ts';
+import { type Access, callOf } from './access.ts';
+
+const LoginRequest = Type.Object(
+  {
+    username: Type.String({ minLength: 1, maxLength: 128, format: 'text' }),
+    password: Type.String({ minLength: 1, maxLength: 1_024, format: 'text' }),
+  },
+  { examples: [{ username: 'editor', password: 'correct horse battery staple' }] },
+);
+
+const LoginResult = Type.Object(
+  { token: Type.String(), username: Type.String(), role: Type.String() },
+  { examples: [{ token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln', username: 'editor', role: 'editor' }] },
+);
+
+const wrongCredentials = new AppError('unauthenticated', 'The username or the password is wrong.', {
+  reason: 'INVALID_CREDENTIALS',
+});
+
+export function addLogin(app: HttpApp, { access, clock }: { access: Access; clock: Clock }): void {
+  app.post(
+    routes.login,
+    {
+      access: 'public',
+      schema: {
+        operationId: 'login',
+        summary: 'Exchange a username and a password for a token',
+        body: LoginRequest,
+        response: { 200: Type.Object({ data: LoginResult, meta: Meta }) },
+      },
+      config: { errors: [wrongCredentials, 'rate_limited'] },
+    },
+    async (request) => {
+      const credentials = { ...request.body, remoteAddress: clientAddress(request) };
+      const data = await access.signIn(credentials, callOf(request));
+      return { data, meta: metaOf(request, clock) };
+    },
+  );
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
+import type { PageAnswer } from '#kit/testing/page-client.ts';
+import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
+import { signedIn } from '../testing.ts';
+
+// The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the test kills.
+process.env.TEST_RPC = 'local';
+const environment = {
+  NODE_ENV: 'test',
+  OCTAVO_DATA: testFolder('page-failures'),
+  LOG_LEVEL: 'fatal',
+  DEMO_ADMIN_PASSWORD: 'admin-of-the-tests',
+  DEMO_EDITOR_PASSWORD: 'editor-of-the-tests',
+  DEMO_VIEWER_PASSWORD: 'viewer-of-the-tests',
+  ARGON2_MEMORY_KIB: '1024',
+  ARGON2_PASSES: '1',
+};
+const [posts, authz] = await Promise.all([
+  startProcess('posts', environment),
+  startProcess('authz', environment),
+]);
+const addresses = { POSTSVC_ADDR: new URL(posts.url).host, AUTHSVC_ADDR: new URL(authz.url).host };
+const system = await startTestSystem(addresses);
+after(async () => {
+  await system[Symbol.asyncDispose]();
+  await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
+});
+
+function assertPreserved(response: PageAnswer): void {
+  assert.equal(response.status, 503);
+  assert.match(response.html, /Nothing was saved yet[\s\S]*Request <code>[\w-]+<\/code>/);
+  assert.match(response.html, /value="Long work"[\s\S]*>\nof an hour<\/textarea>/);
+  assert.match(response.html, /<html lang="en" data-failure>/);
+}
+
+test('when a backend is down, pages say so and preserve the typed text', async () => {
+  const [alice, bob] = [await signedIn(system, 'alice'), await signedIn(system, 'bob')];
+  await alice.open('/posts/new');
+  const typed = { title: 'Long work', body: 'of an hour', userId: '' };
+  await stopProcess(posts.child, 'SIGKILL');
+  const list = await alice.open('/');
+  assert.equal(list.status, 503);
+  assert.match(list.html, /Not available right now[\s\S]*Try again[\s\S]*Request <code>/);
+  assert.ok(list.headers.get('retry-after'));
+  assertPreserved(await alice.send('/posts/new', typed));
+  assert.match((await bob.open('/status')).html, /Posts<\/td>[\s\S]*does not answer[\s\S]*Access decisions/);
+  await alice.open('/posts/import');
+  const upload = await alice.upload('/posts/import', { name: 'a.csv', content: 'title,body\na,b\n' });
+  assert.match(upload.html, /The import ended early[\s\S]*0 posts saved/);
+  await stopProcess(authz.child, 'SIGKILL');
+  // A decision may be cached for a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  assertPreserved(await alice.send('/posts/new', typed));
+  assert.equal((await bob.open('/status')).status, 503);
+});

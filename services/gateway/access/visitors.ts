@@ -1,0 +1,124 @@
+import { AppError } from '#kit/errors.ts';
+import type { Frame, NavigationItem } from '#kit/html/layout.ts';
+import type { Visit } from '#kit/html/visit.ts';
+import type { CallOptions } from '#kit/rpc/index.ts';
+import { pageRoutes } from '../routes.ts';
+import { type Access, type Action, type Caller, callOf, type Permission, type Resource } from './access.ts';
+
+/** What the session of a page holds: a token as the API takes it. */
+export interface PageSession {
+  readonly token: string;
+}
+
+/** What a visitor may do, so that pages show only controls that work. */
+export interface Abilities {
+  readonly write: boolean;
+  readonly delete: boolean;
+  /** Deleting needs a second factor. */
+  readonly deleteNeedsMfa: boolean;
+  readonly export: boolean;
+  readonly classify: boolean;
+  readonly administer: boolean;
+}
+
+/** Somebody who is signed in and may see the page. */
+export interface Visitor {
+  readonly visit: Visit<PageSession>;
+  readonly caller: Caller;
+  readonly may: Abilities;
+  /** For RPC calls made for this visitor. */
+  readonly call: CallOptions;
+  /** What all pages share. It takes the flash message, so call it once for a page. */
+  frame(): Frame;
+}
+
+/** The access of a page: visitors who are not signed in get the sign-in page, and authz decides about the others. */
+export type Visitors = (
+  resource: Resource,
+  action: Action,
+) => (visit: Visit<PageSession>) => Promise<Visitor>;
+
+export function createVisitors(access: Access): Visitors {
+  return (resource, action) => async (visit) => {
+    const caller = signedIn(visit, access);
+    const call = callOf(visit.request);
+    // The page that asks for the second factor is for those who could give one.
+    await access.authorize(caller, { resource, action, mfaVerified: action === 'delete' }, call);
+    const may = await abilitiesOf(caller, access, call);
+    return { visit, caller, may, call, frame: () => frameOf(visit, caller, may) };
+  };
+}
+
+/** Who is signed in. Throws 401, which becomes the sign-in page. */
+export function signedIn(visit: Visit<PageSession>, access: Access): Caller {
+  const token = visit.who?.token;
+  if (token === undefined) throw new AppError('unauthenticated', 'Sign in to see this page.');
+  return access.identify(token);
+}
+
+/** The same, or nothing. */
+export function findSignedIn(visit: Visit<PageSession>, access: Access): Caller | undefined {
+  try {
+    return signedIn(visit, access);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The frame of a page, with navigation only for those who are signed in. */
+export function frameOf(visit: Visit<PageSession>, caller?: Caller, may?: Abilities): Frame {
+  return {
+    ...visit.frame(),
+    service: 'Post gateway',
+    navigation: caller ? navigation.filter(({ needs }) => !needs || may?.[needs]) : [],
+    account: caller && { name: caller.username, detail: caller.role, signOutHref: pageRoutes.signOut },
+    flash: visit.takeFlash(),
+  };
+}
+
+const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
+  { href: pageRoutes.posts, label: 'Posts', icon: 'list' },
+  { href: pageRoutes.storedExports, label: 'Exports', icon: 'inbox', needs: 'export' },
+  { href: pageRoutes.analysis, label: 'Analysis', icon: 'chart' },
+  { href: pageRoutes.sentiment, label: 'Sentiment', icon: 'smile', needs: 'classify' },
+  { href: pageRoutes.importPosts, label: 'Import', icon: 'upload', needs: 'write' },
+  { href: pageRoutes.status, label: 'Status', icon: 'pulse', needs: 'administer' },
+];
+
+/** What a ticked confirmation box stands for. */
+export const mfaHeader: readonly string[] = ['X-MFA-Verified', 'true'];
+
+async function abilitiesOf(caller: Caller, access: Access, call: CallOptions): Promise<Abilities> {
+  const isAllowed = (resource: Resource, action: Action, mfaVerified = false) =>
+    allows(access, caller, { permission: { resource, action, mfaVerified }, call });
+  const [write, plainDelete, verifiedDelete, exporting, classify, administer] = await Promise.all([
+    isAllowed('post', 'write'),
+    isAllowed('post', 'delete', access.isMfaVerified(caller, [])),
+    isAllowed('post', 'delete', access.isMfaVerified(caller, mfaHeader)),
+    isAllowed('export', 'read'),
+    isAllowed('ml', 'write'),
+    isAllowed('admin', 'read'),
+  ]);
+  return {
+    write,
+    delete: verifiedDelete,
+    deleteNeedsMfa: !plainDelete,
+    export: exporting,
+    classify,
+    administer,
+  };
+}
+
+async function allows(
+  access: Access,
+  caller: Caller,
+  { permission, call }: { permission: Permission; call: CallOptions },
+): Promise<boolean> {
+  try {
+    await access.authorize(caller, permission, call);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'forbidden') return false;
+    throw error;
+  }
+}

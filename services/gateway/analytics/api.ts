@@ -1,0 +1,34 @@
+import type { Clock } from '#kit/clock.ts';
+import type { HttpApp } from '#kit/http/access.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import { Type } from '#kit/schema.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { callOf, type Permits } from '../access/index.ts';
+import { TimedMeta, timedMetaOf } from '../meta.ts';
+import { routes } from '../routes.ts';
+import { AnalyticsResult, toAnalytics } from './analytics.ts';
+
+interface Parts {
+  readonly permits: Permits;
+  readonly posts: Client<PostServiceDefinition>;
+  readonly clock: Clock;
+}
+
+export function addAnalytics(app: HttpApp, { permits, posts, clock }: Parts): void {
+  app.get(
+    routes.analytics,
+    {
+      access: permits('post', 'read'),
+      schema: {
+        operationId: 'analyzePosts',
+        summary: 'Statistics of all posts',
+        response: { 200: Type.Object({ data: AnalyticsResult, meta: TimedMeta }) },
+      },
+    },
+    async (request) => {
+      const startedMs = performance.now();
+      const data = toAnalytics(await posts.getAnalytics({}, callOf(request)));
+      return { data, meta: timedMetaOf(request, clock, startedMs) };
+    },
+  );
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { createRowParser } from './rows.js';
+
+function parseAll(format: 'csv' | 'json', text: string, chunkLength = text.length || 1): unknown[] {
+  const parser = createRowParser(format);
+  const rows: unknown[] = [];
+  for (let at = 0; at < text.length; at += chunkLength)
+    rows.push(...parser.push(text.slice(at, at + chunkLength)));
+  return [...rows, ...parser.end()];
+}
+
+const cell = fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r\n', ' ', ';', '😀', '=') });
+const posts = fc.array(fc.record({ userId: fc.nat(), title: cell, body: cell }));
+
+test('CSV in chunks of any length is parsed as csv-parse parses the whole text', () => {
+  const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  fc.assert(
+    fc.property(
+      posts,
+      fc.constantFrom('\n', '\r\n'),
+      fc.integer({ min: 1, max: 9 }),
+      (written, newline, length) => {
+        const lines = written.map((post) => `${post.userId},${quote(post.title)},${quote(post.body)}`);
+        const text = ['userId,title,body', ...lines].join(newline);
+        const expected = (parse(text, { columns: true }) as Record<string, string>[]).map((row) => ({
+          ...row,
+          userId: Number(row.userId),
+        }));
+        assert.deepEqual(parseAll('csv', text, length), expected);
+        assert.deepEqual(expected.length, written.length);
+      },
+    ),
+  );
+});
+
+test('JSON in chunks of any length is parsed as JSON.parse parses the whole text', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(
+          posts.map((list) => list[0]),
+          fc.jsonValue(),
+        ),
+      ),
+      fc.integer({ min: 1, max: 9 }),
+      fc.constantFrom(0, 2),
+      (values, length, indent) => {
+        const list = values.map((value) => value ?? null);
+        assert.deepEqual(
+          parseAll('json', JSON.stringify(list, null, indent), length),
+          JSON.parse(JSON.stringify(list)),
+        );
+        const wrapped = JSON.stringify({ posts: list, total: 1 }, null, indent);
+        assert.deepEqual(parseAll('json', wrapped, length), JSON.parse(JSON.stringify(list)));
+      },
+    ),
+  );
+});
+
+test('JSON can be one object per line', () => {
+  const text = '{"title":"a","body":"b"}\n\n{"title":"c","body":"d"}';
+  for (const length of [1, 2, 7, 100]) {
+    assert.deepEqual(parseAll('json', text, length), [
+      { title: 'a', body: 'b' },
+      { title: 'c', body: 'd' },
+    ]);
+  }
+});
+
+test('CSV columns can be in any order, with other columns, semicolons, tabs or a byte order mark', () => {
+  assert.deepEqual(parseAll('csv', '\uFEFFBody;id;Title\r\n"b;1";7;a\r\n'), [{ body: 'b;1', title: 'a' }]);
+  assert.deepEqual(parseAll('csv', 'title\tbody\tuserId\na\tb\t\nc\td\t007\ne\tf\tx\n\n'), [
+    { title: 'a', body: 'b' },
+    { title: 'c', body: 'd', userId: 7 },
+    { title: 'e', body: 'f', userId: 'x' },
+  ]);
+  assert.deepEqual(parseAll('csv', 'title,body\na\n'), [{ title: 'a' }]);
+});
+
+test('a file that is not a list of posts is refused with a message', () => {
+  const files: [format: 'csv' | 'json', text: string, message: RegExp][] = [
+    ['csv', '', /is empty/],
+    ['csv', 'id,name\n1,a\n', /must name a column title/],
+    ['csv', 'title,body\n"a,b', /ends inside a quoted cell/],
+    ['json', '', /is empty/],
+    ['json', '  ', /is empty/],
+    ['json', 'title,body', /not a JSON list/],
+    ['json', '"posts"', /not a JSON list/],
+    ['json', '[{"title":"a"}', /ends inside its list/],
+    ['json', '[{"title":a}]', /not valid JSON near/],
+    ['json', '{"title":"a"\n}', /not valid JSON near/],
+  ];
+  for (const [format, text, message] of files) {
+    for (const length of [1, 100]) assert.throws(() => parseAll(format, text, length), message, text);
+  }
+});

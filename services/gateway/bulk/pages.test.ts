@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { startTestSystem } from '../../testing.ts';
+import { castOf, visitorsOf } from '../testing.ts';
+
+const system = await startTestSystem();
+after(() => system[Symbol.asyncDispose]());
+const cast = await castOf(system);
+const { alice, charlie } = await visitorsOf(system);
+
+describe('import without scripts', () => {
+  test('saves the valid rows and lists the invalid ones by number', async () => {
+    const content =
+      'title,body,userId\r\nOne,"first, ""quoted""",7\r\n,no title,\r\nTwo,second,x\r\nThree,third,\r\n';
+    await alice.open('/posts/import');
+    const { status, html } = await alice.upload('/posts/import', { name: 'posts.csv', content });
+    assert.equal(status, 207);
+    assert.match(html, /Part of the file was imported[\s\S]*2 posts saved, 2 rows not saved/);
+    assert.match(html, />2<\/td>[\s\S]*title [\s\S]*>3<\/td>[\s\S]*userId must be a whole number/);
+    const { data } = (await cast.alice.get('/posts?pageSize=2')).json;
+    assert.deepEqual(
+      data.map(({ title, body, userId }: Record<string, unknown>) => [title, body, userId]),
+      [
+        ['Three', 'third', 2],
+        ['One', 'first, "quoted"', 7],
+      ],
+    );
+  });
+
+  test('accepts a large JSON file', async () => {
+    const posts = Array.from({ length: 2_345 }, (_, index) => ({
+      title: `Row ${index}`,
+      body: 'x'.repeat(200),
+    }));
+    await alice.open('/posts/import');
+    const { html } = await alice.upload('/posts/import', {
+      name: 'posts.json',
+      content: JSON.stringify(posts),
+    });
+    assert.match(html, /2,345 posts saved\./);
+  });
+
+  test('says why a file is invalid, and what was saved before', async () => {
+    const files: [name: string, content: string | Uint8Array<ArrayBuffer>, message: RegExp][] = [
+      ['a.csv', '', /The file is empty/],
+      ['a.csv', 'id,name\n1,x\n', /must name a column title/],
+      ['a.csv', new Uint8Array([0x74, 0xff, 0xfe]), /not UTF-8 text/],
+      [
+        'a.json',
+        '[{"title":"One","body":"x"},{"title":',
+        /ended early[\s\S]*ends inside its list of posts[\s\S]*1 post saved/,
+      ],
+      ['a.json', '[]', /contains no posts/],
+      ['a.json', '{"a":1}', /0 posts saved, 1 row not saved/],
+    ];
+    for (const [name, content, message] of files) {
+      await alice.open('/posts/import');
+      const { html } = await alice.upload('/posts/import', { name, content });
+      assert.match(html, message, `${name} ${content}`);
+    }
+    assert.match(
+      (await alice.upload('/posts/import', { name: '', content: '' })).html,
+      /Choose a file first/,
+    );
+  });
+
+  test('refuses a file without the token of the form', async () => {
+    await alice.open('/posts/import');
+    const token = alice.token;
+    alice.token = 'x';
+    const { status } = await alice.upload('/posts/import', { name: 'a.csv', content: 'title,body\na,b\n' });
+    alice.token = token;
+    assert.equal(status, 403);
+    const body = new FormData();
+    body.append('file', new Blob(['title,body\na,b\n']), 'a.csv');
+    assert.equal((await alice.open('/posts/import', { method: 'POST', body })).status, 403);
+  });
+});
+
+describe('rows of an import with scripts', () => {
+  const send = (client: PageClient, body: object, token = client.token) =>
+    client.open('/posts/import/rows', {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { accept: 'application/json', 'content-type': 'application/json', 'x-csrf-token': token },
+    });
+
+  test('are saved once, even if they arrive twice', async () => {
+    const posts = [{ title: 'Once', body: 'x' }, { title: '' }];
+    const batch = { key: `test-${Date.now()}`, first: 11, posts };
+    const before = (await cast.alice.get('/posts')).json.pagination.totalItems;
+    const [one, two] = [await send(alice, batch), await send(alice, batch)];
+    assert.equal(one.html, two.html);
+    const saved = JSON.parse(one.html);
+    assert.equal(saved.created, 1);
+    assert.equal(saved.errors[0].row, 12);
+    assert.match(saved.errors[0].message, /title .*; body is required/);
+    assert.equal((await cast.alice.get('/posts')).json.pagination.totalItems, before + 1);
+  });
+
+  test('need a token, write access and valid fields', async () => {
+    const batch = { key: 'k', first: 1, posts: [{ title: 'a', body: 'b' }] };
+    assert.equal((await send(alice, batch, 'x')).status, 403);
+    assert.equal((await send(charlie, batch)).status, 403);
+    assert.equal((await send(new PageClient(system.url), batch)).status, 401);
+    for (const bad of [{}, { ...batch, posts: [] }, { ...batch, key: 'a b' }, { ...batch, first: 0 }]) {
+      assert.equal((await send(alice, bad)).status, 400);
+    }
+  });
+});

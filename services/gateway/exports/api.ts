@@ -1,0 +1,118 @@
+import type { FastifyReply } from 'fastify';
+import type { Clock } from '#kit/clock.ts';
+import type { HttpApp } from '#kit/http/access.ts';
+import { sendRanged } from '#kit/http/ranges.ts';
+import { sendStream, whenDelivered } from '#kit/http/stream.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import { type TSchema, Type } from '#kit/schema.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { callOf, type Permits } from '../access/index.ts';
+import { Post } from '../posts/index.ts';
+import { routes } from '../routes.ts';
+import { integrationDisabled } from '../status/index.ts';
+import { ExportQuery, exportEncodings, exportFile } from './export-file.ts';
+import { csvHeader } from './format.ts';
+import type { StoredExports } from './store.ts';
+import { ExportObjectInfo, exportFolder, headersOf, toInfo } from './stored-export.ts';
+
+interface Parts {
+  readonly permits: Permits;
+  readonly posts: Client<PostServiceDefinition>;
+  readonly clock: Clock;
+  /** Absent if the object store is off. */
+  readonly exports: StoredExports | undefined;
+}
+
+const CsvTable = Type.String({
+  examples: [`${csvHeader}42,2,Fog,The ferries wait.,2026-01-31T08:15:00.000Z,2026-01-31T08:15:00.000Z\r\n`],
+});
+
+export function addExports(app: HttpApp, parts: Parts): void {
+  addExport(app, parts);
+  addStoredExports(app, parts);
+}
+
+function addExport(app: HttpApp, { permits, posts, clock, exports }: Parts): void {
+  app.get(
+    routes.export,
+    {
+      access: permits('export', 'read'),
+      schema: {
+        operationId: 'exportPosts',
+        summary: 'All posts as a file',
+        querystring: ExportQuery,
+        response: { 200: fileOf({ 'application/json': Type.Array(Post), 'text/csv': CsvTable }, 'The file') },
+      },
+    },
+    async (request, reply) => {
+      const file = exportFile(request.query, { posts, nowMs: clock.now(), call: callOf(request) });
+      const chunks = exports ? exports.copied(file, whenDelivered(reply)) : file.chunks;
+      reply.headers(file.headers);
+      return (await sendStream(reply, chunks, { encodings: exportEncodings })) as never;
+    },
+  );
+}
+
+function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
+  const access = permits('export', 'read');
+  const disabled = integrationDisabled('objectStore');
+  const media = { 'application/json': Type.String(), 'text/csv': Type.String() };
+  app.get(
+    routes.exports,
+    {
+      access,
+      schema: {
+        operationId: 'listExports',
+        summary: 'Stored exports, newest first',
+        response: { 200: Type.Object({ data: Type.Array(ExportObjectInfo) }) },
+      },
+      config: { errors: [disabled] },
+    },
+    async () => {
+      if (!exports) throw disabled;
+      return { data: (await exports.list()).map(toInfo) };
+    },
+  );
+  app.get(
+    routes.storedExport,
+    {
+      access,
+      schema: {
+        operationId: 'getExport',
+        summary: 'A stored export, whole or a range of it',
+        params: Type.Object({ key: Type.String() }),
+        response: {
+          200: fileOf(media, 'The file'),
+          206: fileOf(media, 'The requested range'),
+          304: Type.Null({ description: 'Not changed since If-None-Match' }),
+        },
+      },
+      config: { errors: ['not_found', 'range_not_satisfiable', disabled] },
+    },
+    async (request, reply) => (await sendStored(reply, request.params.key, exports)) as never,
+  );
+  app.get<{ Params: { name: string } }>(
+    routes.storedExportPlain,
+    { access, schema: { hide: true } as object },
+    (request, reply) => sendStored(reply, exportFolder + request.params.name, exports),
+  );
+}
+
+async function sendStored(
+  reply: FastifyReply,
+  keyOrName: string,
+  exports: StoredExports | undefined,
+): Promise<FastifyReply> {
+  if (!exports) throw integrationDisabled('objectStore');
+  const object = await exports.find(keyOrName);
+  reply.headers(headersOf(object));
+  return sendRanged(reply, { ...object, read: (range) => exports.read(object, range) });
+}
+
+/** A file, for the API document. */
+function fileOf(mediaTypes: Readonly<Record<string, TSchema>>, description: string) {
+  return {
+    description,
+    content: Object.fromEntries(Object.entries(mediaTypes).map(([type, schema]) => [type, { schema }])),
+  };
+}

@@ -1,0 +1,68 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CallOptions, Client } from '#kit/rpc/index.ts';
+import { type Static, Type } from '#kit/schema.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { FilterQuery, toFilter, toPost } from '../posts/index.ts';
+import { csvFormat, type ExportFormat, exportName, jsonFormat } from './format.ts';
+
+export const ExportQuery = Type.Object({
+  ...FilterQuery.properties,
+  format: Type.Enum(['json', 'csv'], { default: 'json' }),
+  bom: Type.Enum(['0', '1'], { default: '0', description: 'CSV: 1 starts with a byte order mark' }),
+  safe: Type.Enum(['0', '1'], {
+    default: '1',
+    description: 'CSV: 0 leaves text that looks like a formula unchanged',
+  }),
+});
+export type ExportQuery = Static<typeof ExportQuery>;
+
+/** In order of preference. */
+export const exportEncodings = ['zstd', 'gzip'] as const;
+
+/** A file of posts that is written while it is read. The posts service is called when the first chunk is read. */
+export interface ExportFile {
+  readonly headers: Readonly<Record<'content-type' | 'content-disposition', string>>;
+  readonly chunks: AsyncIterable<string>;
+  readonly format: ExportFormat;
+  /** When it was requested. */
+  readonly startedMs: number;
+}
+
+export function exportFile(
+  query: ExportQuery,
+  options: { posts: Client<PostServiceDefinition>; nowMs: number; call: CallOptions },
+): ExportFile {
+  const { posts, nowMs, call } = options;
+  const filter = toFilter(query);
+  const format = formatOf(query);
+  return {
+    headers: {
+      'content-type': format.contentType,
+      'content-disposition': `attachment; filename="${exportName(nowMs, format)}"`,
+    },
+    chunks: chunksOf(() => posts.exportPosts({ filter }, call), format),
+    format,
+    startedMs: nowMs,
+  };
+}
+
+function formatOf({ format, bom, safe }: ExportQuery): ExportFormat {
+  return format === 'json' ? jsonFormat : csvFormat({ withMark: bom === '1', safe: safe === '1' });
+}
+
+async function* chunksOf(
+  start: () => ReturnType<Client<PostServiceDefinition>['exportPosts']>,
+  format: ExportFormat,
+): AsyncGenerator<string, void, undefined> {
+  let head = format.head;
+  let isFirst = true;
+  for await (const { posts } of start()) {
+    if (posts.length === 0) continue;
+    yield head + format.batch(posts.map(toPost), isFirst);
+    // Batches that came over the network are there at once. Other requests get their turn between them.
+    await nextTurn();
+    head = '';
+    isFirst = false;
+  }
+  yield head + format.tail;
+}

@@ -1,0 +1,62 @@
+import { isoTime } from '../iso-time.ts';
+import type { Post } from '../posts/index.ts';
+
+/** How an export is written: `head`, then batches (none of them empty), then `tail`. */
+export interface ExportFormat {
+  readonly extension: 'json' | 'csv';
+  readonly contentType: string;
+  readonly head: string;
+  readonly tail: string;
+  batch(posts: readonly Post[], isFirst: boolean): string;
+}
+
+export const csvHeader = 'id,userId,title,body,createdAt,updatedAt\r\n';
+
+export const jsonFormat: ExportFormat = {
+  extension: 'json',
+  contentType: 'application/json; charset=utf-8',
+  head: '[',
+  tail: ']',
+  batch: (posts, isFirst) => {
+    const items = JSON.stringify(posts).slice(1, -1);
+    return isFirst ? items : `,${items}`;
+  },
+};
+
+export function csvFormat({ withMark, safe }: { withMark: boolean; safe: boolean }): ExportFormat {
+  return {
+    extension: 'csv',
+    contentType: 'text/csv; charset=utf-8; header=present',
+    head: withMark ? `\uFEFF${csvHeader}` : csvHeader,
+    tail: '',
+    batch: (posts) => csvRecords(posts, { safe }),
+  };
+}
+
+/** One record of RFC 4180 for each post. If `safe`, no text can act as a formula in a spreadsheet. */
+export function csvRecords(posts: readonly Post[], options: { readonly safe: boolean }): string {
+  const cell = options.safe ? safeCell : rawCell;
+  let records = '';
+  for (const { id, userId, title, body, createdAt, updatedAt } of posts) {
+    records += `${id},${userId},${cell(title)},${cell(body)},${createdAt},${updatedAt}\r\n`;
+  }
+  return records;
+}
+
+/** `posts_export_YYYYMMDD_HHMMSS.json`, UTC. */
+export function exportName(timeMs: number, { extension }: ExportFormat): string {
+  const [date = '', time = ''] = isoTime(timeMs).slice(0, 19).split('T');
+  return `posts_export_${date.replaceAll('-', '')}_${time.replaceAll(':', '')}.${extension}`;
+}
+
+function safeCell(text: string): string {
+  return rawCell(startsFormula.test(text) && !plainNumber.test(text) ? `'${text}` : text);
+}
+
+function rawCell(text: string): string {
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const startsFormula = /^[=+\-@\t\r]/;
+const plainNumber = /^[+-]?\d+(\.\d+)?$/;
+const needsQuotes = /[",\r\n]/;

@@ -1,0 +1,146 @@
+import type { Clock } from '#kit/clock.ts';
+import { AppError } from '#kit/errors.ts';
+import { empty, linkButton, notice } from '#kit/html/blocks.ts';
+import { count, formatBytes, time } from '#kit/html/format.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import { pager } from '#kit/html/pager.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { table } from '#kit/html/table.ts';
+import { sendRanged } from '#kit/http/ranges.ts';
+import { sendStream, whenDelivered } from '#kit/http/stream.ts';
+import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
+import type { Validation } from '#kit/http/validation/validator.ts';
+import type { StoredObject } from '#kit/objects/index.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { PageSession, Visitors } from '../access/index.ts';
+import { link, pageRoutes } from '../routes.ts';
+import { ExportQuery, exportEncodings, exportFile } from './export-file.ts';
+import type { CopyFailure, StoredExports } from './store.ts';
+import { headersOf, nameOf } from './stored-export.ts';
+
+interface Parts {
+  readonly visitors: Visitors;
+  readonly posts: Client<PostServiceDefinition>;
+  readonly clock: Clock;
+  /** Absent if the object store is off. */
+  readonly exports: StoredExports | undefined;
+}
+
+const pageSize = 50;
+
+/** The same files as the API's, for browsers, which have a session and no token. */
+export function addExportPages(routes: PageRoutes<PageSession>, parts: Parts): void {
+  const { visitors, posts, clock, exports } = parts;
+  const access = visitors('export', 'read');
+  const parseQuery = compileTextValidator(ExportQuery) as (query: object) => Validation<ExportQuery>;
+  routes.get(pageRoutes.exportPosts, { access }, async ({ visit, call }) => {
+    const parsed = parseQuery(visit.request.query as object);
+    if (parsed.fields) {
+      throw new AppError('invalid_input', 'This export is not possible.', { fields: parsed.fields });
+    }
+    const file = exportFile(parsed.value, { posts, nowMs: clock.now(), call });
+    const chunks = exports ? exports.copied(file, whenDelivered(visit.reply)) : file.chunks;
+    visit.reply.headers(file.headers);
+    return sendStream(visit.reply, chunks, { encodings: exportEncodings });
+  });
+  routes.get(pageRoutes.storedExports, { access }, async ({ visit, frame }) => {
+    const { page } = visit.request.query as { page?: unknown };
+    const view = await viewOf(exports, Number(page));
+    if (view.state !== 'listed') visit.reply.code(503);
+    return storedExportsPage(frame(), view, visit.request.id);
+  });
+  if (!exports) return;
+  routes.get(pageRoutes.storedExport, { access }, async ({ visit }) => {
+    const { name = '' } = visit.request.params as { name?: string };
+    const object = await exports.find(name);
+    visit.reply.headers(headersOf(object));
+    return sendRanged(visit.reply, { ...object, read: (range) => exports.read(object, range) });
+  });
+}
+
+async function viewOf(exports: StoredExports | undefined, wantedPage: number): Promise<StoredExportsView> {
+  if (!exports) return { state: 'off' };
+  try {
+    const all = await exports.list();
+    const pages = Math.ceil(all.length / pageSize) || 1;
+    const page = Number.isInteger(wantedPage) ? Math.min(Math.max(wantedPage, 1), pages) : 1;
+    const objects = all.slice((page - 1) * pageSize, page * pageSize);
+    return { state: 'listed', objects, page, total: all.length, failure: exports.failure };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+    return { state: 'down', reason: error.message };
+  }
+}
+
+type StoredExportsView =
+  | { readonly state: 'off' }
+  | { readonly state: 'down'; readonly reason: string }
+  | {
+      readonly state: 'listed';
+      /** One page of the list. */
+      readonly objects: readonly StoredObject[];
+      readonly page: number;
+      readonly total: number;
+      readonly failure: CopyFailure | undefined;
+    };
+
+function storedExportsPage(frame: Frame, view: StoredExportsView, requestId: string): string {
+  const total = view.state === 'listed' ? view.total : 0;
+  return layout(frame, {
+    title: 'Exports',
+    ...(total > 0 && { lead: count(total, 'stored file') }),
+    main: mainOf(view, requestId),
+  });
+}
+
+function mainOf(view: StoredExportsView, requestId: string): Html {
+  if (view.state === 'off') {
+    return empty({
+      icon: 'inbox',
+      title: 'Stored exports are switched off',
+      text: 'You can still export posts, but no copy is kept. An operator can switch the store on with the setting OBJECT_STORE.',
+      actions: linkButton(pageRoutes.posts, 'Go to posts'),
+    });
+  }
+  if (view.state === 'down') {
+    return html`${notice('bad', html`${view.reason} You can still export posts, but no copy is kept.`, { title: 'The stored exports are not available' })}
+<p class="actions">${linkButton(pageRoutes.storedExports, 'Try again')}</p><p class="small muted">Request <code>${requestId}</code></p>`;
+  }
+  const { objects, page, total, failure } = view;
+  return html`${failure && failureNotice(failure)}${total > 0 ? fileTable(objects) : nothing()}
+${pager({ page, pageSize, total, href: (page) => link(pageRoutes.storedExports, { page }) })}`;
+}
+
+function failureNotice({ atMs, reason }: CopyFailure): Html {
+  const content = html`${time(atMs)}: ${reason} The download itself was complete.`;
+  return notice('warn', content, { title: 'The latest export was not stored' });
+}
+
+function fileTable(objects: readonly StoredObject[]): Html {
+  return table({
+    caption: 'Stored exports, newest first',
+    columns: [
+      {
+        header: 'File',
+        kind: 'main',
+        cell: ({ key }) =>
+          html`<a href="${pageRoutes.storedExport.replace(':name', nameOf(key) ?? '')}" download>${nameOf(key)}</a>`,
+      },
+      { header: 'Format', kind: 'fit', cell: ({ key }) => (key.endsWith('.csv') ? 'CSV' : 'JSON') },
+      { header: 'Size', kind: 'number', cell: ({ sizeBytes }) => formatBytes(sizeBytes) },
+      { header: 'Stored', kind: 'fit', cell: ({ modifiedMs }) => time(modifiedMs) },
+    ],
+    rows: objects,
+  });
+}
+
+function nothing(): Html {
+  return empty({
+    icon: 'inbox',
+    title: 'No stored exports yet',
+    text: 'When a download of posts is complete, a copy appears here. To start one, choose Export above the list of posts.',
+    actions: linkButton(pageRoutes.posts, 'Go to posts'),
+  });
+}

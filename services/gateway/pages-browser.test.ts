@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Tab, type TabOptions, testBrowser } from '#kit/testing/browser.ts';
+import { startTestSystem } from '../testing.ts';
+import { castOf } from './testing.ts';
+
+const browser = testBrowser();
+const system = await startTestSystem();
+after(() => system[Symbol.asyncDispose]());
+const cast = await castOf(system);
+
+async function open(role: 'admin' | 'editor' | 'viewer', options: TabOptions = {}): Promise<Tab> {
+  const tab = await browser.open({ baseUrl: system.url, ...options });
+  await tab.page.goto('/');
+  await tab.page.getByLabel('User name').fill(role);
+  await tab.page.getByLabel('Password').fill(system.passwords[role]);
+  await tab.page.getByRole('button', { name: 'Sign in' }).click();
+  await heading(tab.page, 'Posts');
+  return tab;
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+const csv = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+
+describe('in a browser', { skip: browser.skip }, () => {
+  test('the keyboard is enough to sign in, and to write, change and delete a post', async () => {
+    const { page, complaints } = await browser.open({ baseUrl: system.url });
+    const { keyboard } = page;
+    await page.goto('/');
+    await keyboard.type('editor');
+    await keyboard.press('Tab');
+    await keyboard.type(system.passwords.editor);
+    await keyboard.press('Enter');
+    await heading(page, 'Posts');
+    await page.getByRole('link', { name: 'New post' }).first().press('Enter');
+    await heading(page, 'New post');
+    await keyboard.type('Typed by hand');
+    await keyboard.press('Tab');
+    await keyboard.type('First line\nsecond 😀');
+    await keyboard.press('Control+Enter');
+    await heading(page, 'Typed by hand');
+    await page.getByText('The post is saved.').waitFor();
+    await page.getByRole('link', { name: 'Edit' }).press('Enter');
+    await page.getByLabel('Title').press('End');
+    await keyboard.type(', twice');
+    await keyboard.press('Enter');
+    await heading(page, 'Typed by hand, twice');
+    await page.getByRole('link', { name: 'Delete' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Delete “Typed by hand, twice”?' });
+    await dialog.waitFor();
+    await keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Delete' }).press('Enter');
+    await dialog.getByLabel('I have just confirmed').press('Space');
+    await dialog.getByRole('button', { name: 'Delete post' }).press('Enter');
+    await page.getByText(/Post \d+ is deleted\./).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test('the first invalid field has the focus, and typed text survives a reload', async () => {
+    const { page, complaints } = await open('editor');
+    await page.goto('/posts/new');
+    await page.getByLabel('Title').fill('Half');
+    await page.getByLabel('Body').fill('a thought');
+    assert.equal(await page.locator('[data-count="title"]').textContent(), '4 of 500');
+    await page.reload();
+    await page.getByText('What you typed here before is back.').waitFor();
+    assert.equal(await page.getByLabel('Body').inputValue(), 'a thought');
+    await page.getByLabel('User number').fill('nobody');
+    await page.getByRole('button', { name: 'Create post' }).click();
+    await page.getByText('User number must be a whole number').first().waitFor();
+    assert.equal(await page.evaluate('document.activeElement.name'), 'userId');
+    await page.getByLabel('User number').fill('');
+    await page.getByRole('button', { name: 'Create post' }).click();
+    await heading(page, 'Half');
+    await page.goto('/posts/new');
+    assert.equal(await page.getByLabel('Body').inputValue(), '');
+    assert.deepEqual(
+      complaints.filter((line) => !line.includes('422')),
+      [],
+    );
+  });
+
+  test('a search marks its matches, and Escape closes the export menu', async () => {
+    const word = `needle${Date.now()}`;
+    await cast.alice.create({ title: 'Hay', body: `some ${word} in it` });
+    const { page } = await open('viewer');
+    await page.getByLabel('Search in title and body').fill(word.toUpperCase());
+    await page.keyboard.press('Enter');
+    await page.getByText('1 post found').waitFor();
+    assert.equal(await page.locator('mark').textContent(), word);
+    await page.getByText('Export', { exact: true }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'As JSON' }).click(),
+    ]);
+    assert.match(download.suggestedFilename(), /^posts_export_\d{8}_\d{6}\.json$/);
+    const posts = JSON.parse(await readFile(await download.path(), 'utf8'));
+    assert.deepEqual(
+      posts.map(({ title }: { title: string }) => title),
+      ['Hay'],
+    );
+    const csvFile = page.getByRole('link', { name: 'As CSV' });
+    await page.keyboard.press('Escape');
+    await csvFile.waitFor({ state: 'hidden' });
+  });
+
+  test('times are in the time zone of the browser, with the exact time as title', async () => {
+    const { id, createdAt } = await cast.alice.create();
+    const { page } = await open('viewer');
+    await page.goto(`/posts/${id}`);
+    const local = new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      timeZone: 'Asia/Kolkata',
+    });
+    const time = page.locator('time').first();
+    assert.equal(await time.textContent(), local.format(new Date(createdAt)));
+    assert.equal(await time.getAttribute('title'), createdAt);
+    assert.equal(await time.getAttribute('datetime'), createdAt);
+  });
+
+  test('the theme changes at once and is remembered', async () => {
+    const { page } = await open('viewer', { colorScheme: 'light' });
+    const background = () => page.evaluate('getComputedStyle(document.body).color') as Promise<string>;
+    const light = await background();
+    await page.getByRole('button', { name: 'Dark theme' }).click();
+    const dark = await background();
+    assert.notEqual(dark, light);
+    await page.goto('/analysis');
+    assert.equal(await background(), dark);
+    await page.getByRole('button', { name: 'Theme of the system' }).click();
+    assert.equal(await background(), light);
+  });
+
+  test('a slow page is announced', async () => {
+    const { page } = await open('viewer');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/analysis', async (route) => {
+      await released;
+      await route.continue();
+    });
+    // While a page waits for the next one, the test can observe it only through the console.
+    const announced = page.waitForEvent('console', (message) => message.text() === 'announced');
+    await page.evaluate(`
+      const link = document.querySelector('a[href="/analysis"]');
+      new MutationObserver(() => console.log('announced'))
+        .observe(document.documentElement, { attributeFilter: ['data-waiting'] });
+      setTimeout(() => link.click())`);
+    await announced;
+    release();
+    await heading(page, 'Analysis');
+    assert.equal(await page.locator('html[data-waiting]').count(), 0);
+  });
+
+  test('a viewer sees no controls for writing', async () => {
+    const { page } = await open('viewer');
+    for (const name of ['New post', 'Import', 'Edit', 'Delete', 'Status']) {
+      assert.equal(await page.getByRole('link', { name }).count(), 0, name);
+    }
+  });
+
+  test('the analysis has charts and shows their numbers', async () => {
+    await cast.alice.create({ title: 'a', body: 'bbbb' });
+    const { page, complaints } = await open('viewer');
+    await page.getByRole('link', { name: 'Analysis' }).click();
+    await page.getByRole('img', { name: 'Posts by hour of the day, UTC' }).waitFor();
+    assert.equal(await page.locator('.plot .hit').count(), 24);
+    assert.ok((await page.locator('.bars rect').count()) > 10);
+    await page.getByText('Show the numbers').click();
+    assert.equal(await page.locator('.numbers tbody tr').count(), 24);
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('importing in a browser', { skip: browser.skip }, () => {
+  test('shows progress, then the counts and the invalid rows', async () => {
+    const { page, complaints } = await open('editor');
+    await page.goto('/posts/import');
+    const word = `import${Date.now()}`;
+    const rows = Array.from(
+      { length: 1_100 },
+      (_, index) => `${word},${index === 700 ? '' : 'body'},${index}`,
+    );
+    const seen: string[] = [];
+    await page.exposeFunction('see', (text: string) => seen.push(text));
+    await page.evaluate(`new MutationObserver(() => {
+      const detail = document.querySelector('[data-progress-detail]');
+      if (detail?.textContent) see(detail.textContent);
+    }).observe(document.body, { subtree: true, childList: true })`);
+    await page
+      .getByLabel('CSV or JSON file')
+      .setInputFiles(csv('p.csv', `title,body,userId\n${rows.join('\n')}`));
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('Part of the file was imported').waitFor();
+    const outcome = await page.locator('[data-import-outcome]').textContent();
+    assert.match(outcome ?? '', /1,098 posts saved, 2 rows not saved\./);
+    assert.match(outcome ?? '', /1userId must be at least 1[\s\S]*701body/);
+    assert.ok(new Set(seen).size > 1 && /^\d+ %, [\d,]+ saved/.test(seen[0] ?? ''), seen.join('; '));
+    const { pagination } = (await cast.alice.get(`/posts?search=${word}`)).json;
+    assert.equal(pagination.totalItems, 1_098);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('survives a lost connection without saving a post twice, and can be stopped', async () => {
+    const { page } = await open('editor');
+    await page.goto('/posts/import');
+    const word = `lost${Date.now()}`;
+    const posts = Array.from({ length: 600 }, (_, index) => ({ title: `${word} ${index}`, body: 'x' }));
+    let calls = 0;
+    await page.route('**/posts/import/rows', async (route) => {
+      calls += 1;
+      // The second batch arrives but its response is lost. The third does not arrive.
+      if (calls === 2) await route.fetch();
+      if (calls === 2 || calls === 3) await route.abort();
+      else await route.continue();
+    });
+    const file = { name: 'p.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(posts)) };
+    await page.getByLabel('CSV or JSON file').setInputFiles(file);
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('600 posts saved.').waitFor();
+    assert.equal((await cast.alice.get(`/posts?search=${word}`)).json.pagination.totalItems, 600);
+    await page.unroute('**/posts/import/rows');
+    await page.route('**/posts/import/rows', (route) => route.abort());
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('The connection was lost.').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText(/You stopped the import\. 0 posts saved\./).waitFor();
+  });
+
+  test('continues after the session has ended', async () => {
+    const { page } = await open('editor');
+    await page.goto('/posts/import');
+    await page.context().clearCookies();
+    await page.getByLabel('CSV or JSON file').setInputFiles(csv('p.csv', 'title,body\nBack again,x\n'));
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('Your session has ended.').waitFor();
+    const other = await page.context().newPage();
+    await other.goto('/');
+    await other.getByLabel('User name').fill('editor');
+    await other.getByLabel('Password').fill(system.passwords.editor);
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await heading(other, 'Posts');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('1 post saved.').waitFor();
+  });
+});
+
+describe('without scripts', { skip: browser.skip }, () => {
+  test('everything works with links and forms', async () => {
+    const { page, complaints } = await open('editor', { javaScript: false, widthPx: 390 });
+    await page.getByRole('link', { name: 'New post' }).click();
+    await page.getByLabel('Title').fill('Plain');
+    await page.getByLabel('Body').fill('no scripts');
+    await page.getByRole('button', { name: 'Create post' }).click();
+    await heading(page, 'Plain');
+    await page.getByRole('button', { name: 'Dark theme' }).click();
+    assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
+    await page.getByRole('link', { name: 'Delete' }).click();
+    await page.getByLabel('I have just confirmed').check();
+    await page.getByRole('button', { name: 'Delete post' }).click();
+    await page.getByText(/Post \d+ is deleted\./).waitFor();
+    await page.getByRole('link', { name: 'Import' }).first().click();
+    await page.getByLabel('CSV or JSON file').setInputFiles(csv('p.csv', 'title,body\nOne,x\nTwo,\n'));
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('1 post saved, 1 row not saved.').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a visitor who follows a link from another site is still signed in', async () => {
+    const { page } = await open('viewer');
+    const elsewhere = system.url.replace('127.0.0.1', 'localhost');
+    await page.goto(`${elsewhere}/health`);
+    await page.evaluate(`location.href = '${system.url}/analysis'`);
+    await heading(page, 'Analysis');
+  });
+});
+
+describe('accessibility', { skip: browser.skip }, () => {
+  for (const widthPx of [390, 1280]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`at ${widthPx} px in ${colorScheme}`, async () => {
+        const { id } = await cast.alice.create({
+          title: 'w'.repeat(500),
+          body: `${'long'.repeat(500)}\n\n<b>`,
+        });
+        const tab = await browser.open({ baseUrl: system.url, widthPx, colorScheme });
+        await tab.page.goto('/');
+        assert.deepEqual(await tab.barriers(), [], 'sign in');
+        const { page, barriers, complaints } = await open('admin', { widthPx, colorScheme });
+        const paths = [
+          '/',
+          '/?search=nothing-has-this',
+          `/posts/${id}`,
+          `/posts/${id}/edit`,
+          '/posts/import',
+          '/analysis',
+          '/exports',
+          '/status',
+        ];
+        for (const path of paths) {
+          await page.goto(path);
+          assert.deepEqual(await barriers(), [], path);
+        }
+        await page.goto(`/posts/${id}`);
+        await page.getByRole('link', { name: 'Delete' }).click();
+        await page.getByRole('dialog').waitFor();
+        assert.deepEqual(await barriers(), [], 'dialog');
+        assert.deepEqual(complaints, []);
+      });
+    }
+  }
+});

@@ -1,0 +1,3 @@
+export { FilterQuery, toFilter } from './listing.ts';
+export { CreatePostRequest, Post, PostParams, toPost } from './post.ts';
+export { problemsInWords } from './post-form.ts';

@@ -1,0 +1,125 @@
+import { AppError } from '#kit/errors.ts';
+import { type Static, Type } from '#kit/schema.ts';
+import { postLimits } from '#proto/posts/v1/limits.ts';
+import {
+  type ListPostsRequest,
+  type ListPostsResponse,
+  type PostFilter,
+  PostSort,
+} from '#proto/posts/v1/posts.ts';
+import { link, routes } from '../routes.ts';
+import { Id, idMax, type Post, toPost } from './post.ts';
+
+const { pageSize: pageSizeMax, search: searchCharactersMax } = postLimits;
+
+/** The query of an export. */
+export const FilterQuery = Type.Object({
+  userId: Type.Optional(Id),
+  search: Type.Optional(
+    Type.String({
+      format: 'text',
+      description: `Part of the title or the body, in any case; at most ${searchCharactersMax} characters`,
+    }),
+  ),
+});
+
+const sorts = {
+  id: PostSort.POST_SORT_ID,
+  title: PostSort.POST_SORT_TITLE,
+  createdAt: PostSort.POST_SORT_CREATED_AT,
+  updatedAt: PostSort.POST_SORT_UPDATED_AT,
+} as const;
+
+/** The query of a list. */
+export const ListQuery = Type.Object({
+  ...FilterQuery.properties,
+  sortBy: Type.Enum(['id', 'title', 'createdAt', 'updatedAt'], { default: 'id' }),
+  sortOrder: Type.Enum(['asc', 'desc'], { default: 'desc' }),
+  page: Type.Integer({ minimum: 1, maximum: idMax, default: 1 }),
+  pageSize: Type.Integer({
+    minimum: 1,
+    default: 20,
+    'x-clamp': pageSizeMax,
+    description: `Larger values become ${pageSizeMax}`,
+  } as { minimum: number; default: number }),
+});
+export type ListQuery = Static<typeof ListQuery>;
+
+export const PaginationMeta = Type.Object(
+  {
+    page: Type.Integer(),
+    pageSize: Type.Integer(),
+    totalItems: Type.Integer(),
+    totalPages: Type.Integer(),
+    hasNext: Type.Boolean(),
+    hasPrev: Type.Boolean(),
+  },
+  {
+    examples: [{ page: 1, pageSize: 20, totalItems: 1, totalPages: 1, hasNext: false, hasPrev: false }],
+  },
+);
+export type PaginationMeta = Static<typeof PaginationMeta>;
+
+export interface PostPage {
+  readonly posts: Post[];
+  readonly pagination: PaginationMeta;
+}
+
+/** The filter of a query. Throws if the search is too long. */
+export function toFilter(query: Static<typeof FilterQuery>): PostFilter {
+  const search = query.search?.trim();
+  if (search !== undefined && [...search].length > searchCharactersMax) {
+    const problem = `must be at most ${searchCharactersMax} characters`;
+    throw new AppError('invalid_input', `search ${problem}`, { fields: { search: problem } });
+  }
+  return { userId: query.userId, search: search || undefined };
+}
+
+/** A query as the posts service takes it. */
+export function toListRequest(query: ListQuery): ListPostsRequest {
+  const { sortBy, sortOrder, page, pageSize } = query;
+  return {
+    filter: toFilter(query),
+    sort: sorts[sortBy],
+    descending: sortOrder === 'desc',
+    page,
+    pageSize,
+  };
+}
+
+/** What the posts service found, in the API's shape. */
+export function toPostPage({ posts, total }: ListPostsResponse, { page, pageSize }: ListQuery): PostPage {
+  const totalPages = Math.ceil(total / pageSize);
+  return {
+    posts: posts.map(toPost),
+    pagination: {
+      page,
+      pageSize,
+      totalItems: total,
+      totalPages,
+      hasNext: page < totalPages,
+      hasPrev: page > 1 && total > 0,
+    },
+  };
+}
+
+/** The value of `Link` (RFC 8288): the first, previous, next and last page, if they exist. */
+export function linksOf(query: ListQuery, { totalPages }: PaginationMeta): string {
+  const { page } = query;
+  const relations: [string, number, boolean][] = [
+    ['first', 1, totalPages > 0],
+    ['prev', Math.min(page - 1, totalPages), page > 1 && totalPages > 0],
+    ['next', page + 1, page < totalPages],
+    ['last', totalPages, totalPages > 0],
+  ];
+  return relations
+    .filter(([, , exists]) => exists)
+    .map(([relation, target]) => `<${pageLink(query, target)}>; rel="${relation}"`)
+    .join(', ');
+}
+
+function pageLink(query: ListQuery, page: number): string {
+  const { userId, search } = toFilter(query);
+  const { sortBy, sortOrder, pageSize } = query;
+  return link(routes.posts, { userId, search, sortBy, sortOrder, page, pageSize });
+}

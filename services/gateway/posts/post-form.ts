@@ -1,0 +1,133 @@
+import type { Fields } from '#kit/errors.ts';
+import { card, linkButton, notice } from '#kit/html/blocks.ts';
+import { errorSummary, field } from '#kit/html/form.ts';
+import { time } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import { postLimits } from '#proto/posts/v1/limits.ts';
+import { pageRoutes, postPath } from '../routes.ts';
+import type { Post } from './post.ts';
+
+/** What a visitor typed, unchanged. */
+export interface PostDraft {
+  readonly title: string;
+  readonly body: string;
+  readonly userId?: string | undefined;
+}
+
+interface PostFormView {
+  readonly draft: PostDraft;
+  readonly errors?: Fields;
+  readonly message?: Content;
+}
+
+interface EditView extends PostFormView {
+  readonly id: number;
+  /** The version of the post that the visitor began with. Saving over another version is refused. */
+  readonly tag: string;
+  /** What somebody else saved in the meantime. */
+  readonly theirs?: Post;
+}
+
+const labels = { title: 'Title', body: 'Body', userId: 'User number' };
+
+export function newPostPage(frame: Frame, view: PostFormView): string {
+  return layout(frame, {
+    title: 'New post',
+    parent: { href: pageRoutes.posts, label: 'Posts' },
+    main: html`${view.message}${errorSummary(view.errors ?? {}, labels)}
+<form class="form" method="post" action="${pageRoutes.newPost}" data-draft="new">${frame.csrfField}${texts(view)}
+${field({
+  name: 'userId',
+  label: labels.userId,
+  value: view.draft.userId,
+  error: view.errors?.userId,
+  help: 'The user the post belongs to. Leave it empty to make the post yours.',
+  attributes: { inputmode: 'numeric', class: 'short' },
+})}
+${buttons('Create post', pageRoutes.posts)}</form>`,
+  });
+}
+
+export function editPostPage(frame: Frame, view: EditView): string {
+  const { id, tag, theirs, errors = {}, message } = view;
+  return layout(frame, {
+    title: theirs ? 'This post has changed' : 'Edit post',
+    parent: { href: postPath('post', id), label: `Post ${id}` },
+    main: html`${message}${theirs && conflictNotice()}${errorSummary(errors, labels)}<div class="${theirs ? 'columns' : ''}">
+<form class="form" method="post" action="${postPath('editPost', id)}" data-draft="${id} ${tag}">${frame.csrfField}
+<input type="hidden" name="tag" value="${tag}">${theirs && html`<h2>Your text</h2>`}${texts(view)}
+${theirs ? conflictButtons(id) : buttons('Save', postPath('post', id))}</form>${theirs && theirVersion(theirs)}</div>`,
+  });
+}
+
+/** Shows the form at an address again with what was typed into it; nothing if that address has no such form. */
+export function restoreForm(
+  frame: () => Frame,
+  {
+    address,
+    fields,
+    message,
+  }: { address: string; fields: Readonly<Record<string, string>>; message: Content },
+): string | undefined {
+  const { title = '', body = '', userId, tag } = fields;
+  const draft = { title, body, userId };
+  if (address === pageRoutes.newPost) return newPostPage(frame(), { draft, message });
+  const id = Number(/^\/posts\/(\d{1,16})\/edit$/.exec(address)?.[1]);
+  if (address !== postPath('editPost', id) || tag === undefined) return undefined;
+  return editPostPage(frame(), { id, tag, draft, message });
+}
+
+/** Problems as the API words them, for a visitor who filled in a form. */
+export function problemsInWords(fields: Fields): Fields {
+  const isEmpty = /^(is required|must not be blank|must be at least 1 character)/;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, problem]) => [
+      name,
+      isEmpty.test(problem) ? 'must have some text' : problem,
+    ]),
+  );
+}
+
+function texts({ draft, errors = {} }: PostFormView): Html {
+  return html`${field({
+    name: 'title',
+    label: labels.title,
+    value: draft.title,
+    error: errors.title,
+    countMax: postLimits.title,
+    attributes: { autocomplete: 'off', autofocus: draft.title === '' },
+  })}
+${field({
+  name: 'body',
+  label: labels.body,
+  type: 'textarea',
+  value: draft.body,
+  error: errors.body,
+  countMax: postLimits.body,
+  attributes: { rows: 10 },
+})}`;
+}
+
+function buttons(save: string, cancelHref: string): Html {
+  return html`<div class="actions"><button>${save}</button>${linkButton(cancelHref, 'Cancel', 'quiet')}</div>`;
+}
+
+function conflictNotice(): Html {
+  return notice(
+    'warn',
+    'Your text is not lost: it is below, next to the saved version. Copy over what you need, then save your version. It replaces theirs.',
+    { title: 'Somebody else saved this post while you were writing' },
+  );
+}
+
+function conflictButtons(id: number): Html {
+  return html`<div class="actions"><button>Save my version</button>${linkButton(postPath('post', id), 'Keep their version')}</div>`;
+}
+
+function theirVersion(post: Post): Html {
+  return card(
+    'Saved version',
+    html`<p class="small muted">Changed ${time(post.updatedAt)}</p><h3>${post.title}</h3><p class="prose">${post.body}</p>`,
+  );
+}

@@ -1,0 +1,75 @@
+import type { HttpApp } from '#kit/http/access.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import { Type } from '#kit/schema.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { callOf, type Permits } from '../access/index.ts';
+import { routes } from '../routes.ts';
+import { type Integrations, integrationDisabled } from '../status/index.ts';
+import { ReanalysisJob, ReanalysisTicket, toJob } from './reanalysis.ts';
+
+interface Parts {
+  readonly permits: Permits;
+  readonly posts: Client<PostServiceDefinition>;
+  readonly integrations: Integrations;
+}
+
+const params = Type.Object({ jobId: Type.String() });
+
+export function addReanalysis(app: HttpApp, { permits, posts, integrations }: Parts): void {
+  const preValidation = integrations.require('messageBroker');
+  const disabled = integrationDisabled('messageBroker');
+  app.post(
+    routes.reanalyze,
+    {
+      access: permits('post', 'write'),
+      preValidation,
+      schema: {
+        operationId: 'reanalyzePosts',
+        summary: 'Request a reanalysis of all posts',
+        response: { 202: Type.Object({ data: ReanalysisTicket }) },
+      },
+      config: { errors: [disabled] },
+    },
+    async (request, reply) => {
+      const { jobId, status } = toJob((await posts.requestReanalysis({}, callOf(request))).reanalysis);
+      reply.code(202).header('location', routes.reanalysis.replace(':jobId', jobId));
+      return { data: { jobId, status } };
+    },
+  );
+  app.get(
+    routes.reanalysis,
+    {
+      access: permits('post', 'read'),
+      preValidation,
+      schema: {
+        operationId: 'getReanalysis',
+        summary: 'The progress of a reanalysis',
+        params,
+        response: { 200: Type.Object({ data: ReanalysisJob }) },
+      },
+      config: { errors: ['not_found', disabled] },
+    },
+    async (request) => {
+      const { reanalysis } = await posts.getReanalysis({ id: request.params.jobId }, callOf(request));
+      return { data: toJob(reanalysis) };
+    },
+  );
+  app.delete(
+    routes.reanalysis,
+    {
+      access: permits('post', 'write'),
+      preValidation,
+      schema: {
+        operationId: 'cancelReanalysis',
+        summary: 'Cancel a reanalysis',
+        params,
+        response: { 200: Type.Object({ data: ReanalysisJob }) },
+      },
+      config: { errors: ['not_found', 'conflict', disabled] },
+    },
+    async (request) => {
+      const { reanalysis } = await posts.cancelReanalysis({ id: request.params.jobId }, callOf(request));
+      return { data: toJob(reanalysis) };
+    },
+  );
+}

@@ -1,0 +1,65 @@
+import type { HttpApp } from '#kit/http/access.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import { Type } from '#kit/schema.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { callOf, type Permits } from '../access/index.ts';
+import { PostParams } from '../posts/index.ts';
+import { routes } from '../routes.ts';
+import { type Integrations, integrationDisabled } from '../status/index.ts';
+import {
+  classifyTimeoutMs,
+  PostSentiment,
+  SentimentRequest,
+  SentimentResponse,
+  toPostSentiment,
+  toSentiment,
+} from './sentiment.ts';
+
+interface Parts {
+  readonly permits: Permits;
+  readonly posts: Client<PostServiceDefinition>;
+  readonly integrations: Integrations;
+}
+
+export function addSentiment(app: HttpApp, { permits, posts, integrations }: Parts): void {
+  const preValidation = integrations.require('inferenceServer');
+  const disabled = integrationDisabled('inferenceServer');
+  app.post(
+    routes.sentiment,
+    {
+      access: permits('ml', 'write'),
+      preValidation,
+      schema: {
+        operationId: 'classifySentiment',
+        summary: 'Classify a text',
+        body: SentimentRequest,
+        response: { 200: Type.Object({ data: SentimentResponse }) },
+      },
+      config: { errors: ['timeout', disabled] },
+    },
+    async (request) => {
+      const { text } = request.body;
+      const call = { ...callOf(request), timeoutMs: classifyTimeoutMs };
+      const { classification } = await posts.classifyText({ text }, call);
+      return { data: toSentiment(classification) };
+    },
+  );
+  app.get(
+    routes.postSentiment,
+    {
+      access: permits('post', 'read'),
+      preValidation,
+      schema: {
+        operationId: 'getPostSentiment',
+        summary: 'How a post was classified',
+        params: PostParams,
+        response: { 200: Type.Object({ data: PostSentiment }) },
+      },
+      config: { errors: ['not_found', disabled] },
+    },
+    async (request) => {
+      const { id } = request.params;
+      return { data: toPostSentiment(await posts.getPostSentiment({ id }, callOf(request))) };
+    },
+  );
+}

@@ -1,0 +1,2 @@
+export { sentimentChart } from './chart.ts';
+export { type PostSentiment, toPostSentiment } from './sentiment.ts';

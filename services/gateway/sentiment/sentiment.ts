@@ -1,0 +1,53 @@
+import { type Static, Type } from '#kit/schema.ts';
+import { postLimits } from '#proto/posts/v1/limits.ts';
+import { type Classification, type GetPostSentimentResponse, SentimentLabel } from '#proto/posts/v1/posts.ts';
+import { isoTime } from '../iso-time.ts';
+
+export const SentimentRequest = Type.Object(
+  {
+    text: Type.String({ minLength: 1, maxLength: postLimits.text, format: 'text' }),
+  },
+  { examples: [{ text: 'The ferries are late again, and nobody says why.' }] },
+);
+
+const classified = {
+  label: Type.Enum(['positive', 'negative', 'neutral']),
+  probabilities: Type.Object({ positive: Type.Number(), negative: Type.Number(), neutral: Type.Number() }),
+};
+const example = {
+  label: 'negative' as const,
+  probabilities: { positive: 0.05, negative: 0.8, neutral: 0.15 },
+};
+
+export const SentimentResponse = Type.Object(classified, { examples: [example] });
+export type SentimentResponse = Static<typeof SentimentResponse>;
+
+/** How a post was classified, when and by which model. */
+export const PostSentiment = Type.Object(
+  { ...classified, model: Type.String(), classifiedAt: Type.String({ format: 'date-time' }) },
+  { examples: [{ ...example, model: 'octavo-1', classifiedAt: '2026-01-31T08:15:02.000Z' }] },
+);
+export type PostSentiment = Static<typeof PostSentiment>;
+
+/** How long a text may take to be classified. */
+export const classifyTimeoutMs = 2_000;
+
+/** The classification of a text in the API's shape. */
+export function toSentiment(classification: Classification | undefined): SentimentResponse {
+  const label = classification && labels[classification.label];
+  if (!label) throw new Error('the posts service sent no classification');
+  const { positive, negative, neutral } = classification;
+  return { label, probabilities: { positive, negative, neutral } };
+}
+
+/** The classification of a post in the API's shape. */
+export function toPostSentiment({ classification, classifiedAtMs }: GetPostSentimentResponse): PostSentiment {
+  const model = classification?.model ?? '';
+  return { ...toSentiment(classification), model, classifiedAt: isoTime(classifiedAtMs) };
+}
+
+const labels: Readonly<Record<number, SentimentResponse['label']>> = {
+  [SentimentLabel.SENTIMENT_LABEL_POSITIVE]: 'positive',
+  [SentimentLabel.SENTIMENT_LABEL_NEGATIVE]: 'negative',
+  [SentimentLabel.SENTIMENT_LABEL_NEUTRAL]: 'neutral',
+};

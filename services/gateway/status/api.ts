@@ -1,0 +1,59 @@
+import type { HttpApp } from '#kit/http/access.ts';
+import { Type } from '#kit/schema.ts';
+import { callerOf, type Permits } from '../access/index.ts';
+import { routes } from '../routes.ts';
+import { type Integrations, integrationNames } from './integrations.ts';
+import type { RpcAddresses } from './status.ts';
+
+const AdminStatus = Type.Object(
+  {
+    environment: Type.String(),
+    uptime: Type.String(),
+    integrations: Type.Object(Object.fromEntries(integrationNames.map((name) => [name, Type.Boolean()]))),
+    rpc: Type.Object({ postsvc: Type.String(), authsvc: Type.String() }),
+    requestedBy: Type.String(),
+  },
+  {
+    examples: [
+      {
+        environment: 'development',
+        uptime: '72h3m0.5s',
+        integrations: Object.fromEntries(integrationNames.map((name) => [name, false])),
+        rpc: { postsvc: 'in-process', authsvc: 'in-process' },
+        requestedBy: 'admin',
+      },
+    ],
+  },
+);
+
+interface Parts {
+  readonly permits: Permits;
+  readonly integrations: Integrations;
+  readonly environment: string;
+  readonly rpcAddresses: RpcAddresses;
+  readonly uptime: () => string;
+}
+
+export function addStatus(app: HttpApp, parts: Parts): void {
+  const { permits, integrations, environment, rpcAddresses, uptime } = parts;
+  app.get(
+    routes.adminStatus,
+    {
+      access: permits('admin', 'read'),
+      schema: {
+        operationId: 'getAdminStatus',
+        summary: 'What runs and what is enabled',
+        response: { 200: Type.Object({ data: AdminStatus }) },
+      },
+    },
+    async (request) => ({
+      data: {
+        environment,
+        uptime: uptime(),
+        integrations: await integrations.enabled(),
+        rpc: { ...rpcAddresses },
+        requestedBy: callerOf(request).username,
+      },
+    }),
+  );
+}

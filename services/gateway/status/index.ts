@@ -1,0 +1,1 @@
+export { type Integrations, integrationDisabled } from './integrations.ts';

@@ -1,0 +1,52 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import { type PostServiceDefinition, PostSort } from '#proto/posts/v1/posts.ts';
+
+/** Where the backends are: `host:port` or `in-process`. */
+export interface RpcAddresses {
+  readonly postsvc: string;
+  readonly authsvc: string;
+}
+
+export type BackendChecks = Readonly<Record<keyof RpcAddresses, (signal: AbortSignal) => Promise<void>>>;
+
+/** Each makes a small query, so that it also fails if the backend has lost its database. */
+export function backendChecks(
+  posts: Client<PostServiceDefinition>,
+  authz: Client<AuthServiceDefinition>,
+): BackendChecks {
+  return {
+    postsvc: async (signal) => {
+      await posts.listPosts(smallestPage, { signal });
+    },
+    authsvc: async (signal) => {
+      await authz.listAccounts({}, { signal });
+    },
+  };
+}
+
+const smallestPage = {
+  filter: undefined,
+  sort: PostSort.POST_SORT_ID,
+  descending: true,
+  page: 1,
+  pageSize: 1,
+};
+
+/** Gives the time since it was created, such as `72h3m0.5s`. */
+export function createUptime(clock: Clock): () => string {
+  const startedMs = clock.now();
+  return () => uptimeText(clock.now() - startedMs);
+}
+
+/** A duration such as `72h3m0.5s`, or `500ms` if it is below a second. */
+export function uptimeText(ms: number): string {
+  const whole = Math.floor(ms);
+  if (whole > 0 && whole < 1_000) return `${whole}ms`;
+  const hours = Math.floor(whole / 3_600_000);
+  const minutes = Math.floor((whole % 3_600_000) / 60_000);
+  const seconds = `${(whole % 60_000) / 1_000}s`;
+  if (hours > 0) return `${hours}h${minutes}m${seconds}`;
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds;
+}

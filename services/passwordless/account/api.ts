@@ -1,0 +1,60 @@
+import type { HttpApp } from '#kit/http/server.ts';
+import { Type } from '#kit/schema.ts';
+import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api-access.ts';
+import { instant, isoTime, message, uuid } from '../api-schemas.ts';
+import { authErrors } from '../errors.ts';
+import { routes } from '../routes.ts';
+import type { Accounts } from './accounts.ts';
+
+const tags = ['account'];
+const deleted = { message: 'Account deleted' } as const;
+
+const Profile = Type.Object({
+  id: uuid,
+  email: Type.String({
+    description: 'Unless email_verified is true, a label that anybody could have chosen',
+    examples: ['alice@example.com'],
+  }),
+  email_verified: Type.Boolean(),
+  created_at: instant,
+  totp: Type.Boolean({ description: 'Whether an authenticator app is set up' }),
+  passkeys: Type.Integer({ description: 'Number of passkeys' }),
+  recovery_codes: Type.Integer({ description: 'Number of unused recovery codes' }),
+});
+
+export function addAccountApi(app: HttpApp, parts: { accounts: Accounts; access: ApiAccess }): void {
+  const { accounts, access } = parts;
+  app.get(
+    routes.me,
+    {
+      access: access.bearer,
+      schema: { tags, response: { 200: Profile }, summary: 'The user of the token' },
+      config: { errors: [...bearerErrors] },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      const { id, email, isVerified, createdMs } = caller.user;
+      const { totp, passkeys, recoveryCodes } = await accounts.factors(caller);
+      return {
+        ...{ id, email, email_verified: isVerified, created_at: isoTime(createdMs) },
+        ...{ totp, passkeys, recovery_codes: recoveryCodes },
+      };
+    },
+  );
+  app.delete(
+    routes.me,
+    {
+      access: access.bearer,
+      schema: {
+        tags,
+        response: { 200: message(deleted.message) },
+        summary: 'Delete the account and everything that belongs to it',
+      },
+      config: { errors: [authErrors.reauthRequired(), ...bearerErrors] },
+    },
+    async (request) => {
+      await accounts.remove(callerOf(request), senderOf(request));
+      return deleted;
+    },
+  );
+}

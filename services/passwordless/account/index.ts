@@ -1,0 +1,1 @@
+export { Accounts, type Factors } from './accounts.ts';

@@ -1,0 +1,65 @@
+import type { Database } from '#kit/db/index.ts';
+import type { ServiceContext } from '#kit/service.ts';
+import { Accounts } from './account/index.ts';
+import { Audit } from './audit.ts';
+import { Encryption } from './encryption.ts';
+import type { Keys } from './keys.ts';
+import { MagicLinks } from './magic-links/index.ts';
+import type { Alerts, MailQueue } from './mail/index.ts';
+import { createParty, PasskeySignIns, Passkeys } from './passkeys/index.ts';
+import { RecoveryCodes } from './recovery-codes/index.ts';
+import { AccessTokens, Sessions } from './sessions/index.ts';
+import type { PasswordlessConfig } from './settings.ts';
+import type { Site } from './site.ts';
+import type { Tables } from './store.ts';
+import { TotpSetup, TotpSignIns } from './totp/index.ts';
+
+/** Creates the parts of each feature. Only `service.ts` sees them together. */
+export function createFeatures(parts: {
+  readonly config: PasswordlessConfig;
+  readonly context: ServiceContext;
+  readonly site: Site;
+  readonly keys: Keys;
+  readonly database: Database<Tables>;
+  readonly mails: MailQueue;
+  readonly alerts: Alerts;
+}) {
+  const { config, context, site, keys, database, mails, alerts } = parts;
+  const { clock, log, metrics } = context;
+  const audit = new Audit({ log, clock, metrics });
+  const sessions = new Sessions({
+    ...{ database, mails, audit, clock },
+    accessTokens: new AccessTokens({ config, site, keys, clock }),
+    refreshSeconds: config.PASSWORDLESS_REFRESH_TOKEN_EXPIRY_SECONDS,
+    sessionSecondsMax: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
+    retrySeconds: config.PASSWORDLESS_REFRESH_RETRY_SECONDS,
+    refreshKey: keys.current('refresh'),
+  });
+  const shared = { database, sessions, mails, audit, clock };
+  const enrollment = { alerts, enrollmentWithoutProof: config.PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF };
+  const codeKeys = keys.all('code-hmac');
+  const encryption = new Encryption(keys.all('totp-enc'));
+  const party = createParty(config, site);
+  const passkeys = { ...shared, ...enrollment, party, decoyKeys: keys.all('decoy') };
+  return {
+    sessions,
+    party,
+    magicLinks: new MagicLinks({
+      ...{ ...shared, site, codeKeys },
+      lifetimeSeconds: config.PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS,
+      perAddressMax: config.PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS,
+      allowsSignUp: config.PASSWORDLESS_ALLOW_SIGNUP,
+    }),
+    totpSetup: new TotpSetup({
+      ...{ ...shared, ...enrollment, encryption },
+      issuer: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
+    }),
+    totpSignIns: new TotpSignIns({ ...shared, encryption }),
+    passkeys: new Passkeys(passkeys),
+    passkeySignIns: new PasskeySignIns(passkeys),
+    recoveryCodes: new RecoveryCodes({ ...shared, codeKeys }),
+    accounts: new Accounts(shared),
+  };
+}
+
+export type Features = ReturnType<typeof createFeatures>;

@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RateLimiter } from '#kit/auth/rate-limiter.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { RateLimit } from '#kit/http/rate-limit.ts';
+import type { PasswordlessConfig } from './settings.ts';
+
+const keysMax = 100_000;
+const minuteMs = 60_000;
+
+/** Counts a request against the limits of its client. Throws RATE_LIMITED. */
+export type LimitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** The limits of the API, which the forms of the pages share. */
+export interface RequestLimits {
+  readonly post: LimitRequest;
+  /** Adding a sign-in method. */
+  readonly enroll: LimitRequest;
+  /** Sending a link, a code or the response to a challenge. */
+  readonly verify: LimitRequest;
+  /** Exchanging a refresh token. */
+  readonly refresh: LimitRequest;
+  /**
+   * Calls `send` to send a magic link, unless the client has reached its limit. The client is never told. `send` returns whether the request
+   * counts: one that the limit of the address refused does not.
+   */
+  sendMagic(request: FastifyRequest, send: () => Promise<boolean>): Promise<void>;
+}
+
+/** The request counters of this process, by client. A limit that is off is an empty list. */
+export class Limits {
+  readonly post: readonly RateLimit[];
+  readonly magic: readonly RateLimit[];
+  readonly enroll: readonly RateLimit[];
+  readonly verify: readonly RateLimit[];
+  readonly refresh: readonly RateLimit[];
+
+  constructor(config: PasswordlessConfig) {
+    this.post = limitOf('post', config.PASSWORDLESS_LIMIT_POST_PER_IP, 5 * minuteMs);
+    this.magic = limitOf('magic', config.PASSWORDLESS_LIMIT_MAGIC_PER_IP, 10 * minuteMs);
+    this.enroll = limitOf('enroll', config.PASSWORDLESS_LIMIT_ENROLL_PER_IP, 10 * minuteMs);
+    this.verify = limitOf('verify', config.PASSWORDLESS_LIMIT_VERIFY_PER_IP, 5 * minuteMs);
+    this.refresh = limitOf('refresh', config.PASSWORDLESS_LIMIT_REFRESH_PER_IP, 5 * minuteMs);
+  }
+
+  /** Forgets clients whose window is over, every minute until disposed of. */
+  startSweeping(clock: Clock): Disposable {
+    const all = [this.post, this.magic, this.enroll, this.verify, this.refresh].flat();
+    const timer = setInterval(() => {
+      for (const { limiter } of all) limiter.sweep(clock.now());
+    }, minuteMs).unref();
+    return { [Symbol.dispose]: () => clearInterval(timer) };
+  }
+}
+
+function limitOf(name: string, requestsMax: number, windowMs: number): RateLimit[] {
+  return requestsMax > 0 ? [{ name, limiter: new RateLimiter({ requestsMax, windowMs, keysMax }) }] : [];
+}

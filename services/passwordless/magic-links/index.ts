@@ -1,0 +1,2 @@
+export { MagicLinks } from './magic-links.ts';
+export { deleteExpiredLinks, voidLinks } from './store.ts';

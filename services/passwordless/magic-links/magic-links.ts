@@ -1,0 +1,186 @@
+import { createHmac, hash, randomInt, timingSafeEqual } from 'node:crypto';
+import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
+import type { AppError } from '#kit/errors.ts';
+import { newSecret } from '#kit/ids.ts';
+import type { Audit } from '../audit.ts';
+import { codeDigits } from '../codes.ts';
+import { authErrors } from '../errors.ts';
+import type { MailQueue } from '../mail/index.ts';
+import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
+import type { Site } from '../site.ts';
+import type { Tables } from '../store.ts';
+import {
+  claimAccount,
+  clearFailures,
+  countFailure,
+  lockAddress,
+  secondsBlocked,
+  usersOf,
+} from '../users/index.ts';
+import {
+  countLinks,
+  findLink,
+  insertLink,
+  type LinkRow,
+  liveLinksMax,
+  tryCodes,
+  useLink,
+  voidLinks,
+  voidOldestLinks,
+} from './store.ts';
+
+interface MagicLinksOptions {
+  readonly database: Database<Tables>;
+  readonly sessions: Sessions;
+  readonly mails: MailQueue;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly site: Site;
+  /** The key for new codes, then the previous one. */
+  readonly codeKeys: readonly [Buffer, ...Buffer[]];
+  readonly lifetimeSeconds: number;
+  /** 0 turns the limit off. */
+  readonly perAddressMax: number;
+  readonly allowsSignUp: boolean;
+}
+
+const perAddressWindowMs = 600_000;
+
+/** Links, and codes for other devices. They are sent by mail and work once. */
+export class MagicLinks {
+  readonly #options: MagicLinksOptions;
+
+  constructor(options: MagicLinksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends a link, unless the address is invalid or was sent too many. The client is never told, and known and unknown addresses are treated
+   * alike. Returns whether the request counts against the limit of the client.
+   */
+  async request(
+    given: string,
+    { caller, locale }: { caller: Caller | undefined; locale: string | undefined },
+  ): Promise<boolean> {
+    const email = normalizeEmail(given);
+    if (email === undefined) return false;
+    const { database, mails, clock } = this.#options;
+    const nowMs = clock.now();
+    const outcome = await database.write(async (session) => {
+      await lockAddress(session, email);
+      if (await this.#isLimited(session, email, nowMs)) return 'refused';
+      if (!(await this.#maySignIn(session, email))) return 'ignored';
+      const { link, code, expiresAtMs } = await this.#create(session, { email, caller, nowMs });
+      await mails.enqueue(session, { kind: 'magic-link', to: email, link, code, expiresAtMs, locale });
+      return 'sent';
+    });
+    if (outcome === 'sent') mails.wakeWorkers();
+    return outcome !== 'refused';
+  }
+
+  /** Throws INVALID_TOKEN or TOKEN_EXPIRED. */
+  async verify(token: string, visitor: Visitor): Promise<TokenPair> {
+    const { database, clock } = this.#options;
+    const nowMs = clock.now();
+    return database.write(async (session) => {
+      const link = await findLink.first(session, { hash: hashOf(token) });
+      if (link?.used !== 0) throw authErrors.invalidToken();
+      if (link.expires_at_ms <= nowMs) throw authErrors.tokenExpired();
+      await lockAddress(session, link.email);
+      return this.#signIn(session, link, visitor);
+    });
+  }
+
+  /** Throws INVALID_TOKEN or RATE_LIMITED. */
+  async verifyCode(given: { email: string; code: string }, visitor: Visitor): Promise<TokenPair> {
+    const email = normalizeEmail(given.email);
+    if (email === undefined) throw authErrors.invalidToken();
+    const { database, audit, clock } = this.#options;
+    const attempt = { kind: 'link-code', email, address: visitor.address, nowMs: clock.now() } as const;
+    // The count of wrong codes must be committed although the request fails.
+    const result = await database.write(async (session): Promise<TokenPair | AppError> => {
+      await lockAddress(session, email);
+      const seconds = await secondsBlocked(session, attempt);
+      if (seconds > 0) return authErrors.rateLimited(seconds);
+      const link = this.#matching(await tryCodes.all(session, { email, nowMs: attempt.nowMs }), given.code);
+      if (link) return this.#signIn(session, link, visitor);
+      await countFailure(session, attempt);
+      await audit.record(session, 'authn_login_fail', { address: visitor.address });
+      return authErrors.invalidToken();
+    });
+    if (result instanceof Error) throw result;
+    return result;
+  }
+
+  async #isLimited(session: WriteSession<Tables>, email: string, nowMs: number): Promise<boolean> {
+    const { perAddressMax } = this.#options;
+    if (perAddressMax === 0) return false;
+    return (await countLinks(session, email, nowMs - perAddressWindowMs)) >= perAddressMax;
+  }
+
+  /** Whether the address may sign in or sign up. */
+  async #maySignIn(session: WriteSession<Tables>, email: string): Promise<boolean> {
+    return this.#options.allowsSignUp || (await usersOf(session, email)).some((user) => user.isVerified);
+  }
+
+  async #create(
+    session: WriteSession<Tables>,
+    { email, caller, nowMs }: { email: string; caller: Caller | undefined; nowMs: number },
+  ): Promise<{ link: string; code: string; expiresAtMs: number }> {
+    const { site, lifetimeSeconds } = this.#options;
+    const token = newSecret();
+    const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
+    const expiresAtMs = nowMs + lifetimeSeconds * 1_000;
+    const tokenHash = hashOf(token);
+    await voidOldestLinks.run(session, { email });
+    await insertLink.run(session, {
+      hash: tokenHash,
+      email,
+      userId: caller?.user.email === email ? caller.user.id : null,
+      codeHash: codeHash(this.#options.codeKeys[0], tokenHash, code).toString('base64url'),
+      nowMs,
+      expiresMs: expiresAtMs,
+    });
+    return { link: site.linkWith(token), code, expiresAtMs };
+  }
+
+  /** Uses up the link and all other links of the address. */
+  async #signIn(session: WriteSession<Tables>, link: LinkRow, visitor: Visitor): Promise<TokenPair> {
+    const { sessions, audit, mails, clock } = this.#options;
+    const { email, hash: linkHash } = link;
+    const nowMs = clock.now();
+    const { changes } = await useLink.run(session, { hash: linkHash, nowMs });
+    if (changes === 0) throw authErrors.invalidToken();
+    await voidLinks.run(session, { email });
+    await clearFailures(session, { kind: 'link-code', email });
+    const proof = { email, askedBy: link.user_id ?? undefined, nowMs };
+    const user = await claimAccount({ session, audit, mails }, proof);
+    return sessions.open(session, { user, amr: ['email'], visitor });
+  }
+
+  /** Always compares the same number of codes, however many links there are. */
+  #matching(links: readonly LinkRow[], code: string): LinkRow | undefined {
+    let found: LinkRow | undefined;
+    for (let index = 0; index < Math.max(liveLinksMax, links.length); index++) {
+      const link = links[index];
+      const expected = Buffer.from(link?.code_hash ?? '', 'base64url');
+      for (const key of this.#options.codeKeys) {
+        const given = codeHash(key, link?.hash ?? '', code);
+        if (link && expected.length === given.length && timingSafeEqual(expected, given)) found = link;
+      }
+    }
+    return found;
+  }
+}
+
+function codeHash(key: Buffer, linkHash: string, code: string): Buffer {
+  return createHmac('sha256', key).update(`${linkHash}:${code}`).digest();
+}
+
+/** A token is 256 random bits, so its hash needs no salt. */
+function hashOf(token: string): string {
+  return hash('sha256', token, 'base64url');
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
+import { onBothDatabases, secret, type World } from '../testing.ts';
+import { link, startMailing, type TestMailing } from './testing.ts';
+
+await onBothDatabases((world) => {
+  test('octavo queue lists, retries and removes mails', async (t) => {
+    const responses = new Map([['nobody@example.com', '550 no such user']]);
+    await using sink = await startSmtpSink({
+      answer: (stage, address) => (stage === 'rcpt' ? (responses.get(address) ?? '451 later') : undefined),
+    });
+    const mailing = await startMailing(t, world, {
+      PASSWORDLESS_SMTP_HOST: '127.0.0.1',
+      PASSWORDLESS_SMTP_PORT: String(sink.port),
+    });
+    mailing.clock.set(Date.now());
+    const octavo = commandLine(mailing, world);
+    assert.deepEqual(await octavo('list'), { code: 0, out: 'no mails\n', err: '' });
+
+    const [bad, good] = [await mailing.enqueue({ to: 'nobody@example.com' }), await mailing.enqueue()];
+    await mailing.startWorker();
+    await mailing.entryWhen(bad, ({ status }) => status === 'failed');
+    const waiting = await mailing.entryWhen(good, ({ last_error }) => last_error !== null);
+
+    const { out } = await octavo('list');
+    assert.match(out, new RegExp(`^${bad}  failed .* 1x  magic-link  nobody@example\\.com$`, 'm'));
+    assert.match(out, new RegExp(`^${good}  pending  next .* 1x  magic-link  bob@example\\.com$`, 'm'));
+    assert.match(out, /EENVELOPE 550: .*no such user/);
+    assert.ok(!out.includes(link) && !out.includes('123456'));
+    assert.equal((await octavo('list', '--status', 'failed')).out.match(/magic-link/g)?.length, 1);
+    assert.equal((await octavo('list', '--limit', '1')).out.match(/magic-link/g)?.length, 1);
+
+    // The command wakes the worker, which retries at once.
+    assert.ok(waiting.next_try_at_ms > mailing.clock.now());
+    // Later than the real time, which the command uses.
+    mailing.clock.set(Date.now() + 60_000);
+    assert.deepEqual(await octavo('retry', good), { code: 0, out: '1 mails are due now\n', err: '' });
+    const again = await mailing.entryWhen(good, ({ claims, status }) => claims === 2 && status === 'pending');
+    assert.equal(again.attempts, 1);
+
+    const refused = await octavo('retry', bad);
+    assert.deepEqual([refused.code, refused.out], [64, '']);
+    assert.match(refused.err, /is failed and cannot be sent again: its text was removed/);
+    assert.match((await octavo('retry', 'nothing')).err, /mail nothing does not exist/);
+    assert.match((await octavo('purge', '--status', 'sending')).err, /being sent cannot be removed/);
+    assert.match((await octavo('list', '--status', 'lost')).err, /must be one of pending, sending/);
+    assert.match((await octavo('list', '--limit', '0')).err, /whole number from 1/);
+    assert.match((await octavo('burn')).err, /needs one of list, retry, purge/);
+
+    assert.equal((await octavo('purge')).out, '1 mails removed\n');
+    assert.match((await octavo('list')).out, new RegExp(`^${good} .*\\n.*\\n$`));
+    assert.equal((await octavo('purge', '--status', 'pending')).out, '1 mails removed\n');
+    assert.equal((await octavo('list')).out, 'no mails\n');
+  });
+});
+
+function commandLine({ dataFolder }: TestMailing, { databaseUrl }: World) {
+  return async (...args: string[]) => {
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, '../../../bin/octavo.js'), 'queue', ...args],
+      {
+        env: {
+          PATH: process.env.PATH,
+          OCTAVO_DATA: dataFolder,
+          DATABASE_URL: databaseUrl ?? '',
+          PASSWORDLESS_JWT_SECRET: secret,
+          LOG_LEVEL: 'silent',
+        },
+      },
+    );
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    return { code, out, err };
+  };
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '#kit/clock.ts';
+import { MailError, type Mailer, type Sender } from '#kit/mail/index.ts';
+import type { Encryption } from '../encryption.ts';
+import type { MailCircuitBreaker } from './circuit-breaker.ts';
+import { afterFailure, type RetryPolicy, reasonToFail, type Verdict, withoutCounting } from './retry.ts';
+import type { MailRow } from './store.ts';
+
+interface DeliveryParts {
+  readonly mailer: Mailer;
+  readonly encryption: Encryption;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly breaker: MailCircuitBreaker;
+  readonly policy: RetryPolicy;
+  /** Maximum time for a mail: less than the lease of its entry. */
+  readonly deadlineMs: number;
+}
+
+/** Sends the mail of an entry, and decides what happens to the entry. It never throws. */
+export class MailDelivery {
+  readonly #parts: DeliveryParts;
+  readonly #domain: string;
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+    this.#domain = parts.sender.address.slice(parts.sender.address.lastIndexOf('@') + 1);
+  }
+
+  async deliver(entry: MailRow): Promise<Verdict> {
+    const { clock, policy, breaker, deadlineMs } = this.#parts;
+    const reason = reasonToFail(entry, clock.now(), policy);
+    if (reason) return { status: 'failed', reason };
+    const bodies = this.#bodiesOf(entry);
+    if (!bodies) return { status: 'failed', reason: 'its text cannot be decrypted: the secret has changed' };
+    const giveUp = new AbortController();
+    const timer = setTimeout(() => giveUp.abort(), deadlineMs);
+    try {
+      await this.#parts.mailer.send(this.#mailOf(entry, bodies), { signal: giveUp.signal });
+      breaker.noteContact();
+      return { status: 'sent' };
+    } catch (error) {
+      return this.#afterFailure(entry, asMailError(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #afterFailure(entry: MailRow, error: MailError): Promise<Verdict> {
+    const { breaker, clock, policy } = this.#parts;
+    if (await breaker.concernsAll(error)) return withoutCounting(entry, breaker.openUntilMs, error);
+    breaker.noteContact();
+    return afterFailure(entry, error, { nowMs: clock.now(), policy });
+  }
+
+  #bodiesOf({ id, text_body, html_body }: MailRow): { text: string; html: string } | undefined {
+    const text = this.#parts.encryption.decrypt(text_body, `${id}:text`);
+    const html = this.#parts.encryption.decrypt(html_body, `${id}:html`);
+    return text === undefined || html === undefined ? undefined : { text, html };
+  }
+
+  #mailOf({ id, recipient, subject, created_at_ms }: MailRow, bodies: { text: string; html: string }) {
+    return {
+      // The same at each try, so that mail clients can detect duplicates.
+      id: `${id}@${this.#domain}`,
+      from: this.#parts.sender,
+      to: recipient,
+      subject,
+      date: new Date(created_at_ms),
+      ...bodies,
+    };
+  }
+}
+
+/** An unknown error is our own fault with this one mail. */
+function asMailError(error: unknown): MailError {
+  if (error instanceof MailError) return error;
+  return new MailError('deferred', 'EINTERNAL', 'the mail could not be created', { cause: error });
+}

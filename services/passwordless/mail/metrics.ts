@@ -1,0 +1,43 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { MailTables } from './store.ts';
+import { openMails } from './store-admin.ts';
+
+/** The result of a try; `late` if another worker has claimed the entry since. */
+type MailOutcome = 'sent' | 'failed' | 'pending' | 'late';
+
+/** The metrics of the e-mail queue. */
+export class MailMetrics {
+  readonly #tries: Counter;
+
+  constructor(metrics: Registry, database: Database<MailTables>, clock: Clock) {
+    this.#tries = new Counter({
+      name: 'passwordless_mail_tries_total',
+      help: 'Tries to send a mail in this process, by result',
+      labelNames: ['outcome'],
+      registers: [metrics],
+    });
+    new Gauge({
+      name: 'passwordless_mail_queue_depth',
+      help: 'Mails that are pending or being sent, in all processes',
+      registers: [metrics],
+      async collect() {
+        this.set((await openMails.first(database, {}))?.entries ?? 0);
+      },
+    });
+    new Gauge({
+      name: 'passwordless_mail_oldest_age_seconds',
+      help: 'Age of the oldest mail that is not finished; 0 if there is none',
+      registers: [metrics],
+      async collect() {
+        const sinceMs = (await openMails.first(database, {}))?.oldest_ms ?? clock.now();
+        this.set(Math.max(0, (clock.now() - sinceMs) / 1_000));
+      },
+    });
+  }
+
+  count(outcome: MailOutcome): void {
+    this.#tries.inc({ outcome });
+  }
+}

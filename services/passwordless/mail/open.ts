@@ -1,0 +1,105 @@
+import type { Database } from '#kit/db/index.ts';
+import { newId } from '#kit/ids.ts';
+import type { ServiceContext } from '#kit/service.ts';
+import { Encryption } from '../encryption.ts';
+import type { Keys } from '../keys.ts';
+import type { PasswordlessConfig } from '../settings.ts';
+import { MailCircuitBreaker } from './circuit-breaker.ts';
+import { MailClaimStore } from './claim-store.ts';
+import { MailDelivery } from './delivery.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { chooseMailer, senderOf } from './mailer.ts';
+import { MailMetrics } from './metrics.ts';
+import { MailNotifier } from './notifier.ts';
+import { MailQueue } from './queue.ts';
+import type { MailTables } from './store.ts';
+import { MailTexts } from './texts.ts';
+import { MailWorker } from './worker.ts';
+
+const secondMs = 1_000;
+const dayMs = 86_400_000;
+/** The part of a lease that sending the mail may take. */
+const deadlineShare = 0.75;
+const graceMs = 6_000;
+
+interface MailParts {
+  readonly config: PasswordlessConfig;
+  readonly context: ServiceContext;
+  readonly database: Database<MailTables>;
+  readonly keys: Keys;
+  /** Whether this process sends mails. */
+  readonly runsWorker: boolean;
+}
+
+/** The e-mail queue of a process, and its worker if it has one. */
+interface OpenMail extends AsyncDisposable {
+  readonly queue: MailQueue;
+}
+
+/** Opens the queue, and starts a worker if this process is to send mails. */
+export async function openMail(parts: MailParts): Promise<OpenMail> {
+  await using stack = new AsyncDisposableStack();
+  const { config, database, keys } = parts;
+  const { clock, metrics, dataFolder } = parts.context;
+  const notifier = stack.use(new MailNotifier(dataFolder));
+  const encryption = new Encryption(keys.all('queue'));
+  const texts = new MailTexts({
+    service: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
+    folder: config.PASSWORDLESS_MAIL_TEMPLATES,
+  });
+  senderOf(config);
+  const mailMetrics = new MailMetrics(metrics, database, clock);
+  const worker = parts.runsWorker ? await startWorker(stack, parts, { encryption, mailMetrics }) : undefined;
+  if (worker) stack.use(notifier.listen(() => worker.wake()));
+  const onQueued = () => {
+    worker?.wake();
+    notifier.notify();
+  };
+  const queue = new MailQueue({ clock, encryption, texts, onQueued });
+  worker?.wake();
+  const owned = stack.move();
+  return { queue, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+async function startWorker(
+  stack: AsyncDisposableStack,
+  { config, context, database }: MailParts,
+  { encryption, mailMetrics }: { encryption: Encryption; mailMetrics: MailMetrics },
+): Promise<MailWorker> {
+  const { clock, log } = context;
+  const mailer = stack.use(await chooseMailer(config, context));
+  const leaseMs = config.PASSWORDLESS_MAIL_LEASE_SECONDS * secondMs;
+  const policy = {
+    triesMax: config.PASSWORDLESS_MAIL_TRIES_MAX,
+    firstMs: config.PASSWORDLESS_MAIL_BACKOFF_SECONDS * secondMs,
+    maxMs: config.PASSWORDLESS_MAIL_BACKOFF_MAX_SECONDS * secondMs,
+  };
+  const breaker: MailCircuitBreaker = new MailCircuitBreaker({
+    mailer,
+    clock,
+    log,
+    unreachableMs: policy.firstMs,
+    misconfiguredMs: config.PASSWORDLESS_MAIL_PAUSE_SECONDS * secondMs,
+    onClosed: () => worker.wake(),
+  });
+  const deadlineMs = leaseMs * deadlineShare;
+  const sender = senderOf(config);
+  const delivery = new MailDelivery({ mailer, encryption, sender, clock, breaker, policy, deadlineMs });
+  const id = newId();
+  const claims = new MailClaimStore({ database, clock, log, worker: id, leaseMs });
+  const worker = new MailWorker({
+    claims,
+    delivery,
+    breaker,
+    mailer,
+    clock,
+    log,
+    metrics: mailMetrics,
+    concurrency: config.PASSWORDLESS_MAIL_CONCURRENCY,
+    pollMs: config.PASSWORDLESS_MAIL_POLL_SECONDS * secondMs,
+    graceMs,
+  });
+  const keepMs = config.PASSWORDLESS_MAIL_KEEP_DAYS * dayMs;
+  stack.use(await startHeartbeat(id, { database, clock, log, keepMs }));
+  return stack.use(worker);
+}

@@ -1,0 +1,84 @@
+import { AppError } from '#kit/errors.ts';
+import { card, empty, facts, linkButton } from '#kit/html/blocks.ts';
+import { time } from '#kit/html/format.ts';
+import { type Content, html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { table } from '#kit/html/table.ts';
+import { type KeptMail, listKeptMails, readKeptMail } from '#kit/mail/index.ts';
+import type { PageContext } from '../pages.ts';
+import { pageRoutes } from '../routes.ts';
+import type { TokenPair } from '../sessions/index.ts';
+
+const lead =
+  'There is no mail server, so mails are saved here instead of being sent. This page does not exist in production.';
+const url = /(https?:\/\/\S+)/;
+
+/** Shows the mails in the folder that they are saved to instead of being sent. Never in production: they open every account. */
+export function addMailPages(
+  routes: PageRoutes<TokenPair>,
+  { pages, folder }: { pages: PageContext; folder: string },
+): void {
+  routes.get(pageRoutes.mails, { access: 'public' }, async (visit) =>
+    mailsPage(pages.frameOf(visit), await listKeptMails(folder)),
+  );
+  routes.get(pageRoutes.mail, { access: 'public' }, async (visit) => {
+    const { id } = visit.request.params as { id: string };
+    const mail = await readKeptMail(folder, id);
+    if (!mail) throw new AppError('not_found', 'This mail does not exist.');
+    return mailPage(pages.frameOf(visit), mail);
+  });
+}
+
+/** Where to find the mail that was just asked for. */
+export const mailsHint: Content = html`<p class="small">There is no mail server: find the mail in <a href="${pageRoutes.mails}">Mails</a>.</p>`;
+
+function mailsPage(frame: Frame, mails: readonly KeptMail[]): string {
+  const main =
+    mails.length === 0
+      ? empty({
+          icon: 'inbox',
+          title: 'No mails yet',
+          text: 'Ask for a sign-in link, and its mail appears here.',
+          actions: linkButton(pageRoutes.home, 'Sign in'),
+        })
+      : card(undefined, mailTable(mails));
+  return layout(frame, { title: 'Mails', lead, main });
+}
+
+function mailTable(mails: readonly KeptMail[]): Content {
+  return table<KeptMail>({
+    caption: 'Mails, newest first',
+    columns: [
+      {
+        header: 'To',
+        kind: 'main',
+        cell: ({ id, to }) =>
+          html`<a href="${pageRoutes.mail.replace(':id', encodeURIComponent(id))}">${to}</a>`,
+      },
+      { header: 'Subject', kind: 'fit', cell: ({ subject }) => subject },
+      { header: 'Written', kind: 'fit', cell: ({ date }) => time(date.getTime()) },
+    ],
+    rows: mails,
+  });
+}
+
+function mailPage(frame: Frame, mail: KeptMail): string {
+  return layout(frame, {
+    title: mail.subject,
+    parent: { href: pageRoutes.mails, label: 'Mails' },
+    main: html`<div class="stack">${card(
+      undefined,
+      facts([
+        ['From', mail.from],
+        ['To', mail.to],
+        ['Written', time(mail.date.getTime())],
+      ]),
+    )}${card('Text', html`<div class="stack">${mail.text.split(/\n\s*\n/).map(paragraph)}</div>`)}</div>`,
+  });
+}
+
+function paragraph(text: string): Content {
+  const parts = text.split(url);
+  return html`<p class="wrap">${parts.map((part) => (url.test(part) ? html`<a href="${part}">${part}</a>` : part))}</p>`;
+}

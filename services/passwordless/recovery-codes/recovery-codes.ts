@@ -1,0 +1,108 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { AppError } from '#kit/errors.ts';
+import type { Audit } from '../audit.ts';
+import { authErrors } from '../errors.ts';
+import type { MailQueue } from '../mail/index.ts';
+import { type Caller, checkFresh, type Sessions, type TokenPair } from '../sessions/index.ts';
+import type { Tables } from '../store.ts';
+import { base32 } from '../totp/index.ts';
+import { clearFailures, countFailure, findUser, lockAddress, secondsBlocked } from '../users/index.ts';
+import { deleteRecoveryCodes, insertRecoveryCode, takeRecoveryCode } from './store.ts';
+
+interface RecoveryCodesOptions {
+  readonly database: Database<Tables>;
+  readonly sessions: Sessions;
+  readonly mails: MailQueue;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  /** The key for new codes, then the previous one. */
+  readonly codeKeys: readonly [Buffer, ...Buffer[]];
+}
+
+const codeCount = 10;
+const codeBytes = 10;
+
+/** Codes to keep on paper, for when every other sign-in method is lost. Each works once. */
+export class RecoveryCodes {
+  readonly #options: RecoveryCodesOptions;
+
+  constructor(options: RecoveryCodesOptions) {
+    this.#options = options;
+  }
+
+  /** Replaces the codes with ten new ones of 80 bits, which are shown only once. Throws REAUTH_REQUIRED. */
+  async renew(
+    caller: Caller,
+    { visitor, locale }: { visitor: Visitor; locale: string | undefined },
+  ): Promise<string[]> {
+    const { database, mails, audit, clock } = this.#options;
+    const nowMs = clock.now();
+    checkFresh(caller, undefined, nowMs);
+    const { user } = caller;
+    const made = Array.from({ length: codeCount }, newCode);
+    await database.write(async (session) => {
+      await lockAddress(session, user.email);
+      await deleteRecoveryCodes.run(session, { userId: user.id });
+      for (const code of made)
+        await insertRecoveryCode.run(session, { hash: this.#hashes(code)[0], userId: user.id, nowMs });
+      await audit.record(session, 'recovery_codes_made', { userId: user.id, address: visitor.address });
+      if (user.isVerified)
+        await mails.enqueue(session, {
+          kind: 'security',
+          event: 'recovery-codes-made',
+          to: user.email,
+          locale,
+        });
+    });
+    mails.wakeWorkers();
+    return made;
+  }
+
+  /** Throws INVALID_CODE or RATE_LIMITED. */
+  async verify(given: { email: string; code: string }, visitor: Visitor): Promise<TokenPair> {
+    const { database, sessions, mails, audit, clock } = this.#options;
+    const email = normalizeEmail(given.email);
+    if (email === undefined) throw authErrors.invalidCode();
+    const attempt = { kind: 'recovery', email, address: visitor.address, nowMs: clock.now() } as const;
+    // The count of wrong codes must be committed although the request fails.
+    const result = await database.write(async (session): Promise<TokenPair | AppError> => {
+      await lockAddress(session, email);
+      const seconds = await secondsBlocked(session, attempt);
+      if (seconds > 0) return authErrors.rateLimited(seconds);
+      const [hash, previousHash = hash] = this.#hashes(given.code);
+      const taken = await takeRecoveryCode.first(session, { hash, previousHash, email });
+      const user = taken && (await findUser(session, taken.user_id));
+      if (!user) {
+        await countFailure(session, attempt);
+        await audit.record(session, 'authn_login_fail', { address: visitor.address });
+        return authErrors.invalidCode();
+      }
+      await clearFailures(session, attempt);
+      await audit.record(session, 'recovery_code_used', { userId: user.id, address: visitor.address });
+      if (user.isVerified)
+        await mails.enqueue(session, { kind: 'security', event: 'recovery-code-used', to: user.email });
+      return sessions.open(session, { user, amr: ['recovery'], visitor });
+    });
+    mails.wakeWorkers();
+    if (result instanceof Error) throw result;
+    return result;
+  }
+
+  /** Keyed, so that the database alone is not enough to try codes. Case and separators do not matter. */
+  #hashes(code: string): [string, ...string[]] {
+    const plain = code.toUpperCase().replace(/[^A-Z0-9]/g, '');
+    const hashWith = (key: Buffer) =>
+      createHmac('sha256', key).update(`recovery:${plain}`).digest('base64url');
+    const [current, ...previous] = this.#options.codeKeys;
+    return [hashWith(current), ...previous.map(hashWith)];
+  }
+}
+
+/** Such as `J3KQ-7ZPA-M2XW-LRTC`. */
+function newCode(): string {
+  return base32(randomBytes(codeBytes)).match(/.{4}/g)?.join('-') ?? '';
+}

@@ -1,0 +1,247 @@
+import { createHmac, hash } from 'node:crypto';
+import { bearerToken } from '#kit/auth/bearer.ts';
+import { judgeRefresh } from '#kit/auth/refresh.ts';
+import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
+import { newOrderedId, newSecret } from '#kit/ids.ts';
+import type { Audit } from '../audit.ts';
+import { authErrors } from '../errors.ts';
+import type { MailQueue } from '../mail/index.ts';
+import type { Tables } from '../store.ts';
+import { findUser, touchAndUnblockUser, touchUser, type User } from '../users/index.ts';
+import type { AccessTokens } from './access-tokens.ts';
+import { type Caller, orUndefined } from './caller.ts';
+import type { Method, Session, TokenPair } from './session.ts';
+import {
+  deleteExcessSessions,
+  deleteSession,
+  deleteSessionOf,
+  deleteSessionsOf,
+  findSession,
+  insertSession,
+  insertToken,
+  rotateSession,
+  sessionOfToken,
+  sessionsOf,
+  touchSession,
+} from './store.ts';
+
+interface SessionsOptions {
+  readonly database: Database<Tables>;
+  readonly accessTokens: AccessTokens;
+  readonly mails: MailQueue;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly refreshSeconds: number;
+  readonly sessionSecondsMax: number;
+  /** How long an exchanged token returns the same new token again; 0 turns this off. */
+  readonly retrySeconds: number;
+  /** Derives new tokens from old ones if they may be returned again. */
+  readonly refreshKey: Buffer;
+}
+
+const sessionsMax = 100;
+const touchEveryMs = 60_000;
+
+/** Sessions with their access and refresh tokens. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** Signs a user in, in the caller's transaction. A link or a passkey also unblocks TOTP. */
+  async open(
+    session: WriteSession<Tables>,
+    { user, amr, visitor }: { user: User; amr: readonly Method[]; visitor: Visitor },
+  ): Promise<TokenPair> {
+    const { clock, audit, refreshSeconds, sessionSecondsMax } = this.#options;
+    const nowMs = clock.now();
+    const expiresMs = nowMs + Math.min(refreshSeconds, sessionSecondsMax) * 1_000;
+    const { address, userAgent } = visitor;
+    const opened = {
+      id: newOrderedId(),
+      userId: user.id,
+      amr: amr.join(' '),
+      address,
+      userAgent,
+      nowMs,
+      expiresMs,
+    };
+    await insertSession.run(session, opened);
+    const refreshToken = newSecret();
+    await insertToken.run(session, { hash: hashOf(refreshToken), sessionId: opened.id, generation: 1 });
+    await deleteExcessSessions(session, { userId: user.id, keep: sessionsMax });
+    const touch = amr.some((method) => unblocksTotp.has(method)) ? touchAndUnblockUser : touchUser;
+    await touch.run(session, { id: user.id, nowMs });
+    const facts = { userId: user.id, sessionId: opened.id, address };
+    await audit.record(session, 'authn_login_success', facts);
+    return this.#pair(user, { ...opened, amr, authenticatedMs: nowMs }, refreshToken);
+  }
+
+  /** Exchanges a refresh token. Of several requests with the same token, one wins. Throws INVALID_TOKEN or TOKEN_EXPIRED. */
+  async refresh(refreshToken: string, visitor: Visitor): Promise<TokenPair> {
+    const { database, audit, clock, refreshSeconds, sessionSecondsMax } = this.#options;
+    const nowMs = clock.now();
+    const next = this.#nextToken(refreshToken);
+    const rotation = {
+      hash: hashOf(refreshToken),
+      nowMs,
+      expiresMs: nowMs + refreshSeconds * 1_000,
+      sessionMs: sessionSecondsMax * 1_000,
+    };
+    const rotated = await database.write(async (session) => {
+      const rotatedSession = await rotateSession(session, rotation);
+      if (!rotatedSession) return undefined;
+      await insertToken.run(session, {
+        hash: hashOf(next),
+        sessionId: rotatedSession.id,
+        generation: rotatedSession.generation,
+      });
+      return { session: rotatedSession, user: (await findUser(session, rotatedSession.userId)) as User };
+    });
+    if (!rotated) return this.#explainFailure(refreshToken, visitor);
+    const facts = { userId: rotated.user.id, sessionId: rotated.session.id, address: visitor.address };
+    audit.note('authn_token_created', facts);
+    return this.#pair(rotated.user, rotated.session, next);
+  }
+
+  /** Ends the session of a refresh or access token. Unknown and expired tokens are no error (RFC 7009 section 2.2). */
+  async revoke(token: string): Promise<void> {
+    const { database, audit } = this.#options;
+    const caller = token.includes('.') ? await orUndefined(this.identifyToken(token)) : undefined;
+    await database.write(async (session) => {
+      const ending = caller?.session ?? (await sessionOfToken(session, hashOf(token)))?.session;
+      if (!ending) return;
+      const { changes } = await deleteSession.run(session, { id: ending.id });
+      const facts = { userId: ending.userId, sessionId: ending.id };
+      if (changes > 0) await audit.record(session, 'authn_token_revoked', facts);
+    });
+  }
+
+  async revokeOne({ user }: Caller, id: string): Promise<void> {
+    const { database, audit } = this.#options;
+    if (!uuid.test(id)) throw authErrors.sessionNotFound();
+    await database.write(async (session) => {
+      const { changes } = await deleteSessionOf.run(session, { id, userId: user.id });
+      if (changes === 0) throw authErrors.sessionNotFound();
+      await audit.record(session, 'authn_token_revoked', { userId: user.id, sessionId: id });
+    });
+  }
+
+  async revokeAll(
+    { user }: Caller,
+    { visitor, locale }: { visitor: Visitor; locale: string | undefined },
+  ): Promise<void> {
+    const { database, audit, mails } = this.#options;
+    await database.write(async (session) => {
+      await deleteSessionsOf.run(session, { userId: user.id });
+      await audit.record(session, 'authn_token_revoked', { userId: user.id, address: visitor.address });
+      if (user.isVerified)
+        await mails.enqueue(session, {
+          kind: 'security',
+          event: 'signed-out-everywhere',
+          to: user.email,
+          locale,
+        });
+    });
+    mails.wakeWorkers();
+  }
+
+  /** The sessions of a user that have not expired, newest first. */
+  of({ user }: Caller): Promise<Session[]> {
+    return sessionsOf(this.#options.database, user.id, this.#options.clock.now());
+  }
+
+  /** The caller of an `Authorization` header. Throws MISSING_TOKEN, INVALID_TOKEN or TOKEN_EXPIRED. */
+  async identify(authorization: string | undefined): Promise<Caller> {
+    const token = bearerToken(authorization);
+    if (token === undefined) throw authErrors.missingToken();
+    return this.identifyToken(token);
+  }
+
+  /** The caller of an access token. Throws INVALID_TOKEN, also if its session has ended, or TOKEN_EXPIRED. */
+  async identifyToken(accessToken: string): Promise<Caller> {
+    const { database, accessTokens, clock } = this.#options;
+    const { sub, sid } = accessTokens.verify(accessToken);
+    const nowMs = clock.now();
+    const session = await findSession(database, sid);
+    if (!session || session.userId !== sub || session.expiresMs <= nowMs) throw authErrors.invalidToken();
+    const user = await findUser(database, sub);
+    if (!user) throw authErrors.invalidToken();
+    if (nowMs - session.lastUsedMs > touchEveryMs) await touchSession.run(database, { id: sid, nowMs });
+    return { user, session };
+  }
+
+  /** Finds out why an exchange failed. A replay ends the session, which must be committed although the request fails. */
+  async #explainFailure(refreshToken: string, visitor: Visitor): Promise<TokenPair> {
+    const { database, audit, clock, mails } = this.#options;
+    const result = await database.write(async (session) => {
+      const nowMs = clock.now();
+      const found = await sessionOfToken(session, hashOf(refreshToken));
+      if (!found) return authErrors.invalidToken();
+      const verdict = judgeRefresh(found.generation, found.session, nowMs);
+      if (verdict === 'active') return authErrors.tokenExpired();
+      const facts = {
+        userId: found.session.userId,
+        sessionId: found.session.id,
+        address: visitor.address,
+      };
+      if (verdict === 'race') {
+        const retried = await this.#retry(session, refreshToken, found.session);
+        if (retried) return retried;
+        audit.note('refresh_race', facts);
+        return authErrors.invalidToken();
+      }
+      await deleteSession.run(session, { id: found.session.id });
+      await audit.record(session, 'authn_token_reuse', facts);
+      const user = await findUser(session, found.session.userId);
+      if (user?.isVerified)
+        await mails.enqueue(session, { kind: 'security', event: 'session-replayed', to: user.email });
+      return authErrors.invalidToken();
+    });
+    mails.wakeWorkers();
+    if (result instanceof Error) throw result;
+    return result;
+  }
+
+  /** The same new token again, if that is allowed and nobody has used it. */
+  async #retry(
+    session: WriteSession<Tables>,
+    refreshToken: string,
+    family: Session,
+  ): Promise<TokenPair | undefined> {
+    const { clock, retrySeconds } = this.#options;
+    const { rotatedMs = 0, userId } = family;
+    if (retrySeconds === 0 || clock.now() - rotatedMs > retrySeconds * 1_000) return undefined;
+    const next = this.#nextToken(refreshToken);
+    const found = await sessionOfToken(session, hashOf(next));
+    const user = await findUser(session, userId);
+    if (found?.generation !== family.generation || !user || family.expiresMs <= clock.now()) return undefined;
+    return this.#pair(user, family, next);
+  }
+
+  #nextToken(refreshToken: string): string {
+    const { retrySeconds, refreshKey } = this.#options;
+    if (retrySeconds === 0) return newSecret();
+    return createHmac('sha256', refreshKey).update(refreshToken).digest('base64url');
+  }
+
+  #pair(
+    user: User,
+    session: Pick<Session, 'id' | 'amr' | 'authenticatedMs'>,
+    refreshToken: string,
+  ): TokenPair {
+    return { access_token: this.#options.accessTokens.sign(user, session), refresh_token: refreshToken };
+  }
+}
+
+const unblocksTotp: ReadonlySet<Method> = new Set(['email', 'hwk', 'swk']);
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A token is 256 random bits, so its hash needs no salt. */
+function hashOf(token: string): string {
+  return hash('sha256', token, 'base64url');
+}

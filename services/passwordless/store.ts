@@ -1,0 +1,103 @@
+import { type Executor, statement } from '#kit/db/index.ts';
+import type { MailTables } from './mail/index.ts';
+
+/** All tables of the service. */
+export interface Tables extends MailTables, PasskeyTables {
+  user: UserRow;
+  session: SessionRow;
+  refresh_token: { hash: string; session_id: string; generation: number };
+  magic_link: MagicLinkRow;
+  totp: TotpRow;
+  totp_nobody: { bucket: number; failures: number };
+  recovery_code: { hash: string; user_id: string; created_at_ms: number };
+  failed_attempt: { id: string; kind: string; address_key: string; network: string; at_ms: number };
+  audit_event: AuditRow;
+}
+
+export interface UserRow {
+  id: string;
+  email: string;
+  verified: number;
+  pending_kind: 'totp' | 'webauthn' | null;
+  totp_failures: number;
+  created_at_ms: number;
+  last_sign_in_at_ms: number;
+}
+
+export interface SessionRow {
+  id: string;
+  user_id: string;
+  amr: string;
+  authenticated_at_ms: number;
+  last_used_at_ms: number;
+  expires_at_ms: number;
+  generation: number;
+  rotated_at_ms: number | null;
+  address: string;
+  user_agent: string;
+}
+
+export interface MagicLinkRow {
+  hash: string;
+  email: string;
+  user_id: string | null;
+  code_hash: string;
+  code_tries: number;
+  used: number;
+  created_at_ms: number;
+  expires_at_ms: number;
+}
+
+export interface TotpRow {
+  user_id: string;
+  state: 'pending' | 'active';
+  secret: string;
+  bearer: number;
+  last_step: number;
+  created_at_ms: number;
+}
+
+interface AuditRow {
+  id: string;
+  at_ms: number;
+  event: string;
+  user_id: string | null;
+  session_id: string | null;
+  address: string | null;
+}
+
+interface PasskeyTables {
+  passkey_holder: { user_id: string; handle: string };
+  passkey: PasskeyRow;
+  passkey_ceremony: CeremonyRow;
+}
+
+export interface PasskeyRow {
+  id: string;
+  user_id: string;
+  public_key: Uint8Array;
+  counter: number;
+  transports: string;
+  name: string;
+  backup_eligible: number;
+  backed_up: number;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+}
+
+export interface CeremonyRow {
+  id: string;
+  kind: 'register' | 'login';
+  challenge: string;
+  user_id: string | null;
+  session_id: string | null;
+  offered: string | null;
+  expires_at_ms: number;
+}
+
+const writeNothing = statement<Tables>()((db) => db.deleteFrom('failed_attempt').where('id', '=', ''));
+
+/** Throws if the database cannot be written, as on a read-only disk or a standby. */
+export async function checkWritable(database: Executor): Promise<void> {
+  await writeNothing.run(database, {});
+}

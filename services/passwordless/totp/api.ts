@@ -1,0 +1,119 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpApp } from '#kit/http/server.ts';
+import { visitorOf } from '#kit/http/visitor.ts';
+import { Type } from '#kit/schema.ts';
+import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api-access.ts';
+import { limitError } from '../api-limits.ts';
+import { Code, codeOf, email, message, Tokens } from '../api-schemas.ts';
+import { authErrors } from '../errors.ts';
+import type { RequestLimits } from '../limits.ts';
+import { routes } from '../routes.ts';
+import { qrCodeSvg } from './qr-code.ts';
+import type { TotpSetup } from './setup.ts';
+import type { TotpSignIns } from './sign-ins.ts';
+
+const tags = ['authenticator app'];
+const removed = { message: 'Authenticator app removed' } as const;
+
+const Enrollment = Type.Object({
+  secret: Type.String({ examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'] }),
+  otpauth_url: Type.String({ examples: ['otpauth://totp/Octavo:alice%40example.com?secret=JBSWY3DP'] }),
+});
+
+interface TotpApi {
+  readonly totpSetup: TotpSetup;
+  readonly totpSignIns: TotpSignIns;
+  readonly access: ApiAccess;
+  readonly limits: RequestLimits;
+}
+
+export function addTotpApi(app: HttpApp, parts: TotpApi): void {
+  addSetup(app, parts);
+  addSignIn(app, parts);
+}
+
+function addSetup(app: HttpApp, { totpSetup, access, limits }: TotpApi): void {
+  app.post(
+    routes.totpEnroll,
+    {
+      access: access.optionalBearer,
+      preValidation: limits.enroll,
+      schema: {
+        body: Type.Object({ email }),
+        querystring: Type.Object({ qr: Type.Optional(Type.Literal('svg')) }),
+        response: { 200: Enrollment },
+        tags,
+        summary: 'Start to set up an authenticator app',
+        description:
+          'With a token, the secret is for its user. Without one, it is for a new user. With `qr=svg` or `Accept: image/svg+xml`, the response is the QR code.',
+      },
+      config: {
+        errors: [
+          authErrors.invalidEmail(),
+          ...bearerErrors,
+          authErrors.reauthRequired(),
+          authErrors.emailMismatch(),
+          limitError,
+        ],
+      },
+    },
+    async (request, reply) => {
+      const from = { caller: request.caller, ...senderOf(request) };
+      const enrollment = await totpSetup.enroll(request.body.email, from);
+      return wantsQrCode(request) ? sendQrCode(reply, enrollment.otpauth_url) : enrollment;
+    },
+  );
+  app.delete(
+    routes.totp,
+    {
+      access: access.bearer,
+      schema: {
+        response: { 200: message(removed.message) },
+        tags,
+        summary: 'Remove the authenticator app, unless it is the last way to sign in',
+      },
+      config: {
+        errors: [
+          ...bearerErrors,
+          authErrors.reauthRequired(),
+          authErrors.totpNotFound(),
+          authErrors.lastFactor(),
+        ],
+      },
+    },
+    async (request) => {
+      await totpSetup.remove(callerOf(request), senderOf(request));
+      return removed;
+    },
+  );
+}
+
+function addSignIn(app: HttpApp, { totpSignIns, limits }: TotpApi): void {
+  app.post(
+    routes.totpVerify,
+    {
+      access: 'public',
+      preValidation: limits.verify,
+      schema: {
+        body: Type.Object({ email, code: Code }),
+        response: { 200: Tokens },
+        tags,
+        summary: 'Sign in with a code of an authenticator app; the first code completes the setup',
+      },
+      config: { errors: [authErrors.invalidCode(), limitError] },
+    },
+    (request) => {
+      const { email: address, code } = request.body;
+      return totpSignIns.verify({ email: address, code: codeOf(code) }, visitorOf(request));
+    },
+  );
+}
+
+function wantsQrCode(request: FastifyRequest): boolean {
+  const { qr } = request.query as { qr?: string };
+  return qr === 'svg' || /\bimage\/svg\+xml\b/i.test(request.headers.accept ?? '');
+}
+
+function sendQrCode(reply: FastifyReply, text: string): FastifyReply {
+  return reply.header('content-type', 'image/svg+xml; charset=utf-8').send(qrCodeSvg(text));
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import { base32, codeAt, matchingStep, otpauthUrl } from './code.ts';
+
+const rfcSecret = Buffer.from('12345678901234567890');
+
+test('codes match RFC 6238 appendix B and RFC 4226 appendix D', () => {
+  const times: [number, string][] = [
+    [59, '287082'],
+    [1_111_111_109, '081804'],
+    [1_111_111_111, '050471'],
+    [1_234_567_890, '005924'],
+    [2_000_000_000, '279037'],
+    [20_000_000_000, '353130'],
+  ];
+  for (const [seconds, code] of times) assert.equal(codeAt(rfcSecret, Math.floor(seconds / 30)), code);
+  const counters = [
+    '755224',
+    '287082',
+    '359152',
+    '969429',
+    '338314',
+    '254676',
+    '287922',
+    '162583',
+    '399871',
+    '520489',
+  ];
+  for (const [counter, code] of counters.entries()) assert.equal(codeAt(rfcSecret, counter), code);
+});
+
+const { error } = spawnSync('oathtool', ['--version']);
+
+test('oathtool generates the same codes', {
+  skip: error && process.env.CI !== 'true' ? 'oathtool is not installed' : false,
+}, () => {
+  for (let round = 0; round < 20; round++) {
+    const secret = randomBytes(20);
+    const seconds = randomInt(1, 4_000_000_000);
+    const args = [
+      '--totp',
+      '--base32',
+      base32(secret),
+      '--now',
+      new Date(seconds * 1_000).toISOString().replace('T', ' ').replace(/\..*/, ' UTC'),
+    ];
+    const { stdout, stderr } = spawnSync('oathtool', args, { encoding: 'utf8' });
+    assert.equal(codeAt(secret, Math.floor(seconds / 30)), stdout.trim(), stderr);
+  }
+});
+
+test('a code is valid in its own step and in the one before and after', () => {
+  const nowMs = 1_111_111_111_000;
+  const step = Math.floor(nowMs / 30_000);
+  for (const offset of [-1, 0, 1]) {
+    assert.equal(matchingStep(rfcSecret, codeAt(rfcSecret, step + offset), nowMs), step + offset);
+  }
+  for (const offset of [-2, 2]) {
+    assert.equal(matchingStep(rfcSecret, codeAt(rfcSecret, step + offset), nowMs), undefined);
+  }
+  for (const code of ['', '12345', '1234567', 'abcdef']) {
+    assert.equal(matchingStep(rfcSecret, code, nowMs), undefined);
+  }
+});
+
+test('base 32 matches RFC 4648 section 10, without padding', () => {
+  const known = {
+    f: 'MY',
+    fo: 'MZXQ',
+    foo: 'MZXW6',
+    foob: 'MZXW6YQ',
+    fooba: 'MZXW6YTB',
+    foobar: 'MZXW6YTBOI',
+  };
+  for (const [text, expected] of Object.entries(known)) assert.equal(base32(Buffer.from(text)), expected);
+  assert.equal(base32(Buffer.alloc(0)), '');
+  assert.equal(base32(Buffer.alloc(5, 0xff)), '77777777');
+});
+
+test('the address for the QR code is percent-encoded, whatever the issuer is called', () => {
+  const url = otpauthUrl({ secret: 'MZXW6', issuer: 'Ärzte & Co: Nord', email: 'a+b@example.com' });
+  assert.equal(
+    url,
+    'otpauth://totp/%C3%84rzte%20%26%20Co%3A%20Nord:a%2Bb%40example.com?secret=MZXW6&issuer=%C3%84rzte%20%26%20Co%3A%20Nord&algorithm=SHA1&digits=6&period=30',
+  );
+  assert.equal(new URL(url).searchParams.get('issuer'), 'Ärzte & Co: Nord');
+});

@@ -1,0 +1,4 @@
+export { base32 } from './code.ts';
+export { TotpSetup } from './setup.ts';
+export { TotpSignIns } from './sign-ins.ts';
+export { deletePendingSecrets } from './store.ts';

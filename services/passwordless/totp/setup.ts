@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
+import type { Audit } from '../audit.ts';
+import type { Encryption } from '../encryption.ts';
+import { authErrors } from '../errors.ts';
+import type { Alerts, MailQueue } from '../mail/index.ts';
+import { type Caller, checkFresh } from '../sessions/index.ts';
+import type { Tables } from '../store.ts';
+import {
+  canSignIn,
+  type EnrollmentTarget,
+  type EnrollmentWithoutProof,
+  enrollmentTarget,
+  findUser,
+  lockAddress,
+} from '../users/index.ts';
+import { base32, otpauthUrl, totpSecretBytes } from './code.ts';
+import { deleteTotp, putPending } from './store.ts';
+
+interface TotpSetupOptions {
+  readonly database: Database<Tables>;
+  readonly mails: MailQueue;
+  readonly alerts: Alerts;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly encryption: Encryption;
+  /** The name of the service in authenticator apps. */
+  readonly issuer: string;
+  readonly enrollmentWithoutProof: EnrollmentWithoutProof;
+}
+
+/** Who asked, and the language for mails to them. */
+interface EnrollmentRequest {
+  readonly caller: Caller | undefined;
+  readonly visitor: Visitor;
+  readonly locale: string | undefined;
+}
+
+const attemptMail = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
+
+/** Setting up and removing authenticator apps. */
+export class TotpSetup {
+  /** The name of the service in authenticator apps. */
+  readonly issuer: string;
+  readonly #options: TotpSetupOptions;
+
+  constructor(options: TotpSetupOptions) {
+    this.issuer = options.issuer;
+    this.#options = options;
+  }
+
+  /** Creates a secret, which becomes active with its first code. Throws INVALID_EMAIL, EMAIL_MISMATCH or REAUTH_REQUIRED. */
+  async enroll(given: string, request: EnrollmentRequest): Promise<{ secret: string; otpauth_url: string }> {
+    const { database, alerts, audit, clock, issuer } = this.#options;
+    const email = normalizeEmail(given);
+    if (email === undefined) throw authErrors.invalidEmail();
+    const nowMs = clock.now();
+    if (request.caller) checkFresh(request.caller, email, nowMs);
+    const secret = randomBytes(totpSecretBytes);
+    const { owner } = await database.write(async (session) => {
+      const target = await this.#target(session, email, request, nowMs);
+      await this.#store(session, target, secret, nowMs);
+      const facts = { userId: target.user?.id, address: request.visitor.address };
+      if (!target.isBearer) await audit.record(session, 'enrolment_without_token', facts);
+      return target;
+    });
+    if (owner) alerts.send({ ...attemptMail, to: owner.email, locale: request.locale });
+    const text = base32(secret);
+    return { secret: text, otpauth_url: otpauthUrl({ secret: text, issuer, email }) };
+  }
+
+  /** Throws REAUTH_REQUIRED, LAST_FACTOR, or `not_found` if there is no app. */
+  async remove(caller: Caller, { visitor, locale }: Omit<EnrollmentRequest, 'caller'>): Promise<void> {
+    const { database, mails, audit, clock } = this.#options;
+    checkFresh(caller, undefined, clock.now());
+    await database.write(async (session) => {
+      await lockAddress(session, caller.user.email);
+      const user = await findUser(session, caller.user.id);
+      const { changes } = await deleteTotp.run(session, { userId: caller.user.id });
+      if (!user || changes === 0) throw authErrors.totpNotFound();
+      if (!(await canSignIn(session, user))) throw authErrors.lastFactor();
+      await audit.record(session, 'totp_removed', { userId: user.id, address: visitor.address });
+      if (user.isVerified)
+        await mails.enqueue(session, { kind: 'security', event: 'totp-removed', to: user.email, locale });
+    });
+    mails.wakeWorkers();
+  }
+
+  async #target(
+    session: WriteSession<Tables>,
+    email: string,
+    { caller }: EnrollmentRequest,
+    nowMs: number,
+  ): Promise<EnrollmentTarget> {
+    if (caller) return { user: caller.user, isBearer: true, owner: undefined };
+    const mode = this.#options.enrollmentWithoutProof;
+    return enrollmentTarget(session, { email, kind: 'totp', mode, nowMs });
+  }
+
+  async #store(
+    session: WriteSession<Tables>,
+    { user, isBearer }: EnrollmentTarget,
+    secret: Uint8Array,
+    nowMs: number,
+  ): Promise<void> {
+    // Encrypted even if it is not stored, so that the time is the same.
+    const encrypted = this.#options.encryption.encrypt(base64(secret), user?.id ?? 'nobody');
+    if (user) await putPending.run(session, { userId: user.id, secret: encrypted, bearer: isBearer, nowMs });
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url');
+}

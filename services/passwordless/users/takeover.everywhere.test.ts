@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLog } from '#kit/log.ts';
+import { Cleanup } from '../cleanup.ts';
+import {
+  alice,
+  appCode,
+  bob,
+  claimsOf,
+  enrollApp,
+  eventually,
+  onBothDatabases,
+  refused,
+  startService,
+  type TestService,
+  type World,
+} from '../testing.ts';
+
+/** Alice owns the address; Charlie, a stranger, wants her account. */
+
+const stepMs = 30_000;
+const subOf = (response: { json: { access_token: string } }) => claimsOf(response.json.access_token).sub;
+
+async function verify(service: TestService, secret: string, steps = 0) {
+  return service.post('/totp/verify', { email: alice, code: appCode(secret, service.clock, steps) });
+}
+
+/** Owners are written to after the stranger was returned. */
+function alerted(service: TestService, times: number): Promise<void> {
+  return eventually(async () => {
+    const mails = await service.mails(alice);
+    assert.equal(mails.filter(({ kind }) => kind === 'security:enrolment-attempt').length, times);
+  });
+}
+
+await onBothDatabases((world) => {
+  test('enrolling at an address with an owner creates a separate user, and the owner gets a mail', async (context) => {
+    const service = await startService(context, world);
+    const owner = await service.signIn(alice);
+    const { sub } = claimsOf(owner.access_token);
+    const charlie = await enrollApp(service, alice);
+    assert.equal(charlie.response.status, 200, 'the flow of the specification works all the same');
+    const claims = claimsOf(charlie.response.json.access_token);
+    assert.notEqual(claims.sub, sub);
+    assert.deepEqual([claims.email_verified, claims.email], [false, undefined]);
+    assert.equal((await service.get('/me', charlie.response.json.access_token)).json.email_verified, false);
+    assert.equal((await service.get('/me', owner.access_token)).json.totp, false);
+    await alerted(service, 1);
+    await service.post('/totp/enroll', { email: alice });
+    await alerted(service, 1);
+    service.clock.advance(3_600_001);
+    await service.post('/totp/enroll', { email: alice });
+    await alerted(service, 2);
+  });
+
+  test('a stranger does not replace the app of the owner', async (context) => {
+    const service = await startService(context, world);
+    const { access_token: token } = await service.signIn(alice);
+    const own = await enrollApp(service, alice, token);
+    service.clock.advance(stepMs);
+    const charlie = await enrollApp(service, alice);
+    assert.notEqual(subOf(charlie.response), claimsOf(token).sub);
+    assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
+  });
+
+  test('the response to enrolling does not tell whether an address is known', async (context) => {
+    const service = await startService(context, world);
+    await service.signIn(alice);
+    await enrollApp(service, bob);
+    const shapes = new Set<string>();
+    for (const email of [alice, bob, 'nobody@example.com']) {
+      const response = await service.post('/totp/enroll', { email });
+      const { secret, otpauth_url: url, ...rest } = response.json;
+      shapes.add(
+        `${response.status} ${secret.length} ${url.replace(secret, '').replace(/[a-z]+%40/, '')} ${Object.keys(rest)}`,
+      );
+    }
+    assert.equal(shapes.size, 1);
+  });
+
+  testFirst(world);
+  testUnproven(world);
+  testModes(world);
+});
+
+/** Pre-hijacking: Charlie is there before Alice. */
+function testFirst(world: World): void {
+  test('users who were there first lose all sign-in methods when the owner of the address uses a link', async (context) => {
+    const service = await startService(context, world);
+    const charlie = await enrollApp(service, alice);
+    const { access_token: token, refresh_token } = charlie.response.json;
+    const codes = (await service.post('/recovery-codes', {}, token)).json.codes as string[];
+    const replaced = await service.post('/totp/enroll', { email: alice }, token);
+    const owner = await service.signIn(alice);
+    assert.equal(claimsOf(owner.access_token).sub, claimsOf(token).sub, 'the user is claimant');
+    service.clock.advance(2 * stepMs);
+    refused(await verify(service, charlie.secret), 401, 'INVALID_CODE');
+    refused(await verify(service, replaced.json.secret), 401, 'INVALID_CODE');
+    refused(await service.get('/me', token), 401, 'INVALID_TOKEN');
+    refused(await service.post('/token/refresh', { refresh_token }), 401, 'INVALID_TOKEN');
+    const recovery = { email: alice, code: codes[0] };
+    refused(await service.post('/recovery/verify', recovery), 401, 'INVALID_CODE');
+    const { totp, passkeys, recovery_codes } = (await service.get('/me', owner.access_token)).json;
+    assert.deepEqual({ totp, passkeys, recovery_codes }, { totp: false, passkeys: 0, recovery_codes: 0 });
+  });
+
+  test('a link requested with a token keeps the sign-in methods of its user, and the mails say so', async (context) => {
+    const service = await startService(context, world);
+    const own = await enrollApp(service, alice);
+    const { access_token: token } = own.response.json;
+    const { token: link } = await service.requestLink(alice, token);
+    const signedIn = await service.get(`/verify/magic?token=${link}`);
+    assert.equal(subOf(signedIn), claimsOf(token).sub);
+    assert.equal((await service.get('/me', token)).json.email_verified, true);
+    service.clock.advance(stepMs);
+    assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
+    const kinds = (await service.mails(alice)).map(({ kind }) => kind);
+    assert.ok(kinds.includes('security:totp-added'), 'whoever reads the mails hears of the app');
+  });
+
+  for (const whose of ['of another address', 'of a session that has ended', 'that is none']) {
+    test(`a token ${whose} requests only a plain link`, async (context) => {
+      const service = await startService(context, world);
+      const charlie = await enrollApp(service, alice);
+      const { access_token: own } = charlie.response.json;
+      const others = (await enrollApp(service, bob)).response.json.access_token;
+      if (whose.endsWith('ended')) await service.post('/logout-all', undefined, own);
+      const tokens = { 'of another address': others, 'of a session that has ended': own } as const;
+      const { token } = await service.requestLink(alice, tokens[whose as keyof typeof tokens] ?? 'none');
+      assert.equal((await service.get(`/verify/magic?token=${token}`)).status, 200);
+      service.clock.advance(stepMs);
+      refused(await verify(service, charlie.secret), 401, 'INVALID_CODE');
+    });
+  }
+
+  test('with a token at an address that has an owner, a link signs in the owner', async (context) => {
+    const service = await startService(context, world);
+    const { sub } = claimsOf((await service.signIn(alice)).access_token);
+    const charlie = await enrollApp(service, alice);
+    const { access_token: token } = charlie.response.json;
+    const { token: link } = await service.requestLink(alice, token);
+    assert.equal(subOf(await service.get(`/verify/magic?token=${link}`)), sub);
+    assert.equal((await service.get('/me', token)).json.email_verified, false);
+  });
+
+  test('a setup begun before the link cannot be completed after it', async (context) => {
+    const service = await startService(context, world);
+    const charlie = await service.post('/totp/enroll', { email: alice });
+    const owner = await service.signIn(alice);
+    refused(await verify(service, charlie.json.secret), 401, 'INVALID_CODE');
+    assert.equal((await service.get('/me', owner.access_token)).json.totp, false);
+  });
+}
+
+/** Charlie and Alice both add sign-in methods while nobody owns the address. */
+function testUnproven(world: World): void {
+  test('of two setups at once, the later one counts', async (context) => {
+    const service = await startService(context, world);
+    const charlie = await service.post('/totp/enroll', { email: alice });
+    const own = await service.post('/totp/enroll', { email: alice });
+    refused(await verify(service, charlie.json.secret), 401, 'INVALID_CODE');
+    assert.equal((await verify(service, own.json.secret)).status, 200);
+    service.clock.advance(stepMs);
+    refused(await verify(service, charlie.json.secret), 401, 'INVALID_CODE');
+  });
+
+  test('a user with a proven sign-in method is not shared with later ones', async (context) => {
+    const service = await startService(context, world);
+    const own = await enrollApp(service, alice);
+    service.clock.advance(stepMs);
+    const charlie = await enrollApp(service, alice);
+    assert.notEqual(subOf(charlie.response), subOf(own.response));
+    for (let round = 0; round < 3; round++) {
+      service.clock.advance(stepMs);
+      assert.equal((await enrollApp(service, alice)).response.status, 200);
+    }
+    service.clock.advance(stepMs);
+    assert.equal(
+      subOf(await verify(service, own.secret)),
+      subOf(own.response),
+      'the first is never pushed out',
+    );
+  });
+
+  test('right codes of a stranger count as wrong codes for the other users', async (context) => {
+    const service = await startService(context, world);
+    const { access_token: token } = await service.signIn(alice);
+    const own = await enrollApp(service, alice, token);
+    const charlie = await enrollApp(service, alice);
+    assert.equal(charlie.response.status, 200);
+    const { database } = service;
+    const missesOfOwner = async () =>
+      (
+        await database.kysely.selectFrom('user').select('totp_failures').where('verified', '=', 1).execute()
+      )[0]?.totp_failures;
+    assert.equal(await missesOfOwner(), 1);
+    for (let round = 0; round < 3; round++) {
+      service.clock.advance(stepMs);
+      assert.equal((await verify(service, charlie.secret)).status, 200);
+    }
+    assert.equal(await missesOfOwner(), 4);
+    await database.kysely.updateTable('user').set({ totp_failures: 100 }).where('verified', '=', 1).execute();
+    service.clock.advance(stepMs);
+    refused(await verify(service, own.secret), 401, 'INVALID_CODE');
+    await service.signIn(alice);
+    assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
+  });
+
+  test('a user who proved nothing within a day is deleted', async (context) => {
+    const service = await startService(context, world);
+    const { json } = await service.post('/totp/enroll', { email: alice });
+    service.clock.advance(86_400_001);
+    refused(await verify(service, json.secret), 401, 'INVALID_CODE');
+    const { database, clock } = service;
+    const again = await service.post('/totp/enroll', { email: alice });
+    await new Cleanup({ database, clock, log: silentLog, auditDays: 90 }).run();
+    assert.equal((await verify(service, again.json.secret)).status, 200);
+  });
+
+  test('a stranger with their own token cannot see, change or end anything of the owner', async (context) => {
+    const service = await startService(context, world);
+    const owner = await service.signIn(alice);
+    const { sid } = claimsOf(owner.access_token);
+    const { access_token: token } = (await enrollApp(service, alice)).response.json;
+    refused(await service.call('DELETE', `/sessions/${sid}`, { token }), 404, 'NOT_FOUND');
+    const listed = (await service.get('/sessions', token)).json.sessions as { id: string }[];
+    assert.ok(!listed.some(({ id }) => id === sid));
+    assert.equal((await service.post('/logout-all', undefined, token)).status, 200);
+    assert.equal((await service.get('/me', owner.access_token)).status, 200);
+    const again = (await enrollApp(service, bob)).response.json.access_token;
+    assert.equal((await service.call('DELETE', '/me', { token: again })).status, 200);
+    assert.equal((await service.get('/me', owner.access_token)).status, 200);
+  });
+}
+
+function testModes(world: World): void {
+  test('inert: the same response, and nothing is stored for an address with an owner', async (context) => {
+    const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'inert' };
+    const service = await startService(context, world, { environment });
+    await service.signIn(alice);
+    const { secret, response } = await enrollApp(service, alice);
+    assert.match(secret, /^[A-Z2-7]{32}$/);
+    refused(response, 401, 'INVALID_CODE');
+    assert.equal((await enrollApp(service, bob)).response.status, 200);
+    const handleOf = async (email: string) =>
+      (await service.post('/webauthn/register/options', { email })).json.user.id;
+    for (const email of [alice, 'unknown@example.com']) {
+      const handle = await handleOf(email);
+      assert.match(handle, /^[A-Za-z0-9_-]{43}$/);
+      assert.equal(await handleOf(email), handle, 'as stable for who is known as for who is not');
+    }
+    assert.equal((await service.database.kysely.selectFrom('totp').selectAll().execute()).length, 1);
+  });
+
+  test('off: adding a sign-in method requires a token', async (context) => {
+    const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'off' };
+    const service = await startService(context, world, { environment });
+    refused(await service.post('/totp/enroll', { email: alice }), 401, 'MISSING_TOKEN');
+    refused(await service.post('/totp/enroll', { email: bob }), 401, 'MISSING_TOKEN');
+    const { access_token: token } = await service.signIn(alice);
+    assert.equal((await enrollApp(service, alice, token)).response.status, 200);
+  });
+}

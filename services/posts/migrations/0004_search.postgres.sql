@@ -1,0 +1,1 @@
+-- PostgreSQL has its index for searches from the beginning.

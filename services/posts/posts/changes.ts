@@ -1,0 +1,57 @@
+import type { WriteSession } from '#kit/db/index.ts';
+import { notFound } from '#kit/errors.ts';
+import { storedNormalized } from '#kit/search/index.ts';
+import { type Tables, writeLock } from '../database.ts';
+import { type Announcement, announceDeleted, announceUpdated } from '../events/index.ts';
+import { addStatistics, StatisticsDelta } from '../statistics/index.ts';
+import { checkRevision, type Post, type PostChange } from './post.ts';
+import { findPost, removePost, replacePost } from './store.ts';
+
+interface Target {
+  readonly id: number;
+  /** Only these revisions may be changed; none means any. */
+  readonly allowedRevisions: readonly number[];
+  readonly nowMs: number;
+  /** Absent where events are off. */
+  readonly announcement?: Announcement | undefined;
+}
+
+/** Changes a post and the statistics. A change to the same texts leaves the post as it is. */
+export async function updatePost(
+  session: WriteSession<Tables>,
+  { change, ...target }: Target & { change: PostChange },
+): Promise<Post> {
+  const { nowMs, announcement } = target;
+  const before = await findTarget(session, target);
+  const { title = before.title, body = before.body } = change;
+  if (title === before.title && body === before.body) return before;
+  const updatedAtMs = Math.max(nowMs, before.updatedAtMs);
+  const after = { ...before, title, body, updatedAtMs, revision: before.revision + 1 };
+  await replacePost(session, { ...after, normalized: storedNormalized([title, body]) });
+  const delta = new StatisticsDelta();
+  delta.add(before, -1);
+  delta.add(after);
+  await addStatistics(session, delta);
+  if (announcement) await announceUpdated(session, after, announcement);
+  return after;
+}
+
+/** Deletes a post and takes it out of the statistics. */
+export async function deletePost(session: WriteSession<Tables>, target: Target): Promise<void> {
+  const post = await findTarget(session, target);
+  await removePost(session, post);
+  const delta = new StatisticsDelta();
+  delta.add(post, -1);
+  delta.addTime(post.createdAtMs, -1);
+  await addStatistics(session, delta);
+  const { nowMs: deletedAtMs, announcement } = target;
+  if (announcement) await announceDeleted(session, { ...post, deletedAtMs }, announcement);
+}
+
+async function findTarget(session: WriteSession<Tables>, { id, allowedRevisions }: Target): Promise<Post> {
+  await session.lock(writeLock);
+  const post = await findPost(session, id);
+  if (!post) throw notFound('post', id);
+  checkRevision(post, allowedRevisions);
+  return post;
+}

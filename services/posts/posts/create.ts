@@ -1,0 +1,93 @@
+import type { Database, WriteSession } from '#kit/db/index.ts';
+import { storedNormalized } from '#kit/search/index.ts';
+import { type Tables, writeLock } from '../database.ts';
+import { type Announcement, announceCreated } from '../events/index.ts';
+import { slices } from '../pause.ts';
+import { addNewPosts, type ReservedIds, StatisticsDelta } from '../statistics/index.ts';
+import { type BulkReply, findReply, storeReply } from './bulk-replies.ts';
+import { checkNewPosts, type NewPost } from './post.ts';
+import { insertPosts, type PostText } from './store.ts';
+
+/** Checked posts that were created one by one. */
+export interface Creation {
+  readonly posts: readonly NewPost[];
+  readonly nowMs: number;
+  /** One for each post; none where events are off. */
+  readonly announcements: readonly Announcement[];
+}
+
+/** Posts that were sent together. */
+export interface BulkCreation {
+  readonly posts: readonly NewPost[];
+  /** What the caller reports about rows that it did not pass on. */
+  readonly errors: readonly string[];
+  readonly idempotency: { readonly key: string; readonly digest: Uint8Array } | undefined;
+  readonly nowMs: number;
+  /** Absent where events are off. */
+  readonly announcement?: Announcement | undefined;
+}
+
+export type BulkOutcome = BulkReply & { readonly replayed: boolean };
+
+/** Creates posts in one durable transaction; gives the ids and the time that they got. */
+export async function createPosts(
+  database: Database<Tables>,
+  { posts, nowMs, announcements }: Creation,
+): Promise<ReservedIds> {
+  const prepared = await preparePosts(posts);
+  return database.write(async (session) => {
+    await session.lock(writeLock);
+    return insertPrepared(session, prepared, { nowMs, announcements });
+  });
+}
+
+/** Creates posts in order in one durable transaction, or none. */
+export async function createMany(database: Database<Tables>, creation: BulkCreation): Promise<BulkOutcome> {
+  const { posts, errors, idempotency, nowMs, announcement } = creation;
+  checkNewPosts(posts);
+  const prepared = await preparePosts(posts);
+  const announcements = announcement ? [announcement] : [];
+  const write = async (session: WriteSession<Tables>): Promise<BulkOutcome> => {
+    await session.lock(writeLock);
+    const before = idempotency && (await findReply(session, { ...idempotency, nowMs }));
+    if (before) return { ...before, replayed: true };
+    const { lastId } =
+      posts.length === 0 ? { lastId: 0 } : await insertPrepared(session, prepared, { nowMs, announcements });
+    const ids = posts.map((_, index) => lastId + index + 1);
+    if (idempotency) await storeReply(session, { ids, errors, ...idempotency, nowMs });
+    return { ids, errors, replayed: false };
+  };
+  return database.write(write, { alone: true });
+}
+
+/** Posts with everything that can be computed before the transaction. */
+export interface PreparedPosts {
+  readonly rows: readonly PostText[];
+  readonly delta: StatisticsDelta;
+}
+
+export async function preparePosts(posts: readonly NewPost[]): Promise<PreparedPosts> {
+  const pause = slices();
+  const delta = new StatisticsDelta();
+  const rows: PostText[] = [];
+  for (const { userId, title, body } of posts) {
+    rows.push({ userId, title, body, normalized: storedNormalized([title, body]) });
+    delta.add({ userId, title, body });
+    const turn = pause();
+    if (turn) await turn;
+  }
+  return { rows, delta };
+}
+
+/** Writes new posts, in order, with their statistics and events. */
+export async function insertPrepared(
+  session: WriteSession<Tables>,
+  { rows, delta }: PreparedPosts,
+  { nowMs, announcements }: { nowMs: number; announcements: readonly Announcement[] },
+): Promise<ReservedIds> {
+  const reserved = await addNewPosts(session, delta, nowMs);
+  await insertPosts(session, rows, { ...reserved, pause: slices() });
+  const userIds = rows.map(({ userId }) => userId);
+  if (announcements.length > 0) await announceCreated(session, { ...reserved, userIds, announcements });
+  return reserved;
+}

@@ -1,0 +1,17 @@
+import { workerData } from 'node:worker_threads';
+import { silentLog } from '#kit/log.ts';
+import { serveTasks } from '#kit/worker-tasks.ts';
+import { openPostDatabase } from '../database.ts';
+import { type BulkCreation, type Creation, createMany, createPosts } from './create.ts';
+
+const { folder } = workerData as { folder: string };
+const database = await openPostDatabase({ url: undefined, folder, log: silentLog });
+
+const tasks = {
+  create: (creation: Creation) => createPosts(database, creation),
+  createMany: (creation: BulkCreation) => createMany(database, creation),
+};
+
+export type WriterTasks = typeof tasks;
+
+serveTasks(tasks, { close: async () => database[Symbol.asyncDispose]() });

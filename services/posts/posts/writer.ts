@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { EventStream } from '#kit/events/index.ts';
+import { WorkerPool } from '#kit/worker.ts';
+import type { Tables } from '../database.ts';
+import type { Announcement } from '../events/index.ts';
+import type { ReservedIds } from '../statistics/index.ts';
+import { deletePost, updatePost } from './changes.ts';
+import { type BulkCreation, type BulkOutcome, type Creation, createMany, createPosts } from './create.ts';
+import { CreateQueue } from './create-queue.ts';
+import { checkChange, checkNewPost, type NewPost, type Post, type PostChange } from './post.ts';
+import type { WriterTasks } from './writer-thread.ts';
+
+interface PostWriterOptions {
+  readonly database: Database<Tables>;
+  readonly folder: string;
+  readonly clock: Clock;
+  /** Where changes are published; absent where events are off. */
+  readonly events: EventStream | undefined;
+  /** Called after posts were created, changed or deleted, with how many they were. */
+  readonly onWritten: (posts: number) => void;
+}
+
+/** A post to change, in one of some revisions, or in any where none is given. */
+interface Target {
+  readonly id: number;
+  readonly allowedRevisions: readonly number[];
+  readonly traceparent?: string | undefined;
+}
+
+/** Up to this much is written at once without delaying others; more text, or more posts at a time, goes to a thread. */
+const quickLength = 100_000;
+const quickPosts = 4;
+const threadIdleMs = 10_000;
+
+/**
+ * Creates, changes and deletes posts. On SQLite large writes go to a thread, because a transaction is written and synced
+ * in one long step.
+ */
+export class PostWriter implements AsyncDisposable {
+  readonly #options: PostWriterOptions;
+  readonly #thread: WorkerPool<WriterTasks> | undefined;
+  readonly #queue: CreateQueue;
+
+  constructor(options: PostWriterOptions) {
+    const { database, folder, clock } = options;
+    this.#options = options;
+    this.#queue = new CreateQueue({ write: (creation) => this.#write(creation), clock });
+    if (database.dialect === 'postgres') return;
+    this.#thread = new WorkerPool(new URL('./writer-thread.ts', import.meta.url), {
+      name: 'post-writer',
+      workerData: { folder },
+      idleMs: threadIdleMs,
+    });
+  }
+
+  /** Resolves when the post is durable. */
+  async create(post: NewPost, traceparent?: string): Promise<Post> {
+    checkNewPost(post);
+    const created = await this.#queue.add(post, this.#announcement(traceparent));
+    this.#written(1);
+    return created;
+  }
+
+  /** All in one durable transaction, in order, or none. */
+  async createMany(
+    creation: Omit<BulkCreation, 'nowMs' | 'announcement'>,
+    traceparent?: string,
+  ): Promise<BulkOutcome> {
+    const { database, clock } = this.#options;
+    const announcement = this.#announcement(traceparent);
+    const bulk = { ...creation, nowMs: clock.now(), announcement };
+    const length = creation.posts.reduce((sum, { title, body }) => sum + title.length + body.length, 0);
+    const outcome =
+      this.#thread && length > quickLength
+        ? await visible(this.#thread.run('createMany', bulk))
+        : await createMany(database, bulk);
+    this.#written(outcome.ids.length);
+    return outcome;
+  }
+
+  async update({ traceparent, ...target }: Target, change: PostChange): Promise<Post> {
+    checkChange(change);
+    const { database, clock } = this.#options;
+    const announcement = this.#announcement(traceparent);
+    const updated = await database.write((session) =>
+      updatePost(session, { ...target, nowMs: clock.now(), announcement, change }),
+    );
+    this.#written(1);
+    return updated;
+  }
+
+  async remove({ traceparent, ...target }: Target): Promise<void> {
+    const { database, clock } = this.#options;
+    const announcement = this.#announcement(traceparent);
+    await database.write((session) => deletePost(session, { ...target, nowMs: clock.now(), announcement }));
+    this.#written(1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread?.[Symbol.asyncDispose]();
+  }
+
+  #write(creation: Creation): Promise<ReservedIds> {
+    if (this.#thread && creation.posts.length > quickPosts)
+      return visible(this.#thread.run('create', creation));
+    return createPosts(this.#options.database, creation);
+  }
+
+  #announcement(traceparent: string | undefined): Announcement | undefined {
+    return this.#options.events && { traceparent };
+  }
+
+  #written(posts: number): void {
+    this.#options.onWritten(posts);
+    this.#options.events?.notify();
+  }
+}
+
+/** Reads of one turn of the event loop may share a snapshot from before a thread's commit; those of the next turn see it. */
+async function visible<T>(written: Promise<T>): Promise<T> {
+  const outcome = await written;
+  await nextTurn();
+  return outcome;
+}

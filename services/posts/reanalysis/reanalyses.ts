@@ -1,0 +1,97 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { AppError, notFound } from '#kit/errors.ts';
+import type { EventStream } from '#kit/events/index.ts';
+import { newId } from '#kit/ids.ts';
+import type { DeadJob, JobQueue } from '#kit/jobs/index.ts';
+import type { Tables } from '../database.ts';
+import { announceReanalysis } from '../events/index.ts';
+import {
+  endOpen,
+  failAgain,
+  findReanalysis,
+  insertReanalysis,
+  latestReanalyses,
+  type Reanalysis,
+  reopen,
+} from './store.ts';
+
+export const reanalysisKind = 'reanalysis';
+
+export interface ReanalysisParts {
+  readonly database: Database<Tables>;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+}
+
+/** Resolves when the queue has the job; gives the reanalysis as it was queued. `events` is absent where they are off. */
+export async function requestReanalysis(
+  { database, queue, clock, events }: ReanalysisParts & { readonly events: EventStream | undefined },
+  traceparent?: string,
+): Promise<Reanalysis> {
+  const id = newId();
+  const nowMs = clock.now();
+  const reanalysis = await database.write(async (session) => {
+    const inserted = await insertReanalysis.first(session, { id, nowMs });
+    const requested = { reanalysisId: id, requestedAtMs: nowMs };
+    if (events) await announceReanalysis(session, requested, { traceparent });
+    return inserted as Reanalysis;
+  });
+  events?.notify();
+  try {
+    await queue.add([{ id, kind: reanalysisKind, payload: new Uint8Array(), traceparent }]);
+  } catch (error) {
+    // The queue may have it all the same: a worker then finds that it has failed.
+    const reason = 'the message broker did not take the job';
+    await endOpen.run(database, { id, status: 'failed', error: reason, nowMs: clock.now() });
+    throw error;
+  }
+  return reanalysis;
+}
+
+export async function getReanalysis(database: Database<Tables>, id: string): Promise<Reanalysis> {
+  const reanalysis = await findReanalysis.first(database, { id });
+  if (!reanalysis) throw notFound('reanalysis', id);
+  return reanalysis;
+}
+
+/** The latest, newest first. */
+export function listReanalyses(database: Database<Tables>, limit: number): Promise<Reanalysis[]> {
+  return latestReanalyses.all(database, { limit });
+}
+
+/** A run that is under way notices within a second. */
+export async function cancelReanalysis(
+  { database, clock }: Pick<ReanalysisParts, 'database' | 'clock'>,
+  id: string,
+): Promise<Reanalysis> {
+  await endOpen.run(database, { id, status: 'canceled', error: null, nowMs: clock.now() });
+  const reanalysis = await getReanalysis(database, id);
+  if (reanalysis.status === 'canceled') return reanalysis;
+  throw new AppError('conflict', `Reanalysis ${id} has already ${reanalysis.status}.`);
+}
+
+/** Jobs that have failed for good, for the command line. */
+export interface DeadJobs {
+  /** The latest, newest first. */
+  list(limit: number): Promise<DeadJob[]>;
+  /** Queues a job again with all its attempts. Throws `not_found`. */
+  retry(id: string): Promise<void>;
+}
+
+export function deadJobs({ database, queue, clock }: ReanalysisParts): DeadJobs {
+  return {
+    list: (limit) => queue.dead(limit),
+    retry: async (id) => {
+      const nowMs = clock.now();
+      // The row first, so that whoever gets the job finds it open.
+      const { changes } = await reopen.run(database, { id, nowMs });
+      try {
+        await queue.revive(id);
+      } catch (error) {
+        if (changes > 0) await failAgain.run(database, { id, nowMs });
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { statement } from '#kit/db/index.ts';
+import { newId } from '#kit/ids.ts';
+import { ReanalysisStatus } from '#proto/posts/v1/posts.ts';
+import type { Tables } from '../database.ts';
+import { bulkCreate, onBothDatabases, refusal, startPosts, type World } from '../testing/testing.ts';
+import { ended, fresh, onEveryBroker } from '../testing/work.ts';
+
+const { REANALYSIS_STATUS_CANCELED: canceled, REANALYSIS_STATUS_SUCCEEDED: succeeded } = ReanalysisStatus;
+
+const rows = Array.from({ length: 300 }, (_, index) => ({
+  userId: 1 + (index % 3),
+  title: `Title ${index}`,
+  body: index % 2 === 0 ? 'I love this, it is wonderful!' : 'Horrible, I am so disappointed.',
+}));
+
+await onEveryBroker((each) => {
+  test('a reanalysis counts everything, repairs what differs and classifies every post', async (context) => {
+    const { client, clock, open } = await startPosts(context, fresh(each));
+    await bulkCreate(client, rows);
+    const expected = await client.getAnalytics({});
+    await using database = await open();
+    await spoil.run(database, {});
+    assert.notDeepEqual(await client.getAnalytics({}), expected);
+    const nowMs = clock.now();
+    const { reanalysis } = await client.requestReanalysis({});
+    assert.match(reanalysis?.id ?? '', /^[0-9a-f-]{36}$/);
+    const first = await ended(client, reanalysis?.id);
+    const { id, ...rest } = first;
+    assert.deepEqual(rest, {
+      status: succeeded,
+      progress: 1,
+      createdAtMs: nowMs,
+      startedAtMs: nowMs,
+      finishedAtMs: nowMs,
+      report: {
+        posts: 300,
+        statisticsRepaired: true,
+        classified: 300,
+        labelsChanged: rest.report?.labelsChanged,
+      },
+      error: undefined,
+    });
+    assert.deepEqual(await client.getAnalytics({}), expected);
+    assert.equal((await client.getPostSentiment({ id: 1 })).classification?.model, 'octavo-1');
+    const again = await client.requestReanalysis({});
+    assert.notEqual(again.reanalysis?.id, id);
+    const second = await ended(client, again.reanalysis?.id);
+    assert.deepEqual(second.report, {
+      posts: 300,
+      statisticsRepaired: false,
+      classified: 300,
+      labelsChanged: 0,
+    });
+    const { reanalyses } = await client.listReanalyses({ limit: 10 });
+    assert.deepEqual(new Set(reanalyses.map((each) => each.id)), new Set([id, second.id]));
+  });
+
+  test('reanalyses at the same time repair once', async (context) => {
+    const { client, open } = await startPosts(context, fresh(each));
+    await bulkCreate(client, rows);
+    const expected = await client.getAnalytics({});
+    await using database = await open();
+    await spoil.run(database, {});
+    const asked = await Promise.all([1, 2, 3].map(() => client.requestReanalysis({})));
+    const all = await Promise.all(asked.map(({ reanalysis }) => ended(client, reanalysis?.id)));
+    assert.equal(all.filter(({ report }) => report?.statisticsRepaired).length, 1);
+    assert.deepEqual(await client.getAnalytics({}), expected);
+  });
+
+  test('a canceled reanalysis stays canceled', async (context) => {
+    const world = fresh(each);
+    const idle = { ...world, settings: { ...world.settings, POSTS_WORKER: 'off' } };
+    const { client, dataFolder, stop } = await startPosts(context, idle);
+    const { reanalysis } = await client.requestReanalysis({});
+    const id = reanalysis?.id ?? '';
+    assert.equal(reanalysis?.status, ReanalysisStatus.REANALYSIS_STATUS_QUEUED);
+    assert.equal((await client.cancelReanalysis({ id })).reanalysis?.status, canceled);
+    assert.equal((await client.cancelReanalysis({ id })).reanalysis?.status, canceled);
+    const other = await client.requestReanalysis({});
+    await stop();
+    const again = await startPosts(context, world, dataFolder);
+    assert.equal((await ended(again.client, other.reanalysis?.id)).status, succeeded);
+    assert.equal((await again.client.getReanalysis({ id })).reanalysis?.status, canceled);
+    const late = await refusal(again.client.cancelReanalysis({ id: other.reanalysis?.id ?? '' }));
+    assert.equal(late.code, 'conflict');
+  });
+
+  test('a reanalysis that was never requested does not exist', async (context) => {
+    const { client } = await startPosts(context, fresh(each));
+    assert.equal((await refusal(client.getReanalysis({ id: newId() }))).code, 'not_found');
+    assert.equal((await refusal(client.cancelReanalysis({ id: 'x' }))).code, 'not_found');
+  });
+});
+
+describe('where the broker is off', () =>
+  onBothDatabases((world: World) => {
+    test('nothing can be reanalyzed', async (context) => {
+      const { client } = await startPosts(context, { ...world, settings: { MESSAGE_BROKER: 'off' } });
+      for (const call of [client.requestReanalysis({}), client.getReanalysis({ id: newId() })]) {
+        const { code, reason, fields } = await refusal(call);
+        assert.deepEqual(
+          [code, reason, fields],
+          ['unavailable', 'INTEGRATION_DISABLED', { integration: 'messageBroker' }],
+        );
+      }
+    });
+  }));
+
+/** Makes the stored statistics wrong. */
+const spoil = statement<Tables>()((db) =>
+  db.updateTable('character_tally').set((e) => ({ occurrences: e('occurrences', '+', 7) })),
+);

@@ -1,0 +1,171 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { AppError } from '#kit/errors.ts';
+import type { EventStream } from '#kit/events/index.ts';
+import { newId } from '#kit/ids.ts';
+import type { Job } from '#kit/jobs/index.ts';
+import type { Log } from '#kit/log.ts';
+import type { Tables } from '../database.ts';
+import { postsAfter } from '../posts/index.ts';
+import { type Classifier, classifyPosts, inParts, storeSentiments } from '../sentiment/index.ts';
+import { countPosts, lastPostId, recountStatistics } from '../statistics/index.ts';
+import {
+  beginRun,
+  pauseRun,
+  type Reanalysis,
+  type RunState,
+  reportProgress,
+  storeState,
+  succeed,
+} from './store.ts';
+
+export interface RunParts {
+  readonly database: Database<Tables>;
+  /** Absent where inference is off. */
+  readonly classifier: Classifier | undefined;
+  /** Absent where events are off. */
+  readonly events: EventStream | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly leaseMs: number;
+}
+
+const batchPosts = 128;
+const reportEveryMs = 500;
+
+/**
+ * Runs one reanalysis: counts, repairs, classifies. What is completed is stored in the transaction that completes it, so
+ * the next run continues after one that was killed, and no step counts twice. A job is dropped while another run has the
+ * reanalysis.
+ */
+export async function runReanalysis(parts: RunParts, job: Job, signal: AbortSignal): Promise<void> {
+  const { database, clock, leaseMs } = parts;
+  const nowMs = clock.now();
+  const begin = { id: job.id, run: newId(), nowMs, quietSinceMs: nowMs - leaseMs / 2 };
+  const reanalysis = await beginRun.first(database, begin);
+  if (!reanalysis) return;
+  const run = new Run(parts, reanalysis, signal);
+  try {
+    await run.work(job.traceparent);
+  } catch (error) {
+    if (run.isOver) return;
+    const { id, run: name } = reanalysis;
+    await pauseRun.run(database, { id, run: name, nowMs: clock.now() });
+    throw forCallers(error);
+  } finally {
+    run[Symbol.dispose]();
+  }
+}
+
+/** One attempt at a reanalysis. */
+class Run implements Disposable {
+  readonly #parts: RunParts;
+  readonly #over = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  #state: RunState;
+  #progress: number;
+
+  constructor(parts: RunParts, reanalysis: Reanalysis, signal: AbortSignal) {
+    const { id, run, posts, repaired, classifiedTo, classified, labelsChanged, progress } = reanalysis;
+    this.#parts = parts;
+    this.#state = { id, run, posts, repaired, classifiedTo, classified, labelsChanged };
+    this.#progress = progress;
+    this.#signal = AbortSignal.any([signal, this.#over.signal]);
+    const everyMs = Math.min(reportEveryMs, parts.leaseMs / 4);
+    this.#timer = setInterval(() => void this.#report(), everyMs);
+  }
+
+  /** Whether it was canceled, or another run has taken over. */
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  async work(traceparent: string | undefined): Promise<void> {
+    const { database, classifier, clock } = this.#parts;
+    const share = classifier ? 0.5 : 1;
+    if (this.#state.posts === null) await this.#recount(share);
+    if (classifier) await this.#classify(classifier, traceparent);
+    const { id, run } = this.#state;
+    const { changes } = await succeed.run(database, { id, run, nowMs: clock.now() });
+    if (changes === 0) this.#end();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  async #recount(share: number): Promise<void> {
+    const { database } = this.#parts;
+    const expected = Math.max(1, await countPosts(database, undefined));
+    let next = this.#state;
+    await recountStatistics(database, {
+      signal: this.#signal,
+      onProgress: (posts) => {
+        this.#progress = share * Math.min(1, posts / expected);
+      },
+      within: async (session, { posts, agreed }) => {
+        next = { ...this.#state, posts, repaired: agreed ? 0 : 1 };
+        if (!(await storeState(session, next))) this.#end();
+      },
+    });
+    this.#state = next;
+  }
+
+  async #classify(classifier: Classifier, traceparent: string | undefined): Promise<void> {
+    const { database } = this.#parts;
+    const lastId = await lastPostId(database);
+    for (;;) {
+      const after = this.#state.classifiedTo;
+      const posts = await postsAfter.all(database, { after, limit: batchPosts });
+      if (posts.length === 0) return;
+      for (const part of inParts(posts, batchPosts)) {
+        let next = this.#state;
+        const sentiments = await classifyPosts({ ...this.#parts, classifier }, part, this.#signal);
+        await storeSentiments(this.#parts, sentiments, {
+          traceparents: new Map(part.map(({ id }) => [id, traceparent])),
+          within: async (session, { labelsChanged }) => {
+            next = {
+              ...this.#state,
+              classifiedTo: part.at(-1)?.id ?? after,
+              classified: this.#state.classified + part.length,
+              labelsChanged: this.#state.labelsChanged + labelsChanged,
+            };
+            if (!(await storeState(session, next))) this.#end();
+          },
+        });
+        this.#state = next;
+        this.#progress = 0.5 + 0.5 * Math.min(1, next.classifiedTo / Math.max(1, lastId));
+      }
+    }
+  }
+
+  /** Reports the progress, and learns whether the run is still wanted. */
+  async #report(): Promise<void> {
+    const { database, clock, log } = this.#parts;
+    const { id, run } = this.#state;
+    // Only a success is 1.
+    const progress = Math.min(0.999, this.#progress);
+    try {
+      const { changes } = await reportProgress.run(database, { id, run, progress, nowMs: clock.now() });
+      if (changes === 0) this.#over.abort(runIsOver());
+    } catch (error) {
+      log.debug({ err: error, reanalysisId: id }, 'the progress of a reanalysis was not reported');
+    }
+  }
+
+  #end(): never {
+    this.#over.abort(runIsOver());
+    throw this.#over.signal.reason;
+  }
+}
+
+function runIsOver(): AppError {
+  return new AppError('canceled', 'This run of the reanalysis is over.');
+}
+
+/** The error that callers see in the status. */
+function forCallers(error: unknown): Error {
+  if (error instanceof AppError) return error;
+  return new Error('Something went wrong on our side.', { cause: error });
+}

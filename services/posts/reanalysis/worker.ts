@@ -1,0 +1,51 @@
+import type { JobQueue } from '#kit/jobs/index.ts';
+import { beginSpan, type Tracer, withinSpans } from '#kit/tracing/tracer.ts';
+import { reanalysisKind } from './reanalyses.ts';
+import { type RunParts, runReanalysis } from './run.ts';
+import { endOpen, findForgotten, markSeen } from './store.ts';
+
+interface WorkerParts extends RunParts {
+  readonly queue: JobQueue;
+  readonly tracer?: Tracer | undefined;
+}
+
+const attemptsMax = 8;
+const lookEveryMs = 15_000;
+
+/** Runs reanalyses from the queue, one at a time, and queues again those whose job was lost. */
+export function startReanalyses(parts: WorkerParts): AsyncDisposable {
+  const stack = new AsyncDisposableStack();
+  stack.use(startWorker(parts));
+  stack.use(requeueForgotten(parts));
+  return stack;
+}
+
+function startWorker(parts: WorkerParts): AsyncDisposable {
+  const { database, clock, queue, tracer } = parts;
+  const onDead = async ({ id }: { id: string }, error: string) => {
+    await endOpen.run(database, { id, status: 'failed', error, nowMs: clock.now() });
+  };
+  return queue.work({ kind: reanalysisKind, concurrency: 1, attemptsMax, onDead }, (job, signal) => {
+    const { id, kind, attempt, traceparent } = job;
+    const attributes = { 'octavo.job.id': id, 'octavo.job.attempt': attempt };
+    const span = beginSpan(tracer, { name: `job ${kind}`, kind: 'consumer', traceparent, attributes });
+    const traced = { ...job, traceparent: span.traceparent };
+    return withinSpans([span], () => runReanalysis(parts, traced, signal));
+  });
+}
+
+/** Nobody has reported on them for several leases, so the queue may have lost their jobs. */
+function requeueForgotten({ database, clock, leaseMs, log, queue }: WorkerParts): AsyncDisposable {
+  const look = async (): Promise<void> => {
+    try {
+      for (const { id } of await findForgotten.all(database, { sinceMs: clock.now() - 4 * leaseMs })) {
+        await markSeen.run(database, { id, nowMs: clock.now() });
+        await queue.add([{ id, kind: reanalysisKind, payload: new Uint8Array() }]);
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'forgotten reanalyses were not queued');
+    }
+  };
+  const timer = setInterval(() => void look(), lookEveryMs).unref();
+  return { [Symbol.asyncDispose]: async () => clearInterval(timer) };
+}

@@ -1,0 +1,4 @@
+export { PostIndexer } from './indexer.ts';
+export { PageThreads } from './page-threads.ts';
+export { type PageRequest, readFilter, readSlice } from './request.ts';
+export { exportPosts, postText } from './store.ts';

@@ -1,0 +1,17 @@
+import { workerData } from 'node:worker_threads';
+import { silentLog } from '#kit/log.ts';
+import { serveTasks } from '#kit/worker-tasks.ts';
+import { openPostDatabase } from '../database.ts';
+import type { PageRequest } from './request.ts';
+import { readPage } from './store.ts';
+
+const { folder } = workerData as { folder: string };
+const database = await openPostDatabase({ url: undefined, folder, log: silentLog });
+
+const tasks = {
+  page: (request: PageRequest) => database.read((session) => readPage(session, request)),
+};
+
+export type PageTasks = typeof tasks;
+
+serveTasks(tasks, { close: async () => database[Symbol.asyncDispose]() });

@@ -1,0 +1,45 @@
+import type { Database } from '#kit/db/index.ts';
+import { WorkerPool } from '#kit/worker.ts';
+import type { Tables } from '../database.ts';
+import { countPosts } from '../statistics/index.ts';
+import type { PageTasks } from './page-thread.ts';
+import type { Page, PageRequest } from './request.ts';
+import { readPage } from './store.ts';
+
+/** A page of so few posts is read at once, however it is filtered and ordered. */
+const quickPosts = 256;
+/** Rows before a page that may be skipped without delaying others. */
+const quickOffset = 2_000;
+const threadsMax = 2;
+
+/** Reads pages of posts. On SQLite those that take long are read in threads, so that they delay nobody. */
+export class PageThreads implements AsyncDisposable {
+  readonly #database: Database<Tables>;
+  readonly #threads: WorkerPool<PageTasks> | undefined;
+
+  constructor({ database, folder }: { database: Database<Tables>; folder: string }) {
+    this.#database = database;
+    if (database.dialect === 'postgres') return;
+    this.#threads = new WorkerPool(new URL('./page-thread.ts', import.meta.url), {
+      name: 'post-pages',
+      workerData: { folder },
+      threadsMax,
+    });
+  }
+
+  /** One page and the exact total, from one snapshot. */
+  async read(request: PageRequest): Promise<Page> {
+    if (this.#threads && !isQuick(request) && (await countPosts(this.#database, undefined)) > quickPosts) {
+      return this.#threads.run('page', request);
+    }
+    return this.#database.read((session) => readPage(session, request));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#threads?.[Symbol.asyncDispose]();
+  }
+}
+
+function isQuick({ order, needle, offset }: PageRequest): boolean {
+  return needle === undefined && order !== 'title' && offset <= quickOffset;
+}

@@ -1,0 +1,53 @@
+import type { Classification } from './classifier.ts';
+
+/** Texts of one caller. */
+export interface Batch {
+  readonly texts: readonly string[];
+  readonly done: Classification[];
+  /** How many of the texts were handed out. */
+  handedOut: number;
+  /** How many were classified. */
+  settled: number;
+  resolve(classifications: Classification[]): void;
+  reject(error: unknown): void;
+}
+
+/** Where a text of a slice came from. */
+export interface Place {
+  readonly batch: Batch;
+  readonly index: number;
+}
+
+/** Waiting texts of many callers. Callers take turns text by text, so nobody waits for another's thousand. */
+export class ClassifierQueue {
+  #batches: Batch[] = [];
+
+  add(batch: Batch): void {
+    this.#batches.push(batch);
+  }
+
+  /** For a caller that gave up. */
+  remove(batch: Batch): void {
+    this.#batches = this.#batches.filter((other) => other !== batch);
+  }
+
+  /** Empties the queue and gives what was in it. */
+  clear(): Batch[] {
+    return this.#batches.splice(0);
+  }
+
+  /** The next texts, at least one if any waits, up to a number of them and of their characters. */
+  next(textsMax: number, charactersMax: number): Place[] {
+    const places: Place[] = [];
+    let characters = 0;
+    while (places.length < textsMax && characters < charactersMax) {
+      const batch = this.#batches.shift();
+      if (!batch) break;
+      const index = batch.handedOut++;
+      places.push({ batch, index });
+      characters += batch.texts[index]?.length ?? 0;
+      if (batch.handedOut < batch.texts.length) this.#batches.push(batch);
+    }
+    return places;
+  }
+}

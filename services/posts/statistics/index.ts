@@ -1,0 +1,10 @@
+export { type CountedPost, StatisticsDelta } from './delta.ts';
+export { recountStatistics } from './recount.ts';
+export {
+  addNewPosts,
+  addStatistics,
+  countPosts,
+  lastPostId,
+  type ReservedIds,
+  readAnalytics,
+} from './store.ts';

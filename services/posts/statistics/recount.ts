@@ -1,0 +1,95 @@
+import { type Database, type Session, statement, type WriteSession } from '#kit/db/index.ts';
+import { type Tables, writeLock } from '../database.ts';
+import { slices } from '../pause.ts';
+import { StatisticsDelta } from './delta.ts';
+import { addStatistics, readStored } from './store.ts';
+
+export interface RecountReport {
+  /** How many posts were counted. */
+  readonly posts: number;
+  /** Whether the stored statistics agreed with the count. */
+  readonly agreed: boolean;
+}
+
+export interface RecountOptions {
+  readonly onProgress?: (posts: number) => void;
+  readonly signal?: AbortSignal;
+  /** Runs in the transaction of the repair, even without anything to repair. If it throws, nothing is repaired. */
+  readonly within?: (session: WriteSession<Tables>, report: RecountReport) => Promise<void>;
+}
+
+const postsAtOnce = 200;
+
+/**
+ * Counts all posts and repairs the stored statistics where they differ. Others may write meanwhile: the count and the
+ * statistics are of one snapshot, and only their difference is added. If another recount has repaired since, it starts over.
+ */
+export async function recountStatistics(
+  database: Database<Tables>,
+  options: RecountOptions = {},
+): Promise<RecountReport> {
+  for (;;) {
+    const { posts, difference, repairs } = await database.read((session) =>
+      countDifference(session, options),
+    );
+    const report = { posts, agreed: difference.isZero };
+    if (report.agreed && !options.within) return report;
+    const isDone = await database.write(async (session) => {
+      await session.lock(writeLock);
+      if (!report.agreed) {
+        if ((await claimRepair.run(session, { repairs })).changes === 0) return false;
+        await addStatistics(session, difference);
+      }
+      await options.within?.(session, report);
+      return true;
+    });
+    if (isDone) return report;
+  }
+}
+
+async function countDifference(session: Session<Tables>, options: RecountOptions) {
+  const repairs = (await readRepairs.first(session, {}))?.repairs ?? 0;
+  const counted = await countAll(session, options);
+  const { posts } = counted;
+  counted.addAll(await readStored(session), -1);
+  return { posts, difference: counted, repairs };
+}
+
+async function countAll(
+  session: Session<Tables>,
+  { onProgress = () => {}, signal }: RecountOptions,
+): Promise<StatisticsDelta> {
+  const pause = slices();
+  const counted = new StatisticsDelta();
+  for (let after = 0; ; ) {
+    signal?.throwIfAborted();
+    const posts = await postsAfter.all(session, { after, limit: postsAtOnce });
+    for (const post of posts) {
+      counted.add(post);
+      counted.addTime(post.createdAtMs, 1);
+      await pause();
+    }
+    onProgress(counted.posts);
+    const last = posts.at(-1);
+    if (!last) return counted;
+    after = last.id;
+  }
+}
+
+const postsAfter = statement<Tables, { after: number; limit: number }>()((db, p) =>
+  db
+    .selectFrom('post')
+    .select(['id', 'user_id as userId', 'title', 'body', 'created_at_ms as createdAtMs'])
+    .where('id', '>', p('after'))
+    .orderBy('id')
+    .limit(p('limit')),
+);
+
+const readRepairs = statement<Tables>()((db) => db.selectFrom('statistics_repair').select('repairs'));
+
+const claimRepair = statement<Tables, { repairs: number }>()((db, p) =>
+  db
+    .updateTable('statistics_repair')
+    .set((e) => ({ repairs: e('repairs', '+', 1) }))
+    .where('repairs', '=', p('repairs')),
+);

@@ -1,0 +1,154 @@
+import { describe, type TestContext } from 'node:test';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { FakeClock } from '#kit/clock.ts';
+import { type Environment, readConfig } from '#kit/config.ts';
+import type { Database } from '#kit/db/index.ts';
+import { AppError } from '#kit/errors.ts';
+import { silentLog } from '#kit/log.ts';
+import { type Client, localClient } from '#kit/rpc/index.ts';
+import { remoteClient } from '#kit/rpc/remote.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import {
+  type ListPostsRequest,
+  PostServiceDefinition,
+  PostSort,
+  type Post as WirePost,
+} from '#proto/posts/v1/posts.ts';
+import { openPostDatabase, type Tables } from '../database.ts';
+import { posts } from '../service.ts';
+
+/** A database and a way to call. */
+export interface World {
+  /** PostgreSQL, or SQLite where it is empty. */
+  readonly databaseUrl: string | undefined;
+  readonly remote: boolean;
+  /** Besides the place of the data. By default no worker runs. */
+  readonly settings?: Environment;
+}
+
+export interface TestPosts {
+  readonly client: Client<PostServiceDefinition>;
+  readonly clock: FakeClock;
+  readonly dataFolder: string;
+  /** Stops it before the test ends. */
+  readonly stop: () => Promise<void>;
+  /** The database, to look into. */
+  readonly open: () => Promise<Database<Tables>>;
+}
+
+/** Runs the tests on both databases, in process and over the network. */
+export async function inEveryWorld(tests: (world: World) => void): Promise<void> {
+  const postgres = await testDatabaseUrl();
+  for (const remote of [false, true]) {
+    const way = remote ? 'over the network' : 'in process';
+    describe(`on SQLite, ${way}`, () => tests({ databaseUrl: undefined, remote }));
+    describe(`on PostgreSQL, ${way}`, { skip: postgres.skip }, () =>
+      tests({ databaseUrl: postgres.url, remote }),
+    );
+  }
+}
+
+/** Runs the tests on both databases, in process. */
+export async function onBothDatabases(tests: (world: World) => void): Promise<void> {
+  const postgres = await testDatabaseUrl();
+  describe('on SQLite', () => tests({ databaseUrl: undefined, remote: false }));
+  describe('on PostgreSQL', { skip: postgres.skip }, () =>
+    tests({ databaseUrl: postgres.url, remote: false }),
+  );
+}
+
+/** The service with an empty database, or with the one of a folder. It stops after the test. */
+export async function startPosts(
+  context: Pick<TestContext, 'after'>,
+  world: World,
+  existingFolder?: string,
+): Promise<TestPosts> {
+  const dataFolder = existingFolder ?? testFolder('posts');
+  if (world.databaseUrl && !existingFolder) await dropSchema(world.databaseUrl);
+  const clock = new FakeClock();
+  const config = readConfig(posts.settings, {
+    DATABASE_URL: world.databaseUrl,
+    RPC_TOKEN: 'shared',
+    POSTS_WORKER: 'off',
+    ...world.settings,
+  });
+  const running = await posts.start(
+    config,
+    {
+      log: silentLog,
+      clock,
+      dataFolder,
+      environment: 'test',
+      metrics: new Registry(),
+      host: '127.0.0.1',
+      port: world.remote ? 0 : undefined,
+    },
+    {},
+  );
+  let stopped: PromiseLike<void> | undefined;
+  const stop = async () => {
+    stopped ??= running[Symbol.asyncDispose]();
+    await stopped;
+  };
+  context.after(stop);
+  const client = clientOf(context, running);
+  const open = () => openPostDatabase({ url: world.databaseUrl, folder: dataFolder, log: silentLog });
+  return { client, clock, dataFolder, stop, open };
+}
+
+function clientOf(
+  context: Pick<TestContext, 'after'>,
+  running: Awaited<ReturnType<typeof posts.start>>,
+): Client<PostServiceDefinition> {
+  if (!running.url) return localClient(PostServiceDefinition, running.handlers, { log: silentLog });
+  const client = remoteClient(PostServiceDefinition, {
+    address: running.url,
+    token: 'shared',
+    log: silentLog,
+  });
+  context.after(() => client[Symbol.asyncDispose]());
+  return client;
+}
+
+export async function dropSchema(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('DROP SCHEMA IF EXISTS posts CASCADE');
+  await client.end();
+}
+
+/** A list request that asks for everything in the default order, but for what is given. */
+export function listing(request: Partial<ListPostsRequest> = {}): ListPostsRequest {
+  return { filter: {}, sort: PostSort.POST_SORT_ID, descending: true, page: 1, pageSize: 20, ...request };
+}
+
+/** Creates posts, all or none, and gives their ids. */
+export async function bulkCreate(
+  client: Client<PostServiceDefinition>,
+  rows: readonly { userId: number; title: string; body: string }[],
+): Promise<number[]> {
+  const request = { posts: [...rows], errors: [], idempotencyKey: '', digest: Buffer.alloc(0) };
+  return (await client.bulkCreatePosts(request)).ids;
+}
+
+export async function exported(
+  client: Client<PostServiceDefinition>,
+  filter: ListPostsRequest['filter'] = {},
+): Promise<WirePost[]> {
+  const all: WirePost[] = [];
+  for await (const { posts: batch } of client.exportPosts({ filter })) all.push(...batch);
+  return all;
+}
+
+/** What a call was refused with. */
+export async function refusal(call: Promise<unknown>): Promise<AppError> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('the call was not refused');
+}

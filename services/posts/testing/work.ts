@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { describe } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Environment } from '#kit/config.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import { natsIsMissing, startTestNats, type TestNats } from '#kit/testing/nats.ts';
+import { type PostServiceDefinition, type Reanalysis, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
+import { inEveryWorld, onBothDatabases, type World } from './testing.ts';
+
+const waitMs = 60_000;
+
+/** A world with a worker; with NATS where `nats` is its server. */
+export interface WorkWorld extends World {
+  readonly nats: TestNats | undefined;
+}
+
+/**
+ * Runs tests with jobs and events in tables and in NATS, on both databases, in process and over the network; or only there
+ * where TEST_DATABASE and TEST_RPC say.
+ */
+export function onEveryBroker(tests: (world: WorkWorld) => void): Promise<void> {
+  const way = process.env.TEST_RPC;
+  return inEveryWorld((world) => {
+    if (isChosen(world) && (!way || world.remote === (way === 'remote'))) withBrokers(world, tests);
+  });
+}
+
+/** The same where the work is done by other processes. */
+export function inEachProcess(tests: (world: WorkWorld) => void): Promise<void> {
+  return onBothDatabases((world) => {
+    if (isChosen(world)) withBrokers(world, tests);
+  });
+}
+
+function isChosen({ databaseUrl }: World): boolean {
+  const chosen = process.env.TEST_DATABASE;
+  return !chosen || (databaseUrl !== undefined) === (chosen === 'postgres');
+}
+
+function withBrokers(world: World, tests: (world: WorkWorld) => void): void {
+  const work = { POSTS_WORKER: 'on', JOB_LEASE_MS: '1500' };
+  describe('with tables', () => tests({ ...world, settings: work, nats: undefined }));
+  describe('with NATS', { skip: natsIsMissing() }, async () => {
+    const nats = await startTestNats();
+    tests({ ...world, settings: { ...work, NATS_URL: nats.url }, nats });
+  });
+}
+
+/** The world of one test, with names of its own in NATS: each database counts its events from 1. */
+export function fresh(world: WorkWorld, changes: Environment = {}): WorkWorld {
+  const NATS_PREFIX = `t${randomBytes(4).toString('hex')}`;
+  return { ...world, settings: { ...world.settings, NATS_PREFIX, ...changes } };
+}
+
+/** Waits until a reanalysis has ended. */
+export async function ended(client: Client<PostServiceDefinition>, id = ''): Promise<Reanalysis> {
+  const open: number[] = [
+    ReanalysisStatus.REANALYSIS_STATUS_QUEUED,
+    ReanalysisStatus.REANALYSIS_STATUS_RUNNING,
+  ];
+  let found: Reanalysis | undefined;
+  await until(async () => {
+    found = (await client.getReanalysis({ id })).reanalysis;
+    return found !== undefined && !open.includes(found.status);
+  });
+  return found as Reanalysis;
+}
+
+/** Waits until a condition is true. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + waitMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error(`it did not happen within ${waitMs / 1_000} s`);
+    await delay(20);
+  }
+}
