@@ -9,6 +9,10 @@ import type {
 import { AppError } from '../errors.ts';
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** True where no route takes a request: its path is unknown, or has no route for its method. */
+    readonly isUnrouted: boolean;
+  }
   interface FastifyContextConfig {
     /** Marks a fallback route, and gives its `Allow`. */
     allow?: string;
@@ -33,6 +37,12 @@ interface KnownPath {
  */
 export function watchRoutes(app: FastifyInstance): () => void {
   const paths = new Map<string, KnownPath>();
+  app.decorateRequest('isUnrouted', {
+    getter(this: FastifyRequest) {
+      const isWrongMethod = this.routeOptions.config.allow !== undefined && this.method !== 'OPTIONS';
+      return this.is404 || isWrongMethod;
+    },
+  });
   app.addHook('onRoute', function (this: FastifyInstance, { url, routePath, prefix, method, config }) {
     // Fastify adds the root of a scope a second time, with a slash, without telling of it.
     if (config?.allow !== undefined || (routePath === '/' && prefix !== '')) return;
@@ -51,11 +61,6 @@ export function watchRoutes(app: FastifyInstance): () => void {
       }
     }
   };
-}
-
-/** True where no route takes the method of a request, though the path has routes. */
-export function isWrongMethod({ method, routeOptions }: FastifyRequest): boolean {
-  return method !== 'OPTIONS' && routeOptions.config.allow !== undefined;
 }
 
 /** A path without parameters has its own methods; any other also those of each path that takes the same addresses. */

@@ -28,8 +28,8 @@ export type { HttpApp } from './access.ts';
 /** A Fastify server with what every service needs. Disposing it stops it gracefully. */
 export interface HttpServer extends AsyncDisposable {
   /**
-   * Routes, plugins and hooks go here, before `listen`. `onRequest` hooks run before any body is read, and before 404
-   * (`request.is404`) and 405 are answered, so that they can refuse strangers first.
+   * Routes, plugins and hooks go here, before `listen`. `onRequest` hooks run before any body is read, and before 404 and
+   * 405 are answered (`request.isUnrouted`), so that they can refuse strangers first.
    */
   readonly app: HttpApp;
   /** Listens where the context says, and gives the address, such as `http://127.0.0.1:3001`. */

@@ -3,7 +3,6 @@ import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/jwt.ts';
 import type { Clock } from '#kit/clock.ts';
 import { AppError } from '#kit/errors.ts';
 import type { AccessRule, HttpApp } from '#kit/http/access.ts';
-import { isWrongMethod } from '#kit/http/fallback-routes.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import { formatTraceparent } from '#kit/trace.ts';
 import type { AuthServiceDefinition, DecideResponse } from '#proto/authz/v1/authz.ts';
@@ -55,8 +54,7 @@ const callerName = 'caller';
 export function createPermits(app: HttpApp, access: Access): Permits {
   app.decorateRequest(callerName);
   app.addHook('onRequest', (request, _reply, done) => {
-    if ((request.is404 || isWrongMethod(request)) && isProtected(request.url))
-      access.identifyBearer(request.headers.authorization);
+    if (request.isUnrouted && isProtected(request.url)) access.identifyBearer(request.headers.authorization);
     done();
   });
   return (resource, action) => ({
