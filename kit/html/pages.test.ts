@@ -10,9 +10,15 @@ import { loadAssets } from './assets.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 import { servePages } from './pages.ts';
+import type { Visit } from './visit.ts';
 
 interface Reader {
   readonly name: string;
+}
+
+function signedIn(visit: Visit<Reader>): string {
+  if (!visit.who) throw new AppError('unauthenticated', 'Sign in first.');
+  return visit.who.name;
 }
 
 async function startSite(log = silentLog) {
@@ -43,32 +49,31 @@ async function startSite(log = silentLog) {
       errorPage: (visit, error) => `error ${error.status} ${error.message} ${visit.request.id}`,
     },
     (routes) => {
-      routes.get('/', async (visit) =>
+      routes.get('/', { access: 'public' }, async (visit) =>
         layout(
           { ...visit.frame(), service: 'Site', navigation: [], flash: visit.takeFlash() },
           { title: 'Home', main: html`<p>who=${visit.who?.name ?? 'nobody'}</p>` },
         ),
       );
-      routes.post('/sign-in', async (visit) => {
+      routes.post('/sign-in', { access: 'public' }, async (visit) => {
         visit.signIn({ name: visit.field('name') });
         return visit.redirect(visit.field('next'), { tone: 'good', text: 'Welcome.' });
       });
-      routes.post('/sign-out', async (visit) => {
+      routes.post('/sign-out', { access: 'public' }, async (visit) => {
         visit.signOut();
         return visit.redirect('/');
       });
-      routes.post('/echo', async (visit) => html`<pre>${visit.field('text')}</pre>`.toString());
-      routes.post(
-        '/json',
-        async (visit) => visit.reply.type('application/json').send({ got: visit.request.body }),
-        {
-          accepts: 'application/json',
-        },
+      routes.post('/echo', { access: 'public' }, async (visit) =>
+        html`<pre>${visit.field('text')}</pre>`.toString(),
       );
-      routes.get('/broken', async () => {
+      routes.post('/json', { access: 'public', accepts: 'application/json' }, async (visit) =>
+        visit.reply.type('application/json').send({ got: visit.request.body }),
+      );
+      routes.get('/mine', { access: signedIn }, async (name) => `Hello ${name}`);
+      routes.get('/broken', { access: 'public' }, async () => {
         throw new Error('secret detail');
       });
-      routes.get('/busy', async () => {
+      routes.get('/busy', { access: 'public' }, async () => {
         throw new AppError('unavailable', 'Try later.', { retryAfterSeconds: 3 });
       });
     },
@@ -128,6 +133,15 @@ test('signing in starts another session, shows a message once, and ends by itsel
   await alice.open('/');
   await alice.send('/sign-out', {});
   assert.match((await alice.open('/')).html, /who=nobody/);
+});
+
+test('a page is shown to those whom its access lets through, and its handler gets who they are', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  assert.equal((await alice.open('/mine')).status, 401);
+  await alice.send('/sign-in', { name: 'Alice', next: '/' });
+  assert.equal((await alice.open('/mine')).html, 'Hello Alice');
 });
 
 test('a form without this reader’s token, or from elsewhere, is refused', async () => {

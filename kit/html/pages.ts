@@ -27,13 +27,11 @@ export type PageAccess<T, R> = 'public' | ((visit: Visit<T>) => R | Promise<R>);
 /** Adds pages to a server. Both take the forms that browsers send; `post` also checks where they come from. */
 export interface PageRoutes<T> {
   get<R = Visit<T>>(path: string, options: PageOptions<T, R>, handler: (visitor: R) => PageResult): void;
-  get(path: string, handler: PageHandler<T>): void;
   post<R = Visit<T>>(
     path: string,
     options: PageOptions<T, R> & PostOptions,
     handler: (visitor: R) => PageResult,
   ): void;
-  post(path: string, handler: PageHandler<T>, options?: PostOptions): void;
 }
 
 export interface PageOptions<T, R> {
@@ -110,16 +108,19 @@ export function servePages<T>(
 
 function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>): PageRoutes<T> {
   return {
-    get(path: string, ...given: Given<T>) {
-      const handler = handlerOf(given);
-      pages.get(path, hidden, (request, reply) => handler(visitOf(request, reply)));
+    get(path, { access }, handler) {
+      pages.get(path, hidden, async (request, reply) => {
+        const visit = visitOf(request, reply);
+        return handler(await visitorOf(visit, access));
+      });
     },
-    post(path: string, ...given: Given<T>) {
-      const handler = handlerOf(given);
-      const { accepts, bodyBytesMax } = optionsOf(given);
+    post(path, { access, accepts, bodyBytesMax }, handler) {
       const add = (scope: HttpApp) => {
         const route = { ...hidden, ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }) };
-        scope.post(path, route, (request, reply) => handler(visitOf(request, reply)));
+        scope.post(path, route, async (request, reply) => {
+          const visit = visitOf(request, reply);
+          return handler(await visitorOf(visit, access));
+        });
       };
       const take = accepts && takers[accepts];
       if (!take) return add(pages);
@@ -129,7 +130,12 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>): PageRoutes<T> {
         add(scope);
       });
     },
-  } as PageRoutes<T>;
+  };
+}
+
+/** What a handler gets: the visit, or what the access of its page makes of it. */
+async function visitorOf<T, R>(visit: Visit<T>, access: PageAccess<T, R>): Promise<R> {
+  return access === 'public' ? (visit as R) : access(visit);
 }
 
 /** How a scope of its own takes what is no HTML form. */
@@ -141,18 +147,6 @@ const takers = {
     scope.addHook('onRequest', async (request) => refuseLong(request));
   },
 };
-
-type Given<T> = (PageHandler<T> | (PostOptions & Partial<PageOptions<T, Visit<T>>>) | undefined)[];
-
-function optionsOf<T>(given: Given<T>): PostOptions & Partial<PageOptions<T, Visit<T>>> {
-  return given.find((each) => typeof each === 'object') ?? {};
-}
-
-function handlerOf<T>(given: Given<T>): PageHandler<T> {
-  const handler = given.find((each) => typeof each === 'function') as PageHandler<T>;
-  const { access = 'public' } = optionsOf(given);
-  return access === 'public' ? handler : async (visit) => handler(await access(visit));
-}
 
 async function answerElsewhere<T>(
   visit: Visit<T>,

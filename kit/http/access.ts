@@ -27,7 +27,7 @@ export interface AccessRule extends Hooks {
 
 /** What each route must say besides its path, schema and handler. */
 export interface DeclaresAccess {
-  readonly access?: Access;
+  readonly access: Access;
 }
 
 /** Types of request parts and responses from their TypeBox schemas. */
@@ -82,14 +82,23 @@ type Register = ((
 ) => PromiseLike<undefined>) &
   FastifyRegister<PromiseLike<undefined>>;
 
-/** A Fastify instance whose routes declare their access. */
-export type HttpApp = { register: Register } & Record<Methods, RouteMethod> & FastifyApp;
+/** A Fastify instance on which a route without declared access does not compile, and throws when it is added. */
+export interface HttpApp
+  extends Omit<FastifyApp, Methods | 'route' | 'register'>,
+    Record<Methods, RouteMethod> {
+  route(options: RouteOptions & DeclaresAccess): HttpApp;
+  register: Register;
+}
 
-/** Puts the hooks of each route's access before its own, and its security into the route's schema. */
-export function enforceAccess(app: FastifyInstance): void {
-  app.addHook('onRoute', (route: RouteOptions & DeclaresAccess) => {
-    const { access } = route;
-    if (access === undefined || access === 'public') return;
+/**
+ * Puts the hooks of each route's access before its own, and its security into the route's schema. Throws for a route that
+ * does not declare its access, as a plugin could add one.
+ */
+export function enforceAccess(app: FastifyApp): void {
+  app.addHook('onRoute', (route: RouteOptions & Partial<DeclaresAccess>) => {
+    const { access, method, url } = route;
+    if (access === undefined) throw new Error(`the route ${method} ${url} does not declare its access`);
+    if (access === 'public') return;
     const { security, ...hooks } = access;
     route.schema = { ...route.schema, security } as FastifySchema;
     for (const name of ['onRequest', 'preValidation', 'preHandler'] as const) {
