@@ -26,7 +26,7 @@ export class DurationHistogram<Label extends string> extends Histogram<Label> {
     return known instanceof DurationHistogram ? known : new DurationHistogram(options);
   }
 
-  /** The durations under these labels; to be kept by whoever observes often. */
+  /** The durations under these labels; keep it where you observe often. */
   at(labels: Readonly<Record<Label, string>>): Durations {
     const known = this.#rows.find((row) => sameLabels(row.labels, labels));
     if (known) return known.cell;

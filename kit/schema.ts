@@ -5,8 +5,8 @@ export type { Static, TSchema } from 'typebox';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * TypeBox's builders of JSON Schema, as far as the readers of `http/validation/` know what they write. The types are TypeBox's own; only the
- * few lines that put the objects together are ours, since to import the library is to load all its 373 modules: 100 ms and 21 MB of each
+ * TypeBox's builders of JSON Schema, as far as we use them. The types are TypeBox's own; only the
+ * few lines that put the objects together are ours, because importing the library loads all its 373 modules: 100 ms and 21 MB of each
  * process and thread (decision 019).
  */
 export const Type = {

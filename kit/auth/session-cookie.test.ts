@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import cookies from '@fastify/cookie';
 import Fastify from 'fastify';
 import { FakeClock } from '../clock.ts';
 import { createSessionCookie } from './session-cookie.ts';
@@ -9,6 +10,7 @@ const secret = 'a secret of more than thirty-two bytes';
 function site(clock = new FakeClock(), key = secret, name = 'site') {
   const cookie = createSessionCookie<{ uid: number }>({ name, secret: key, maxAgeSeconds: 60, clock });
   const app = Fastify({ trustProxy: true });
+  app.register(cookies);
   app.get('/write', (_request, reply) => {
     cookie.write(reply, { uid: 7 });
     reply.send();
@@ -45,22 +47,22 @@ test('a value comes back until it is too old', async () => {
 
 test('the cookie is out of reach of scripts and other sites, and of plain HTTP where there is HTTPS', async () => {
   const { write, read } = site();
-  assert.match(await write(), /^site=[\w-]+; Path=\/; Max-Age=60; SameSite=Strict; HttpOnly$/);
+  assert.match(await write(), /^site=[\w-]+; Max-Age=60; Path=\/; HttpOnly; SameSite=Strict$/);
   const https = { 'x-forwarded-proto': 'https' };
   const secure = await write(https);
-  assert.match(secure, /^__Host-site=[\w-]+; Path=\/; Max-Age=60; SameSite=Strict; HttpOnly; Secure$/);
+  assert.match(secure, /^__Host-site=[\w-]+; Max-Age=60; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
   assert.deepEqual(await read(pairOf(secure), https), { uid: 7 });
   assert.equal(await read(pairOf(await write()), https), null);
 });
 
-test('nothing of it can be read, and each is sealed anew', async () => {
+test('the cookie cannot be read, and each one is encrypted differently', async () => {
   const { write } = site();
   const one = pairOf(await write()).slice('site='.length);
   assert.notEqual(pairOf(await write()), `site=${one}`);
   assert.doesNotMatch(Buffer.from(one, 'base64url').toString('latin1'), /uid/);
 });
 
-test('what is missing, malformed, changed, or sealed for another is nothing', async () => {
+test('a cookie that is missing, malformed, changed, or encrypted for another gives nothing', async () => {
   const { write, read } = site();
   const pair = pairOf(await write());
   const changed = `${pair.slice(0, -2)}${pair.endsWith('A') ? 'BB' : 'AA'}`;
@@ -84,5 +86,5 @@ test('what is missing, malformed, changed, or sealed for another is nothing', as
 test('clearing makes the browser forget it', async () => {
   const { app } = site();
   const reply = await app.inject('/clear');
-  assert.equal(reply.headers['set-cookie'], 'site=; Path=/; Max-Age=0; SameSite=Strict; HttpOnly');
+  assert.equal(reply.headers['set-cookie'], 'site=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict');
 });

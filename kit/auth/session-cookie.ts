@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { randomBytes } from '../random.ts';
-import { readCookie, writeCookie } from './cookies.ts';
 
-/** A value that a browser keeps for us, which only we can read or make. */
+/** A value that a browser keeps for us, which only we can read or make. The server needs `@fastify/cookie`. */
 export interface SessionCookie<T> {
   /** What the request carries; `undefined` where there is none, it is too old, or it is not ours. */
   read(request: FastifyRequest): T | undefined;
@@ -24,7 +24,7 @@ export interface SessionCookieOptions {
 }
 
 /**
- * A cookie sealed with AES-256-GCM: `HttpOnly`, `SameSite=Strict`, and over HTTPS `Secure` under a `__Host-` name
+ * A cookie encrypted by AES-256-GCM: `HttpOnly`, `SameSite=Strict`, and over HTTPS `Secure` under a `__Host-` name
  * (RFC 6265bis). The value must survive JSON and stay well under the 4 kB that browsers keep.
  */
 export function createSessionCookie<T>(options: SessionCookieOptions): SessionCookie<T> {
@@ -32,42 +32,51 @@ export function createSessionCookie<T>(options: SessionCookieOptions): SessionCo
   const key = Buffer.from(hkdfSync('sha256', options.secret, '', `session-cookie ${name}`, 32));
   return {
     read(request) {
-      const sealed = readCookie(request, cookieName(name, request));
-      const text = sealed && open(key, sealed);
+      const encrypted = request.cookies[cookieName(name, request)];
+      const text = encrypted && decrypt(key, encrypted);
       if (!text) return undefined;
       const { value, expiresMs } = JSON.parse(text) as { value: T; expiresMs: number };
       return clock.now() < expiresMs ? value : undefined;
     },
     write(reply, value) {
-      const sealed = seal(key, JSON.stringify({ value, expiresMs: clock.now() + maxAgeSeconds * 1000 }));
-      writeCookie(reply, cookieName(name, reply.request), sealed, { sameSite: 'Strict', maxAgeSeconds });
+      const text = JSON.stringify({ value, expiresMs: clock.now() + maxAgeSeconds * 1000 });
+      const attributes = { ...cookieAttributes, maxAge: maxAgeSeconds };
+      reply.setCookie(cookieName(name, reply.request), encrypt(key, text), attributes);
     },
     clear(reply) {
-      writeCookie(reply, cookieName(name, reply.request), '', { sameSite: 'Strict', maxAgeSeconds: 0 });
+      reply.setCookie(cookieName(name, reply.request), '', { ...cookieAttributes, maxAge: 0 });
     },
   };
 }
+
+const cookieAttributes: CookieSerializeOptions = {
+  path: '/',
+  httpOnly: true,
+  sameSite: 'strict',
+  // Over HTTPS.
+  secure: 'auto',
+};
 
 function cookieName(name: string, request: FastifyRequest): string {
   return request.protocol === 'https' ? `__Host-${name}` : name;
 }
 
-function seal(key: Buffer, text: string): string {
+function encrypt(key: Buffer, text: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+  const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64url');
 }
 
-function open(key: Buffer, sealed: string): string | undefined {
-  const bytes = Buffer.from(sealed, 'base64url');
+function decrypt(key: Buffer, encrypted: string): string | undefined {
+  const bytes = Buffer.from(encrypted, 'base64url');
   if (bytes.length < 28) return undefined;
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
     decipher.setAuthTag(bytes.subarray(12, 28));
     return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
   } catch {
-    // Not sealed by us, or changed since.
+    // Not encrypted by us, or changed since.
     return undefined;
   }
 }

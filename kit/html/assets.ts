@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../errors.ts';
+import type { HttpApp } from '../http/access.ts';
+import { addVary } from '../http/cors.ts';
 import { encodingFor } from './compress.ts';
 
 /** The files that pages refer to, under addresses that change with their content. */
@@ -11,7 +13,7 @@ export interface Assets {
   /** The address of a file, such as `/assets/Xk3…/octavo.css`. Throws for a name that is not there. */
   url(name: string): string;
   /** Serves the files, compressed, to be kept for a year. */
-  serve(app: FastifyInstance): void;
+  serve(app: HttpApp): void;
 }
 
 interface Asset {
@@ -39,8 +41,10 @@ export function loadAssets(...folders: readonly URL[]): Assets {
       return `/assets/${version}/${name}`;
     },
     serve(app) {
-      app.get<Params>('/assets/:version/:name', { schema: { hide: true } as object }, (request, reply) =>
-        sendAsset(load(), request, reply),
+      app.get<Params>(
+        '/assets/:version/:name',
+        { access: 'public', schema: { hide: true } as object },
+        (request, reply) => sendAsset(load(), request, reply),
       );
     },
   };
@@ -94,9 +98,9 @@ function sendAsset(
   const isOurs = request.params.version === version;
   const encoding = encodingFor(request);
   if (encoding) reply.header('content-encoding', encoding);
+  addVary(reply, 'Accept-Encoding');
   return reply
     .header('cache-control', isOurs ? 'public, max-age=31536000, immutable' : 'no-cache')
-    .header('vary', 'accept-encoding')
     .type(file.type)
     .send(encoding ? encodedContent(file, encoding) : file.content);
 }

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addVary } from '../http/cors.ts';
 
 /** The better of the two encodings that a browser takes (RFC 9110 section 12.5.3), if any. */
 export function encodingFor(request: FastifyRequest): 'br' | 'gzip' | undefined {
@@ -10,11 +11,11 @@ export function encodingFor(request: FastifyRequest): 'br' | 'gzip' | undefined 
 }
 
 /**
- * A page as small as its reader's browser takes it. What is secret in it is safe from guessing by size (BREACH): tokens
+ * A page in the smallest encoding that its browser takes. Its size does not betray secrets (BREACH): tokens
  * differ each time, and a request from another site comes without the session.
  */
 export async function compressPage(page: string, reply: FastifyReply): Promise<string | Buffer> {
-  reply.header('vary', 'accept-encoding');
+  addVary(reply, 'Accept-Encoding');
   const encoding = encodingFor(reply.request);
   if (!encoding || page.length < bytesMin || reply.hasHeader('content-encoding')) return page;
   reply.header('content-encoding', encoding).removeHeader('content-length');

@@ -4,9 +4,9 @@ import { AppError } from '../errors.ts';
 import { randomBytes } from '../random.ts';
 import { type Html, html } from './html.ts';
 
-/** Tokens that prove a form came from a page of ours, made for this reader. */
+/** Tokens that prove a form came from a page of ours, made for this visitor. */
 export interface Csrf {
-  /** A token for the reader with this session; different each time, so that compression cannot leak it. */
+  /** A token for this session; different each time, so that compression cannot leak it. */
   token(sessionId: string): string;
   /** The hidden form field that holds a token. */
   field(sessionId: string): Html;
@@ -31,7 +31,7 @@ export function createCsrf(secret: string): Csrf {
     field: (sessionId) => html`<input type="hidden" name="${csrfFieldName}" value="${token(sessionId)}">`,
     check(given, sessionId) {
       const nonce = typeof given === 'string' ? given.slice(0, 12) : '';
-      if (typeof given !== 'string' || !equal(given, tokenOf(nonce, sessionId))) throw refusal();
+      if (typeof given !== 'string' || !equal(given, tokenOf(nonce, sessionId))) throw csrfError();
     },
   };
 }
@@ -44,10 +44,10 @@ export function checkSameOrigin(request: FastifyRequest): void {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) {
     if (site === 'same-origin' || site === 'none') return;
-    throw refusal();
+    throw csrfError();
   }
   const origin = request.headers.origin;
-  if (origin !== undefined && origin !== `${request.protocol}://${request.host}`) throw refusal();
+  if (origin !== undefined && origin !== `${request.protocol}://${request.host}`) throw csrfError();
 }
 
 function equal(a: string, b: string): boolean {
@@ -56,7 +56,7 @@ function equal(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function refusal(): AppError {
+function csrfError(): AppError {
   return new AppError(
     'forbidden',
     'This form is not from a page of ours, or it is too old. Reload the page and send it again.',

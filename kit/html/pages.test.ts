@@ -4,21 +4,27 @@ import { Registry } from 'prom-client';
 import { FakeClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { createHttpServer } from '../http/server.ts';
-import { silentLog } from '../log.ts';
+import { createLog, silentLog } from '../log.ts';
 import { PageClient } from '../testing/page-client.ts';
 import { loadAssets } from './assets.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 import { servePages } from './pages.ts';
+import type { Visit } from './visit.ts';
 
 interface Reader {
   readonly name: string;
 }
 
-async function startSite() {
+function signedIn(visit: Visit<Reader>): string {
+  if (!visit.who) throw new AppError('unauthenticated', 'Sign in first.');
+  return visit.who.name;
+}
+
+async function startSite(log = silentLog) {
   const clock = new FakeClock();
   const context = {
-    log: silentLog,
+    log,
     clock,
     dataFolder: '/tmp',
     environment: 'test' as const,
@@ -43,37 +49,36 @@ async function startSite() {
       errorPage: (visit, error) => `error ${error.status} ${error.message} ${visit.request.id}`,
     },
     (routes) => {
-      routes.get('/', async (visit) =>
+      routes.get('/', { access: 'public' }, async (visit) =>
         layout(
           { ...visit.frame(), service: 'Site', navigation: [], flash: visit.takeFlash() },
           { title: 'Home', main: html`<p>who=${visit.who?.name ?? 'nobody'}</p>` },
         ),
       );
-      routes.post('/sign-in', async (visit) => {
+      routes.post('/sign-in', { access: 'public' }, async (visit) => {
         visit.signIn({ name: visit.field('name') });
         return visit.redirect(visit.field('next'), { tone: 'good', text: 'Welcome.' });
       });
-      routes.post('/sign-out', async (visit) => {
+      routes.post('/sign-out', { access: 'public' }, async (visit) => {
         visit.signOut();
         return visit.redirect('/');
       });
-      routes.post('/echo', async (visit) => html`<pre>${visit.field('text')}</pre>`.toString());
-      routes.post(
-        '/json',
-        async (visit) => visit.reply.type('application/json').send({ got: visit.request.body }),
-        {
-          accepts: 'application/json',
-        },
+      routes.post('/echo', { access: 'public' }, async (visit) =>
+        html`<pre>${visit.field('text')}</pre>`.toString(),
       );
-      routes.get('/broken', async () => {
+      routes.post('/json', { access: 'public', accepts: 'application/json' }, async (visit) =>
+        visit.reply.type('application/json').send({ got: visit.request.body }),
+      );
+      routes.get('/mine', { access: signedIn }, async (name) => `Hello ${name}`);
+      routes.get('/broken', { access: 'public' }, async () => {
         throw new Error('secret detail');
       });
-      routes.get('/busy', async () => {
+      routes.get('/busy', { access: 'public' }, async () => {
         throw new AppError('unavailable', 'Try later.', { retryAfterSeconds: 3 });
       });
     },
   );
-  server.app.get('/shared', (request, reply) => {
+  server.app.get('/shared', { access: 'public' }, (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) return reply.send({ for: 'programs' });
     return answer(request, reply, async (visit) => {
       if (request.headers['x-fail']) throw new AppError('not_found', 'Nothing here.');
@@ -117,7 +122,7 @@ test('signing in starts another session, shows a message once, and ends by itsel
   assert.equal(response.status, 303);
   assert.match(
     response.headers.get('set-cookie') ?? '',
-    /^site_session=[\w-]+; Path=\/; Max-Age=3600; SameSite=Strict; HttpOnly$/,
+    /^site_session=[\w-]+; Max-Age=3600; Path=\/; HttpOnly; SameSite=Strict$/,
   );
   assert.match((await alice.open('/')).html, /Welcome[\s\S]*who=Alice/);
   assert.doesNotMatch((await alice.open('/')).html, /Welcome/);
@@ -128,6 +133,15 @@ test('signing in starts another session, shows a message once, and ends by itsel
   await alice.open('/');
   await alice.send('/sign-out', {});
   assert.match((await alice.open('/')).html, /who=nobody/);
+});
+
+test('a page is shown to those whom its access lets through, and its handler gets who they are', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  assert.equal((await alice.open('/mine')).status, 401);
+  await alice.send('/sign-in', { name: 'Alice', next: '/' });
+  assert.equal((await alice.open('/mine')).html, 'Hello Alice');
 });
 
 test('a form without this reader’s token, or from elsewhere, is refused', async () => {
@@ -172,6 +186,23 @@ test('JSON goes in with the token in a header, and errors come back as JSON', as
   assert.equal(JSON.parse(refused.html).error.code, 'CSRF');
 });
 
+test('a form page takes forms only, and pages of other methods say so', async () => {
+  await using site = await startSite();
+  const alice = new PageClient(site.url);
+  await alice.open('/');
+  const upload = new FormData();
+  upload.set('text', 'x');
+  for (const body of [upload, '{"text":"x"}']) {
+    const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined;
+    const refused = await alice.open('/echo', { method: 'POST', body, headers });
+    assert.equal(refused.status, 415);
+    assert.match(refused.headers.get('content-type') ?? '', /html/);
+  }
+  const wrong = await alice.open('/echo');
+  assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, OPTIONS']);
+  assert.match(wrong.html, /^error 405 /);
+});
+
 test('text comes through unchanged but for the newlines of browsers', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
@@ -182,13 +213,17 @@ test('text comes through unchanged but for the newlines of browsers', async () =
   );
 });
 
-test('errors are pages with the request id, and say nothing of their cause', async () => {
-  await using site = await startSite();
+test('errors are pages with the request id, and only the log tells of their cause', async () => {
+  const lines: string[] = [];
+  const log = createLog({ service: 'site', destination: { write: (line) => lines.push(line) } });
+  await using site = await startSite(log);
   const alice = new PageClient(site.url);
   const broken = await alice.open('/broken');
   assert.equal(broken.status, 500);
   assert.doesNotMatch(broken.html, /secret detail/);
-  assert.ok(broken.html.endsWith(broken.headers.get('x-request-id') ?? '-'));
+  const requestId = broken.headers.get('x-request-id') ?? '-';
+  assert.ok(broken.html.endsWith(requestId));
+  assert.ok(lines.some((line) => line.includes(requestId) && line.includes('secret detail')));
   const busy = await alice.open('/busy');
   assert.equal(busy.status, 503);
   assert.equal(busy.headers.get('retry-after'), '3');

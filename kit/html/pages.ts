@@ -1,9 +1,9 @@
-import multipart from '@fastify/multipart';
-import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { readCookie, writeCookie } from '../auth/cookies.ts';
+import cookies from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createSessionCookie } from '../auth/session-cookie.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { refuseLong, takeForms, takeJson } from '../http/body.ts';
 import { defaultErrorTable, fromFastify, toHttpError } from '../http/error-table.ts';
 import type { HttpError } from '../http/options.ts';
 import { securityHeaders } from '../http/security-headers.ts';
@@ -26,14 +26,12 @@ export type PageAccess<T, R> = 'public' | ((visit: Visit<T>) => R | Promise<R>);
 
 /** Adds pages to a server. Both take the forms that browsers send; `post` also checks where they come from. */
 export interface PageRoutes<T> {
-  get<R = Visit<T>>(path: string, options: PageOptions<T, R>, handler: (reader: R) => PageResult): void;
-  get(path: string, handler: PageHandler<T>): void;
+  get<R = Visit<T>>(path: string, options: PageOptions<T, R>, handler: (visitor: R) => PageResult): void;
   post<R = Visit<T>>(
     path: string,
     options: PageOptions<T, R> & PostOptions,
-    handler: (reader: R) => PageResult,
+    handler: (visitor: R) => PageResult,
   ): void;
-  post(path: string, handler: PageHandler<T>, options?: PostOptions): void;
 }
 
 export interface PageOptions<T, R> {
@@ -51,14 +49,14 @@ export type PageAnswer<T> = (
 
 export interface PostOptions {
   /** Media type of the body; an HTML form by default. JSON arrives in `visit.request.body`. */
-  readonly accepts?: typeof formType | 'application/json' | 'multipart/form-data';
+  readonly accepts?: 'application/json' | 'multipart/form-data';
   readonly bodyBytesMax?: number;
 }
 
 export interface PagesOptions<T> {
   /** Name of the service, lower case: the session cookie's. */
   readonly name: string;
-  /** Seals cookies and tokens; at least 32 bytes. */
+  /** Encrypts cookies and signs tokens; at least 32 bytes. */
   readonly secret: string;
   readonly sessionSeconds: number;
   readonly clock: Clock;
@@ -68,9 +66,10 @@ export interface PagesOptions<T> {
 }
 
 /**
- * Serves pages: strict Content-Security-Policy, nothing kept in caches, sessions in a sealed cookie, forms refused that
- * come from elsewhere or without the reader's token, errors drawn as pages, and `/theme` for the switch.
- * A multipart form is checked for its origin only: its handler calls `visit.checkToken` with the first field.
+ * Serves pages: strict Content-Security-Policy, nothing kept in caches, sessions in an encrypted cookie, errors drawn as
+ * pages, and `/theme` for the switch. A form is refused that comes from elsewhere or without the visitor's token; a
+ * multipart form is checked for its origin only, and its handler calls `visit.checkToken` with the first field.
+ *
  * Gives what other routes answer browsers with.
  */
 export function servePages<T>(
@@ -79,14 +78,16 @@ export function servePages<T>(
   addRoutes: (routes: PageRoutes<T>) => void,
 ): PageAnswer<T> {
   const visitOf = visitsOf(options);
+  app.register(cookies);
   options.assets.serve(app);
   // Every request passes here, also those of an API on the same server: those that are found cost no promise.
   app.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404 || !isForReaders(request)) return done();
+    if (!request.is404 || !wantsPage(request)) return done();
     answerUnknown(visitOf(request, reply), options).catch(done);
   });
   app.register(async (pages) => {
-    await pages.register(multipart, { limits: { files: 1, fields: 20, fieldSize: 64 * 1024 } });
+    pages.removeAllContentTypeParsers();
+    takeForms(pages);
     pages.addHook('onRequest', async (request, reply) => {
       prepare(request, reply);
       const visit = visitOf(request, reply);
@@ -98,30 +99,54 @@ export function servePages<T>(
       return typeof payload === 'string' ? compressPage(payload, reply) : payload;
     });
     pages.setErrorHandler((error, request, reply) => sendError(visitOf(request, reply), options, error));
-    const run = (handler: PageHandler<T>) => (request: FastifyRequest, reply: FastifyReply) =>
-      handler(visitOf(request, reply));
-    const routes = {
-      get: (path: string, ...given: Given<T>) => pages.get(path, hidden, run(handlerOf(given))),
-      post: (path: string, ...given: Given<T>) =>
-        pages.post(path, postOptions(optionsOf(given)), run(handlerOf(given))),
-    } as PageRoutes<T>;
+    const routes = pageRoutes(pages, visitOf);
     routes.post('/theme', { access: 'public' }, async (visit) => rememberTheme(visit));
     addRoutes(routes);
   });
   return (request, reply, handler) => answerElsewhere(visitOf(request, reply), options, handler);
 }
 
-type Given<T> = (PageHandler<T> | (PostOptions & Partial<PageOptions<T, Visit<T>>>) | undefined)[];
-
-function optionsOf<T>(given: Given<T>): PostOptions & Partial<PageOptions<T, Visit<T>>> {
-  return given.find((each) => typeof each === 'object') ?? {};
+function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>): PageRoutes<T> {
+  return {
+    get(path, { access }, handler) {
+      pages.get(path, hidden, async (request, reply) => {
+        const visit = visitOf(request, reply);
+        return handler(await visitorOf(visit, access));
+      });
+    },
+    post(path, { access, accepts, bodyBytesMax }, handler) {
+      const add = (scope: HttpApp) => {
+        const route = { ...hidden, ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }) };
+        scope.post(path, route, async (request, reply) => {
+          const visit = visitOf(request, reply);
+          return handler(await visitorOf(visit, access));
+        });
+      };
+      const take = accepts && takers[accepts];
+      if (!take) return add(pages);
+      pages.register(async (scope) => {
+        scope.removeAllContentTypeParsers();
+        await take(scope);
+        add(scope);
+      });
+    },
+  };
 }
 
-function handlerOf<T>(given: Given<T>): PageHandler<T> {
-  const handler = given.find((each) => typeof each === 'function') as PageHandler<T>;
-  const { access = 'public' } = optionsOf(given);
-  return access === 'public' ? handler : async (visit) => handler(await access(visit));
+/** What a handler gets: the visit, or what the access of its page makes of it. */
+async function visitorOf<T, R>(visit: Visit<T>, access: PageAccess<T, R>): Promise<R> {
+  return access === 'public' ? (visit as R) : access(visit);
 }
+
+/** How a scope of its own takes what is no HTML form. */
+const takers = {
+  'application/json': async (scope: HttpApp) => takeJson(scope),
+  async 'multipart/form-data'(scope: HttpApp) {
+    const { default: multipart } = await import('@fastify/multipart');
+    await scope.register(multipart, { limits: { files: 1, fields: 20, fieldSize: 64 * 1024 } });
+    scope.addHook('onRequest', async (request) => refuseLong(request));
+  },
+};
 
 async function answerElsewhere<T>(
   visit: Visit<T>,
@@ -146,8 +171,10 @@ async function answerUnknown<T>(visit: Visit<T>, options: PagesOptions<T>): Prom
   return sendError(visit, options, new AppError('not_found', 'There is nothing at this address.'));
 }
 
+type VisitOf<T> = (request: FastifyRequest, reply: FastifyReply) => Visit<T>;
+
 /** One visit a request, whoever asks for it first. */
-function visitsOf<T>(options: PagesOptions<T>): (request: FastifyRequest, reply: FastifyReply) => Visit<T> {
+function visitsOf<T>(options: PagesOptions<T>): VisitOf<T> {
   const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds } = options;
   const cookie = createSessionCookie<Session<T>>({ name: `${name}_session`, secret, clock, maxAgeSeconds });
   const shared = { cookie, csrf: createCsrf(secret), assets };
@@ -159,12 +186,8 @@ function visitsOf<T>(options: PagesOptions<T>): (request: FastifyRequest, reply:
   };
 }
 
-// Pages are no part of the API: they stay out of /openapi.json.
-const hidden = { schema: { hide: true } as object };
-
-function postOptions({ accepts = formType, bodyBytesMax }: PostOptions): RouteShorthandOptions {
-  return { ...hidden, config: { accepts: [accepts] }, ...(bodyBytesMax ? { bodyLimit: bodyBytesMax } : {}) };
-}
+// Pages are no part of the API: they stay out of /openapi.json. Their own access is checked before their handler.
+const hidden = { access: 'public', schema: { hide: true } as object } as const;
 
 function prepare(request: FastifyRequest, reply: FastifyReply): void {
   reply
@@ -176,16 +199,16 @@ function prepare(request: FastifyRequest, reply: FastifyReply): void {
   if (request.method === 'POST') checkSameOrigin(request);
 }
 
-/** A reader who followed a link on another site comes without our strict cookie, as if signed out. */
+/** A visitor who followed a link on another site comes without our strict cookie, as if signed out. */
 function isStranded<T>({ request, hasSession }: Visit<T>): boolean {
   const isFromElsewhere = request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site';
-  const isSentOn = readCookie(request, sentOnCookie) !== undefined;
+  const isSentOn = request.cookies[sentOnCookie] !== undefined;
   return isFromElsewhere && !hasSession && !isSentOn;
 }
 
 /** Answers with a page that loads the same address again, this time from here, so that the cookie comes along. */
 function sendOn<T>({ reply }: Visit<T>): FastifyReply {
-  writeCookie(reply, sentOnCookie, '1', { sameSite: 'Lax', maxAgeSeconds: 5 });
+  reply.setCookie(sentOnCookie, '1', { path: '/', httpOnly: true, secure: 'auto', maxAge: 5 });
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment</title>
 <meta http-equiv="refresh" content="0"></head><body></body></html>`;
   return reply.send(page.toString());
@@ -196,7 +219,7 @@ const sentOnCookie = 'octavo_sent_on';
 
 function checkToken<T>(visit: Visit<T>): void {
   const { request } = visit;
-  if (request.method !== 'POST' || request.isMultipart()) return;
+  if (request.method !== 'POST' || request.mediaType === 'multipart/form-data') return;
   visit.checkToken(request.headers[csrfHeader] ?? visit.field(csrfFieldName));
 }
 
@@ -207,28 +230,27 @@ async function sendError<T>(
 ): Promise<FastifyReply> {
   const { request, reply } = visit;
   const error = fromFastify(thrown);
-  const told = toHttpError(error, defaultErrorTable);
-  if (told.status >= 500)
-    request.log.error({ err: error.cause ?? error, requestId: request.id }, 'page failed');
-  reply.code(told.status);
-  if (told.retryAfterSeconds) reply.header('retry-after', String(Math.ceil(told.retryAfterSeconds)));
+  const shown = toHttpError(error, defaultErrorTable);
+  if (shown.status >= 500) request.log.error({ err: error.cause ?? error }, 'page failed');
+  reply.code(shown.status);
+  if (shown.retryAfterSeconds) reply.header('retry-after', String(Math.ceil(shown.retryAfterSeconds)));
   if (!asksForJson(request)) {
-    const page = await options.errorPage(visit, told);
+    const page = await options.errorPage(visit, shown);
     visit.commit();
     return reply.type('text/html; charset=utf-8').send(page);
   }
-  const { code, message, fields } = told;
+  const { code, message, fields } = shown;
   return reply
     .type('application/json')
     .send({ error: { code, message, fields }, meta: { requestId: request.id } });
 }
 
-function isForReaders(request: FastifyRequest): boolean {
+function wantsPage(request: FastifyRequest): boolean {
   const isLooking = request.method === 'GET' || request.method === 'HEAD';
   return isLooking && asksForHtml(request) && !request.url.startsWith('/api/');
 }
 
-/** Where there is no page, only who asks for one by name gets one; programs are told in JSON. */
+/** Where there is no page, only who asks for one by name gets one; programs get JSON. */
 function asksForHtml(request: FastifyRequest): boolean {
   return request.headers.accept?.includes('text/html') ?? false;
 }
@@ -240,12 +262,7 @@ function asksForJson(request: FastifyRequest): boolean {
 
 function rememberTheme<T>(visit: Visit<T>): FastifyReply {
   const theme = toTheme(visit.field('theme'));
-  writeCookie(visit.reply, themeCookie, theme, {
-    sameSite: 'Lax',
-    httpOnly: false,
-    maxAgeSeconds: theme === 'auto' ? 0 : 31_536_000,
-  });
+  const maxAge = theme === 'auto' ? 0 : 31_536_000;
+  visit.reply.setCookie(themeCookie, theme, { path: '/', secure: 'auto', maxAge });
   return visit.redirect(visit.field('back'));
 }
-
-const formType = 'application/x-www-form-urlencoded';

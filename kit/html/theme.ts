@@ -1,7 +1,7 @@
+import type {} from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
-import { readCookie } from '../auth/cookies.ts';
 
-/** The colour scheme the reader chose; `auto` follows the system. */
+/** The color scheme the reader chose; `auto` follows the system. */
 export type Theme = 'auto' | 'light' | 'dark';
 
 /** The cookie that remembers the choice. It is the same for all services of a host and readable by scripts. */
@@ -9,7 +9,7 @@ export const themeCookie = 'octavo_theme';
 
 /** The choice of who sent a request. */
 export function readTheme(request: FastifyRequest): Theme {
-  return toTheme(readCookie(request, themeCookie));
+  return toTheme(request.cookies[themeCookie]);
 }
 
 /** One of the three themes; anything else is `auto`. */

@@ -10,7 +10,7 @@ import type { Content } from './html.ts';
 import type { Frame } from './layout.ts';
 import { readTheme } from './theme.ts';
 
-/** What a browser keeps for us between requests, sealed. */
+/** What a browser keeps for us between requests, encrypted. */
 export interface Session<T> {
   /** What forms are bound to; a new one at each sign-in. */
   readonly id: string;
@@ -27,7 +27,7 @@ export interface VisitOptions<T> {
   readonly assets: Assets;
 }
 
-/** One request for a page, by one reader. */
+/** One request for a page, by one visitor. */
 export class Visit<T> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -47,13 +47,13 @@ export class Visit<T> {
     return this.#session?.who;
   }
 
-  /** What CSRF tokens are bound to; made and sent along where the reader has none yet. */
+  /** What CSRF tokens are bound to; made and sent along where the visitor has none yet. */
   get sessionId(): string {
     if (!this.#session) this.#keep({ id: newSecret(16) });
     return (this.#session as Session<T>).id;
   }
 
-  /** Signs the reader in under a new session, so that one known before is worth nothing. */
+  /** Signs the visitor in under a new session, so that a session known before is of no use. */
   signIn(who: T): void {
     this.#keep({ id: newSecret(16), who });
   }
@@ -68,13 +68,13 @@ export class Visit<T> {
     this.#isChanged = true;
   }
 
-  /** Sends the reader to another of our pages by 303, with something to say there. */
+  /** Sends the visitor to another of our pages by 303, with something to say there. */
   redirect(path: string, flash?: { tone: Tone; text: string }): FastifyReply {
     if (flash) this.leaveFlash(flash);
     return this.reply.code(303).header('location', ownPath(path)).send();
   }
 
-  /** Has something to say on the next page, wherever the reader goes. */
+  /** Has something to say on the next page, wherever the visitor goes. */
   leaveFlash(flash: { tone: Tone; text: string }): void {
     this.#keep({ ...this.#session, id: this.sessionId, flash });
   }
@@ -120,7 +120,7 @@ export class Visit<T> {
     return this.#session !== undefined;
   }
 
-  /** Throws `forbidden` where the token is not this reader's, `unauthenticated` where there is no session any more. */
+  /** Throws `forbidden` where the token is not this visitor's, `unauthenticated` where there is no session any more. */
   checkToken(token: unknown): void {
     if (!this.#session) {
       throw new AppError('unauthenticated', 'Your session has ended.', { reason: 'SESSION_ENDED' });
@@ -128,7 +128,7 @@ export class Visit<T> {
     this.#options.csrf.check(token, this.#session.id);
   }
 
-  /** Sends the session along where it changed; `servePages` calls it before each answer. */
+  /** Sends the session along where it changed; `servePages` calls it before each response. */
   commit(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;

@@ -3,14 +3,16 @@ import type {
   ContextConfigDefault,
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRegister,
   FastifySchema,
+  FastifyTypeProvider,
   RawServerDefault,
   RouteGenericInterface,
   RouteHandlerMethod,
   RouteOptions,
   RouteShorthandOptions,
 } from 'fastify';
-import type { TypeBoxTypeProvider } from './type-provider.ts';
+import type { Static, TSchema } from '../schema.ts';
 
 /** Who may call a route: everybody, or those whom the hooks of a rule let through. */
 export type Access = 'public' | AccessRule;
@@ -25,7 +27,13 @@ export interface AccessRule extends Hooks {
 
 /** What each route must say besides its path, schema and handler. */
 export interface DeclaresAccess {
-  readonly access?: Access;
+  readonly access: Access;
+}
+
+/** Types of request parts and responses from their TypeBox schemas. */
+export interface TypeBoxTypeProvider extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
 }
 
 /** Fastify's own instance, with schemas as TypeBox types. */
@@ -67,14 +75,30 @@ type RouteMethod = <
   >,
 ) => HttpApp;
 
-/** A Fastify instance whose routes declare their access. */
-export type HttpApp = FastifyApp & Record<Methods, RouteMethod>;
+/** Registers a scope of routes and hooks, or a plugin made for Fastify. */
+type Register = ((
+  scope: (app: HttpApp) => Promise<void>,
+  options?: { readonly prefix: string },
+) => PromiseLike<undefined>) &
+  FastifyRegister<PromiseLike<undefined>>;
 
-/** Puts the hooks of each route's access before its own, and its security into the route's schema. */
+/** A Fastify instance on which a route without declared access does not compile, and throws when it is added. */
+export interface HttpApp
+  extends Omit<FastifyApp, Methods | 'route' | 'register'>,
+    Record<Methods, RouteMethod> {
+  route(options: RouteOptions & DeclaresAccess): HttpApp;
+  register: Register;
+}
+
+/**
+ * Puts the hooks of each route's access before its own, and its security into the route's schema. Throws for a route that
+ * does not declare its access, as a plugin could add one.
+ */
 export function enforceAccess(app: FastifyApp): void {
-  app.addHook('onRoute', (route: RouteOptions & DeclaresAccess) => {
-    const { access } = route;
-    if (access === undefined || access === 'public') return;
+  app.addHook('onRoute', (route: RouteOptions & Partial<DeclaresAccess>) => {
+    const { access, method, url } = route;
+    if (access === undefined) throw new Error(`the route ${method} ${url} does not declare its access`);
+    if (access === 'public') return;
     const { security, ...hooks } = access;
     route.schema = { ...route.schema, security } as FastifySchema;
     for (const name of ['onRequest', 'preValidation', 'preHandler'] as const) {

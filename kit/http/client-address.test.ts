@@ -5,7 +5,7 @@ import type { HttpApp } from './server.ts';
 import { startTestServer } from './testing.ts';
 
 function addRoutes(app: HttpApp): void {
-  app.get('/me', async (request) => ({ address: clientAddress(request) }));
+  app.get('/me', { access: 'public' }, async (request) => ({ address: clientAddress(request) }));
 }
 
 async function addressOf(proxies: string | undefined, forwarded?: string): Promise<unknown> {

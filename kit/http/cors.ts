@@ -1,16 +1,7 @@
-import type { IncomingMessage } from 'node:http';
-import { HeaderLines, type Headers } from './header-lines.ts';
-import { securityHeaders } from './security-headers.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/**
- * What pages of other origins may do, by the Fetch standard (https://fetch.spec.whatwg.org/#http-cors-protocol).
- */
-export interface Cors {
-  /** The headers that every answer to a request from this origin carries. */
-  linesFor(origin: string | undefined): HeaderLines;
-  /** What is added where the request asks beforehand. */
-  preflightHeaders(request: IncomingMessage): Headers;
-}
+/** Adds to a response what pages of other origins may do with it (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+export type AddCorsHeaders = (request: FastifyRequest, reply: FastifyReply) => void;
 
 const exposed =
   'X-Request-Id, Retry-After, ETag, Link, Location, Content-Disposition, Idempotent-Replayed, ' +
@@ -23,31 +14,30 @@ const preflight = {
 };
 
 /**
- * `*` lets pages of any origin read answers, a list of origins separated by commas those; nobody else, and never
- * with cookies. Without a setting no such header is sent.
+ * With `*`, pages of any origin may read responses; with a list separated by commas, those of its origins; nobody else, and
+ * never with cookies. Absent where no origin is given.
+ *
+ * `@fastify/cors` would do, but its route for preflights takes `OPTIONS` of every address: it answers 200 where there is
+ * nothing, and without `Allow` where there is something.
  */
-export function createCors(corsOrigin: string | undefined): Cors {
-  const base = new HeaderLines(securityHeaders.api);
-  if (!corsOrigin) return { linesFor: () => base, preflightHeaders: () => ({}) };
-  const open = base.with({ 'access-control-expose-headers': exposed });
-  if (corsOrigin.trim() === '*') {
-    const any = open.with({ 'access-control-allow-origin': '*' });
-    return { linesFor: () => any, preflightHeaders: (request) => (isPreflight(request) ? preflight : {}) };
-  }
-  const origins = corsOrigin.split(',').map((origin) => origin.trim());
-  const listed = new Map(
-    origins.map((origin) => [origin, open.with({ vary: 'Origin', 'access-control-allow-origin': origin })]),
-  );
-  const others = base.with({ vary: 'Origin' });
-  return {
-    linesFor: (origin = '') => listed.get(origin) ?? others,
-    preflightHeaders: (request) =>
-      isPreflight(request) && listed.has(request.headers.origin ?? '') ? preflight : {},
+export function createCors(corsOrigin: string | undefined): AddCorsHeaders | undefined {
+  if (!corsOrigin) return undefined;
+  const origins = new Set(corsOrigin.split(',').map((origin) => origin.trim()));
+  const isOpen = origins.has('*');
+  return ({ headers, method }, reply) => {
+    const { origin = '' } = headers;
+    if (!isOpen) addVary(reply, 'Origin');
+    if (!isOpen && !origins.has(origin)) return;
+    reply.header('access-control-allow-origin', isOpen ? '*' : origin);
+    reply.header('access-control-expose-headers', exposed);
+    if (method === 'OPTIONS' && origin !== '' && headers['access-control-request-method'] !== undefined) {
+      reply.headers(preflight);
+    }
   };
 }
 
-function isPreflight(request: IncomingMessage): boolean {
-  return (
-    request.headers.origin !== undefined && request.headers['access-control-request-method'] !== undefined
-  );
+/** Adds the name of a request header to `Vary` (RFC 9110 section 12.5.5). */
+export function addVary(reply: FastifyReply, name: string): void {
+  const names = reply.getHeader('vary');
+  reply.header('vary', names ? `${names}, ${name}` : name);
 }

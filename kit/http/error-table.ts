@@ -23,7 +23,7 @@ export const defaultErrorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
 
 export type ErrorTable = Readonly<Record<ErrorCode, ErrorRow>>;
 
-/** What the caller is told of an error. */
+/** What the caller sees of an error. */
 export function toHttpError(error: AppError, table: ErrorTable): HttpError {
   const { status, code } = table[error.code];
   return {
@@ -41,25 +41,32 @@ function waitOf({ retryAfterSeconds }: AppError, status: number): number | undef
 }
 
 /**
- * Anything thrown inside Fastify as an `AppError`: its own errors about a request by their status, in our words;
+ * Anything thrown inside Fastify as an `AppError`: its own errors about a request by their code or status, in our words;
  * every other foreign one becomes `internal`.
  */
 export function fromFastify(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  // Fastify gives the status 400 to the error of a connection that closes while it reads a body.
+  if (code === 'ECONNRESET' && statusCode === 400) return incompleteBody(error);
   if (typeof code !== 'string' || !code.startsWith('FST_')) return toAppError(error);
   const known = fastifyErrors[code] ?? fastifyStatuses[String(statusCode)];
   return known ? new AppError(known[0], known[1], { cause: error }) : toAppError(error);
 }
 
+/** The error of a request whose body breaks off. */
+export function incompleteBody(cause: unknown): AppError {
+  return new AppError('canceled', 'The request body did not arrive whole.', { cause });
+}
+
 type Known = readonly [ErrorCode, string];
 
-const fastifyErrors: Readonly<Record<string, Known>> = {
+const fastifyErrors: Readonly<Partial<Record<string, Known>>> = {
   FST_ERR_BAD_URL: ['invalid_input', 'The address is not well-formed.'],
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_input', 'A part of the address is too long.'],
 };
 
-const fastifyStatuses: Readonly<Record<string, Known>> = {
+const fastifyStatuses: Readonly<Partial<Record<string, Known>>> = {
   400: ['invalid_input', 'The request is not well-formed.'],
   404: ['not_found', 'There is nothing at this address.'],
   413: ['too_large', 'The request body is too large.'],

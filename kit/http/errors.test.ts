@@ -8,29 +8,29 @@ import { exchange, startTestServer, type TestServer, Wire } from './testing.ts';
 const secret = 'SELECT * FROM accounts -- /srv/data/accounts.sqlite';
 
 function addRoutes(app: HttpApp): void {
-  app.get<{ Params: { code: ErrorCode } }>('/codes/:code', async ({ params }) => {
+  app.get<{ Params: { code: ErrorCode } }>('/codes/:code', { access: 'public' }, async ({ params }) => {
     throw new AppError(params.code, 'In words.', { fields: { name: 'is odd' } });
   });
-  app.get('/reason', async () => {
+  app.get('/reason', { access: 'public' }, async () => {
     throw new AppError('unauthenticated', 'Wrong password.', { reason: 'INVALID_CREDENTIALS' });
   });
-  app.get('/slow-down', async () => {
+  app.get('/slow-down', { access: 'public' }, async () => {
     throw new AppError('rate_limited', 'Slow down.', { retryAfterSeconds: 11.2 });
   });
-  app.get('/missing', async () => {
+  app.get('/missing', { access: 'public' }, async () => {
     throw notFound('note', 7);
   });
-  app.get('/foreign', async () => {
+  app.get('/foreign', { access: 'public' }, async () => {
     throw new Error(secret);
   });
-  app.get('/odd', async () => {
+  app.get('/odd', { access: 'public' }, async () => {
     throw Object.assign(new Error(secret), { statusCode: 400, code: 'SQLITE_ERROR' });
   });
-  app.get('/string', async () => {
+  app.get('/string', { access: 'public' }, async () => {
     throw secret;
   });
-  app.post('/read', async ({ body }) => ({ body }));
-  app.get('/unserialisable', async () => ({ value: 1n }));
+  app.post('/read', { access: 'public' }, async ({ body }) => ({ body }));
+  app.get('/unserialisable', { access: 'public' }, async () => ({ value: 1n }));
 }
 
 describe('an error', () => {

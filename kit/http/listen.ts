@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { HttpServerOptions } from './options.ts';
 
 /**
- * Listens where the context say and gives the address. Throws `unavailable` where that cannot be, naming host
+ * Listens where the context says and gives the address. Throws `unavailable` where that cannot be, naming host
  * and port.
  */
 export async function listen(app: FastifyInstance, options: HttpServerOptions): Promise<string> {
@@ -17,9 +17,7 @@ export async function listen(app: FastifyInstance, options: HttpServerOptions): 
   }
   // What fails later, such as accepting when no file descriptor is left, must not end the process.
   app.server.on('error', (error) => log.error({ err: error }, 'listening failed'));
-  const url = addressOf(app.server);
-  log.info({ url }, 'listening');
-  return url;
+  return addressOf(app.server);
 }
 
 function inWords(error: unknown, host: string, port: number): unknown {

@@ -6,14 +6,14 @@ import type { HttpApp } from './server.ts';
 import { exchange, startTestServer, type TestServer, Wire } from './testing.ts';
 
 function addRoutes(app: HttpApp): void {
-  app.get<{ Params: { id: string } }>('/notes/:id', async ({ params }) => {
+  app.get<{ Params: { id: string } }>('/notes/:id', { access: 'public' }, async ({ params }) => {
     if (params.id === '7') throw new Error('broken');
     return { id: params.id };
   });
-  app.post('/notes', { schema: { body: { type: 'object' } } }, async () => ({}));
+  app.post('/notes', { access: 'public', schema: { body: { type: 'object' } } }, async () => ({}));
 }
 
-async function figures(server: TestServer, name: string): Promise<Record<string, number>> {
+async function metricsOf(server: TestServer, name: string): Promise<Record<string, number>> {
   const { text } = await server.send('/metrics');
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   return Object.fromEntries(
@@ -32,13 +32,13 @@ describe('metrics', () => {
     await server.send('/notes', { body: '[' });
     await server.send('/notes', { body: 'x', headers: { 'content-type': 'text/plain' } });
     await exchange(server.port, 'nonsense', '');
-    assert.deepEqual(await figures(server, 'http_request_duration_seconds_count'), {
+    assert.deepEqual(await metricsOf(server, 'http_request_duration_seconds_count'), {
       '{route="unmatched",method="GET",status="404"}': 2,
       '{route="unmatched",method="GET",status="400"}': 1,
-      '{route="unmatched",method="PATCH",status="405"}': 1,
       '{route="/notes/:id",method="GET",status="200"}': 2,
       '{route="/notes/:id",method="GET",status="500"}': 1,
       '{route="/notes/:id",method="HEAD",status="200"}': 1,
+      '{route="/notes/:id",method="PATCH",status="405"}': 1,
       '{route="/notes",method="POST",status="400"}': 1,
       '{route="/notes",method="POST",status="415"}': 1,
     });
@@ -46,13 +46,17 @@ describe('metrics', () => {
 
   test('put each duration in its buckets', async () => {
     await using server = await startTestServer((app) => {
-      app.get('/slow', async () => new Promise((resolve) => setTimeout(() => resolve({}), 120)));
+      app.get(
+        '/slow',
+        { access: 'public' },
+        async () => new Promise((resolve) => setTimeout(() => resolve({}), 120)),
+      );
     });
     await server.send('/slow');
-    const buckets = await figures(server, 'http_request_duration_seconds_bucket');
+    const buckets = await metricsOf(server, 'http_request_duration_seconds_bucket');
     const of = (le: string) => buckets[`{le="${le}",route="/slow",method="GET",status="200"}`];
     assert.deepEqual([of('0.1'), of('2.5'), of('+Inf')], [0, 1, 1]);
-    const sums = await figures(server, 'http_request_duration_seconds_sum');
+    const sums = await metricsOf(server, 'http_request_duration_seconds_sum');
     assert.ok((sums['{route="/slow",method="GET",status="200"}'] ?? 0) >= 0.1);
   });
 
@@ -60,23 +64,23 @@ describe('metrics', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<object>();
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     await using server = await startTestServer((app) => {
-      app.get('/slow', (_request, reply) => {
+      app.get('/slow', { access: 'public' }, (_request, reply) => {
         reply.raw.once('close', () => reply.server.server.emit('test:gone'));
         ask();
         return released;
       });
     });
-    assert.deepEqual(await figures(server, 'http_requests_in_flight'), { '': 1 });
+    assert.deepEqual(await metricsOf(server, 'http_requests_in_flight'), { '': 1 });
     const wire = await Wire.open(server.port);
     wire.send('GET /slow HTTP/1.1', 'Host: x', '');
     await asked;
-    assert.deepEqual(await figures(server, 'http_requests_in_flight'), { '': 2 });
+    assert.deepEqual(await metricsOf(server, 'http_requests_in_flight'), { '': 2 });
     const gone = once(server.server.app.server, 'test:gone');
     await wire[Symbol.asyncDispose]();
     await gone;
     release({});
-    assert.deepEqual(await figures(server, 'http_requests_in_flight'), { '': 1 });
-    const counts = await figures(server, 'http_request_duration_seconds_count');
+    assert.deepEqual(await metricsOf(server, 'http_requests_in_flight'), { '': 1 });
+    const counts = await metricsOf(server, 'http_request_duration_seconds_count');
     assert.equal(counts['{route="/slow",method="GET",status="499"}'], 1);
   });
 
@@ -99,7 +103,7 @@ describe('metrics', () => {
     await using one = await startTestServer(addRoutes);
     await using other = await startTestServer(addRoutes);
     await one.send('/notes/1');
-    assert.deepEqual(await figures(other, 'http_request_duration_seconds_count'), {});
+    assert.deepEqual(await metricsOf(other, 'http_request_duration_seconds_count'), {});
   });
 });
 
@@ -108,7 +112,7 @@ describe('the log', () => {
     await using server = await startTestServer(addRoutes, { accessLog: 'info' });
     const headers = { 'x-request-id': 'r1', authorization: 'Bearer secret-1' };
     await server.send('/notes/1?search=secret-2', { headers });
-    await figures(server, 'x');
+    await metricsOf(server, 'x');
     const line = server.log.find(({ msg, requestId }) => msg === 'request' && requestId === 'r1');
     const { level, method, route, status, durationMs, address } = line ?? {};
     assert.deepEqual(
@@ -125,6 +129,29 @@ describe('the log', () => {
     assert.doesNotMatch(JSON.stringify(server.log), /secret/);
   });
 
+  test('names who asked, and the request in lines that its handler writes', async () => {
+    await using server = await startTestServer(
+      (app) => {
+        app.get('/me', { access: 'public' }, async (request) => {
+          request.userId = 7;
+          request.log.info('looked up');
+          return {};
+        });
+      },
+      { accessLog: 'info' },
+    );
+    await server.send('/me', { headers: { 'x-request-id': 'r2' } });
+    await metricsOf(server, 'x');
+    const lines = server.log.filter(({ requestId }) => requestId === 'r2');
+    assert.deepEqual(
+      lines.map(({ msg, userId }) => [msg, userId]),
+      [
+        ['looked up', undefined],
+        ['request', 7],
+      ],
+    );
+  });
+
   test('says from where a request came whose body did not, and what it was told', async () => {
     const limits = { requestTimeoutMs: 300, headersTimeoutMs: 300 };
     await using server = await startTestServer(addRoutes, { accessLog: 'info', limits });
@@ -133,7 +160,7 @@ describe('the log', () => {
     wire.send('Content-Length: 9', '', '{');
     await wire.closed;
     assert.match(wire.received, /^HTTP\/1.1 408 .*\r\nx-request-id: slow\r\n/s);
-    await figures(server, 'x');
+    await metricsOf(server, 'x');
     const line = server.log.find(({ msg, requestId }) => msg === 'request' && requestId === 'slow');
     assert.deepEqual([line?.status, line?.address], [408, '127.0.0.1']);
   });

@@ -13,8 +13,8 @@ export interface HttpServerOptions {
   /** Version of the interface; `1.0.0` by default. */
   readonly version?: string;
   /**
-   * What readiness depends on, by name. A check throws where its dependency does not answer; it should heed the
-   * signal.
+   * What readiness depends on, by name. A check throws where its dependency does not answer; it should stop when the
+   * signal aborts.
    */
   readonly checks?: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
   /** The same for parts that it can do without: readiness names those that fail, and is ready all the same. */
@@ -27,11 +27,11 @@ export interface HttpServerOptions {
   readonly errorTable?: Partial<Record<ErrorCode, ErrorRow>>;
   /** What a body that does not fit its schema is; a route can say otherwise by `config.invalidBody`. */
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
-  /** Origins whose pages may read answers: `*`, or a list separated by commas; none by default. */
+  /** Origins whose pages may read responses: `*`, or a list separated by commas; none by default. */
   readonly corsOrigin?: string;
   /** Proxies that are believed about their clients, as `parseTrustedProxies` gives them; none by default. */
   readonly trustedProxy?: TrustedProxy;
-  /** The level at which each answer is logged; `debug` by default. */
+  /** The level at which each response is logged; `debug` by default. */
   readonly accessLog?: 'debug' | 'info';
   readonly limits?: Partial<Limits>;
 }
@@ -42,7 +42,7 @@ export interface ErrorRow {
   readonly code: string;
 }
 
-/** An error as the caller is told of it: `code` is the one on the wire, such as `VALIDATION_FAILED`. */
+/** An error as the caller sees it: `code` is the one on the wire, such as `VALIDATION_FAILED`. */
 export interface HttpError extends ErrorRow {
   readonly message: string;
   readonly fields: Fields;

@@ -1,20 +1,13 @@
 import { performance } from 'node:perf_hooks';
-import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Type } from '../schema.ts';
-import type { Traffic } from './traffic.ts';
+import type { HttpApp } from './access.ts';
+import type { HttpServerOptions } from './options.ts';
+import { answersDuringOverload } from './overload.ts';
 
 type Check = (signal: AbortSignal) => Promise<void>;
 type Checks = Readonly<Partial<Record<string, Check>>>;
-
-interface ProbeOptions {
-  readonly checks: Checks;
-  readonly optionalChecks: Checks;
-  readonly namesOptionalChecks: boolean;
-  readonly traffic: Traffic;
-  readonly log: Log;
-}
 
 const timeoutMs = 400;
 const freshMs = 1_000;
@@ -37,18 +30,17 @@ const readinessSchema = {
  * Adds `/health`, which says that the process answers, and `/readiness`, which says whether it can do its work, and which optional
  * parts do not answer, if any.
  */
-export function addProbes(app: FastifyInstance, options: ProbeOptions): void {
-  const { traffic, log } = options;
-  const checks = cached(options.checks, log);
-  const optional = cached(options.optionalChecks, log);
-  app.get('/health', { schema: healthSchema }, async () => ({ status: 'ok' }));
-  app.get('/readiness', { schema: readinessSchema }, async (_request, reply) => {
-    const [verdicts, others] = await Promise.all([verdictsOf(checks), verdictsOf(optional)]);
-    const isReady = !traffic.isStopping && Object.values(verdicts).every((verdict) => verdict === 'ok');
-    const status = isReady ? 'ready' : traffic.isStopping ? 'stopping' : 'not_ready';
-    const named = Object.entries(others).filter(
-      ([, verdict]) => options.namesOptionalChecks || verdict !== 'ok',
-    );
+export function addProbes(app: HttpApp, options: HttpServerOptions, isStopping: () => boolean): void {
+  const { checks = {}, optionalChecks = {}, namesOptionalChecks = false, context } = options;
+  const required = cached(checks, context.log);
+  const optional = cached(optionalChecks, context.log);
+  const probe = { access: 'public', config: answersDuringOverload } as const;
+  app.get('/health', { ...probe, schema: healthSchema }, async () => ({ status: 'ok' as const }));
+  app.get('/readiness', { ...probe, schema: readinessSchema }, async (_request, reply) => {
+    const [verdicts, others] = await Promise.all([verdictsOf(required), verdictsOf(optional)]);
+    const isReady = !isStopping() && Object.values(verdicts).every((verdict) => verdict === 'ok');
+    const status = isReady ? 'ready' : isStopping() ? 'stopping' : 'not_ready';
+    const named = Object.entries(others).filter(([, verdict]) => namesOptionalChecks || verdict !== 'ok');
     const integrations = named.length > 0 ? { integrations: Object.fromEntries(named) } : {};
     return reply.code(isReady ? 200 : 503).send({ status, checks: verdicts, ...integrations });
   });
@@ -65,7 +57,7 @@ async function verdictsOf(checks: readonly CachedCheck[]): Promise<Record<string
   return Object.fromEntries(verdicts);
 }
 
-/** Runs a check at most once a second, never twice at once, and answers for it in time. */
+/** Runs a check at most once a second, never twice at once, and gives its verdict in time. */
 class CachedCheck {
   readonly name: string;
   readonly #check: Check;

@@ -19,7 +19,7 @@ export interface RangedFile {
 }
 
 /**
- * Answers `GET` and `HEAD` with a file as it is, or `GET` with the one range that is asked for: 206, or 416 where it lies outside; 304
+ * Responds to `GET` and `HEAD` with a file as it is, or `GET` with the one range that is asked for: 206, or 416 where it lies outside; 304
  * where `If-None-Match` names its tag. `If-Range` with another tag or time gives the whole file, as several ranges do
  * (RFC 9110 sections 13 and 14).
  */

@@ -14,7 +14,7 @@ export interface RateLimit {
 /**
  * Counts a request for its client (an IPv6 client is its /64) under all given limits. Throws `rate_limited` where it is one too many for any
  * of them; it counts under none then.
- * The answer says where the client stands: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
+ * The response says where the client stands: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
  * `X-RateLimit-*` for the limit that is closest, its reset in Unix seconds.
  */
 export function limitRequests(
@@ -50,7 +50,7 @@ export function takeAll(
   });
 }
 
-/** What a client is told that has made too many requests. */
+/** The error of a client that has made too many requests. */
 export function rateLimited(retryAfterSeconds: number): AppError {
   return new AppError('rate_limited', 'Too many requests. Try again later.', { retryAfterSeconds });
 }

@@ -1,13 +1,14 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import { addVary } from './cors.ts';
 
 export type ContentCoding = 'zstd' | 'gzip';
 
 /**
- * Answers with text or bytes as they come: no faster than the client reads, at most some pieces in memory,
+ * Responds with text or bytes as they come: no faster than the client reads, at most some pieces in memory,
  * compressed where the client takes one of the offered codings. What fails before the first piece becomes an error
- * of its own; what fails later destroys the connection, so that half an answer never looks whole. When the client
+ * of its own; what fails later destroys the connection, so that half a response never looks whole. When the client
  * goes away, the pieces' `return` is called. `HEAD` asks for no piece.
  */
 export async function sendStream(
@@ -17,7 +18,7 @@ export async function sendStream(
 ): Promise<FastifyReply> {
   const { encodings = [] } = options;
   const { method, headers } = reply.request;
-  if (encodings.length > 0) reply.header('vary', 'Accept-Encoding');
+  if (encodings.length > 0) addVary(reply, 'Accept-Encoding');
   const coding = preferredCoding(headers['accept-encoding'], encodings);
   if (coding) reply.header('content-encoding', coding);
   if (method === 'HEAD') return reply.send(Readable.from([]));
@@ -28,7 +29,7 @@ export async function sendStream(
   return reply.send(pipeline(source, coder, () => undefined));
 }
 
-/** Whether the whole answer was handed to the network, once that is known: the client may have gone away before. */
+/** Whether the whole response was handed to the network, once that is known: the client may have gone away before. */
 export function whenDelivered(reply: FastifyReply): Promise<boolean> {
   return new Promise((resolve) => {
     reply.raw.once('finish', () => resolve(true)).once('close', () => resolve(false));

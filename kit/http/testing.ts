@@ -14,7 +14,7 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
   readonly log: Record<string, unknown>[];
   /** `GET` by default; a body is sent as JSON unless it is text or the headers say otherwise. */
-  send(path: string, options?: SendOptions): Promise<Answer>;
+  send(path: string, options?: SendOptions): Promise<TestResponse>;
 }
 
 export interface SendOptions {
@@ -23,7 +23,7 @@ export interface SendOptions {
   readonly body?: unknown;
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -75,7 +75,7 @@ export async function startTestServer(
   };
 }
 
-async function send(url: string, options: SendOptions = {}): Promise<Answer> {
+async function send(url: string, options: SendOptions = {}): Promise<TestResponse> {
   const { body, method = body === undefined ? 'GET' : 'POST', headers = {} } = options;
   const isText = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
   const response = await fetch(url, {
@@ -134,7 +134,7 @@ export class Wire implements AsyncDisposable {
   }
 }
 
-/** Sends one raw request and gives the whole answer, once the server has closed the connection. */
+/** Sends one raw request and gives the whole response, once the server has closed the connection. */
 export async function exchange(port: number, ...lines: string[]): Promise<string> {
   await using wire = await Wire.open(port);
   wire.send(...lines);

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { TestServiceDefinition, WatchRequest, WatchResponse } from '#proto/testing/v1/testing.ts';
 import { AppError } from '../errors.ts';
+import type { HttpApp } from '../http/access.ts';
 import { silentLog } from '../log.ts';
 import { EnvelopeParser, writeEnvelope } from './envelope.ts';
 import { serveRpc } from './serve.ts';
@@ -249,7 +250,7 @@ test('a stream whose client does not read is cut', async () => {
 test('a plain Fastify serves it too, beside other routes', async () => {
   const app = Fastify();
   app.get('/', async () => 'hello');
-  await serveRpc(app, TestServiceDefinition, handlersWith(), { log: silentLog });
+  await serveRpc(app as unknown as HttpApp, TestServiceDefinition, handlersWith(), { log: silentLog });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   assert.equal(await (await fetch(url)).text(), 'hello');
   assert.equal((await post(url, {})).status, 200);

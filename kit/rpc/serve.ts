@@ -2,7 +2,7 @@ import type {} from '@fastify/swagger';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { AppError, type ErrorCode, toAppError } from '../errors.ts';
-import type { HttpApp } from '../http/server.ts';
+import type { Access, HttpApp } from '../http/access.ts';
 import type { Log } from '../log.ts';
 import { defaults, type Handlers, type ServiceDefinition } from './contract.ts';
 import { envelopeHeaderBytes } from './envelope.ts';
@@ -40,7 +40,8 @@ export async function serveRpc<D extends ServiceDefinition>(
   const { log, token, metrics, messageBytesMax = defaults.messageBytesMax } = options;
   const { streamIdleTimeoutMs = defaults.streamIdleTimeoutMs } = options;
   const noteCalls = callMetrics(metrics, 'server');
-  const route = { schema: { hide: true }, onRequest: token ? [requireToken(token)] : [] };
+  const access: Access = token ? { security: [{ bearer: [] }], onRequest: requireToken(token) } : 'public';
+  const route = { access, schema: { hide: true } };
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     parseAsBuffer(scope, ['application/proto', 'application/json'], messageBytesMax);

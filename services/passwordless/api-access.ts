@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { AccessRule } from '#kit/http/access.ts';
-import { responseOf } from '#kit/http/response.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import { authErrors } from './errors.ts';
 import type { Caller, Sessions } from './sessions/index.ts';
@@ -25,18 +24,18 @@ export function createApiAccess(sessions: Sessions): ApiAccess {
   return {
     bearer: {
       security: [{ bearer: [] }],
-      preValidation: async (request, reply) => {
+      preValidation: async (request) => {
         request.caller = await sessions.identify(request.headers.authorization);
-        responseOf(reply).userId = request.caller.user.id;
+        request.userId = request.caller.user.id;
       },
     },
     optionalBearer: {
       security: [{}, { bearer: [] }],
-      preValidation: async (request, reply) => {
+      preValidation: async (request) => {
         const { authorization } = request.headers;
         if (authorization === undefined) return;
         request.caller = await sessions.identify(authorization);
-        responseOf(reply).userId = request.caller.user.id;
+        request.userId = request.caller.user.id;
       },
     },
   };

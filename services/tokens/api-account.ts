@@ -1,6 +1,5 @@
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import type { AccessRule } from '#kit/http/access.ts';
-import { responseOf } from '#kit/http/response.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { Accounts } from './accounts.ts';
 import {
@@ -58,10 +57,10 @@ interface SignedIn {
 function bearer(signIns: SignIns): AccessRule {
   return {
     security: [{ bearer: [] }],
-    preValidation(request, reply, done) {
+    preValidation(request, _reply, done) {
       const caller = signIns.identify(request.headers.authorization);
       request.setDecorator('caller', caller);
-      responseOf(reply).userId = caller.user.id;
+      request.userId = caller.user.id;
       done();
     },
   };

@@ -1,10 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import type { RouteOptions } from 'fastify';
+import type { HttpApp } from '../access.ts';
+import type { ErrorResponses } from '../error-responses.ts';
+import type { HttpServerOptions } from '../options.ts';
 import { securityHeaders } from '../security-headers.ts';
-import type { ApiDocument } from './document.ts';
 
-const hidden = { schema: { hide: true } };
+const hidden = { access: 'public', schema: { hide: true } } as const;
 
 /**
  * Scalar sets styles from its script, and its icons are data URLs; scripts and everything else come from this host.
@@ -32,14 +34,23 @@ const start = `Scalar.createApiReference('#reference', {
 `;
 
 /**
- * Adds `/openapi.json`, and `/docs` to read it by. The reader comes from this host and is loaded when first asked
- * for.
+ * Adds `/openapi.json` with every route that is added from now on, and `/docs` to read it by. The document is written, and
+ * what reads and writes it loaded, when somebody first asks.
  */
-export function addDocs(app: FastifyInstance, title: string, document: ApiDocument): void {
+export function addDocs(app: HttpApp, options: HttpServerOptions, responses: ErrorResponses): void {
+  const routes: RouteOptions[] = [];
+  let document: Promise<object> | undefined;
   let bundle: Promise<Buffer> | undefined;
-  app.get('/openapi.json', hidden, () => document.read());
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'HEAD') routes.push(route);
+  });
+  app.get('/openapi.json', hidden, async () => {
+    const { writeApiDocument } = await import('./document.ts');
+    document ??= writeApiDocument(routes, options, responses);
+    return document;
+  });
   app.get('/docs', hidden, (_request, reply) =>
-    reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page(title)),
+    reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page(options.title)),
   );
   app.get('/docs/start.js', hidden, (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(start),

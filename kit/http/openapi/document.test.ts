@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import { Type } from '../../schema.ts';
 import type { HttpApp } from '../server.ts';
 import { startTestServer, type TestServer } from '../testing.ts';
-import { compileReader } from '../validation/reader.ts';
+import { compileValidator } from '../validation/validator.ts';
 
 const Note = Type.Object({
   id: Type.Integer({ minimum: 1 }),
@@ -26,15 +26,21 @@ function addRoutes(app: HttpApp): void {
   app.post(
     '/notes',
     {
+      access: 'public',
       schema: { summary: 'Write a note', security: [{ bearer: [] }], body: Draft, response: { 201: Note } },
       config: { errors: ['conflict', off] },
     },
     async () => ({}) as never,
   );
-  app.get('/notes', { schema: { querystring: Query, response: { 200: Type.Array(Note) } } }, async () => []);
+  app.get(
+    '/notes',
+    { access: 'public', schema: { querystring: Query, response: { 200: Type.Array(Note) } } },
+    async () => [],
+  );
   app.get(
     '/notes/:id/files/*',
     {
+      access: 'public',
       schema: {
         params: Type.Object({ id: Type.Integer(), '*': Type.String() }),
         response: { 200: { content: { 'text/csv': { schema: Type.String() } } } },
@@ -43,8 +49,12 @@ function addRoutes(app: HttpApp): void {
     },
     async () => 'a,b' as never,
   );
-  app.delete('/notes/:id', { schema: { params: Type.Object({ id: Type.Integer() }) } }, async () => ({}));
-  app.get('/page', { schema: { hide: true } }, async () => '<p>');
+  app.delete(
+    '/notes/:id',
+    { access: 'public', schema: { params: Type.Object({ id: Type.Integer() }) } },
+    async () => ({}),
+  );
+  app.get('/page', { access: 'public', schema: { hide: true } }, async () => '<p>');
 }
 
 interface Document {
@@ -125,7 +135,7 @@ describe('/openapi.json', () => {
       assert.ok(media.example ?? media.examples, status);
     }
     assert.equal(
-      compileReader(Note)(responses['201']?.content?.['application/json']?.example).fields,
+      compileValidator(Note)(responses['201']?.content?.['application/json']?.example).fields,
       undefined,
     );
     assert.deepEqual(requestBody?.content['application/json']?.example, { title: 'text', size: 20 });

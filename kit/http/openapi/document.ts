@@ -1,18 +1,11 @@
-import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
-import Fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from 'fastify';
-import { schemaController } from '../compilers.ts';
-import type { ErrorAnswers } from '../error-answers.ts';
-import { http } from '../node-http.ts';
+import { STATUS_CODES } from 'node:http';
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import Fastify, { type FastifySchema, type RouteOptions } from 'fastify';
+import type { ErrorResponses } from '../error-responses.ts';
 import type { HttpServerOptions } from '../options.ts';
+import { schemaController } from '../validation/compilers.ts';
 import { type DocumentedError, describeErrors, errorsOf } from './errors.ts';
 import { exampleOf, schemaOf } from './examples.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** What else the route answers, for `/openapi.json`: codes, or errors that show their reason and fields. */
-    errors?: readonly DocumentedError[];
-  }
-}
 
 type Json = Record<string, unknown>;
 
@@ -35,45 +28,29 @@ interface Media extends Json {
 }
 
 /**
- * The OpenAPI 3.1 document of a server: the routes' own schemas, and what their authors need not say, which is the errors that follow
- * from each route's shape, an example of every answer, and an id for every operation. It is written, and @fastify/swagger loaded, when it
- * is first read.
+ * Writes the OpenAPI 3.1 document of routes: their own schemas, and what their authors need not say, which is the errors
+ * that follow from the shape of each route, an example of every response, and an id for every operation.
+ *
+ * `@fastify/swagger` looks at routes as they are added, so they are added once more, to a server that nobody calls.
  */
-export class ApiDocument {
-  readonly #options: FastifyDynamicSwaggerOptions;
-  readonly #routes: RouteOptions[] = [];
-  #document: Promise<object> | undefined;
-
-  constructor(options: HttpServerOptions, answers: ErrorAnswers) {
-    this.#options = documentOptions(options, answers);
+export async function writeApiDocument(
+  routes: readonly RouteOptions[],
+  options: HttpServerOptions,
+  responses: ErrorResponses,
+): Promise<object> {
+  const app = Fastify({ exposeHeadRoutes: false, schemaController });
+  await app.register(swagger, documentOptions(options, responses));
+  for (const { method, url, schema, config } of routes) {
+    app.route({ method, url, schema, config, handler: () => {} });
   }
-
-  /** Takes note of every route that is added from now on. */
-  watch(app: Pick<FastifyInstance, 'addHook'>): void {
-    app.addHook('onRoute', (route) => {
-      if (route.method !== 'HEAD') this.#routes.push(route);
-    });
-  }
-
-  read(): Promise<object> {
-    this.#document ??= this.#write();
-    return this.#document;
-  }
-
-  /** The plugin looks at routes as they are added, so they are added once more, to a server that nobody calls. */
-  async #write(): Promise<object> {
-    const { default: swagger } = await import('@fastify/swagger');
-    const app = Fastify({ exposeHeadRoutes: false, schemaController });
-    await app.register(swagger, this.#options);
-    for (const { method, url, schema, config } of this.#routes) {
-      app.route({ method, url, schema, config, handler: () => {} });
-    }
-    await app.ready();
-    return app.swagger();
-  }
+  await app.ready();
+  return app.swagger();
 }
 
-function documentOptions(options: HttpServerOptions, answers: ErrorAnswers): FastifyDynamicSwaggerOptions {
+function documentOptions(
+  options: HttpServerOptions,
+  responses: ErrorResponses,
+): FastifyDynamicSwaggerOptions {
   const errors = new Map<string, readonly DocumentedError[]>();
   const invalidBody = options.invalidBody ?? 'validation_failed';
   return {
@@ -98,16 +75,16 @@ function documentOptions(options: HttpServerOptions, answers: ErrorAnswers): Fas
     },
     transformObject(given) {
       const { openapiObject: document } = given as unknown as { openapiObject: Json };
-      const schemas = { ...((document.components as Json).schemas as Json), Error: errorSchema(answers) };
+      const schemas = { ...((document.components as Json).schemas as Json), Error: errorSchema(responses) };
       for (const operation of operationsOf(document))
-        complete(operation, errors.get(operation.operationId), answers);
+        complete(operation, errors.get(operation.operationId), responses);
       return { ...document, components: { ...(document.components as Json), schemas } };
     },
   };
 }
 
-function errorSchema(answers: ErrorAnswers): Json {
-  const { error } = describeErrors(['not_found'], answers)[0] ?? {};
+function errorSchema(responses: ErrorResponses): Json {
+  const { error } = describeErrors(['not_found'], responses)[0] ?? {};
   return { ...schemaOf(error), description: 'What went wrong.' };
 }
 
@@ -160,17 +137,17 @@ function operationsOf(document: Json): Operation[] {
 function complete(
   operation: Operation,
   errors: readonly DocumentedError[] = [],
-  answers: ErrorAnswers,
+  responses: ErrorResponses,
 ): void {
   operation.summary ??= operation.operationId.replaceAll(/([A-Z])/g, ' $1');
   for (const media of Object.values(operation.requestBody?.content ?? {})) addExample(media);
   for (const [status, response] of Object.entries(operation.responses)) {
     if (response.description === 'Default Response')
-      response.description = http.STATUS_CODES[status] ?? 'Answer';
+      response.description = STATUS_CODES[status] ?? 'Response';
     for (const media of Object.values(response.content ?? {})) addExample(media);
   }
-  for (const { status, code, error } of describeErrors(errors, answers)) {
-    operation.responses[status] ??= { description: http.STATUS_CODES[status] ?? 'Error' };
+  for (const { status, code, error } of describeErrors(errors, responses)) {
+    operation.responses[status] ??= { description: STATUS_CODES[status] ?? 'Error' };
     const response = operation.responses[status];
     response.content ??= { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
     const media = response.content['application/json'];

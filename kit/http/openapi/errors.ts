@@ -1,9 +1,16 @@
 import type { FastifySchema } from 'fastify';
 import { AppError, type ErrorCode } from '../../errors.ts';
-import type { ErrorAnswers } from '../error-answers.ts';
+import type { ErrorResponses } from '../error-responses.ts';
 
-/** An error that a route answers: its code, or one that shows its message, reason and fields. */
+/** An error that a route can respond with: its code, or one that shows its message, reason and fields. */
 export type DocumentedError = ErrorCode | AppError;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What else the route can respond with, for `/openapi.json`: codes, or errors that show their reason and fields. */
+    errors?: readonly DocumentedError[];
+  }
+}
 
 interface RouteConfig {
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
@@ -35,7 +42,7 @@ export function errorsOf(schema: FastifySchema, config: RouteConfig): readonly D
   const implied: ErrorCode[] = ['invalid_input', 'internal', 'unavailable'];
   const { security = [] } = schema as { security?: readonly object[] };
   const isSecured = security.length > 0 && security.every((way) => Object.keys(way).length > 0);
-  // A route that names its own refusals has no others.
+  // A route that names its own reasons for 401 has no others.
   if (isSecured && !errors.some(isUnauthenticated)) implied.push('unauthenticated', 'forbidden');
   if (schema.body) implied.push(invalidBody, 'too_large', 'unsupported_media_type');
   return [...implied, ...errors];
@@ -48,11 +55,11 @@ function isUnauthenticated(error: DocumentedError): boolean {
 /** How errors go over the wire: status, code, and the whole body as an example. */
 export function describeErrors(
   errors: readonly DocumentedError[],
-  answers: ErrorAnswers,
+  responses: ErrorResponses,
 ): { status: string; code: string; error: unknown }[] {
   return errors.map((each) => {
     const error = typeof each === 'string' ? sampleOf(each) : each;
-    const { status, code, body } = answers.describe(error, { id: '5f0c8c1e-6a5e-4a53-9d0e-0c1a4c1d2f3b' });
+    const { status, code, body } = responses.describe(error, '5f0c8c1e-6a5e-4a53-9d0e-0c1a4c1d2f3b');
     return { status: String(status), code, error: body };
   });
 }

@@ -54,7 +54,7 @@ const callerName = 'caller';
 export function createPermits(app: HttpApp, access: Access): Permits {
   app.decorateRequest(callerName);
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.is404 && isProtected(request.url)) access.identifyBearer(request.headers.authorization);
+    if (request.isUnrouted && isProtected(request.url)) access.identifyBearer(request.headers.authorization);
     done();
   });
   return (resource, action) => ({

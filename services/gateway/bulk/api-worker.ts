@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '#kit/http/body.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import { serveTasks } from '#kit/worker-tasks.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { checkRows, wholeRow } from './bulk.ts';
@@ -21,7 +21,7 @@ const tasks = {
 
   check({ wantsDigest }: { wantsDigest: boolean }): { errors: string[]; digest: Uint8Array | undefined } {
     const body = Buffer.concat(chunks);
-    const checked = checkRows(parseJson(body), compileReader(CreatePostRequest, wholeRow));
+    const checked = checkRows(parseJson(body), compileValidator(CreatePostRequest, wholeRow));
     rows = checked.rows;
     const digest = wantsDigest ? createHash('sha256').update(body).digest() : undefined;
     return { errors: checked.errors, digest };

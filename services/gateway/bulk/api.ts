@@ -1,7 +1,8 @@
 import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
 import { AppError } from '#kit/errors.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { leaveBody } from '#kit/http/body.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
@@ -20,37 +21,40 @@ const bodyBytesMax = 128 * 1024 * 1024;
 const keyCharactersMax = 255;
 
 export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
-  const parseRow = compileReader(CreatePostRequest, wholeRow);
+  const parseRow = compileValidator(CreatePostRequest, wholeRow);
   const largeBodies = new ConcurrencyLimiter({ running: 2, waiting: 50 });
   const Response = Type.Object({ data: BulkCreateResponse });
-  app.post(
-    routes.bulk,
-    {
-      access: permits('post', 'write'),
-      bodyLimit: bodyBytesMax,
-      config: { ownBody: true, errors: ['conflict'] },
-      // The handler checks the rows one by one, so the schema is for the API document only.
-      validatorCompiler: () => () => true,
-      schema: {
-        operationId: 'createPosts',
-        summary: 'Create up to 1,000 posts at once',
-        headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
-        body: BulkCreateRequest,
-        response: { 201: Response, 207: Response },
+  app.register(async (scope) => {
+    leaveBody(scope);
+    scope.post(
+      routes.bulk,
+      {
+        access: permits('post', 'write'),
+        bodyLimit: bodyBytesMax,
+        config: { errors: ['conflict'] },
+        // The handler checks the rows one by one, so the schema is for the API document only.
+        validatorCompiler: () => () => true,
+        schema: {
+          operationId: 'createPosts',
+          summary: 'Create up to 1,000 posts at once',
+          headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+          body: BulkCreateRequest,
+          response: { 201: Response, 207: Response },
+        },
       },
-    },
-    async (request, reply) => {
-      const key = idempotencyKeyOf(request.headers['idempotency-key']);
-      const wantsDigest = key !== undefined;
-      const { rows, errors, digest } = await readBulkBody(request, { parseRow, wantsDigest, largeBodies });
-      const { uid } = callerOf(request);
-      const idempotency = key && digest ? { key, digest } : undefined;
-      const creation = { rows, errors, uid, idempotency };
-      const { data, isReplayed } = await createPosts(posts, creation, callOf(request));
-      if (isReplayed) reply.header('idempotent-replayed', 'true');
-      return reply.code(data.failed === 0 ? 201 : 207).send({ data });
-    },
-  );
+      async (request, reply) => {
+        const key = idempotencyKeyOf(request.headers['idempotency-key']);
+        const wantsDigest = key !== undefined;
+        const { rows, errors, digest } = await readBulkBody(request, { parseRow, wantsDigest, largeBodies });
+        const { uid } = callerOf(request);
+        const idempotency = key && digest ? { key, digest } : undefined;
+        const creation = { rows, errors, uid, idempotency };
+        const { data, isReplayed } = await createPosts(posts, creation, callOf(request));
+        if (isReplayed) reply.header('idempotent-replayed', 'true');
+        return reply.code(data.failed === 0 ? 201 : 207).send({ data });
+      },
+    );
+  });
 }
 
 function idempotencyKeyOf(header: string | undefined): string | undefined {

@@ -10,7 +10,7 @@ import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { table } from '#kit/html/table.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { Type } from '#kit/schema.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
@@ -42,7 +42,7 @@ export function addImportPages(
   { visitors, posts }: { visitors: Visitors; posts: Client<PostServiceDefinition> },
 ): void {
   const access = visitors('post', 'write');
-  const saving = { posts, parseRow: compileReader(CreatePostRequest, wholeRow) };
+  const saving = { posts, parseRow: compileValidator(CreatePostRequest, wholeRow) };
   routes.get(pageRoutes.importPosts, { access }, async ({ frame }) => importPage(frame()));
   routes.post(
     pageRoutes.importPosts,
@@ -58,7 +58,7 @@ export function addImportPages(
 
 /** One part of an import by the browser module. */
 function importRows(saving: Saving): (visitor: Visitor) => Promise<FastifyReply> {
-  const parseRequest = compileReader(RowsRequest);
+  const parseRequest = compileValidator(RowsRequest);
   return async (visitor) => {
     const { request, reply } = visitor.visit;
     const parsed = parseRequest(request.body);

@@ -9,8 +9,8 @@ import type { PageRoutes } from '#kit/html/pages.ts';
 import { table } from '#kit/html/table.ts';
 import { sendRanged } from '#kit/http/ranges.ts';
 import { sendStream, whenDelivered } from '#kit/http/stream.ts';
-import { compileTextReader } from '#kit/http/validation/query.ts';
-import type { Reading } from '#kit/http/validation/reader.ts';
+import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
+import type { Validation } from '#kit/http/validation/validator.ts';
 import type { StoredObject } from '#kit/objects/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
@@ -34,7 +34,7 @@ const pageSize = 50;
 export function addExportPages(routes: PageRoutes<PageSession>, parts: Parts): void {
   const { visitors, posts, clock, exports } = parts;
   const access = visitors('export', 'read');
-  const parseQuery = compileTextReader(ExportQuery) as (query: object) => Reading<ExportQuery>;
+  const parseQuery = compileTextValidator(ExportQuery) as (query: object) => Validation<ExportQuery>;
   routes.get(pageRoutes.exportPosts, { access }, async ({ visit, call }) => {
     const parsed = parseQuery(visit.request.query as object);
     if (parsed.fields) {

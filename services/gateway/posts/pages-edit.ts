@@ -1,7 +1,7 @@
 import { AppError, type Fields } from '#kit/errors.ts';
 import { notice } from '#kit/html/blocks.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition, Post as StoredPost } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
@@ -18,8 +18,8 @@ export function addEditPages(
   { visitors, posts }: { visitors: Visitors; posts: Posts },
 ): void {
   const access = visitors('post', 'write');
-  const parseNew = compileReader(CreatePostRequest);
-  const parseChange = compileReader(UpdatePostRequest);
+  const parseNew = compileValidator(CreatePostRequest);
+  const parseChange = compileValidator(UpdatePostRequest);
   routes.get(pageRoutes.newPost, { access }, async ({ frame }) =>
     newPostPage(frame(), { draft: { title: '', body: '' } }),
   );

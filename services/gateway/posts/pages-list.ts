@@ -8,8 +8,8 @@ import { type Frame, layout } from '#kit/html/layout.ts';
 import { pager } from '#kit/html/pager.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { type Column, table } from '#kit/html/table.ts';
-import { compileTextReader } from '#kit/http/validation/query.ts';
-import type { Reading } from '#kit/http/validation/reader.ts';
+import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
+import type { Validation } from '#kit/http/validation/validator.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
@@ -18,14 +18,14 @@ import { ListQuery, type PostPage, toFilter, toListRequest, toPostPage } from '.
 import type { Post } from './post.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
-type ParseQuery = (parameters: Parameters) => Reading<ListQuery>;
+type ParseQuery = (parameters: Parameters) => Validation<ListQuery>;
 
 /** The list of posts: the front page. */
 export function addListPage(
   routes: PageRoutes<PageSession>,
   { visitors, posts }: { visitors: Visitors; posts: Client<PostServiceDefinition> },
 ): void {
-  const parseQuery = compileTextReader(ListQuery) as ParseQuery;
+  const parseQuery = compileTextValidator(ListQuery) as ParseQuery;
   routes.get(
     pageRoutes.posts,
     { access: visitors('post', 'read') },

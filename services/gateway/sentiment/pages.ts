@@ -4,7 +4,7 @@ import { errorSummary, field } from '#kit/html/form.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { compileReader } from '#kit/http/validation/reader.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
@@ -27,7 +27,7 @@ export function addSentimentPage(
   { visitors, posts, integrations }: Parts,
 ): void {
   const access = visitors('ml', 'write');
-  const parseRequest = compileReader(SentimentRequest);
+  const parseRequest = compileValidator(SentimentRequest);
   const whenEnabled = (show: (visitor: Visitor) => Promise<string>) => async (visitor: Visitor) => {
     if (await integrations.isEnabled('inferenceServer')) return show(visitor);
     visitor.visit.reply.code(503);

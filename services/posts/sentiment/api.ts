@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import { AppError, type ErrorCode, toAppError } from '#kit/errors.ts';
+import type { Access, HttpApp } from '#kit/http/access.ts';
 import { parseJson } from '#kit/http/body.ts';
 import type { Log } from '#kit/log.ts';
 import { requireToken } from '#kit/rpc/index.ts';
@@ -11,18 +11,19 @@ const bodyBytesMax = 4 * 1024 * 1024;
 const textsMax = 256;
 const textTensor = 'text';
 const probabilityTensor = 'probabilities';
-const hidden = { schema: { hide: true } };
 
 /**
  * Serves a classifier by the Open Inference protocol (KServe v2) under `/v2`, so that one process can hold the model for
  * many. Errors are `{ "error": "…" }`, as the protocol has them.
  */
 export async function serveOpenInference(
-  app: FastifyInstance,
+  app: HttpApp,
   classifier: Classifier,
   { token, log }: { token: string | undefined; log: Log },
 ): Promise<void> {
   const { model } = classifier;
+  const access: Access = token ? { security: [{ bearer: [] }], onRequest: requireToken(token) } : 'public';
+  const hidden = { access, schema: { hide: true } };
   await app.register(
     async (scope) => {
       scope.removeAllContentTypeParsers();
@@ -36,7 +37,6 @@ export async function serveOpenInference(
         if (error.code === 'internal') log.error({ err: error.cause }, 'an inference request failed');
         return reply.code(statuses[error.code] ?? 500).send({ error: error.message });
       });
-      if (token) scope.addHook('onRequest', requireToken(token));
       scope.get('/', hidden, async () => ({ name: 'octavo', version: '2', extensions: [] }));
       scope.get('/health/live', hidden, async () => ({ live: true }));
       scope.get('/health/ready', hidden, async () => ({ ready: true }));
@@ -63,6 +63,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   validation_failed: 400,
   unauthenticated: 401,
   not_found: 404,
+  method_not_allowed: 405,
   too_large: 413,
   unavailable: 503,
   timeout: 504,

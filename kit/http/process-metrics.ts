@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Figures of the process under the names that every Prometheus client uses, where the registry has none yet. */
-export function addProcessFigures(registry: Registry): void {
+/** Adds metrics of the process under the names that every Prometheus client uses, where the registry has none yet. */
+export function addProcessMetrics(registry: Registry): void {
   if (registry.getSingleMetric('process_cpu_seconds_total')) return;
   const registers = [registry];
   new Counter({

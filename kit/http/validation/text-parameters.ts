@@ -1,15 +1,14 @@
 import { parse as parseQueryText } from 'node:querystring';
 import type { TSchema } from '../../schema.ts';
-import { compileReader, type Reading } from './reader.ts';
-import type { JsonSchema } from './schema.ts';
+import { compileValidator, type JsonSchema, type Validation } from './validator.ts';
 
-type Texts = Record<string, unknown>;
+type Texts = Readonly<Record<string, unknown>>;
 
-/** Stands for a value whose percent-encoding is none of UTF-8. */
+/** Stands for a value whose percent-encoding is not UTF-8. */
 const undecodable = Object.freeze({});
 
 /** The parameters of a query by name, each decoded once and a list where it is given more than once (WHATWG URL section 5.1). */
-export function parseQuery(query: string): Texts {
+export function parseQuery(query: string): Record<string, unknown> {
   return query === '' ? {} : parseQueryText(query, '&', '=', parsing);
 }
 
@@ -28,8 +27,8 @@ function decode(text: string): unknown {
  * declared type: whole numbers `-?\d+`, numbers, `true` and `false`; what cannot be is a problem like any other. A
  * parameter given twice is one too, unless it is declared as an array, which a single one also makes.
  */
-export function compileTextReader(schema: TSchema): (texts: Texts) => Reading<unknown> {
-  const read = compileReader(schema, 'parameters');
+export function compileTextValidator(schema: TSchema): (texts: Texts) => Validation<unknown> {
+  const validate = compileValidator(schema, 'parameters');
   const properties = Object.entries((schema as JsonSchema).properties ?? {});
   return (texts) => {
     const parsed: Record<string, unknown> = {};
@@ -47,8 +46,8 @@ export function compileTextReader(schema: TSchema): (texts: Texts) => Reading<un
         parsed[name] = parse(given, property);
       }
     }
-    const reading = read(parsed);
-    return unreadable ? { fields: { ...reading.fields, ...unreadable } } : reading;
+    const validation = validate(parsed);
+    return unreadable ? { fields: { ...validation.fields, ...unreadable } } : validation;
   };
 }
 
@@ -63,7 +62,7 @@ function asList(given: unknown): unknown[] {
   return Array.isArray(given) ? given : [given];
 }
 
-/** A text as the declared type, or unchanged where it cannot be one: the reader then says what it must be. */
+/** A text as the declared type, or unchanged where it cannot be one: validation then says what it must be. */
 function parse(text: unknown, schema: JsonSchema): unknown {
   if (typeof text !== 'string') return text;
   switch (schema.type) {

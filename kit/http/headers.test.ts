@@ -4,9 +4,9 @@ import type { HttpApp } from './server.ts';
 import { exchange, startTestServer, type TestServer } from './testing.ts';
 
 function addRoutes(app: HttpApp): void {
-  app.get('/notes', async ({ id, trace }) => ({ id, trace }));
-  app.put('/notes', async () => ({}));
-  app.get('/page', async (_request, reply) =>
+  app.get('/notes', { access: 'public' }, async ({ id, trace }) => ({ id, trace }));
+  app.put('/notes', { access: 'public' }, async () => ({}));
+  app.get('/page', { access: 'public' }, async (_request, reply) =>
     reply.header('content-security-policy', "default-src 'self'").type('text/html').send('<p>'),
   );
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type TSchema, Type } from '../../schema.ts';
-import { compileReader } from './reader.ts';
+import { compileValidator } from './validator.ts';
 
 const Note = Type.Object({
   title: Type.String({ minLength: 1, maxLength: 5, format: 'text' }),
@@ -12,14 +12,14 @@ const Note = Type.Object({
 });
 
 /** Every problem of a value by the name of its field, or nothing where it is good. */
-function validatorOf(schema: TSchema, rootName?: string) {
-  const read = compileReader(schema, rootName);
-  return (value: unknown) => read(value).fields;
+function problemsBy(schema: TSchema, rootName?: string) {
+  const validate = compileValidator(schema, rootName);
+  return (value: unknown) => validate(value).fields;
 }
 
 describe('a validator', () => {
   test('finds nothing in a good value', () => {
-    const validate = validatorOf(Note);
+    const validate = problemsBy(Note);
     assert.equal(validate({ title: 'abc', count: 10, kind: 'rich', tags: ['a', 'b'], other: 1 }), undefined);
     assert.equal(validate({ title: 'abc' }), undefined);
   });
@@ -27,7 +27,7 @@ describe('a validator', () => {
   test('names every problem as the sender wrote it', () => {
     const Bulk = Type.Object({ posts: Type.Array(Note), owner: Type.Object({ name: Type.String() }) });
     const posts = [{ title: 'ok' }, { title: 'too long', count: 0, kind: 'x', tags: ['long', 'a'] }, {}, 7];
-    assert.deepEqual(validatorOf(Bulk)({ posts, owner: { name: null } }), {
+    assert.deepEqual(problemsBy(Bulk)({ posts, owner: { name: null } }), {
       'posts[1].title': 'must be at most 5 characters',
       'posts[1].count': 'must be at least 1',
       'posts[1].kind': 'must be one of plain, rich',
@@ -39,7 +39,7 @@ describe('a validator', () => {
   });
 
   test('coerces nothing', () => {
-    const validate = validatorOf(
+    const validate = problemsBy(
       Type.Object({
         text: Type.String(),
         whole: Type.Integer(),
@@ -62,12 +62,12 @@ describe('a validator', () => {
   });
 
   test('names the whole value where it is at fault', () => {
-    assert.deepEqual(validatorOf(Note)(null), { '': 'must be an object' });
-    assert.deepEqual(validatorOf(Note, 'post')([]), { post: 'must be an object' });
+    assert.deepEqual(problemsBy(Note)(null), { '': 'must be an object' });
+    assert.deepEqual(problemsBy(Note, 'post')([]), { post: 'must be an object' });
   });
 
   test('counts text in code points', () => {
-    const validate = validatorOf(Type.Object({ text: Type.String({ minLength: 2, maxLength: 3 }) }));
+    const validate = problemsBy(Type.Object({ text: Type.String({ minLength: 2, maxLength: 3 }) }));
     assert.equal(validate({ text: '🎉🎉🎉' }), undefined);
     assert.deepEqual(validate({ text: '🎉🎉🎉🎉' }), { text: 'must be at most 3 characters' });
     assert.deepEqual(validate({ text: '🎉' }), { text: 'must be at least 2 characters' });
@@ -84,7 +84,7 @@ describe('a validator', () => {
     );
     fc.assert(
       fc.property(any, fc.nat(12), fc.nat(12), (text, minLength, maxLength) => {
-        const fits = validatorOf(Type.String({ minLength, maxLength }))(text) === undefined;
+        const fits = problemsBy(Type.String({ minLength, maxLength }))(text) === undefined;
         const length = [...text].length;
         assert.equal(fits, length >= minLength && length <= maxLength);
       }),
@@ -92,7 +92,7 @@ describe('a validator', () => {
   });
 
   test('takes only text that every database can hold', () => {
-    const validate = validatorOf(Type.String({ format: 'text' }), 'text');
+    const validate = problemsBy(Type.String({ format: 'text' }), 'text');
     assert.equal(validate('🎉 ünï \ufffe'), undefined);
     const problem = { text: 'must be well-formed Unicode without U+0000' };
     for (const bad of ['\ud800', 'a\udc00b', '\udc00\ud800', 'a\u0000b'])
@@ -100,7 +100,7 @@ describe('a validator', () => {
   });
 
   test('says a pattern in the words of its author', () => {
-    const validate = validatorOf(
+    const validate = problemsBy(
       Type.String({ pattern: '\\S', 'x-problem': 'must not be blank' } as { pattern: string }),
       'text',
     );
@@ -109,73 +109,72 @@ describe('a validator', () => {
   });
 
   test('refuses numbers that a double does not hold', () => {
-    const validate = validatorOf(Type.Object({ id: Type.Integer({ minimum: 1 }), share: Type.Number() }));
+    const validate = problemsBy(Type.Object({ id: Type.Integer({ minimum: 1 }), share: Type.Number() }));
     assert.equal(validate({ id: Number.MAX_SAFE_INTEGER, share: 0.5 }), undefined);
-    const range = `must be from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`;
     assert.deepEqual(validate(JSON.parse('{"id":9007199254740992,"share":1e999}')), {
-      id: range,
+      id: `must be at most ${Number.MAX_SAFE_INTEGER}`,
       share: 'must be a number in range',
     });
   });
 
   test('speaks of the one form that a nullable value has', () => {
-    const validate = validatorOf(
+    const validate = problemsBy(
       Type.Object({ at: Type.Union([Type.String({ maxLength: 2 }), Type.Null()]) }),
     );
     assert.equal(validate({ at: null }), undefined);
     assert.deepEqual(validate({ at: 'abc' }), { at: 'must be at most 2 characters' });
-    const either = validatorOf(Type.Object({ id: Type.Union([Type.String(), Type.Integer()]) }));
+    const either = problemsBy(Type.Object({ id: Type.Union([Type.String(), Type.Integer()]) }));
     assert.deepEqual(either({ id: true }), { id: 'does not have a permitted form' });
   });
 
   test('reads keys that every object inherits as absent', () => {
-    const validate = validatorOf(Type.Object({ toString: Type.String(), constructor: Type.String() }));
+    const validate = problemsBy(Type.Object({ toString: Type.String(), constructor: Type.String() }));
     assert.deepEqual(validate({}), { toString: 'is required', constructor: 'is required' });
   });
 
   test('refuses a schema that says what it does not check', () => {
-    assert.throws(() => validatorOf(Type.String({ format: 'email' })), /format email is not known/);
-    assert.throws(() => validatorOf(Type.Object({}, { dependentRequired: {} })), /dependentRequired/);
-    assert.throws(() => validatorOf({ type: 'array', items: [] }), /tuples/);
-    assert.throws(() => validatorOf({ allOf: [] }), /allOf/);
+    assert.throws(() => problemsBy(Type.String({ format: 'email' }))(''), /format "email"/);
+    assert.throws(() => problemsBy(Type.Object({}, { minProps: 1 }))({}), /unknown keyword: "minProps"/);
   });
 });
 
-describe('a reader', () => {
+describe('a value that matches', () => {
   test('drops what the schema does not name, at every depth', () => {
-    const read = compileReader(
+    const validate = compileValidator(
       Type.Object({ a: Type.Object({ b: Type.Integer() }), list: Type.Array(Note) }),
     );
     const given = JSON.parse(
       '{"a":{"b":1,"c":2,"__proto__":{"x":1}},"list":[{"title":"t","id":9}],"__proto__":{}}',
     );
-    assert.deepEqual(read(given), { value: { a: { b: 1 }, list: [{ title: 't' }] } });
+    assert.deepEqual(validate(given), { value: { a: { b: 1 }, list: [{ title: 't' }] } });
   });
 
   test('fills in defaults, and keeps what it is given', () => {
-    const read = compileReader(Type.Object({ size: Type.Integer({ default: 20 }), any: Type.Unknown() }));
-    assert.deepEqual(read({ any: { deep: ['1'] } }), { value: { size: 20, any: { deep: ['1'] } } });
-    assert.deepEqual(read({ size: 5, any: 0 }), { value: { size: 5, any: 0 } });
+    const validate = compileValidator(
+      Type.Object({ size: Type.Integer({ default: 20 }), any: Type.Unknown() }),
+    );
+    assert.deepEqual(validate({ any: { deep: ['1'] } }), { value: { size: 20, any: { deep: ['1'] } } });
+    assert.deepEqual(validate({ size: 5, any: 0 }), { value: { size: 5, any: 0 } });
   });
 
-  test('keeps every key of a record save __proto__', () => {
-    const read = compileReader(Type.Record(Type.String(), Type.Integer()));
-    const { value } = read(JSON.parse('{"a":1,"constructor":2,"__proto__":3}')) as { value: object };
+  test('keeps every key of a record', () => {
+    const validate = compileValidator(Type.Record(Type.String(), Type.Integer()));
+    const { value } = validate(JSON.parse('{"a":1,"constructor":2}')) as { value: object };
     assert.deepEqual(Object.entries(value), [
       ['a', 1],
       ['constructor', 2],
     ]);
     assert.equal(Object.getPrototypeOf(value), Object.prototype);
-    assert.deepEqual(read({ 'x y': 'z' }), { fields: { 'x y': 'must be a whole number' } });
+    assert.deepEqual(validate({ 'x y': 'z' }), { fields: { 'x y': 'must be a whole number' } });
   });
 
   test('agrees with itself on whatever JSON comes', () => {
-    const read = compileReader(Note);
+    const validate = compileValidator(Note);
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const reading = read(value);
+        const reading = validate(value);
         if (reading.fields) assert.notDeepEqual(reading.fields, {});
-        else assert.deepEqual(read(reading.value), { value: reading.value });
+        else assert.deepEqual(validate(reading.value), { value: reading.value });
       }),
     );
   });

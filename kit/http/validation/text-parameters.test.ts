@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from '../../schema.ts';
-import { compileTextReader, parseQuery } from './query.ts';
+import { compileTextValidator, parseQuery } from './text-parameters.ts';
 
-const read = compileTextReader(
+const validate = compileTextValidator(
   Type.Object({
     page: Type.Integer({ minimum: 1, default: 1 }),
     share: Type.Optional(Type.Number()),
@@ -15,27 +15,31 @@ const read = compileTextReader(
 
 test('parameters are parsed by their declared types', () => {
   const texts = { page: '7', share: '-0.5', open: 'false', search: '12', tag: ['1', '2'], other: 'x' };
-  assert.deepEqual(read(texts), { value: { page: 7, share: -0.5, open: false, search: '12', tag: [1, 2] } });
-  assert.deepEqual(read({ tag: '3' }), { value: { page: 1, tag: [3] } });
+  assert.deepEqual(validate(texts), {
+    value: { page: 7, share: -0.5, open: false, search: '12', tag: [1, 2] },
+  });
+  assert.deepEqual(validate({ tag: '3' }), { value: { page: 1, tag: [3] } });
 });
 
 test('whole numbers are digits and nothing else', () => {
   for (const page of ['', ' 1', '1 ', '+1', '1.0', '1e3', '0x10', 'one', '1,2']) {
-    assert.deepEqual(read({ page }), { fields: { page: 'must be a whole number' } }, page);
+    assert.deepEqual(validate({ page }), { fields: { page: 'must be a whole number' } }, page);
   }
-  assert.deepEqual(read({ page: '0' }), { fields: { page: 'must be at least 1' } });
-  assert.deepEqual(read({ page: '-3' }), { fields: { page: 'must be at least 1' } });
-  assert.match(JSON.stringify(read({ page: '9007199254740992' })), /must be from/);
+  assert.deepEqual(validate({ page: '0' }), { fields: { page: 'must be at least 1' } });
+  assert.deepEqual(validate({ page: '-3' }), { fields: { page: 'must be at least 1' } });
+  assert.deepEqual(validate({ page: '9007199254740992' }), {
+    fields: { page: 'must be at most 9007199254740991' },
+  });
 });
 
 test('a number beyond a declared bound may be read as that bound', () => {
   const size = Type.Integer({ minimum: 1, 'x-clamp': 100 } as { minimum: number });
-  const readSize = compileTextReader(Type.Object({ size }));
+  const validateSize = compileTextValidator(Type.Object({ size }));
   for (const text of ['101', '9007199254740993', '9'.repeat(400)]) {
-    assert.deepEqual(readSize({ size: text }), { value: { size: 100 } }, text);
+    assert.deepEqual(validateSize({ size: text }), { value: { size: 100 } }, text);
   }
-  assert.deepEqual(readSize({ size: '99' }), { value: { size: 99 } });
-  assert.deepEqual(readSize({ size: '-101' }), { fields: { size: 'must be at least 1' } });
+  assert.deepEqual(validateSize({ size: '99' }), { value: { size: 99 } });
+  assert.deepEqual(validateSize({ size: '-101' }), { fields: { size: 'must be at least 1' } });
 });
 
 test('a query is decoded once, and what cannot be is refused by its name', () => {
@@ -51,7 +55,7 @@ test('a query is decoded once, and what cannot be is refused by its name', () =>
   );
   for (const bad of ['%ff', '%ed%a0%80', '%zz', '%', 'a%', '%c3%28']) {
     assert.deepEqual(
-      read(parseQuery(`page=2&search=${bad}&tag=1&tag=${bad}`)),
+      validate(parseQuery(`page=2&search=${bad}&tag=1&tag=${bad}`)),
       { fields: { search: 'must be UTF-8 in percent-encoding', tag: 'must be UTF-8 in percent-encoding' } },
       bad,
     );
@@ -59,7 +63,7 @@ test('a query is decoded once, and what cannot be is refused by its name', () =>
 });
 
 test('a parameter given twice is refused by its name, with all other problems', () => {
-  assert.deepEqual(read({ page: ['1', '2'], open: 'yes', tag: ['1', 'x'] }), {
+  assert.deepEqual(validate({ page: ['1', '2'], open: 'yes', tag: ['1', 'x'] }), {
     fields: { page: 'must be given once', open: 'must be true or false', 'tag[1]': 'must be a whole number' },
   });
 });

@@ -1,0 +1,107 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type Fields } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { defaultErrorTable, fromFastify, toHttpError } from './error-table.ts';
+import type { HttpError, HttpServerOptions } from './options.ts';
+import { OverloadError } from './overload.ts';
+import { SchemaMismatch } from './validation/compilers.ts';
+
+/** An error ready to be written. */
+export interface ErrorResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Turns whatever is thrown into a response: one table and one shape for the whole server. */
+export interface ErrorResponses {
+  /** Logs an error and gives its response. */
+  of(error: unknown, requestId: string): ErrorResponse;
+  /** Status, code and body for the documentation; nothing is logged. */
+  describe(error: AppError, requestId: string): { status: number; code: string; body: unknown };
+  /** The error handler of the server's routes. */
+  send(error: unknown, request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** The error responses of one server. The log tells of errors that are our fault, and keeps their text. */
+export function createErrorResponses(options: HttpServerOptions): ErrorResponses {
+  const table = { ...defaultErrorTable, ...options.errorTable };
+  const { log, clock } = options.context;
+  const bodyOf =
+    options.errorBody ??
+    ((error, request) => ({
+      error: { code: error.code, message: error.message, fields: error.fields },
+      meta: { requestId: request.id, timestamp: new Date(clock.now()).toISOString() },
+    }));
+
+  function of(thrown: unknown, requestId: string): ErrorResponse {
+    const error = fromFastify(thrown);
+    const shown = toHttpError(error, table);
+    logError(log, error, { status: shown.status, requestId });
+    const body = JSON.stringify(bodyOf(shown, { id: requestId }));
+    return { status: shown.status, headers: headersOf(shown), body };
+  }
+
+  return {
+    of,
+    describe(error, requestId) {
+      const shown = toHttpError(error, table);
+      return { status: shown.status, code: shown.code, body: bodyOf(shown, { id: requestId }) };
+    },
+    send(thrown, request, reply) {
+      const error = thrown instanceof SchemaMismatch ? inWords(thrown, request, options.invalidBody) : thrown;
+      const { status, headers, body } = of(error, request.id);
+      for (const name of aboutContent) reply.removeHeader(name);
+      reply.code(status).headers(headers).send(body);
+    },
+  };
+}
+
+/** What a handler may have said of the content that is not sent now. */
+const aboutContent = ['content-encoding', 'content-disposition', 'etag', 'last-modified'];
+
+function headersOf(shown: HttpError): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    // A cache may otherwise keep a 404 or a 405 for as long as it likes (RFC 9111 section 4.2.2).
+    'cache-control': 'no-store',
+  };
+  if (shown.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (shown.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(shown.retryAfterSeconds)));
+  }
+  return headers;
+}
+
+function inWords(
+  { fields, validationContext }: SchemaMismatch,
+  request: FastifyRequest,
+  invalidBody: HttpServerOptions['invalidBody'] = 'validation_failed',
+): AppError {
+  if (validationContext === 'params' && Object.values(request.params as object).includes('')) {
+    return new AppError('not_found', 'There is nothing at this address.');
+  }
+  if (validationContext !== 'body') return invalid('invalid_input', fields);
+  if (request.body === undefined) return new AppError('invalid_input', 'A request body is required.');
+  return invalid(request.routeOptions.config.invalidBody ?? invalidBody, fields);
+}
+
+function invalid(code: 'validation_failed' | 'invalid_input', { '': ofAll, ...fields }: Fields): AppError {
+  if (ofAll !== undefined) return new AppError(code, `The request body ${ofAll}.`);
+  const lines = Object.entries(fields).map(([name, problem]) => `${name} ${problem}`);
+  const more = lines.length > 3 ? `; ${lines.length - 3} more` : '';
+  return new AppError(code, `${lines.slice(0, 3).join('; ')}${more}`, { fields });
+}
+
+/** Only what nobody foresaw has a stack in the log: the others come by the thousand when a backend is away. */
+function logError(log: Log, error: AppError, about: { status: number; requestId: string }): void {
+  const { code, fields, message, cause } = error;
+  if (error instanceof OverloadError) return;
+  if (code === 'internal') log.error({ ...about, err: cause ?? error }, 'request failed');
+  else if (about.status >= 500) log.warn({ ...about, error: code, cause: causeOf(cause) }, message);
+  else log.debug({ ...about, error: code, fields }, message);
+}
+
+function causeOf(cause: unknown): string | undefined {
+  return cause === undefined ? undefined : String(cause);
+}
