@@ -25,10 +25,10 @@ const writeMs = 300;
 const rounds = 6;
 const clients = 64;
 
-const byId = statement<Tables, { id: number }, Post>((db, p) =>
+const byId = statement<Tables, { id: number }>()((db, p) =>
   db.selectFrom('post').selectAll().where('id', '=', p('id')),
 );
-const insert = statement<Tables, Post>((db, p) =>
+const insert = statement<Tables, Post>()((db, p) =>
   db.insertInto('post').values({
     id: p('id'),
     user_id: p('user_id'),
@@ -37,9 +37,7 @@ const insert = statement<Tables, Post>((db, p) =>
     created_at_ms: p('created_at_ms'),
   }),
 );
-const all = statement<Tables, Record<never, never>, Post>((db) =>
-  db.selectFrom('post').selectAll().orderBy('id'),
-);
+const all = statement<Tables>()((db) => db.selectFrom('post').selectAll().orderBy('id'));
 
 const folder = testFolder('bench');
 await run();
@@ -78,7 +76,7 @@ async function benchWrites(db: Database<Tables>, bare: DatabaseSync): Promise<vo
   const writeBare = async (id: number): Promise<unknown> =>
     statement.run(...Object.values(post(10_000_000 + id)));
   let [floor, one, many] = [0, 0, 0];
-  // In turns, for the disk of a shared machine is not equally fast all the time.
+  // In turns, because the disk of a shared machine is not equally fast all the time.
   const delayMs = await loopDelayMs(async () => {
     for (let round = 0; round < rounds; round++) {
       floor += (await perSecond(1, (id) => writeBare(round * 1_000_000 + id))) / rounds;

@@ -1,4 +1,4 @@
-/** A command of the `octavo` line: how it is called, what it does, and its code, loaded only when it runs. */
+/** A command of `octavo`: its usage, its summary, and its code, which is loaded only when it runs. */
 export interface Command {
   readonly usage: string;
   readonly summary: string;
@@ -9,11 +9,11 @@ export interface Command {
 export const commands: Readonly<Record<string, Command>> = {
   up: {
     usage: 'octavo up [--data DIR] [--host HOST] [--port N] [--config FILE]',
-    summary: 'run every service on embedded parts, with demo accounts, and print where they are',
+    summary: 'run all services on embedded parts with demo accounts, and print their addresses',
     options: {
       '--data DIR': 'folder for databases, files and secrets (OCTAVO_DATA, default ./data)',
       '--host HOST': 'address to listen on (HOST, default 127.0.0.1)',
-      '--port N': 'base port; services take the ones above it (PORT, default 3000; 0 picks free ones)',
+      '--port N': 'base port; services use the ports above it (PORT, default 3000; 0 picks free ports)',
       '--config FILE': 'configuration file of passwordless, TOML or JSON (CONFIG_PATH)',
     },
     load: () => import('./commands/up.ts'),
@@ -22,27 +22,28 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: 'octavo serve NAME... [--port N] [--workers N] [--config FILE]',
     summary: 'run the named services in the foreground',
     options: {
-      '--port N': 'port to listen on; several names take the offsets they have in "octavo up" (PORT)',
-      '--workers N': 'that many processes behind the one port, on this machine (default 1)',
+      '--port N': 'port to listen on; several services use the same offsets as "octavo up" (PORT)',
+      '--workers N': 'number of processes that share the port (default 1)',
       '--config FILE': 'configuration file of passwordless, TOML or JSON (CONFIG_PATH)',
     },
     load: () => import('./commands/serve.ts'),
   },
   seed: {
     usage: 'octavo seed [NAME...] [--count N]',
-    summary: 'load realistic demonstration data',
+    summary: 'load realistic demo data',
     options: { '--count N': 'how many posts (default 5000)' },
     load: () => import('./commands/seed.ts'),
   },
   migrate: {
     usage: 'octavo migrate [NAME...]',
-    summary: 'bring databases to the schema of this version, without serving',
+    summary: 'migrate databases to the schema of this version, without serving',
     options: {},
     load: () => import('./commands/migrate.ts'),
   },
   backup: {
     usage: 'octavo backup FILE',
-    summary: 'write every database to one file, while services go on',
+    summary:
+      'write every SQLite database to one file, while services go on; print the commands for PostgreSQL',
     options: {},
     load: () => import('./commands/backup.ts'),
   },
@@ -56,20 +57,20 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: 'octavo accounts add|passwd|role|disable|enable|list [USERNAME] [ROLE]',
     summary: "manage the gateway's accounts; passwords are read from standard input",
     options: {},
-    load: () => import('./commands/accounts.ts'),
+    load: async () => ({ run: (await import('./commands/authz.ts')).accounts }),
   },
   jobs: {
     usage: 'octavo jobs list [--limit N] | retry ID',
-    summary: 'list the jobs of the posts that failed for good, newest first, or have one done again',
+    summary: 'list the jobs of posts that failed permanently, newest first, or retry one',
     options: { '--limit N': 'how many (default 50)' },
     load: () => import('./commands/jobs.ts'),
   },
   queue: {
     usage: 'octavo queue list|retry|purge [ID] [--status STATUS] [--limit N]',
-    summary: 'look into the e-mail queue of passwordless, make what waits due now, remove what is done',
+    summary: 'list the e-mail queue of passwordless, retry waiting e-mail now, or remove finished e-mail',
     options: {
       '--status STATUS': 'pending, sending, sent or failed (list: all; purge: sent and failed)',
-      '--limit N': 'how many to list, the newest first (default 50)',
+      '--limit N': 'how many to list, newest first (default 50)',
     },
     load: () => import('./commands/queue.ts'),
   },
@@ -77,11 +78,11 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: 'octavo policy test FILE',
     summary: 'run a table of cases against the access policies',
     options: {},
-    load: () => import('./commands/policy.ts'),
+    load: async () => ({ run: (await import('./commands/authz.ts')).policy }),
   },
   config: {
     usage: 'octavo config [NAME...]',
-    summary: 'list every setting with its value, default and meaning; secrets stay hidden',
+    summary: 'list every setting with its value, default and meaning; secrets are hidden',
     options: { '--example': 'print a .env.example instead' },
     load: () => import('./commands/config.ts'),
   },

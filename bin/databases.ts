@@ -5,7 +5,7 @@ import { configOf } from '#kit/service.ts';
 import { loadServices } from '../services/index.ts';
 import { contextFor } from '../services/system.ts';
 
-/** How to open the database of each service that has one; of the named ones where any are named. */
+/** How to open the database of each service that has one. With names, only of these services. */
 export async function databasesOf(
   names: readonly string[],
   environment: Environment,

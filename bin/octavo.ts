@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type AppError, toAppError } from '#kit/errors.ts';
-import { commands } from './commands.ts';
-import { helpOf, overview } from './help.ts';
+import { type Command, commands } from './commands.ts';
 
-// Whoever reads may have seen enough, as in `octavo config | head`.
+// The reader of a pipe may stop early, as in `octavo config | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
@@ -12,31 +11,47 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return say(overview());
-  if (name === '--version') return say(await version());
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return print(overview());
+  if (name === '--version') return print(await version());
   const command = commands[name];
-  if (!command)
-    return complain(`octavo: there is no command "${name}". Run "octavo --help" for the list.`, 64);
-  if (rest.includes('--help') || rest.includes('-h')) return say(helpOf(name, command));
+  if (!command) return fail(`octavo: there is no command "${name}". Run "octavo --help" for a list.`, 64);
+  if (rest.includes('--help') || rest.includes('-h')) return print(helpOf(name, command));
   if (existsSync('.env')) process.loadEnvFile('.env');
   try {
     const { run } = await command.load();
     return await run(rest);
   } catch (error) {
-    return explain(error);
+    return report(error);
   }
 }
 
+/** All commands on one screen. */
+function overview(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 2;
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
+  return ['Usage: octavo COMMAND [OPTIONS]', '', ...lines, '', 'Run octavo COMMAND --help for details.'].join(
+    '\n',
+  );
+}
+
+/** The usage of one command. */
+function helpOf(name: string, command: Command): string {
+  const width = Math.max(0, ...Object.keys(command.options).map((option) => option.length)) + 2;
+  const options = Object.entries(command.options).map(([option, help]) => `  ${option.padEnd(width)}${help}`);
+  const head = [`Usage: ${command.usage}`, '', `octavo ${name}: ${command.summary}.`];
+  return [...head, ...(options.length > 0 ? ['', 'Options:', ...options] : [])].join('\n');
+}
+
 /** Exit statuses follow sysexits.h: 64 usage, 69 unavailable, 70 internal, 75 try again, 78 configuration. */
-function explain(error: unknown): number {
+function report(error: unknown): number {
   if (error instanceof TypeError && String(Reflect.get(error, 'code')).startsWith('ERR_PARSE_ARGS')) {
-    return complain(`octavo: ${error.message}`, 64);
+    return fail(`octavo: ${error.message}`, 64);
   }
   const known = toAppError(error);
   if (known.code === 'internal') {
-    return complain(`octavo: ${known.message}\n${(known.cause as Error)?.stack ?? known.stack}`, 70);
+    return fail(`octavo: ${known.message}\n${(known.cause as Error)?.stack ?? known.stack}`, 70);
   }
-  return complain(`octavo: ${known.message}`, statusOf(known));
+  return fail(`octavo: ${known.message}`, statusOf(known));
 }
 
 function statusOf(error: AppError): number {
@@ -46,13 +61,13 @@ function statusOf(error: AppError): number {
   return 64;
 }
 
-function say(words: string): number {
-  process.stdout.write(`${words}\n`);
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
   return 0;
 }
 
-function complain(words: string, status: number): number {
-  process.stderr.write(`${words}\n`);
+function fail(text: string, status: number): number {
+  process.stderr.write(`${text}\n`);
   return status;
 }
 

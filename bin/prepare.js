@@ -1,7 +1,7 @@
-// Runs at the end of `npm ci`: starts everything once, on free ports and a folder that is thrown away, so that what was compiled is there
-// for the first start that somebody waits for. Where that fails the installation goes on; `octavo up` then says what is wrong.
+// Runs at the end of `npm ci`: starts everything once, on free ports and in a temporary folder, to fill the compile cache before the
+// first real start. If that fails, the installation continues, and `octavo up` reports the problem.
 //
-// Plain JavaScript, since any Node >= 20 that npm brings along must be able to read it.
+// Plain JavaScript, because npm may run it with any Node >= 20.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,10 +19,10 @@ try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 } catch (error) {
-  console.error(`octavo: nothing was compiled beforehand: ${error.message}`);
+  console.error(`octavo: the compile cache was not filled: ${error.message}`);
 }
 
-/** With the flags of `npm start`, which what is compiled depends on; in a folder and with an environment that hold nobody's settings. */
+/** With the flags of `npm start`, on which the cache depends, and without any settings of the user. */
 async function startAndStop(folder) {
   const child = spawn('node', ['--max-semi-space-size=8', entry, 'up', '--port', '0', '--data', folder], {
     cwd: folder,
@@ -38,5 +38,5 @@ async function startAndStop(folder) {
     if (text.includes('Ready in')) child.kill('SIGTERM');
   });
   const [status] = await once(child, 'exit');
-  if (status !== 0) throw new Error(`it ended with ${status}`);
+  if (status !== 0) throw new Error(`the process exited with ${status}`);
 }

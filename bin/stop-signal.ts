@@ -1,4 +1,4 @@
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second one exits immediately. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

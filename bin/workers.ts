@@ -6,9 +6,9 @@ import { stopSignal } from './stop-signal.ts';
 const shortestLifeMs = 1_000;
 
 /**
- * Runs this command line in several worker processes that share its ports until a signal, then passes the signal on and gives
- * the worst exit code. What a worker tells when it is ready is printed once, when all are. Until then one that dies ends them all,
- * since the next would die of the same; from then on it is replaced.
+ * Runs this command in several worker processes that share its ports. On SIGINT or SIGTERM, stops them and returns the highest
+ * exit code. Workers send what to print when they are ready; it is printed once, when all are. Before that, a worker that
+ * dies stops them all, because its replacement would die too. After that, it is replaced.
  */
 export async function supervise(count: number): Promise<number> {
   const stopped = stopSignal();
@@ -26,8 +26,8 @@ export async function supervise(count: number): Promise<number> {
 }
 
 /**
- * Resolves with the exit code of the last incarnation of one worker. The signal to stop may meet one that has not started to listen
- * for it: that is a clean end as well.
+ * Resolves with the exit code of the last process of one worker. A worker that gets the signal before it has a handler for it
+ * counts as stopped cleanly.
  */
 async function keepAlive(stopping: AbortSignal, settled: () => boolean): Promise<number> {
   for (;;) {
@@ -35,7 +35,7 @@ async function keepAlive(stopping: AbortSignal, settled: () => boolean): Promise
     const [exitCode, signal] = await exitOf(cluster.fork());
     const code = exitCode ?? (stopping.aborted && signal === 'SIGTERM' ? 0 : 1);
     if (stopping.aborted || !settled()) return code;
-    process.stderr.write(`octavo: a worker ended with ${code} and is replaced\n`);
+    process.stderr.write(`octavo: a worker exited with ${code} and is replaced\n`);
     await sleep(startedAtMs + shortestLifeMs - performance.now(), undefined, { signal: stopping }).catch(
       () => {},
     );

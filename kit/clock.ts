@@ -1,12 +1,13 @@
-/** Where time comes from, so that tests can set it. */
+/** The source of time, so that tests can set it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. */
   now(): number;
 }
 
+/** The time of the system. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that stands still until it is moved, for tests. */
+/** A clock that stands still until a test moves it. */
 export class FakeClock implements Clock {
   #nowMs: number;
 

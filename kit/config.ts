@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { AppError, type Fields } from './errors.ts';
 
-/** One setting: an environment variable with its kind, default and help. Declared once, by `text()` and kin. */
+/** One setting: an environment variable with its kind, default and help. Declare it with `text()`, `integer()`, `flag()` or `choice()`. */
 export interface Setting<T> {
   readonly kind: string;
   readonly help: string;
   readonly default: T;
   /** Never printed; `<NAME>_FILE` may name a file that holds it. */
   readonly secret: boolean;
-  /** Refused when absent with `NODE_ENV=production`. */
+  /** With `NODE_ENV=production` it must be set. */
   readonly requiredInProduction: boolean;
-  /** The value of a non-empty text; throws a plain sentence ("must be …") where it is none. */
+  /** The value of a non-empty text. Throws an `Error` whose message starts with "must be" if it is invalid. */
   parse(text: string): T;
 }
 
@@ -30,7 +30,7 @@ interface SettingOptions<T> {
   readonly requiredInProduction?: boolean;
 }
 
-/** Any text. Without a default it may be absent: the value is then `undefined`. */
+/** Any text. Without a default, a missing setting is `undefined`. `minLength` is in bytes. */
 export function text(
   options: SettingOptions<string> & { minLength?: number } & { default: string },
 ): Setting<string>;
@@ -43,7 +43,7 @@ export function text(options: SettingOptions<string> & { minLength?: number }): 
   });
 }
 
-/** A whole number within bounds. */
+/** A whole number from `min` to `max`. */
 export function integer(
   options: SettingOptions<number> & { default: number; min?: number; max?: number },
 ): Setting<number>;
@@ -84,8 +84,8 @@ export function choice<const T extends string>(
 }
 
 /**
- * Reads every setting from the environment. An empty variable counts as not set; `X_FILE` gives a secret's file.
- * Throws one `invalid_input` {@link AppError} that names every setting at fault.
+ * Reads every setting from the environment. An empty variable counts as not set; `X_FILE` names the file of a secret.
+ * Throws one `invalid_input` {@link AppError} that names every invalid setting.
  */
 export function readConfig<S extends Settings>(settings: S, environment: Environment): Config<S> {
   const problems: Record<string, string> = {};
@@ -101,7 +101,7 @@ export function readConfig<S extends Settings>(settings: S, environment: Environ
   return values as Config<S>;
 }
 
-/** Throws where there are problems: settings that cannot be used, by name. */
+/** Throws `invalid_input` with reason `CONFIG` if there are problems, given by the names of settings. */
 export function refuse(problems: Fields): void {
   const lines = Object.entries(problems).map(([name, problem]) => `${name} ${problem}`);
   if (lines.length > 0)
@@ -123,9 +123,7 @@ function readSecretFile(name: string, environment: Environment): string | undefi
   try {
     return readFileSync(path, 'utf8').trimEnd();
   } catch (error) {
-    throw new Error(
-      `is to be read from ${path} (${name}_FILE), which failed: ${(error as NodeJS.ErrnoException).code}`,
-    );
+    throw new Error(`cannot be read from ${path} (${name}_FILE): ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 

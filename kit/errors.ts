@@ -1,4 +1,4 @@
-/** Why a request could not be served. One list for every edge; each edge has one table from it. */
+/** Why a request failed. HTTP, RPC and the command line each map these codes in one table. */
 export type ErrorCode =
   | 'invalid_input'
   | 'unauthenticated'
@@ -22,16 +22,16 @@ export type Fields = Readonly<Record<string, string>>;
 
 export interface AppErrorOptions {
   readonly fields?: Fields;
-  /** A finer name on the wire where the code's own is too coarse, such as `INVALID_CREDENTIALS`. */
+  /** A more specific code for clients, such as `INVALID_CREDENTIALS`. */
   readonly reason?: string;
-  /** When trying again makes sense; becomes `Retry-After`. Infinity says that it never does. */
+  /** When to retry; becomes `Retry-After`. Infinity means never. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
 /**
- * The one error that callers may see: its message and fields are written for them.
- * Anything else that is thrown answers `internal`, and its text is only logged.
+ * The only error whose message and fields clients see.
+ * Any other thrown error becomes `internal`, and its text is only logged.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -49,13 +49,13 @@ export class AppError extends Error {
   }
 }
 
-/** The error itself where it is an {@link AppError}, else an `internal` one that hides it (as `cause`). */
+/** The error itself if it is an {@link AppError}, else an `internal` one with it as `cause`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return new AppError('internal', 'Something went wrong on our side.', { cause: error });
 }
 
-/** A 404 in words: `notFound('post', 7)` says "post 7 does not exist". */
+/** A `not_found` error: `notFound('post', 7)` has the message "post 7 does not exist". */
 export function notFound(what: string, id: string | number): AppError {
   return new AppError('not_found', `${what} ${id} does not exist`);
 }

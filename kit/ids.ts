@@ -1,14 +1,14 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { randomBytes } from './random.ts';
 
-/** A random UUID (version 4, RFC 9562): it tells nothing about when it was made. */
+/** A random UUID (version 4, RFC 9562). It does not reveal when it was made. */
 export function newId(): string {
   return randomUUID();
 }
 
 /**
- * A UUID that begins with the time (version 7, RFC 9562), so that rows come at the end of their index, where writing is cheaper. It
- * tells when it was made: only for what says so anyway.
+ * A UUID that starts with the time (version 7, RFC 9562), so that new rows are at the end of their index, where writing is cheaper.
+ * It reveals when it was made, so use it only where that is public.
  */
 export function newOrderedId(): string {
   return randomUUIDv7();

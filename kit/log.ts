@@ -3,13 +3,14 @@ import pino from 'pino';
 /** A structured logger: `log.info({ postId }, 'post created')`. */
 export type Log = pino.Logger;
 
+/** The levels of pino; `silent` logs nothing. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 const redactedKeys = ['authorization', 'cookie', 'set-cookie', 'password', 'token', 'code', 'secret'];
 
 /**
- * Logs one JSON object a line to standard error, time in ISO 8601 UTC.
- * Values under secret-bearing keys are replaced, at the top and one level down.
+ * Logs one JSON object per line to standard error, with the time in ISO 8601 UTC.
+ * Values of keys that hold secrets are redacted, at the top level and one level below.
  */
 export function createLog(options: {
   service: string;
@@ -32,5 +33,5 @@ export function createLog(options: {
   );
 }
 
-/** A logger that says nothing, for tests. */
+/** A logger that logs nothing, for tests. */
 export const silentLog: Log = pino({ level: 'silent' });

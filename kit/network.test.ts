@@ -28,7 +28,7 @@ for (const [address, network] of cases) {
   });
 }
 
-test('loopback is this machine alone', () => {
+test('only loopback addresses are loopback', () => {
   for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '::1']) assert.ok(isLoopback(host), host);
   for (const host of ['0.0.0.0', '::', '127.0.0.1.example.org', '127.1', '10.0.0.1', '']) {
     assert.ok(!isLoopback(host), host);

@@ -1,15 +1,15 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Whose address that is: an IPv4 address as it is, also inside IPv6; of an IPv6 address the first 64 bits, since
- * whoever has one has all the others of that network. Any other text as it is.
+ * The network that counts as one client: an IPv4 address itself, also if mapped into IPv6; the first 64 bits of an IPv6 address,
+ * because a client usually has a whole /64. Any other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   const plain = foldAddress(address.replace(/%.*$/, ''));
   return isIPv6(plain) ? groupsOf(plain).slice(0, 4).join(':') : plain;
 }
 
-/** An IPv4 address mapped into IPv6, in whichever spelling (RFC 4291 section 2.5.5.2), as IPv4; any other as it is. */
+/** Converts an IPv4 address that is mapped into IPv6, in any spelling (RFC 4291 section 2.5.5.2), to IPv4. Returns any other text unchanged. */
 export function foldAddress(address: string): string {
   if (!isIPv6(address) || address.includes('%')) return address;
   const [high = '', low = '', ...before] = groupsOf(address).reverse();
@@ -18,12 +18,12 @@ export function foldAddress(address: string): string {
   return bytes.join('.');
 }
 
-/** Whether a host is this machine alone: `localhost`, 127.0.0.0/8 or ::1. A name is not looked up. */
+/** Whether a host is a loopback address: `localhost`, 127.0.0.0/8 or ::1. Names are not looked up. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/** The eight groups, written in one way only, as the URL standard does. */
+/** The eight groups in the canonical spelling of the URL standard. */
 function groupsOf(address: string): string[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');

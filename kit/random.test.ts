@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomBytes } from './random.ts';
 
-test('random bytes are as many as were asked for, and never the same', () => {
+test('returns the requested number of bytes, different each time', () => {
   for (const count of [0, 1, 12, 32, 4_095, 4_096, 4_097, 100_000]) {
     assert.equal(randomBytes(count).length, count);
   }
@@ -10,7 +10,7 @@ test('random bytes are as many as were asked for, and never the same', () => {
   assert.equal(seen.size, 10_000);
 });
 
-test('random bytes stay as they were given, and are all kinds of bytes', () => {
+test('returned bytes do not change, and take all values', () => {
   const first = randomBytes(16);
   const before = first.toString('hex');
   const counts = new Array<number>(256).fill(0);

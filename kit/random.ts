@@ -4,8 +4,8 @@ const pool = Buffer.alloc(4_096);
 let used = pool.length;
 
 /**
- * Bytes of the system's cryptographic generator, for keys, nonces and tokens. They are drawn many at a time, since each draw costs as
- * much as all else that a token takes; what was given out is not kept.
+ * Random bytes of the system's cryptographic generator, for keys, nonces and tokens. They are generated 4 KiB at a time, because each
+ * call of the generator costs as much as the rest of a token. Bytes that were returned are erased from the pool.
  */
 export function randomBytes(count: number): Buffer {
   if (count > pool.length) return randomFillSync(Buffer.alloc(count));
@@ -13,10 +13,10 @@ export function randomBytes(count: number): Buffer {
     randomFillSync(pool);
     used = 0;
   }
-  // Memory of its own: that of small buffers is shared with others.
-  const given = Buffer.alloc(count);
-  pool.copy(given, 0, used, used + count);
+  // `Buffer.alloc` does not share memory with other small buffers.
+  const bytes = Buffer.alloc(count);
+  pool.copy(bytes, 0, used, used + count);
   pool.fill(0, used, used + count);
   used += count;
-  return given;
+  return bytes;
 }

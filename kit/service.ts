@@ -5,57 +5,57 @@ import type { Database, DatabaseOptions } from './db/index.ts';
 import type { Log } from './log.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
-/** What every service is given besides its own settings. */
+/** What every service gets besides its own settings. */
 export interface ServiceContext {
   readonly log: Log;
   readonly clock: Clock;
-  /** Where this service keeps its files; it exists. */
+  /** An existing folder for the files of this service. */
   readonly dataFolder: string;
   readonly environment: 'development' | 'test' | 'production';
-  /** Where figures are kept; one for all services that share a process. */
+  /** The registry of metrics; one for all services that share a process. */
   readonly metrics: Registry;
-  /** Where spans of traces go; absent where nobody collects them. */
+  /** Records spans of traces; absent if nothing collects them. */
   readonly tracer?: Tracer | undefined;
   /** Address to listen on. */
   readonly host: string;
-  /** Port to listen on; 0 picks a free one. Without one the service does not listen and is used in process. */
+  /** Port to listen on; 0 picks a free one. If undefined, the service does not listen and is called in process. */
   readonly port: number | undefined;
 }
 
-/** What {@link defineService} makes a service of. */
+/** The parts of a service, for {@link defineService}. */
 export interface ServiceOptions<S extends Settings, Deps, R> {
   readonly name: string;
   /** One sentence for `--help` and for lists of what runs. */
   readonly summary: string;
   readonly settings: S;
-  /** The folder of its migrations, `new URL('./migrations/', import.meta.url)`; absent where it has no database. */
+  /** The folder of its migrations, `new URL('./migrations/', import.meta.url)`; absent if it has no database. */
   readonly migrations?: URL;
-  /** Where its database is, if not at `DATABASE_URL` or else in `<name>.sqlite` in the data folder. */
+  /** Where its database is. By default at `DATABASE_URL`, or in `<name>.sqlite` in the data folder. */
   databaseLocation?(config: Config<S>): Pick<DatabaseOptions, 'url'> & Partial<DatabaseOptions>;
-  /** Where its settings come from, if that is more than the environment. */
+  /** Where its settings come from, if not only from the environment. See {@link Service.sources}. */
   sources?(environment: Environment, log?: Log): Environment;
-  /** It keeps its state in memory, so that it runs as one process only. */
+  /** It keeps its state in memory, so it runs as one process only. */
   readonly isSingle?: true;
-  /** Puts the service together and resolves when it listens. What it adds to `stack` is disposed of when it stops. */
+  /** Wires the service up. Resolves when it listens. What it adds to `stack` is disposed of when it stops. */
   build(parts: ServiceParts<S, Deps>): Promise<R>;
 }
 
-/** What `build` has to work with. */
+/** What `build` gets. */
 export interface ServiceParts<S extends Settings, Deps = object> {
   readonly config: Config<S>;
   readonly context: ServiceContext;
-  /** Clients of the services that it needs. */
+  /** Clients of the services that this one calls. */
   readonly deps: Deps;
   /** Disposed of in reverse order when the service stops, or when `build` throws. */
   readonly stack: AsyncDisposableStack;
-  /** Opens the service's own database, brings its schema up to date, and closes it when the service stops. */
+  /** Opens the service's own database and migrates it. It is closed when the service stops. */
   openDatabase<DB>(): Promise<Database<DB>>;
 }
 
-/** What a service gives once it runs, besides being disposable. */
+/** What `build` returns: a {@link Running} service without its disposal, which `stack` takes care of. */
 export type Started = Omit<Running, typeof Symbol.asyncDispose>;
 
-/** A service as a value. Nothing happens until it is started. */
+/** Makes a service. Nothing happens until it is started. */
 export function defineService<S extends Settings, Deps = object, R extends Started = Started>(
   options: ServiceOptions<S, Deps, R>,
 ): Service<S, Deps, R & Running> {
@@ -83,22 +83,22 @@ export function defineService<S extends Settings, Deps = object, R extends Start
   };
 }
 
-/** A service is a value: the same one is started by the command line, by `octavo up` and by tests. */
+/** A service as a value: `octavo serve`, `octavo up` and the tests start the same one. */
 export interface Service<S extends Settings = Settings, Deps = object, R extends Running = Running> {
   readonly name: string;
   /** One sentence for `--help` and for lists of what runs. */
   readonly summary: string;
   readonly settings: S;
   /**
-   * What its settings are read from, where that is more than the environment: a configuration file, or fall-backs. Throws
-   * as `readConfig` does; warnings go to the log.
+   * What its settings are read from, if not only from the environment: a configuration file, or fallbacks. Throws like
+   * `readConfig`; warnings go to the log.
    */
   sources?(environment: Environment, log?: Log): Environment;
-  /** It keeps its state in memory, so that it runs as one process only. */
+  /** It keeps its state in memory, so it runs as one process only. */
   readonly isSingle?: true;
-  /** Its database, so that it can be migrated, backed up and restored without serving; absent where it has none. */
+  /** Its database, so that it can be migrated, backed up and restored without serving; absent if it has none. */
   database?(config: Config<S>, context: ServiceContext): DatabaseOptions;
-  /** Resolves when the service listens. `deps` holds the clients of the services that it needs. */
+  /** Resolves when the service listens. `deps` holds clients of the services that it calls. */
   start(config: Config<S>, context: ServiceContext, deps: Deps): Promise<R>;
 }
 
@@ -113,7 +113,7 @@ export async function openServiceDatabase<DB, S extends Settings = Settings>(
   return openDatabase<DB>(database(config, context));
 }
 
-/** The settings of a service, from all that it reads them from. Throws as `readConfig` does. */
+/** The settings of a service, from all of its sources. Throws like `readConfig`. */
 export function configOf<S extends Settings>(
   service: Pick<Service<S, never>, 'settings' | 'sources'>,
   environment: Environment,
@@ -122,15 +122,15 @@ export function configOf<S extends Settings>(
   return readConfig(service.settings, service.sources?.(environment, log) ?? environment);
 }
 
-/** A started service. Disposing it stops it gracefully: no new work, in-flight work ends. */
+/** A started service. Disposing it stops it gracefully: it takes no new work, and work in flight ends. */
 export interface Running extends AsyncDisposable {
-  /** Where it listens, such as `http://127.0.0.1:3001`; absent for one that only works on a queue. */
+  /** Where it listens, such as `http://127.0.0.1:3001`; absent if it does not. */
   readonly url?: string;
-  /** Accounts for trying it out; absent in production. */
+  /** Demo accounts; absent in production. */
   readonly demoSignIns?: readonly DemoSignIn[];
 }
 
-/** An account with a known password, made at first start outside production. */
+/** An account with a known password, created at first start outside production. */
 export interface DemoSignIn {
   readonly username: string;
   readonly password: string;

@@ -177,7 +177,7 @@ class Thread {
   start(start: Start, signal?: AbortSignal, transfer?: readonly Transferable[]): Call {
     clearTimeout(this.#idleTimer);
     const id = ++this.#lastId;
-    // First, for it throws where the input cannot be cloned.
+    // Before the call is registered, because it throws where the input cannot be cloned.
     this.#worker.postMessage({ ...start, id } satisfies Request, transfer);
     const call = new Call(this, { id, kind: start.kind, signal });
     this.#calls.set(id, call);
@@ -315,7 +315,7 @@ class Call {
 
 function expectReply(): PromiseWithResolvers<Reply> {
   const expected = Promise.withResolvers<Reply>();
-  // It may fail while the consumer still works on the item before it; whoever awaits it sees the error.
+  // It may fail while the consumer still works on the item before it. The next await sees the error.
   expected.promise.catch(() => {});
   return expected;
 }

@@ -25,7 +25,7 @@ const authz: Provider<AuthServiceDefinition> = {
   load: async () => alone((await import('./authz/service.ts')).authz),
 };
 
-/** Every service of the suite: the only place that names them all. Its code is loaded when it is wanted. */
+/** Every service of the suite. This is the only place that names all of them. Code is loaded on demand. */
 export const topology: readonly Entry[] = [
   {
     name: 'portal',
@@ -92,13 +92,13 @@ export const topology: readonly Entry[] = [
   {
     name: 'passwordless-worker',
     folder: 'passwordless',
-    // Any free one, since several may run on a machine.
+    // Any free port, because several may run on one machine.
     alonePort: 0,
     load: async () => alone((await import('./passwordless/service.ts')).passwordlessWorker),
   },
 ];
 
-/** A service that needs no other. */
+/** A service that calls no other. */
 function alone<S extends Settings, R extends Running>(service: Service<S, object, R>): Loaded<R> {
   return {
     service,
@@ -112,7 +112,7 @@ export interface SeedOptions {
   readonly onProgress: (done: number) => void;
 }
 
-/** Demonstration data, by the service whose pages show it. */
+/** Demo data, by the service whose pages show it. */
 export const seeds: Readonly<
   Record<string, (environment: Environment, options: SeedOptions) => Promise<void>>
 > = {
@@ -128,7 +128,7 @@ export const seeds: Readonly<
   },
 };
 
-/** Starts the named services and what they need. */
+/** Starts the named services and those that they call. */
 export async function startSystem(names: readonly string[], options: SystemOptions): Promise<System> {
   const system = new System(topology, options);
   try {
@@ -140,7 +140,7 @@ export async function startSystem(names: readonly string[], options: SystemOptio
   }
 }
 
-/** The services themselves, in the order of the topology: those that are named, or all where none is. Throws for a name that none has. */
+/** The named services, or all if none is named, in the order of the topology. Throws for an unknown name. */
 export async function loadServices(names: readonly string[] = []): Promise<Service<Settings, never>[]> {
   const known = topology.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
@@ -149,20 +149,20 @@ export async function loadServices(names: readonly string[] = []): Promise<Servi
   return Promise.all(entries.map(async (entry) => (await entry.load()).service));
 }
 
-/** The names of `octavo up`: everything that people open. */
+/** The services that `octavo up` starts: those with pages or a public API. */
 export function upNames(): string[] {
   return topology.filter((entry) => entry.upPort !== undefined).map((entry) => entry.name);
 }
 
 /**
- * Ports by service name. One name takes PORT or its own default; several take their `octavo up` offsets from PORT.
+ * Ports by service name. A single service uses PORT or its default; several use their `octavo up` offsets from PORT.
  */
 export function portsFor(names: readonly string[], port: number | undefined): Record<string, number> {
   const entries = topology.filter((entry) => names.includes(entry.name));
   return Object.fromEntries(entries.map((entry) => [entry.name, portOf(entry, entries.length, port)]));
 }
 
-/** The settings that all services share, read from an environment. */
+/** Reads the settings that all services share. */
 export function readSuite(environment: Environment) {
   return readConfig(suiteSettings, environment);
 }
@@ -174,7 +174,7 @@ function portOf(entry: Entry, count: number, port: number | undefined): number {
   return entry.upPort - 3_000 + (port ?? 3_000);
 }
 
-/** Those that others need come first, so that they listen before they are called. */
+/** Services that others call come first, so that they listen before they are called. */
 function inOrder(names: readonly string[]): string[] {
   const wanted = new Set(names);
   const known = topology.map((entry) => entry.name);

@@ -30,29 +30,29 @@ export const suiteSettings = {
   }),
 } satisfies Settings;
 
-/** One line of the topology. */
+/** One service of the suite. */
 export interface Entry<R extends Running = Running> {
   readonly name: string;
-  /** Its folder in `services/`, where that is not its name. */
+  /** Its folder in `services/`, if it differs from the name. */
   readonly folder?: string;
-  /** Its port in `octavo up`; absent where it only answers other services. */
+  /** Its port in `octavo up`; absent if only other services call it. */
   readonly upPort?: number;
   /** Its port when served alone. */
   readonly alonePort: number;
-  /** A process holds the code of what it runs only. */
+  /** Loads its code, so that a process holds only the code it runs. */
   load(): Promise<Loaded<R>>;
 }
 
-/** A service that answers calls of others. */
+/** A service that other services call. */
 export type Provider<D extends ServiceDefinition> = Entry<Running & { readonly handlers: Handlers<D> }>;
 
 export interface Loaded<R extends Running = Running> {
   readonly service: Service<Settings, never>;
-  /** Starts it in a system, together with what it needs. */
+  /** Starts it in a system, with clients of the services that it calls. */
   start(system: System, context: ServiceContext): Promise<R>;
 }
 
-/** Where a running service can be opened. */
+/** The address of a running service. */
 export interface Address {
   readonly name: string;
   readonly summary: string;
@@ -61,10 +61,10 @@ export interface Address {
 
 export interface SystemOptions {
   readonly environment: Environment;
-  /** Port per service name; one that is missing is used in process only. */
+  /** Port by service name. A service without one is only called in process. */
   readonly ports?: Readonly<Record<string, number>>;
   readonly clock?: Clock;
-  /** Where to log; by default standard error at LOG_LEVEL. */
+  /** By default, logs go to standard error at LOG_LEVEL. */
   readonly log?: Log;
 }
 
@@ -73,7 +73,7 @@ interface Started {
   readonly running: Running;
 }
 
-/** Services running in this process, and the clients that join them. */
+/** The services running in this process, and the clients that connect them. */
 export class System implements AsyncDisposable {
   readonly environment: Environment;
   readonly #options: SystemOptions;
@@ -87,7 +87,7 @@ export class System implements AsyncDisposable {
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
   }
 
-  /** Starts a service once; a second call gives the same one. `metrics` joins an embedded one to its host's. */
+  /** Starts a service, or returns it if it is running. A service called in process uses the `metrics` of its caller. */
   async start(name: string, metrics = new Registry()): Promise<Running> {
     const known = this.#running.get(name);
     if (known) return (await known).running;
@@ -98,7 +98,7 @@ export class System implements AsyncDisposable {
     return (await started).running;
   }
 
-  /** A client of another service: over the network where its address is set, else in this process. */
+  /** A client of another service: over the network if the setting `address` is set, else in this process. */
   async client<D extends ServiceDefinition>(
     definition: D,
     provider: Provider<D>,
@@ -117,7 +117,7 @@ export class System implements AsyncDisposable {
     return localClient(definition, running.handlers, { log, metrics });
   }
 
-  /** What runs and can be opened, in the order of the topology. */
+  /** The running services that can be opened, in the order of the topology. */
   async addresses(): Promise<Address[]> {
     const started = await this.#started();
     return started.flatMap(({ service, running }) =>
@@ -131,7 +131,7 @@ export class System implements AsyncDisposable {
     return started.flatMap(({ running }) => running.demoSignIns ?? []);
   }
 
-  /** Stops in the reverse order of starting: whoever calls others goes before them. */
+  /** Stops in the reverse order of starting, so callers stop before the services that they call. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stack.disposeAsync();
   }
@@ -160,7 +160,7 @@ export function unknownService(name: string, known: readonly string[]): AppError
   return new AppError('invalid_input', `unknown service ${name}; known: ${known.join(', ')}`);
 }
 
-/** What a service is given besides its settings; makes its data folder. */
+/** What a service gets besides its settings. Creates the data folder. */
 export function contextFor(name: string, options: SystemOptions, metrics = new Registry()): ServiceContext {
   const config = readConfig(suiteSettings, options.environment);
   mkdirSync(config.OCTAVO_DATA, { recursive: true, mode: 0o700 });

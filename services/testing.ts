@@ -6,15 +6,15 @@ import { createInterface } from 'node:readline';
 import type { Environment } from '#kit/config.ts';
 import { silentLog } from '#kit/log.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import { testMode } from '#kit/testing/mode.ts';
 import { startSystem } from './index.ts';
 
-/** A running gateway with everything behind it, as the tests see it: an address. */
+/** A running gateway with its backends. Tests use its address. */
 export interface TestSystem extends AsyncDisposable {
   readonly url: string;
   /** Passwords of the demo accounts admin, editor and viewer. */
   readonly passwords: Readonly<Record<'admin' | 'editor' | 'viewer', string>>;
-  /** The processes behind it, by service; empty where all is one process. */
+  /** The processes, by service; empty if everything runs in this process. */
   readonly processes: Readonly<Record<string, ChildProcess>>;
 }
 
@@ -26,15 +26,16 @@ const passwords = {
 const startMs = 20_000;
 
 /**
- * Starts gateway, posts and authz as TEST_RPC says (`local`: in this process; `remote`: as three processes) on what
- * TEST_DATABASE says (`sqlite` or `postgres`). Call it at the top of a test file: the database is dropped after its tests.
+ * Starts gateway, posts and authz in the mode that `testMode` reads from the environment: in this process or as three
+ * processes, on SQLite or PostgreSQL. Call it at the top of a test file: the database is dropped after its tests.
  */
 export async function startTestSystem(settings: Environment = {}): Promise<TestSystem> {
+  const { databaseUrl = '', isRemote } = await testMode();
   const environment = {
     NODE_ENV: 'test',
     OCTAVO_DATA: testFolder('test'),
     LOG_LEVEL: 'error',
-    DATABASE_URL: process.env.TEST_DATABASE === 'postgres' ? await postgresUrl() : '',
+    DATABASE_URL: databaseUrl,
     DEMO_ADMIN_PASSWORD: passwords.admin,
     DEMO_EDITOR_PASSWORD: passwords.editor,
     DEMO_VIEWER_PASSWORD: passwords.viewer,
@@ -42,14 +43,13 @@ export async function startTestSystem(settings: Environment = {}): Promise<TestS
     ARGON2_PASSES: '1',
     ...settings,
   };
-  const started =
-    process.env.TEST_RPC === 'remote' ? await startProcesses(environment) : await startHere(environment);
+  const started = isRemote ? await startProcesses(environment) : await startHere(environment);
   return { ...started, passwords };
 }
 
 /**
- * Starts one service as a process of its own on a free port and gives it with its address once it is ready; of another
- * copy of the project where its root is given. It ends with this process at the latest.
+ * Starts one service as its own process on a free port, and returns it with its address once it is ready. `root` is the
+ * folder of another copy of the project. The process ends with this one at the latest.
  */
 export async function startProcess(
   name: string,
@@ -63,7 +63,7 @@ export async function startProcess(
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  endWithThis(child);
+  killAtExit(child);
   const lines = createInterface({ input: child.stdout });
   const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`)));
   ended.catch(() => {});
@@ -77,10 +77,10 @@ export async function startProcess(
 
 const children: ChildProcess[] = [];
 
-/** A child that a failed test leaves running keeps this process from nothing, and is killed when it ends. */
-function endWithThis(child: ChildProcess): void {
+/** A child that a failed test leaves running does not keep this process alive, and is killed when it exits. */
+function killAtExit(child: ChildProcess): void {
   child.unref();
-  // Before the folders are removed.
+  // First of the listeners: others remove the folders.
   if (children.length === 0) process.prependOnceListener('exit', killAll);
   children.push(child);
 }
@@ -89,7 +89,7 @@ function killAll(): void {
   for (const child of children) child.kill('SIGKILL');
 }
 
-/** Ends a process by a signal and waits until it is gone; throws where SIGTERM does not end it well. */
+/** Sends a process a signal and waits for its exit. Throws if it does not exit cleanly on SIGTERM. */
 export async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
@@ -129,10 +129,4 @@ async function startProcesses(environment: Environment): Promise<Started> {
       await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
     },
   };
-}
-
-async function postgresUrl(): Promise<string> {
-  const database = await testDatabaseUrl();
-  if (database.url === undefined) throw new Error(database.skip);
-  return database.url;
 }

@@ -29,7 +29,7 @@ suite('the end of an installation', () => {
     const bin = testFolder('bin');
     writeFileSync(join(bin, 'node'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
     const { stderr } = await prepare({ PATH: `${bin}${delimiter}${process.env.PATH}` });
-    assert.equal(stderr, 'octavo: nothing was compiled beforehand: it ended with 3\n');
+    assert.equal(stderr, 'octavo: the compile cache was not filled: the process exited with 3\n');
   });
 
   test('goes on where nothing can be written', async () => {

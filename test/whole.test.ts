@@ -14,7 +14,7 @@ const folder = testFolder('whole');
 const quick = { LOG_LEVEL: 'warn', ARGON2_MEMORY_KIB: '1024', ARGON2_PASSES: '1' };
 
 describe('octavo up', () => {
-  test('prints where everything is and how to sign in, and ends with 0 on SIGTERM', async () => {
+  test('prints addresses and demo sign-ins, and exits with 0 on SIGTERM', async () => {
     await using up = await Up.start(join(folder, 'up'));
     const portal = await fetch(up.addressOf('portal'));
     assert.equal(portal.status, 200);
@@ -26,7 +26,7 @@ describe('octavo up', () => {
     assert.equal(await up.stop(), 0);
   });
 
-  test('an address in use is said plainly', async () => {
+  test('reports an address that is in use', async () => {
     await using up = await Up.start(join(folder, 'first'));
     const { port } = new URL(up.addressOf('portal'));
     const second = await octavo(['up', '--port', port], { OCTAVO_DATA: join(folder, 'second') });
@@ -36,7 +36,7 @@ describe('octavo up', () => {
 });
 
 describe('the command line', () => {
-  test('every command explains itself', async () => {
+  test('every command has help', async () => {
     const whole = await octavo(['--help']);
     assert.equal(whole.code, 0);
     for (const name of Object.keys(commands)) {
@@ -47,7 +47,7 @@ describe('the command line', () => {
     }
   });
 
-  test('what it cannot do it refuses by name, with the status of a wrong call', async () => {
+  test('wrong arguments are named, with the exit code for usage errors', async () => {
     const refused = [
       [['nope'], /no command "nope"/],
       [['serve'], /name the services/],
@@ -68,7 +68,7 @@ describe('the command line', () => {
     );
   });
 
-  test('settings that cannot be used are refused by name before anything opens', async () => {
+  test('invalid settings are named before anything opens', async () => {
     const { code, stderr } = await octavo(['serve', 'gateway', '--port', '0'], {
       NODE_ENV: 'production',
       OCTAVO_DATA: join(folder, 'production'),
@@ -101,7 +101,7 @@ describe('the command line', () => {
   test('the shipped policies pass the shipped cases', async () => {
     const { code, stdout } = await octavo(['policy', 'test', 'services/authz/policies/cases.txt']);
     assert.equal(code, 0);
-    assert.match(stdout, /0 not; 0 combinations without a case/);
+    assert.match(stdout, /0 failed; 0 combinations have no case/);
   });
 });
 
@@ -131,6 +131,36 @@ describe('the data', () => {
   });
 });
 
+describe('gateway, posts and authz as three processes', () => {
+  test('share a folder of SQLite databases, and keep what they stored over a restart', async (t) => {
+    const environment = {
+      ...quick,
+      OCTAVO_DATA: join(folder, 'processes'),
+      DEMO_VIEWER_PASSWORD: 'viewer-of-the-tests',
+    };
+    const children: ChildProcess[] = [];
+    t.after(() => Promise.all(children.map((child) => stopProcess(child))));
+    const start = async (name: string, addresses: Record<string, string> = {}) => {
+      const { url, child } = await startProcess(name, { ...environment, ...addresses });
+      children.push(child);
+      return new URL(url);
+    };
+    const authz = await start('authz');
+    const posts = await start('posts');
+    const gateway = await start('gateway', { POSTSVC_ADDR: posts.host, AUTHSVC_ADDR: authz.host });
+    const seeded = await octavo(['seed', 'gateway', '--count', '300'], {
+      ...environment,
+      POSTSVC_ADDR: posts.host,
+    });
+    assert.equal(seeded.code, 0, seeded.stderr);
+    assert.equal(await totalPosts(gateway.origin), 300);
+    await stopProcess(children[1] as ChildProcess, 'SIGKILL');
+    const restarted = await start('posts');
+    const second = await start('gateway', { POSTSVC_ADDR: restarted.host, AUTHSVC_ADDR: authz.host });
+    assert.equal(await totalPosts(second.origin), 300);
+  });
+});
+
 describe('several workers behind one port', () => {
   test('share the work, and one that dies is replaced', async (t) => {
     const environment = {
@@ -150,7 +180,7 @@ describe('several workers behind one port', () => {
       signal: AbortSignal.timeout(10_000),
     });
     process.kill(first, 'SIGKILL');
-    assert.match(String(await replaced), /a worker ended with 1 and is replaced/);
+    assert.match(String(await replaced), /a worker exited with 1 and is replaced/);
     assert.equal(await totalPosts(url), 0);
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);

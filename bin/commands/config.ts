@@ -16,7 +16,7 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
-/** The settings of the suite and of each service, by section. */
+/** The settings that all services share and those of each service, by section. */
 export function settingsOf(services: readonly Service<Settings, never>[]): [string, Settings][] {
   return [
     ['every service', suiteSettings],
@@ -24,7 +24,7 @@ export function settingsOf(services: readonly Service<Settings, never>[]): [stri
   ];
 }
 
-/** What `.env.example` holds: every setting once, commented out, with its help. */
+/** The text of `.env.example`: every setting once, commented out, with its help. */
 export function example(sections: readonly [string, Settings][]): string {
   const seen = new Set<string>();
   return sections
@@ -44,9 +44,9 @@ function listing(
   return sections
     .map(([title, settings]) => {
       const service = services.find(({ name }) => name === title);
-      // Some read a file besides.
+      // Some services read a configuration file too.
       const environment = service?.sources?.(process.env) ?? process.env;
-      return `${title}\n${rows(settings, environment).join('\n') || '  (none of its own)'}\n`;
+      return `${title}\n${rows(settings, environment).join('\n') || '  (none)'}\n`;
     })
     .join('\n');
 }

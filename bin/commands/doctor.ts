@@ -9,7 +9,7 @@ import { databasesOf } from '../databases.ts';
 const nodeMajorMin = 26;
 const freeBytesMin = 1024 ** 3;
 
-/** Prints a line a check; 1 where any of them would keep the suite from working. */
+/** Prints one line per check. The exit code is 1 if any of them fails. */
 export async function run(): Promise<number> {
   const suite = readSuite(process.env);
   const checks: [string, () => Promise<string> | string][] = [
@@ -49,7 +49,7 @@ async function report(name: string, check: () => Promise<string> | string): Prom
 function checkRuntime(): string {
   const [major = 0] = process.versions.node.split('.').map(Number);
   if (major < nodeMajorMin)
-    throw new Error(`Node ${process.versions.node}; "npm run" and "npx octavo" use the right one`);
+    throw new Error(`Node ${process.versions.node}; "npm run" and "npx octavo" use the right version`);
   return `Node ${process.versions.node}`;
 }
 
@@ -68,7 +68,9 @@ function checkPort(host: string, port: number): Promise<string> {
   server.once('error', (error: NodeJS.ErrnoException) => {
     reject(
       new Error(
-        error.code === 'EADDRINUSE' ? `${port} is in use (by octavo itself, if it runs)` : error.message,
+        error.code === 'EADDRINUSE'
+          ? `${port} is in use (by octavo itself, if it is running)`
+          : error.message,
       ),
     );
   });

@@ -30,7 +30,7 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
-/** Takes the file apart and checks that each part has a database of its kind here, before anything is touched. */
+/** Unpacks the file and checks that each part has a database of its kind here, before anything is changed. */
 async function unpack(file: string, folder: string): Promise<{ options: DatabaseOptions; copy: string }[]> {
   const targets = [];
   try {
@@ -62,7 +62,7 @@ async function targetOf(part: string): Promise<DatabaseOptions> {
   return options;
 }
 
-/** A failing file fails the entries, too: `pipe` alone would leave them waiting. */
+/** An error of the file must end the entries too; `pipe` alone would leave them waiting. */
 function entriesOf(file: string): tar.Extract {
   const extract = tar.extract();
   pipeline(createReadStream(file), extract).catch((error: Error) => extract.destroy(error));

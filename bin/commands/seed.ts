@@ -18,7 +18,7 @@ export async function run(args: string[]): Promise<number> {
     if (!seed)
       throw new AppError(
         'invalid_input',
-        `no demonstration data for "${name}"; there is some for ${Object.keys(seeds)}`,
+        `there is no demo data for "${name}"; there is for ${Object.keys(seeds)}`,
       );
     await seed(process.env, { count, onProgress: (done) => show(name, done, count) });
     process.stdout.write(`${name}: ${count.toLocaleString('en')} loaded\n`);

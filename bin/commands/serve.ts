@@ -27,17 +27,17 @@ export async function run(args: string[]): Promise<number> {
   if (!Number.isInteger(workers) || workers < 1) {
     throw new AppError('invalid_input', '--workers must be a whole number from 1');
   }
-  if (workers > 1) await refuseSeveral(names);
+  if (workers > 1) await rejectWorkers(names);
   const ports = portsFor(names, readSuite(environment).PORT);
   if (workers > 1 && cluster.isPrimary) return supervise(workers);
   return serve(names, environment, ports);
 }
 
-async function refuseSeveral(names: readonly string[]): Promise<void> {
+async function rejectWorkers(names: readonly string[]): Promise<void> {
   const services = await loadServices(names);
   const single = services.find((service) => service.isSingle);
   if (!single) return;
-  throw new AppError('invalid_input', `${single.name} keeps its state in memory and runs as one worker`);
+  throw new AppError('invalid_input', `${single.name} keeps its state in memory, so it runs as one worker`);
 }
 
 async function serve(
@@ -49,15 +49,15 @@ async function serve(
   {
     await using system = await startSystem(names, { environment, ports });
     const addresses = await system.addresses();
-    tell(addresses.map(({ name, url }) => `${name.padEnd(12)} ${url}\n`).join(''));
+    announce(addresses.map(({ name, url }) => `${name.padEnd(12)} ${url}\n`).join(''));
     await stopped;
   }
   cluster.worker?.disconnect();
   return 0;
 }
 
-/** A worker tells its supervisor, which speaks for all. */
-function tell(lines: string): void {
+/** A worker sends the lines to its supervisor, which prints them once for all. */
+function announce(lines: string): void {
   if (cluster.isWorker) process.send?.(lines);
   else process.stdout.write(lines);
 }

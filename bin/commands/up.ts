@@ -33,6 +33,12 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
+const permissions: Readonly<Record<string, string>> = {
+  admin: 'full access',
+  editor: 'reads and writes',
+  viewer: 'reads',
+};
+
 function banner(
   addresses: readonly { name: string; summary: string; url: string }[],
   signIns: readonly { username: string; password: string; role: string }[],
@@ -40,7 +46,7 @@ function banner(
   const services = table(addresses.map(({ name, url, summary }) => [name, url, summary]));
   if (signIns.length === 0) return services;
   const accounts = table(
-    signIns.map(({ username, password, role }) => [username, password, `may do what ${role} may`]),
+    signIns.map(({ username, password, role }) => [username, password, permissions[role] ?? role]),
   );
   return `${services}\n\nDemo sign-ins:\n${accounts}`;
 }

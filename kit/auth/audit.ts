@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Log } from '../log.ts';
 
-/** Whom and what an event is about. No address of e-mail, no secret. */
+/** What an event is about. Never e-mail addresses or secrets. */
 export interface AuditFacts {
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -12,13 +12,13 @@ export interface AuditFacts {
 export interface AuditTrailOptions<Event extends string> {
   readonly log: Log;
   readonly metrics: Registry;
-  /** The figure that counts events, by the label `event`. */
+  /** The name of the metric that counts events, with the label `event`. */
   readonly figure: string;
   /** Events that are logged as warnings. */
   readonly alarming: readonly Event[];
 }
 
-/** One line in the log and one count for each thing that an auditor asks about. */
+/** Records security events: a log line and a count for each. */
 export class AuditTrail<Event extends string> {
   readonly #log: Log;
   readonly #alarming: ReadonlySet<Event>;
@@ -29,7 +29,7 @@ export class AuditTrail<Event extends string> {
     this.#alarming = new Set(alarming);
     this.#events = new Counter({
       name: figure,
-      help: 'Sign-ins, refusals, revocations and the like.',
+      help: 'Security events such as sign-ins, failures and revocations.',
       labelNames: ['event'],
       registers: [metrics],
     });

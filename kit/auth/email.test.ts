@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { normalizeEmail } from './email.ts';
 
-test('an address has one spelling', () => {
+test('all spellings of an address are normalized', () => {
   assert.equal(normalizeEmail('  Alice.B+news@Example.COM '), 'alice.b+news@example.com');
   assert.equal(normalizeEmail('bob@bücher.example'), 'bob@xn--bcher-kva.example');
   assert.equal(normalizeEmail("o'neil@mail.example.org"), "o'neil@mail.example.org");
 });
 
-test('what is no address is refused', () => {
+test('invalid addresses are rejected', () => {
   const bad = [
     '',
     'alice',

@@ -3,16 +3,16 @@ import { domainToASCII } from 'node:url';
 const addressCharacters = 254;
 const localCharacters = 64;
 const localPart = /^[!#-'*+\-./0-9=?A-Z^-~]+$/;
-/** `domainToASCII` reads a URL's host: it would drop tabs and paths and decode percent signs without a word. */
+/** `domainToASCII` parses a URL's host: it would silently drop tabs and paths, and decode percent signs. */
 const domainCharacters = /^[a-zA-Z0-9.\-\u{80}-\u{10FFFF}]+$/u;
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * The one spelling of an e-mail address under which it is stored, compared and written to; undefined where it is none.
- * White space around it is dropped, both parts become lower case, the domain its ASCII form (IDNA); tags (`+x`) and dots stay.
- * The part before the `@` is 1 to 64 printable ASCII characters that need no quotes (RFC 5321 section 4.1.2, Dot-string), the domain has
- * at least one dot (RFC 1123 labels), the whole at most 254 characters. ASCII alone before the `@` leaves no look-alike that
- * lower-cases to another's address.
+ * Normalizes an e-mail address to the spelling in which it is stored, compared and sent to; undefined if it is not valid.
+ * White space around it is removed, both parts are lower-cased, and the domain is converted to ASCII (IDNA). Tags (`+x`) and dots stay.
+ * The part before the `@` is 1 to 64 printable ASCII characters without quotes (RFC 5321 section 4.1.2, Dot-string). The domain has
+ * at least one dot (RFC 1123 labels), and the address at most 254 characters. The local part is ASCII only, so no look-alike
+ * character lower-cases to the address of somebody else.
  */
 export function normalizeEmail(text: string): string | undefined {
   const parts = text.trim().split('@');
@@ -30,7 +30,7 @@ function isLocalPart(text: string): boolean {
   return !text.startsWith('.') && !text.endsWith('.') && !text.includes('..');
 }
 
-/** Numbers as the last label would be an IPv4 address, which `domainToASCII` gives back in one spelling. */
+/** A number as the last label would be an IPv4 address. */
 function isDomain(text: string): boolean {
   const labels = text.split('.');
   return labels.length >= 2 && labels.every((part) => label.test(part)) && !/^\d+$/.test(labels.at(-1) ?? '');

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { newId } from '../ids.ts';
 
-/** The claims of a verified token: the registered ones that every token of ours has, and the service's own. */
+/** The claims of a verified token: the registered ones that all our tokens have, and those of the service. */
 export interface JwtClaims {
   readonly iss: string;
   readonly aud: string | readonly string[];
@@ -16,44 +16,44 @@ export interface JwtClaims {
 }
 
 export interface JwtOptions {
-  /** The HMAC key, as bytes or as text in UTF-8; RFC 7518 section 3.2 wants at least 32 bytes. */
+  /** The HMAC key, as bytes or as UTF-8 text. RFC 7518 section 3.2 requires at least 32 bytes. */
   readonly secret: string | Buffer;
   readonly issuer: string;
   readonly audience: string;
   readonly clock: Clock;
-  /** The header's `typ`, such as `at+jwt`. When given, verification wants it too; by default `JWT`, not looked at. */
+  /** The header's `typ`, such as `at+jwt`. If given, verification requires it. By default it is `JWT` and not checked. */
   readonly type?: string;
-  /** Claims that verification wants with these values. */
+  /** Claims that verification requires, with their values. */
   readonly claims?: Readonly<Record<string, string>>;
-  /** Whether a token that is not for this use is told so though it has expired, too; by default expiry comes first. */
+  /** Checks the expiry last, so that an expired token for another use is INVALID_TOKEN. By default the expiry comes first. */
   readonly isExpiryLast?: boolean;
-  /** By how much the clocks of signer and verifier may differ; 5 by default. */
+  /** Tolerated clock difference between signer and verifier; 5 by default. */
   readonly leewaySeconds?: number;
-  /** How far `iat` may be in the future; the leeway by default. */
+  /** How far `iat` may be in the future; `leewaySeconds` by default. */
   readonly issuedAheadSeconds?: number;
-  /** The header's `kid`, which tells a verifier with several keys the one to use; see {@link readKeyId}. */
+  /** The header's `kid`, by which a verifier with several keys chooses one; see {@link readKeyId}. */
   readonly keyId?: string;
-  /** Verified tokens that are remembered until they expire; 0 by default. */
+  /** Verified tokens to cache until they expire; 0 by default. */
   readonly cacheSize?: number;
 }
 
-/** Signs and verifies compact JWTs (RFC 7519) with HS256 and nothing else. */
+/** Signs and verifies compact JWTs (RFC 7519) with HS256 only. */
 export interface Jwt {
   /** A token over the given claims and `iss`, `aud`, `iat`, `exp`, `jti` (random unless given). */
   sign(claims: { readonly sub: string; readonly [claim: string]: unknown }, lifetimeSeconds: number): string;
   /**
-   * The claims of a token that holds. Throws `unauthenticated` otherwise, with reason `TOKEN_EXPIRED` where only its
-   * time has passed, else `INVALID_TOKEN`.
+   * The claims of a valid token. Throws `unauthenticated` with reason `TOKEN_EXPIRED` if it is only expired, else with
+   * `INVALID_TOKEN`.
    */
   verify(token: string): JwtClaims;
 }
 
-/** Makes a {@link Jwt}. RFC 8725: algorithm, issuer, audience and type are pinned, `crit` is refused. */
+/** Makes a {@link Jwt}. Per RFC 8725, algorithm, issuer, audience and type are fixed, and `crit` is rejected. */
 export function createJwt(options: JwtOptions): Jwt {
   const { issuer, audience, clock, cacheSize = 0 } = options;
   const sign = createSigner(options);
   const check = createCheck(options);
-  const remembered = new Map<string, JwtClaims>();
+  const cached = new Map<string, JwtClaims>();
   return {
     sign(claims, lifetimeSeconds) {
       const iat = Math.floor(clock.now() / 1_000);
@@ -61,16 +61,16 @@ export function createJwt(options: JwtOptions): Jwt {
       return sign({ jti: newId(), ...claims, iss: issuer, aud: audience, iat, exp });
     },
     verify(token) {
-      const known = remembered.get(token);
+      const known = cached.get(token);
       if (known && known.exp * 1_000 > clock.now()) return known;
       const claims = check(token);
-      if (cacheSize > 0) remember(remembered, token, claims, cacheSize);
+      if (cacheSize > 0) cache(cached, token, claims, cacheSize);
       return claims;
     },
   };
 }
 
-/** The `kid` in the header of a token that is not verified yet; undefined where there is none that is text. */
+/** The `kid` in the header of an unverified token; undefined if there is none, or it is not text. */
 export function readKeyId(token: string): string | undefined {
   try {
     const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString());
@@ -80,7 +80,7 @@ export function readKeyId(token: string): string | undefined {
   }
 }
 
-/** RFC 7515 section 7.1. The header is always the same, so that a token costs one HMAC with a key that is made ready once. */
+/** RFC 7515 section 7.1. The header never changes, so each token costs one HMAC with a prepared key. */
 function createSigner({ secret, type: typ = 'JWT', keyId: kid }: JwtOptions): (claims: object) => string {
   const key = typeof secret === 'string' ? createSecretKey(secret, 'utf8') : createSecretKey(secret);
   const header = encode({ alg: 'HS256', typ, kid });
@@ -94,10 +94,10 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** Everything is checked here but the signature and the JSON, so that the order is ours: signature, expiry, the rest. */
+/** `fast-jwt` checks the signature and parses the JSON. Everything else is checked here, in this order: expiry, then the rest. */
 function createCheck(options: JwtOptions): (token: string) => JwtClaims {
   const { secret: key, issuer, audience, clock, type, leewaySeconds = 5, isExpiryLast = false } = options;
-  const wanted = Object.entries(options.claims ?? {});
+  const requiredClaims = Object.entries(options.claims ?? {});
   const { issuedAheadSeconds = leewaySeconds } = options;
   const decode = createVerifier({
     key,
@@ -118,7 +118,7 @@ function createCheck(options: JwtOptions): (token: string) => JwtClaims {
     if (nbf !== undefined && (!isSeconds(nbf) || nbf > nowSeconds + leewaySeconds)) throw invalid();
     if (iss !== issuer || !isFor(audience, aud) || typeof sub !== 'string') throw invalid();
     if ('crit' in header || (type !== undefined && !isType(type, header.typ))) throw invalid();
-    if (wanted.some(([name, value]) => payload[name] !== value)) throw invalid();
+    if (requiredClaims.some(([name, value]) => payload[name] !== value)) throw invalid();
     if (isExpired) throw expired();
     return payload as JwtClaims;
   };
@@ -129,7 +129,7 @@ interface Decoded {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-// 32 bytes are 43 characters, of which the last carries two spare bits: any but zero would be a second spelling.
+// 32 bytes are 43 characters, and the last has two spare bits. They must be zero, or a token would have several spellings.
 const canonicalSignature = /\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 function decoded(decode: (token: string) => Decoded, token: string): Decoded {
@@ -152,7 +152,7 @@ function isType(type: string, claim: unknown): boolean {
   return typeof claim === 'string' && claim.toLowerCase().replace(/^application\//, '') === type;
 }
 
-function remember(tokens: Map<string, JwtClaims>, token: string, claims: JwtClaims, size: number): void {
+function cache(tokens: Map<string, JwtClaims>, token: string, claims: JwtClaims, size: number): void {
   if (tokens.size >= size) tokens.delete(tokens.keys().next().value as string);
   tokens.set(token, claims);
 }

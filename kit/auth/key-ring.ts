@@ -3,22 +3,22 @@ import type { Clock } from '../clock.ts';
 import { createJwt, type Jwt, type JwtClaims, type JwtOptions, readKeyId } from './jwt.ts';
 
 export interface KeyRingOptions extends Pick<JwtOptions, 'claims' | 'isExpiryLast'> {
-  /** The key that signs; see `JwtOptions.secret`. */
+  /** The key for signing; see `JwtOptions.secret`. */
   readonly secret: string | Buffer;
-  /** The former key, whose tokens still hold. */
+  /** The previous key, whose tokens are still valid. */
   readonly previousSecret?: string | Buffer | undefined;
   readonly issuer: string;
   readonly audience: string;
   readonly clock: Clock;
-  /** The header's `typ`, such as `at+jwt`, which is asked for too. */
+  /** The header's `typ`, such as `at+jwt`, which verification requires. */
   readonly type: string;
-  /** Verified tokens that are remembered until they expire; 0 by default. */
+  /** Verified tokens to cache until they expire; 0 by default. */
   readonly cacheSize?: number;
 }
 
 /**
- * The key that signs tokens and, after a change, the one before it, which still verifies what names it by `kid`: the first
- * 8 hex digits of the key's SHA-256. One process signs and verifies, so `exp` has no leeway; `iat` may be 60 s ahead.
+ * Signs tokens with the current key, and verifies them with the current or the previous one. The `kid` in a token names its key: the
+ * first 8 hex digits of the key's SHA-256. One process signs and verifies, so `exp` has no leeway; `iat` may be 60 s ahead.
  */
 export class KeyRing implements Jwt {
   readonly #current: Jwt;
@@ -35,8 +35,8 @@ export class KeyRing implements Jwt {
   sign: Jwt['sign'] = (claims, lifetimeSeconds) => this.#current.sign(claims, lifetimeSeconds);
 
   verify(token: string): JwtClaims {
-    const isFormer = this.#previous !== undefined && readKeyId(token) === this.#previous.keyId;
-    return (isFormer && this.#previous ? this.#previous.jwt : this.#current).verify(token);
+    const isPrevious = this.#previous !== undefined && readKeyId(token) === this.#previous.keyId;
+    return (isPrevious && this.#previous ? this.#previous.jwt : this.#current).verify(token);
   }
 }
 

@@ -17,7 +17,7 @@ test('hashes with the cost and the salt of OWASP, a different text each time', a
   assert.deepEqual(passwordCost(readConfig(passwordSettings, {})), owaspCost);
 });
 
-test('accepts the right password and refuses others', async () => {
+test('accepts the right password and rejects others', async () => {
   const passwords = new Passwords({ cost: light });
   const hashed = await passwords.hash('correct horse');
   assert.equal(await passwords.verify(hashed, 'correct horse'), true);
@@ -37,14 +37,14 @@ test('verifies a hash that another implementation made', async () => {
   assert.equal(passwords.needsRehash(reference), true);
 });
 
-test('says when a hash is to be made anew', async () => {
+test('needsRehash tells whether a hash has another cost', async () => {
   const hashed = await new Passwords({ cost: light }).hash('correct horse');
   assert.equal(new Passwords({ cost: light }).needsRehash(hashed), false);
   assert.equal(new Passwords({ cost: { ...light, passes: 2 } }).needsRehash(hashed), true);
   assert.equal(new Passwords().needsRehash(hashed), true);
 });
 
-test('an unknown account costs as much as a wrong password', async () => {
+test('an unknown account takes as long as a wrong password', async () => {
   const passwords = new Passwords({ cost: { memoryKib: 8_192, passes: 2, lanes: 1 } });
   const hashed = await passwords.hash('correct horse');
   assert.equal(await passwords.verify(undefined, 'correct horse'), false);
@@ -52,12 +52,12 @@ test('an unknown account costs as much as a wrong password', async () => {
   assert.ok(unknown > known / 2 && unknown < known * 2, `known ${known} ms, unknown ${unknown} ms`);
 });
 
-test('refuses a text that is no hash', async () => {
+test('rejects text that is not a hash', async () => {
   const passwords = new Passwords({ cost: light });
   await assert.rejects(passwords.verify('correct horse', 'correct horse'));
 });
 
-test('runs a bounded number at once, lets a bounded number wait, and refuses the rest', async () => {
+test('limits how many run and wait, and rejects the rest', async () => {
   const passwords = new Passwords({ cost: light });
   let running = 0;
   let most = 0;
@@ -78,7 +78,7 @@ test('runs a bounded number at once, lets a bounded number wait, and refuses the
   assert.equal(await passwords.verify(await passwords.hash('again'), 'again'), true);
 });
 
-test('the event loop goes on while passwords are hashed', async () => {
+test('the event loop is not blocked while passwords are hashed', async () => {
   const passwords = new Passwords();
   let turns = 0;
   const timer = setInterval(() => turns++, 1);

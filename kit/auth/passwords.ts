@@ -1,9 +1,10 @@
+import { createHmac } from 'node:crypto';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { ConcurrencyLimiter, type ConcurrencyLimits } from '../concurrency-limiter.ts';
 import { type Config, integer, type Settings } from '../config.ts';
 import { randomBytes } from '../random.ts';
 
-/** What one hash costs: argon2id parameters of RFC 9106 section 3.1. */
+/** The cost of one hash: argon2id parameters of RFC 9106 section 3.1. */
 export interface PasswordCost {
   /** m, memory in KiB. */
   readonly memoryKib: number;
@@ -13,10 +14,10 @@ export interface PasswordCost {
   readonly lanes: number;
 }
 
-/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, 2 passes, 1 lane; some 10 ms. */
+/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, 2 passes, 1 lane; about 10 ms. */
 export const owaspCost: PasswordCost = { memoryKib: 19_456, passes: 2, lanes: 1 };
 
-/** The cost as settings; lower ones are for tests. */
+/** Settings for the cost. Lower values are for tests. */
 export const passwordSettings = {
   ARGON2_MEMORY_KIB: integer({
     default: owaspCost.memoryKib,
@@ -27,32 +28,37 @@ export const passwordSettings = {
   ARGON2_PASSES: integer({ default: owaspCost.passes, min: 1, max: 100, help: 'Passes of a password hash' }),
 } satisfies Settings;
 
-/** The cost that {@link passwordSettings} ask for. */
+/** The cost given by {@link passwordSettings}. */
 export function passwordCost(config: Config<typeof passwordSettings>): PasswordCost {
   return { memoryKib: config.ARGON2_MEMORY_KIB, passes: config.ARGON2_PASSES, lanes: owaspCost.lanes };
 }
 
-/** What hashes cost ({@link owaspCost} by default), and how many run and wait. */
+/** How many hashes run at once (4 by default) and wait (64 by default), and how they are made. */
 export interface PasswordsOptions extends Partial<ConcurrencyLimits> {
+  /** {@link owaspCost} by default. */
   readonly cost?: PasswordCost;
+  /** Mixed into each password by HMAC-SHA-256 before hashing. Hashes made with another pepper never match. */
+  readonly pepper?: string | undefined;
 }
 
-/** Hashing and verifying inside a turn that is already held. */
+/** Hashes and verifies inside a slot that {@link Passwords.inTurn} holds. */
 export type Hasher = Pick<Passwords, 'hash' | 'verify'>;
 
 /**
- * Hashes and verifies passwords with argon2id, off the event loop. At most 4 hashes run at once and 64 wait (76 MiB);
- * beyond that every method throws `unavailable`, retry after 1 s. Passwords are taken in Unicode normalisation form C
- * (RFC 8265 section 4.2.2), so that it does not matter which keyboard composed an accent.
+ * Hashes and verifies passwords with argon2id, off the event loop. At most 4 hashes run at once (76 MiB) and 64 wait.
+ * Beyond that, every method throws `unavailable` with a retry after 1 s. Passwords are normalized to Unicode form C
+ * (RFC 8265 section 4.2.2), so it does not matter which keyboard composed an accent.
  */
 export class Passwords {
   readonly #cost: PasswordCost;
   readonly #limiter: ConcurrencyLimiter;
+  readonly #pepper: string | undefined;
   readonly #nobody: string;
 
   constructor(options: PasswordsOptions = {}) {
     const { cost = owaspCost, running = 4, waiting = 64 } = options;
     this.#cost = cost;
+    this.#pepper = options.pepper;
     this.#limiter = new ConcurrencyLimiter({ running, waiting });
     this.#nobody = phc(cost, randomBytes(saltBytes), randomBytes(tagBytes));
   }
@@ -63,19 +69,19 @@ export class Passwords {
   }
 
   /**
-   * Whether the password is the one that was hashed. Without a hash (no such account) it takes the same time and is
-   * false. Throws where the text is no PHC string.
+   * Whether the password is the one that was hashed. Without a hash (no such account) it takes the same time and gives
+   * false. Throws if the hash is not a PHC string.
    */
   verify(hashed: string | undefined, password: string): Promise<boolean> {
     return this.inTurn((hasher) => hasher.verify(hashed, password));
   }
 
-  /** Runs work within one turn; for an attempt that counts, looks up and verifies only once it is admitted. */
+  /** Runs work while holding one slot, for an attempt that counts, looks up and verifies only once it is admitted. */
   inTurn<T>(work: (hasher: Hasher) => Promise<T>): Promise<T> {
     return this.#limiter.run(() => work(this.#hasher));
   }
 
-  /** Whether a hash was made with another cost than today's, and is to be made anew at the next sign-in. */
+  /** Whether a hash was made with another cost, so that the next sign-in should replace it. */
   needsRehash(hashed: string): boolean {
     const { memoryCost, timeCost, parallelism, outputLen, saltLen } = parseOptions(hashed);
     const { memoryKib, passes, lanes } = this.#cost;
@@ -91,23 +97,25 @@ export class Passwords {
 
   readonly #hasher: Hasher = {
     hash: (password) =>
-      hash(bytesOf(password), {
+      hash(this.#bytesOf(password), {
         memoryCost: this.#cost.memoryKib,
         timeCost: this.#cost.passes,
         parallelism: this.#cost.lanes,
         outputLen: tagBytes,
         salt: randomBytes(saltBytes),
       }),
-    verify: (hashed = this.#nobody, password) => verify(hashed, bytesOf(password)),
+    verify: (hashed = this.#nobody, password) => verify(hashed, this.#bytesOf(password)),
   };
+
+  #bytesOf(password: string): Buffer {
+    const text = password.normalize('NFC');
+    if (this.#pepper === undefined) return Buffer.from(text, 'utf8');
+    return Buffer.from(createHmac('sha256', this.#pepper).update(text).digest('base64'));
+  }
 }
 
 const saltBytes = 16;
 const tagBytes = 32;
-
-function bytesOf(password: string): Buffer {
-  return Buffer.from(password.normalize('NFC'), 'utf8');
-}
 
 /** PHC string format; base64 without padding. */
 function phc(cost: PasswordCost, salt: Buffer, tag: Buffer): string {

@@ -26,7 +26,7 @@ describe('a rate limiter', () => {
     );
   });
 
-  test('a refused client may go on exactly when its oldest request leaves the window', () => {
+  test('a rejected client is admitted exactly when its oldest request leaves the window', () => {
     const limiter = new RateLimiter({ requestsMax: 2, windowMs, keysMax: 10 });
     limiter.take('alice', 0);
     limiter.take('alice', 300);
@@ -35,7 +35,7 @@ describe('a rate limiter', () => {
     assert.equal(limiter.take('alice', 1_001).isAllowed, false);
   });
 
-  test('a look counts for nothing, and what is given back counts no longer', () => {
+  test('look does not count, and giveBack undoes a count', () => {
     const limiter = new RateLimiter({ requestsMax: 2, windowMs: 1_000, keysMax: 10 });
     for (let look = 0; look < 5; look++)
       assert.deepEqual(limiter.look('a', 0), { isAllowed: true, remaining: 2, resetSeconds: 1 });
@@ -52,7 +52,7 @@ describe('a rate limiter', () => {
     assert.equal(limiter.size, 0);
   });
 
-  test('of more clients than it remembers, the one that was quiet longest is forgotten', () => {
+  test('beyond the limit of keys, the one idle longest is dropped', () => {
     const keysMax = 100_000;
     const limiter = new RateLimiter({ requestsMax: 2, windowMs, keysMax });
     for (let client = 0; client < keysMax; client++) limiter.take(`client ${client}`, 0);
@@ -64,7 +64,7 @@ describe('a rate limiter', () => {
     assert.equal(limiter.size, keysMax);
   });
 
-  test('what has left the window is swept', () => {
+  test('sweep removes keys without a request in the window', () => {
     const limiter = new RateLimiter({ requestsMax: 2, windowMs, keysMax: 10 });
     limiter.take('alice', 0);
     limiter.take('bob', 500);

@@ -1,26 +1,26 @@
 export interface RateLimiterOptions {
-  /** Requests that a key may make within any span of the window's length. */
+  /** Requests that a key may make within any span of `windowMs`. */
   readonly requestsMax: number;
   readonly windowMs: number;
-  /** Keys that are remembered; the one that was quiet longest gives way. */
+  /** Keys to remember. Beyond that, the key that was idle longest is dropped. */
   readonly keysMax: number;
 }
 
 export interface RateVerdict {
   readonly isAllowed: boolean;
-  /** Requests that may follow at once. */
+  /** Requests that the key may still make now. */
   readonly remaining: number;
-  /** Until the oldest request that counts leaves the window. */
+  /** Time until the oldest counted request leaves the window. */
   readonly resetSeconds: number;
 }
 
-/** A sliding log: the time of each admitted request is kept until it leaves the window. Refused ones are not counted. */
+/** Limits requests by a sliding log: it keeps the time of each admitted request until it leaves the window. Rejected requests do not count. */
 export class RateLimiter {
   readonly requestsMax: number;
   readonly windowMs: number;
   readonly #keysMax: number;
   readonly #timesMax: number;
-  /** Times of each key, oldest first; keys stand in the order of their last request. */
+  /** Times by key, oldest first. Keys are in the order of their last request. */
   readonly #timesByKey = new Map<string, number[]>();
   #times = 0;
 
@@ -28,7 +28,7 @@ export class RateLimiter {
     this.requestsMax = requestsMax;
     this.windowMs = windowMs;
     this.#keysMax = keysMax;
-    // A limit far above the usual one must not cost memory far above the usual either.
+    // Bounds the memory for limits far above the usual one.
     this.#timesMax = keysMax * 20;
   }
 
@@ -36,7 +36,7 @@ export class RateLimiter {
     return this.#timesByKey.size;
   }
 
-  /** Admits a request and counts it, or refuses it. */
+  /** Admits and counts a request, or rejects it. */
   take(key: string, nowMs: number): RateVerdict {
     const times = this.#timesOf(key, nowMs);
     const isAllowed = times.length < this.requestsMax;
@@ -50,13 +50,13 @@ export class RateLimiter {
     return this.#verdict(isAllowed, times, nowMs);
   }
 
-  /** Whether a request would be admitted now; it is not counted. */
+  /** Whether a request would be admitted now, without counting it. */
   look(key: string, nowMs: number): RateVerdict {
     const times = this.#timesOf(key, nowMs);
     return this.#verdict(times.length < this.requestsMax, times, nowMs);
   }
 
-  /** Counts a request that was admitted at a time no longer. */
+  /** Undoes the count of a request that was admitted at a time. */
   giveBack(key: string, timeMs: number): void {
     const times = this.#timesByKey.get(key) ?? [];
     const index = times.lastIndexOf(timeMs);
@@ -66,7 +66,7 @@ export class RateLimiter {
     if (times.length === 0) this.#timesByKey.delete(key);
   }
 
-  /** Forgets keys without a request in the window. */
+  /** Removes keys without a request in the window. */
   sweep(nowMs: number): void {
     for (const [key, times] of this.#timesByKey) {
       if (!this.#isExpired(times.at(-1) ?? 0, nowMs)) return;

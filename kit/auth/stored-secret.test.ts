@@ -7,7 +7,7 @@ import { storedSecret } from './stored-secret.ts';
 
 const folder = testFolder('stored-secret');
 
-test('a secret is made once, for everybody who starts at once, and only its owner may read it', async () => {
+test('a secret is created once, also by processes that start at once, and only its owner can read it', async () => {
   const file = join(folder, 'shared');
   const secrets = await Promise.all(Array.from({ length: 20 }, () => storedSecret(file)));
   assert.equal(new Set(secrets).size, 1);
@@ -17,16 +17,16 @@ test('a secret is made once, for everybody who starts at once, and only its owne
   assert.deepEqual(await readdir(folder), ['shared']);
 });
 
-test('two files hold two secrets', async () => {
+test('two files have different secrets', async () => {
   assert.notEqual(await storedSecret(join(folder, 'one')), await storedSecret(join(folder, 'other')));
 });
 
-test('a secret that somebody put there is taken', async () => {
+test('an existing secret is used', async () => {
   const file = join(folder, 'given');
   await writeFile(file, 'of my own making\n');
   assert.equal(await storedSecret(file), 'of my own making');
 });
 
-test('a folder that is not there is an error', async () => {
+test('a missing folder is an error', async () => {
   await assert.rejects(storedSecret(join(folder, 'nowhere', 'secret')), { code: 'ENOENT' });
 });

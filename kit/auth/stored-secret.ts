@@ -2,8 +2,8 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { newId, newSecret } from '../ids.ts';
 
 /**
- * A secret that is made at first use and kept in a file that only its owner may read (mode 0600): 32 random bytes in
- * base64url, or what `make` gives. Of several processes that start at once, all get the secret of the first.
+ * A secret that is created at first use and stored in a file that only its owner can read (mode 0600): 32 random bytes in
+ * base64url, or the result of `make`. If several processes start at once, all get the secret of the first.
  */
 export async function storedSecret(
   file: string,
@@ -21,7 +21,7 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-/** Written aside and then linked, so that nobody reads half of it and nobody overwrites another's. */
+/** Writes a temporary file and links it, so that nobody reads half of it or overwrites another one. */
 async function keep(file: string, secret: string): Promise<string> {
   const draft = `${file}.${newId()}`;
   await writeFile(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });

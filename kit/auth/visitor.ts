@@ -1,7 +1,7 @@
-/** Where a request came from, as a list of sessions shows it to their owner. */
+/** Where a request came from, as a list of sessions shows it to its owner. */
 export interface Visitor {
-  /** The address of the client. */
+  /** The IP address of the client. */
   readonly address: string;
-  /** What its program calls itself, at most 160 characters. */
+  /** The `User-Agent` header, at most 160 characters. */
   readonly userAgent: string;
 }

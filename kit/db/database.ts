@@ -8,14 +8,14 @@ export interface DatabaseOptions {
   readonly name: string;
   /** `postgres://…`; without it SQLite. */
   readonly url: string | undefined;
-  /** Where SQLite keeps its file; made if missing. */
+  /** Where SQLite keeps its file; created if missing. */
   readonly folder: string;
   /** What the SQLite file is called; `<name>.sqlite` by default. */
   readonly fileName?: string;
   /** The folder of migrations: `new URL('./migrations/', import.meta.url)`. */
   readonly migrations: URL;
   readonly log: Log;
-  /** Gets the figures of the writer. */
+  /** Gets the metrics of the writer. */
   readonly metrics?: Registry;
 }
 
@@ -25,11 +25,9 @@ export interface StreamOptions {
 }
 
 export interface WriteOptions {
-  /** A long transaction that shall share its commit with no other. */
+  /** A long transaction, which must not share its commit with others. */
   readonly alone?: boolean;
-  /**
-   * It may be lost where the power fails right after it, as a whole: for what is merely done again then. It does not wait for the disk.
-   */
+  /** It does not wait for the disk, and is lost as a whole if the power fails right after it: for work that is then done again. */
   readonly mayBeLost?: boolean;
 }
 
@@ -42,19 +40,16 @@ export interface Database<DB> extends Session<DB>, AsyncDisposable {
   read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects.
-   * `work` may run more than once (a conflict of transactions, a neighbour's fault), so it must only touch the session.
+   * `work` may run more than once (after a conflict of transactions, or when a neighbor failed the commit), so it must only touch the session.
    * On SQLite writes run one after another, and those that wait share a commit.
    */
   write<T>(work: (session: WriteSession<DB>) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
-   * The rows in batches, from one snapshot taken at the first batch, on a connection of its own that is given back when
-   * the consumer stops or `signal` aborts. It holds one batch and gives way to other work between batches.
+   * The rows in batches, from one snapshot taken at the first batch, off the event loop (SQLite: a worker thread) and on a
+   * connection of its own that is given back when the consumer stops or `signal` aborts. It reads one batch ahead. A consumer that
+   * does not ask for the next batch within two minutes loses the snapshot: the stream throws `unavailable`.
    */
   stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncIterable<R[]>;
-  /** A read that computes for long, off the event loop (SQLite: a worker thread). */
-  offload<P, R>(statement: Statement<P, R>, params: P, options?: { signal?: AbortSignal }): Promise<R[]>;
-  /** Resolves when the database answers; `unavailable` else. */
+  /** Resolves when the database answers; otherwise throws `unavailable`. */
   ping(): Promise<void>;
-  /** Writes a consistent copy to a new file while serving. `restore` reads it. */
-  backup(file: string): Promise<void>;
 }

@@ -7,14 +7,14 @@ export function uniqueConflict(columns: readonly string[], cause: unknown): AppE
   return new AppError('conflict', `${what} is already taken`, { fields, cause });
 }
 
-/** A `conflict` for a row that refers to nothing, or that others still refer to. */
+/** A `conflict` for a row that refers to a missing row, or that other rows still refer to. */
 export function referenceConflict(cause: unknown): AppError {
   return new AppError('conflict', 'this refers to something that does not exist, or is still in use', {
     cause,
   });
 }
 
-/** An `unavailable` that asks to come back in a second. */
+/** An `unavailable` that asks the caller to try again in a second. */
 export function databaseUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'the database cannot be used at the moment', {
     retryAfterSeconds: 1,
@@ -22,31 +22,19 @@ export function databaseUnavailable(cause: unknown): AppError {
   });
 }
 
-/** What restoring over rows throws, unless that is wanted. */
+/** The error of restoring over rows without `overwrite`. */
 export function notEmpty(target: string): AppError {
   return new AppError('conflict', `${target} is not empty: restoring would replace what it holds`);
 }
 
-/** What restoring from another file throws. */
+/** The error of restoring from a file that is something else or not whole. */
 export function notABackup(file: string, cause?: unknown): AppError {
   return new AppError('invalid_input', `${file} is not a whole backup of this kind of database`, { cause });
 }
 
-/** What using the outer database inside one of its own `write`s throws. */
+/** The error of using a database inside one of its own `write`s. */
 export function outerHandleError(): Error {
   return new Error(
     'inside database.write use the session it gives: the database itself would not see its changes',
   );
-}
-
-/** Passes the values on, and what goes wrong as `translate` makes it. */
-export async function* translatingErrors<T>(
-  source: AsyncIterable<T>,
-  translate: (error: unknown) => unknown,
-): AsyncGenerator<T> {
-  try {
-    yield* source;
-  } catch (error) {
-    throw translate(error);
-  }
 }

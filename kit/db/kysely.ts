@@ -15,14 +15,14 @@ import {
 } from 'kysely';
 import type { Dialect, Runner } from './session.ts';
 
-/** A Kysely whose queries go to `runner`. Its own transactions and streams are refused: `write`, `read` and `stream` are for that. */
+/** A Kysely whose queries go to `runner`. It refuses Kysely's transactions and streams: use `write`, `read` and `stream`. */
 export function kyselyOver<DB>(dialect: Dialect, runner: Runner): Kysely<DB> {
-  return new Kysely<DB>({ dialect: kyselyDialect(dialect, () => new RunnerDriver(runner)) });
+  return new Kysely<DB>({ dialect: { ...dialects[dialect], createDriver: () => new RunnerDriver(runner) } });
 }
 
 /** A Kysely that only compiles. */
 export function compilingKysely<DB>(dialect: Dialect): Kysely<DB> {
-  return new Kysely<DB>({ dialect: kyselyDialect(dialect, () => new DummyDriver()) });
+  return new Kysely<DB>({ dialect: { ...dialects[dialect], createDriver: () => new DummyDriver() } });
 }
 
 /** Whether a query may change something. Raw SQL counts as reading when it starts like a read. */
@@ -31,21 +31,31 @@ export function isWrite({ query, sql }: CompiledQuery): boolean {
   return query.kind !== 'RawNode' || !/^\s*(?:select|values|with|explain|pragma|show)\b/i.test(sql);
 }
 
-function kyselyDialect(dialect: Dialect, createDriver: () => Driver): KyselyDialect {
-  if (dialect === 'sqlite') {
-    return {
-      createDriver,
-      createAdapter: () => new SqliteAdapter(),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-    };
-  }
-  return {
-    createDriver,
-    createAdapter: () => new PostgresAdapter(),
+const dialects: Readonly<Record<Dialect, Omit<KyselyDialect, 'createDriver'>>> = {
+  sqlite: {
+    createAdapter: () => new RunnerSqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  },
+  postgres: {
+    createAdapter: () => new RunnerPostgresAdapter(),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
-  };
+  },
+};
+
+/** Kysely's own adapter lets queries wait for one another; the runner orders them where that is necessary. */
+class RunnerSqliteAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/** Migrations run inside a transaction of ours, which holds the lock; as on SQLite, where Kysely takes none. */
+class RunnerPostgresAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+
+  override async releaseMigrationLock(): Promise<void> {}
 }
 
 class RunnerDriver implements Driver {

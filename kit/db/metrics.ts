@@ -1,41 +1,26 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What the writer tells of itself. */
+/** What the writer reports. */
 export interface WriteMetrics {
   queued(writes: number): void;
   committed(writes: number, durationMs: number): void;
 }
 
-/** Figures of one database's writer in `registry`, labelled with its name; several databases may share the registry. */
+/** Metrics of one database's writer in `registry`, labeled with its name; several databases may share the registry. */
 export function writeMetrics(registry: Registry | undefined, database: string): WriteMetrics {
   if (registry === undefined) return { queued: () => {}, committed: () => {} };
+  const labelNames = ['database'];
+  const registers = [registry];
   const depth = once(registry, 'db_write_queue_depth', (name) => {
-    return new Gauge({
-      name,
-      help: 'Writes that wait for the writer',
-      labelNames: ['database'],
-      registers: [registry],
-    });
+    return new Gauge({ name, help: 'Writes that wait for the writer', labelNames, registers });
   }).labels(database);
   const size = once(registry, 'db_write_group_size', (name) => {
     const buckets = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-    return new Histogram({
-      name,
-      help: 'Writes that shared a commit',
-      labelNames: ['database'],
-      buckets,
-      registers: [registry],
-    });
+    return new Histogram({ name, help: 'Writes that shared a commit', labelNames, buckets, registers });
   }).labels(database);
   const duration = once(registry, 'db_commit_duration_seconds', (name) => {
     const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
-    return new Histogram({
-      name,
-      help: 'Time of a commit',
-      labelNames: ['database'],
-      buckets,
-      registers: [registry],
-    });
+    return new Histogram({ name, help: 'Time of a commit', labelNames, buckets, registers });
   }).labels(database);
   return {
     queued: (writes) => depth.set(writes),

@@ -24,7 +24,7 @@ export interface Outcome {
   readonly changes: number;
 }
 
-/** Where statements go: the one seam between the two databases. */
+/** Where statements go. Each database has its own; everything above is shared. */
 export interface Runner {
   first(query: Query): Promise<Row | undefined>;
   execute(query: Query): Promise<Outcome>;
@@ -42,7 +42,7 @@ export interface Session<DB> extends Executor {
   readonly kysely: Kysely<DB>;
 }
 
-/** The transaction of one `write`; of no use after it. */
+/** The transaction of one `write`. It cannot be used after it. */
 export interface WriteSession<DB> extends Session<DB> {
   /**
    * Waits until no other write transaction of this service holds `name`, and holds it to the end of this one, so that

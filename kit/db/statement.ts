@@ -2,21 +2,24 @@ import { createHash } from 'node:crypto';
 import {
   type Compilable,
   type CompiledQuery,
+  type DeleteResult,
   type Expression,
   ExpressionWrapper,
+  type InsertResult,
   type Kysely,
   type RawBuilder,
+  type UpdateResult,
   ValueNode,
 } from 'kysely';
 import { compilingKysely, isWrite } from './kysely.ts';
-import type { Dialect, Executor, Query, Row, SqlValue } from './session.ts';
+import type { Dialect, Executor, Query, SqlValue } from './session.ts';
 
-/** Marks where a parameter goes while a statement is built. */
+/** Marks the place of a parameter while a statement is built. */
 export type Mark<P> = <K extends keyof P & string>(name: K) => Expression<P[K]>;
 
 /**
- * A statement built by Kysely once a dialect, on first use, and kept prepared by each connection: a point read costs
- * microseconds. Give it to any session, and parameters by name.
+ * A statement that Kysely compiles once for each dialect, on first use, and that each connection keeps prepared, so that a point
+ * read costs microseconds. It runs on any session, with parameters by name.
  */
 export class Statement<P, R> {
   readonly #build: (dialect: Dialect, mark: Mark<P>) => CompiledQuery;
@@ -67,22 +70,30 @@ export class Statement<P, R> {
 }
 
 /**
- * A statement compiled once: `statement<Tables, { id: number }, Row>((db, p) => db.selectFrom(…).where('id', '=', p('id')))`,
- * or raw SQL: `(db, p) => sql`…``. Where the two databases need different SQL, the third argument says which one it is for.
+ * A statement compiled once, with the tables and the parameters that it is for. The type of its rows comes from the query:
+ *
+ * ```ts
+ * statement<Tables, { id: number }>()((db, p) => db.selectFrom('post').selectAll().where('id', '=', p('id')));
+ * statement<Tables>()(() => sql<{ count: number }>`select count(*) as count from post`);
+ * ```
+ *
+ * Where the two databases need different SQL, the third argument says which one it is for.
  */
-export function statement<
-  DB,
-  P extends { readonly [K in keyof P]: SqlValue } = Record<never, never>,
-  R = Row,
->(
-  build: (db: Kysely<DB>, p: Mark<P>, dialect: Dialect) => Compilable | RawBuilder<unknown>,
-): Statement<P, R> {
-  return new Statement((dialect, mark) => {
-    const db = compilingKysely<DB>(dialect);
-    const built = build(db, mark, dialect);
-    return 'isRawBuilder' in built ? built.compile(db) : built.compile();
-  });
+export function statement<DB, P extends Params<P> = Record<never, never>>(): <O>(
+  build: (db: Kysely<DB>, p: Mark<P>, dialect: Dialect) => Compilable<O> | RawBuilder<O>,
+) => Statement<P, RowOf<O>> {
+  return (build) =>
+    new Statement((dialect, mark) => {
+      const db = compilingKysely<DB>(dialect);
+      const built = build(db, mark, dialect);
+      return 'isRawBuilder' in built ? built.compile(db) : built.compile();
+    });
 }
+
+type Params<P> = { readonly [K in keyof P]: SqlValue };
+
+/** A statement that returns no rows has none, whatever Kysely makes of its outcome. */
+type RowOf<O> = O extends InsertResult | UpdateResult | DeleteResult ? never : O;
 
 interface Compiled {
   readonly sql: string;

@@ -6,7 +6,7 @@ interface TransactionOptions {
   readonly dialect: Dialect;
   /** Runs the statements, and throws the errors of the driver. */
   readonly runner: Runner;
-  /** Makes of an error of the driver what callers see. */
+  /** Turns an error of the driver into what callers see. */
   readonly translate: (error: unknown) => unknown;
   readonly lock?: (name: string) => Promise<void>;
 }
@@ -34,7 +34,7 @@ export class Transaction<DB> implements WriteSession<DB>, Runner {
     return this.#kysely;
   }
 
-  /** False once the work is over: nothing runs on it any more. */
+  /** False once the work is over: statements are refused then. */
   get isOpen(): boolean {
     return this.#open;
   }

@@ -45,12 +45,17 @@ const expand: Expand = (_type, data) =>
     .split(',')
     .map((subject) => ({ subject, data: Buffer.from(`data of ${subject}`) }));
 
-describe('events in tables of SQLite', () => tableContract(undefined));
-describe('events in tables of PostgreSQL', { skip: postgres.skip }, () => tableContract(postgres.url));
-describe('events in NATS, from SQLite', { skip: noNats }, () => natsContract(undefined));
-describe('events in NATS, from PostgreSQL', { skip: noNats || postgres.skip }, () =>
-  natsContract(postgres.url),
-);
+// Most of the time is spent waiting for leases and servers, so the adapters run side by side.
+describe('events', { concurrency: true }, () => {
+  const inTurn = { concurrency: 1 };
+  describe('in tables of SQLite', inTurn, () => tableContract(undefined));
+  describe('in NATS, from SQLite', { ...inTurn, skip: noNats }, () => natsContract(undefined));
+  // One after the other, because both use the same database.
+  describe('from PostgreSQL', { ...inTurn, skip: postgres.skip }, () => {
+    describe('in tables', () => tableContract(postgres.url));
+    describe('in NATS', { skip: noNats }, () => natsContract(postgres.url));
+  });
+});
 
 function contract(open: Open): void {
   test('come in order with what they are, and only those of transactions that committed', async (context) => {
@@ -263,7 +268,7 @@ async function append(
   events.notify();
 }
 
-const increase = statement<Tables, Record<never, never>, { value: number }>((db) =>
+const increase = statement<Tables>()((db) =>
   db
     .updateTable('counter')
     .set((e) => ({ value: e('value', '+', 1) }))

@@ -1,16 +1,16 @@
 /** Something that happened, with the attributes of CloudEvents 1.0 (https://github.com/cloudevents/spec). */
 export interface StreamEvent {
-  /** Unique within the source; the same when it comes again. */
+  /** Unique within the source; the same if the event is delivered again. */
   readonly id: string;
-  /** Whose event it is, such as `/octavo/posts`. */
+  /** What produced it, such as `/octavo/posts`. */
   readonly source: string;
   /** What happened, such as `post.created.v1`. */
   readonly type: string;
-  /** To what it happened, such as the id of a post. */
+  /** What it happened to, such as the id of a post. */
   readonly subject: string;
-  /** When, in milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly timeMs: number;
-  /** Protocol Buffers, of the message that the type names. */
+  /** Protocol Buffers; `type` names the message. */
   readonly data: Uint8Array;
   /** The span that caused it, W3C Trace Context. */
   readonly traceparent?: string | undefined;
@@ -35,7 +35,7 @@ export function toHeaders(event: StreamEvent): [name: string, value: string][] {
   return Object.entries(attributes).map(([name, value]) => [`ce-${name}`, encode(value)]);
 }
 
-/** The event of a message; `get` gives a header or an empty text. */
+/** The event of a message. `get` returns a header or an empty string. */
 export function fromHeaders(get: (name: string) => string, data: Uint8Array): StreamEvent {
   const attribute = (name: string) => decode(get(`ce-${name}`));
   return {
@@ -49,7 +49,7 @@ export function fromHeaders(get: (name: string) => string, data: Uint8Array): St
   };
 }
 
-/** White space, quotes, `%` and all that is not printable ASCII. */
+/** Encodes white space, quotes, `%` and everything that is not printable ASCII. */
 function encode(value: string): string {
   return value
     .toWellFormed()

@@ -15,12 +15,12 @@ export type { EventTables } from './outbox-statements.ts';
 export type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
 export interface EventStreamOptions<DB extends EventTables> {
-  /** Where the outbox is. */
+  /** The database with the outbox. */
   readonly database: Database<DB>;
   readonly clock: Clock;
-  /** How long a process that does not answer any more may keep others from going on. */
+  /** How long a process that no longer responds can block others. */
   readonly leaseMs: number;
-  /** How long events are kept for consumers that are down. */
+  /** How long to keep events for consumers that are down. */
   readonly keptMs: number;
   /** The `source` of all events, such as `/octavo/posts`. */
   readonly source: string;
@@ -29,7 +29,7 @@ export interface EventStreamOptions<DB extends EventTables> {
   readonly metrics?: Registry;
 }
 
-/** Events in the tables `event_outbox` and `event_reader` of a service's own database, which its migrations make (README.md). */
+/** Opens a stream in the tables `event_outbox` and `event_reader` of the service's own database. Its migrations create them (README.md). */
 export function openTableEvents<DB extends EventTables>({
   metrics,
   ...options
@@ -37,7 +37,7 @@ export function openTableEvents<DB extends EventTables>({
   return new TableEvents({ ...options, metrics: eventMetrics(metrics) });
 }
 
-/** Events in a stream of NATS JetStream, made where it is missing; the tables hold those that are not there yet. */
+/** Opens a stream in NATS JetStream, created if missing. The tables hold events that are not published yet. */
 export async function openNatsEvents<DB extends EventTables>(
   link: NatsLink,
   { metrics, ...options }: EventStreamOptions<DB> & { name: string },

@@ -9,7 +9,7 @@ import { Notifier } from '../notifier.ts';
 import { fromHeaders, type StreamEvent, toHeaders } from './event.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
-import { OutboxReader } from './outbox-reader.ts';
+import { OutboxConsumer } from './outbox-consumer.ts';
 import { dropRows, type EventTables, type OutboxRow } from './outbox-statements.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
@@ -21,29 +21,29 @@ export interface NatsEventsOptions<DB extends EventTables> {
   readonly leaseMs: number;
   readonly keptMs: number;
   readonly source: string;
-  /** Of the subjects, `<name>.<type>` with `-` for the dots of the type; in capitals and with `_` for dots, of the stream. */
+  /** Prefix of the subjects `<name>.<type>`, with `-` for the dots of the type. In capitals and with `_` for dots, it names the stream. */
   readonly name: string;
   readonly expand: Expand;
   readonly metrics: EventMetrics;
 }
 
 const nanosecondsPerMs = 1_000_000;
-/** An event that is published twice within this time is one. */
+/** An event that is published twice within this time is stored once. */
 const duplicateWindowMs = 600_000;
 const readerName = 'publisher';
-/** So many messages wait for their acknowledgement at the same time. */
-const underWayMax = 100;
-/** So many batches are at a consumer, so that none waits for the server. */
+/** The most messages that wait for an acknowledgement at the same time. */
+const unacknowledgedMax = 100;
+/** Batches that a consumer holds, so that it does not wait for the server. */
 const batchesAhead = 3;
-/** How often messages that are seen to are kept from coming again, within the lease. */
+/** Renewals of messages in progress within the time of one lease. */
 const renewals = 3;
 const backoff = { firstMs: 200, maxMs: 10_000 };
 
-/** A publisher brings the outbox to a stream of JetStream, where consumers have their positions. */
+/** A publisher copies the outbox to a stream of JetStream, where consumers have their positions. */
 export class NatsEvents<DB extends EventTables> implements EventStream {
   readonly #options: NatsEventsOptions<DB>;
   readonly #stream: string;
-  #publisher: OutboxReader<DB> | undefined;
+  #publisher: OutboxConsumer<DB> | undefined;
   #ensured: Promise<void> | undefined;
 
   constructor(options: NatsEventsOptions<DB>) {
@@ -57,7 +57,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
 
   publish(): AsyncDisposable {
     const { link } = this.#options;
-    const publisher = new OutboxReader({
+    const publisher = new OutboxConsumer({
       ...this.#options,
       name: readerName,
       handle: (rows) => this.#publishRows(rows),
@@ -92,7 +92,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** In order: each message names the one before it, so that the server refuses all after one that was lost. */
+  /** In order: each message names the previous one, so the server rejects all messages after one that was lost. */
   async #publishRows(rows: readonly OutboxRow[]): Promise<void> {
     const { link, source, expand, metrics, database } = this.#options;
     await this.#ensure();
@@ -115,10 +115,10 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
         return Promise.all(sent);
       });
       metrics.published(events);
-      // Many events at once are in no hurry: what writes them goes on meanwhile.
-      if (events.length === underWayMax) await delay(performance.now() - startedMs);
+      // After a full batch, leaves as much time to whatever writes so many events.
+      if (events.length === unacknowledgedMax) await delay(performance.now() - startedMs);
     }
-    // Once published they have done their part.
+    // Published rows are no longer needed.
     const position = rows.at(-1)?.seq ?? 0;
     await dropRows.run(database, { position, beforeMs: Number.MAX_SAFE_INTEGER });
   }
@@ -126,7 +126,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
   async #openConsumer({ name, types, batchMax }: ConsumerOptions): Promise<Consumer> {
     await this.#ensure();
     const [type = '', ...others] = types;
-    // Of several types NATS 2.9 filters none.
+    // NATS 2.9 cannot filter by several subjects.
     const filter = others.length === 0 ? { filter_subject: this.#subjectOf(type) } : {};
     return this.#options.link.use(async ({ client, manager }: Nats) => {
       await manager.consumers.add(this.#stream, {
@@ -134,7 +134,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
         ...filter,
         deliver_policy: 'all',
         ack_policy: 'explicit',
-        // Acknowledgements that were lost with a server hold up the rest for so long.
+        // If acknowledgements are lost with a server, the rest waits this long.
         ack_wait: this.#options.leaseMs * nanosecondsPerMs,
         max_deliver: -1,
         max_ack_pending: batchesAhead * batchMax,
@@ -171,13 +171,13 @@ interface NatsConsumerOptions extends ConsumerOptions {
   readonly open: () => Promise<Consumer>;
 }
 
-/** Pulls messages as they come, and hands on at once all that have come. */
+/** Pulls messages as they arrive, and handles all that have arrived at once. */
 class NatsConsumer implements AsyncDisposable {
   readonly #options: NatsConsumerOptions;
   readonly #stop = new AbortController();
   readonly #notifier = new Notifier();
-  /** Messages that came and wait for their turn. */
-  readonly #come: JsMsg[] = [];
+  /** Messages that have arrived and are not handled yet. */
+  readonly #arrived: JsMsg[] = [];
   readonly #running: Promise<void>;
   #failures = 0;
 
@@ -216,11 +216,11 @@ class NatsConsumer implements AsyncDisposable {
       idle_heartbeat: 5_000,
       abort_on_missing_resource: true,
     });
-    const come = this.#come;
+    const arrived = this.#arrived;
     let ended: { error?: unknown } | undefined;
     const reading = (async () => {
       for await (const message of messages) {
-        come.push(message);
+        arrived.push(message);
         this.#notifier.notify();
       }
     })().then(
@@ -235,34 +235,34 @@ class NatsConsumer implements AsyncDisposable {
     );
     try {
       while (!signal.aborted && !ended) {
-        if (come.length === 0) await this.#notifier.wait(60_000, signal);
-        else await this.#handle(come.splice(0, batchMax), signal);
+        if (arrived.length === 0) await this.#notifier.wait(60_000, signal);
+        else await this.#handle(arrived.splice(0, batchMax), signal);
       }
       if (ended && !signal.aborted) throw ended.error ?? new Error('the consumer ended');
     } finally {
       messages.stop();
       await reading;
-      for (const message of come.splice(0)) message.nak();
+      for (const message of arrived.splice(0)) message.nak();
     }
   }
 
-  /** Until it succeeds: events stay in order. */
+  /** Retries until it succeeds, so that events stay in order. */
   async #handle(messages: readonly JsMsg[], signal: AbortSignal): Promise<void> {
     const { types, leaseMs } = this.#options;
     const events = messages
       .map(({ headers, data }) => fromHeaders((header) => headers?.get(header) ?? '', data))
       .filter(({ type }) => types.includes(type));
     const timer = setInterval(() => {
-      for (const message of [...messages, ...this.#come]) message.working();
+      for (const message of [...messages, ...this.#arrived]) message.working();
     }, leaseMs / renewals);
-    const isDone = events.length === 0 || (await this.#insist(events, signal));
+    const isDone = events.length === 0 || (await this.#retry(events, signal));
     clearInterval(timer);
     for (const message of messages) isDone ? message.ack() : message.nak();
     this.#failures = 0;
   }
 
-  /** False where the consumer stops before. */
-  async #insist(events: readonly StreamEvent[], signal: AbortSignal): Promise<boolean> {
+  /** False if the consumer stops first. */
+  async #retry(events: readonly StreamEvent[], signal: AbortSignal): Promise<boolean> {
     const { handler, log, name } = this.#options;
     for (let failures = 1; !signal.aborted; failures++) {
       try {
@@ -270,7 +270,10 @@ class NatsConsumer implements AsyncDisposable {
         return true;
       } catch (error) {
         const waitMs = backoffMs(failures, backoff);
-        log[failures === 1 ? 'warn' : 'debug']({ err: error, consumer: name, waitMs }, 'events wait');
+        log[failures === 1 ? 'warn' : 'debug'](
+          { err: error, consumer: name, waitMs },
+          'events could not be handled; they will be retried',
+        );
         await delay(waitMs, undefined, { signal }).catch(() => {});
       }
     }
@@ -278,10 +281,10 @@ class NatsConsumer implements AsyncDisposable {
   }
 }
 
-/** Events in parts that may be under way together. */
+/** Splits events into batches that may be unacknowledged together. */
 function* inBatches(events: readonly StreamEvent[]): Generator<readonly StreamEvent[]> {
-  for (let start = 0; start < events.length; start += underWayMax)
-    yield events.slice(start, start + underWayMax);
+  for (let start = 0; start < events.length; start += unacknowledgedMax)
+    yield events.slice(start, start + unacknowledgedMax);
 }
 
 function messageId({ source, id }: StreamEvent): string {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Statement, statement } from '../db/index.ts';
+import { statement } from '../db/index.ts';
 
 /** The tables of events, as a migration of the service makes them (README.md). */
 export interface EventTables {
@@ -25,28 +25,28 @@ export interface ReaderRow {
   until_ms: number;
 }
 
-export const insertRow: Statement<
-  { type: string; data: Uint8Array; timeMs: number; traceparent: string | null },
-  unknown
-> = statement(
+export const insertRow = statement<
+  EventTables,
+  { type: string; data: Uint8Array; timeMs: number; traceparent: string | null }
+>()(
   (_db, p) => sql`INSERT INTO event_outbox (type, data, time_ms, traceparent)
     VALUES (${p('type')}, ${p('data')}, ${p('timeMs')}, ${p('traceparent')})`,
 );
 
-export const rowsAfter = statement<EventTables, { position: number; limit: number }, OutboxRow>((db, p) =>
+export const rowsAfter = statement<EventTables, { position: number; limit: number }>()((db, p) =>
   db.selectFrom('event_outbox').selectAll().where('seq', '>', p('position')).orderBy('seq').limit(p('limit')),
 );
 
 /** Where a reader is, and whether there is anything after it. */
-export const lookFor = statement<EventTables, { name: string }, { position: number; waiting: number }>(
-  (
-    _db,
-    p,
-  ) => sql`SELECT position, (SELECT count(*) FROM (SELECT 1 FROM event_outbox WHERE seq > position LIMIT 1) AS next) AS waiting
+export const lookFor = statement<EventTables, { name: string }>()(
+  (_db, p) => sql<{
+    position: number;
+    waiting: number;
+  }>`SELECT position, (SELECT count(*) FROM (SELECT 1 FROM event_outbox WHERE seq > position LIMIT 1) AS next) AS waiting
     FROM event_reader WHERE name = ${p('name')}`,
 );
 
-export const addReader = statement<EventTables, { name: string }>((db, p) =>
+export const addReader = statement<EventTables, { name: string }>()((db, p) =>
   db
     .insertInto('event_reader')
     .values({ name: p('name'), position: 0, holder: '', until_ms: 0 })
@@ -56,9 +56,8 @@ export const addReader = statement<EventTables, { name: string }>((db, p) =>
 /** Makes one process the reader where nobody is, or where it is already. */
 export const takeReader = statement<
   EventTables,
-  { name: string; holder: string; nowMs: number; untilMs: number },
-  { position: number }
->((db, p) =>
+  { name: string; holder: string; nowMs: number; untilMs: number }
+>()((db, p) =>
   db
     .updateTable('event_reader')
     .set({ holder: p('holder'), until_ms: p('untilMs') })
@@ -71,7 +70,7 @@ export const takeReader = statement<
 export const moveReader = statement<
   EventTables,
   { name: string; holder: string; position: number; untilMs: number }
->((db, p) =>
+>()((db, p) =>
   db
     .updateTable('event_reader')
     .set({ position: p('position'), until_ms: p('untilMs') })
@@ -79,7 +78,7 @@ export const moveReader = statement<
     .where('holder', '=', p('holder')),
 );
 
-export const renewReader = statement<EventTables, { name: string; holder: string; untilMs: number }>(
+export const renewReader = statement<EventTables, { name: string; holder: string; untilMs: number }>()(
   (db, p) =>
     db
       .updateTable('event_reader')
@@ -88,7 +87,7 @@ export const renewReader = statement<EventTables, { name: string; holder: string
       .where('holder', '=', p('holder')),
 );
 
-export const leaveReader = statement<EventTables, { name: string; holder: string }>((db, p) =>
+export const leaveReader = statement<EventTables, { name: string; holder: string }>()((db, p) =>
   db
     .updateTable('event_reader')
     .set({ holder: '', until_ms: 0 })
@@ -97,21 +96,20 @@ export const leaveReader = statement<EventTables, { name: string; holder: string
 );
 
 /** Drops rows up to a position, if they are older than a time. */
-export const dropRows = statement<EventTables, { position: number; beforeMs: number }>((db, p) =>
+export const dropRows = statement<EventTables, { position: number; beforeMs: number }>()((db, p) =>
   db.deleteFrom('event_outbox').where('seq', '<=', p('position')).where('time_ms', '<', p('beforeMs')),
 );
 
 /** The first row that is kept. */
-export const firstRow = statement<EventTables, Record<never, never>, { seq: number; time_ms: number }>((db) =>
+export const firstRow = statement<EventTables>()((db) =>
   db.selectFrom('event_outbox').select(['seq', 'time_ms']).orderBy('seq').limit(sql.lit(1)),
 );
 
 /** What a reader has not seen to. */
-export const countRows = statement<
-  EventTables,
-  { name: string },
-  { count: number; oldest_ms: number | null }
->(
-  (_db, p) => sql`SELECT count(*) AS count, min(time_ms) AS oldest_ms FROM event_outbox
+export const countRows = statement<EventTables, { name: string }>()(
+  (_db, p) => sql<{
+    count: number;
+    oldest_ms: number | null;
+  }>`SELECT count(*) AS count, min(time_ms) AS oldest_ms FROM event_outbox
     WHERE seq > coalesce((SELECT position FROM event_reader WHERE name = ${p('name')}), 0)`,
 );

@@ -2,10 +2,10 @@ import type { WriteSession } from '../db/index.ts';
 import type { StreamEvent } from './event.ts';
 import { type EventTables, insertRow, type OutboxRow } from './outbox-statements.ts';
 
-/** Events of one type as a transaction writes them: one row, however many they are. */
+/** Events of one type that a transaction writes as one row. */
 export interface EventBatch {
   readonly type: string;
-  /** What {@link Expand} makes the events of. */
+  /** {@link Expand} turns it into events. */
   readonly data: Uint8Array;
   readonly timeMs: number;
   /** The span that caused all of them. */
@@ -16,22 +16,22 @@ export interface EventBatch {
 export interface Expanded {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Its own span, where the batch has several. */
+  /** Its own span, if the batch has several. */
   readonly traceparent?: string | undefined;
 }
 
-/** The events of a batch in their order; always the same ones, since a batch may be read again. */
+/** The events of a batch, in order. The result must always be the same, because a batch may be read again. */
 export type Expand = (type: string, data: Uint8Array) => readonly Expanded[];
 
 /**
- * Notes what a transaction does, in that transaction: it is published if, and only if, that commits, and in the order of
- * commits. Those who append wait for each other until they have committed.
+ * Appends events in the transaction that causes them: they are published if and only if it commits, in the order of commits.
+ * Transactions that append wait for each other until they have committed.
  */
 export async function appendEvents<DB extends EventTables>(
   session: WriteSession<DB>,
   { type, data, timeMs, traceparent }: EventBatch,
 ): Promise<void> {
-  // Numbers are given out in the order of commits only where nobody else can take one in between.
+  // The lock makes sequence numbers follow the order of commits.
   await session.lock('events');
   await insertRow.run(session, { type, data, timeMs, traceparent: traceparent ?? null });
 }
@@ -40,7 +40,7 @@ export async function appendEvents<DB extends EventTables>(
 export function eventsOf(row: OutboxRow, source: string, expand: Expand): StreamEvent[] {
   const { seq, type, time_ms: timeMs, traceparent } = row;
   return expand(type, row.data).map((expanded, index) => ({
-    // With the time, because a database that is begun anew counts from 1 again.
+    // With the time, because a new database counts from 1 again.
     id: `${timeMs.toString(36)}-${seq}-${index}`,
     source,
     type,

@@ -3,7 +3,7 @@ import type { Database } from '../db/index.ts';
 import type { Log } from '../log.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
-import { OutboxReader } from './outbox-reader.ts';
+import { OutboxConsumer } from './outbox-consumer.ts';
 import { dropRows, type EventTables, firstRow } from './outbox-statements.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
@@ -12,40 +12,40 @@ export interface TableEventsOptions<DB extends EventTables> {
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseMs: number;
-  /** How long events are kept. */
+  /** How long to keep events. */
   readonly keptMs: number;
-  /** How often those that are older are dropped; once a minute by default. */
+  /** How often to delete older ones; every minute by default. */
   readonly sweepMs?: number;
   readonly source: string;
   readonly expand: Expand;
   readonly metrics: EventMetrics;
 }
 
-const usualSweepMs = 60_000;
+const defaultSweepMs = 60_000;
 const rowsAtOnce = 1_000;
 
-/** Consumers read the outbox itself. */
+/** A stream whose consumers read the outbox directly. */
 export class TableEvents<DB extends EventTables> implements EventStream {
   readonly #options: TableEventsOptions<DB>;
-  readonly #readers = new Set<OutboxReader<DB>>();
+  readonly #consumers = new Set<OutboxConsumer<DB>>();
 
   constructor(options: TableEventsOptions<DB>) {
     this.#options = options;
   }
 
   notify(): void {
-    for (const reader of this.#readers) reader.notify();
+    for (const consumer of this.#consumers) consumer.notify();
   }
 
   publish(): AsyncDisposable {
-    const { sweepMs = usualSweepMs } = this.#options;
+    const { sweepMs = defaultSweepMs } = this.#options;
     const timer = setInterval(() => void this.#sweep(), sweepMs).unref();
     return { [Symbol.asyncDispose]: async () => clearInterval(timer) };
   }
 
   consume({ name, types, batchMax }: ConsumerOptions, handler: EventHandler): AsyncDisposable {
     const { source, expand, metrics, clock } = this.#options;
-    const reader = new OutboxReader({
+    const consumer = new OutboxConsumer({
       ...this.#options,
       name,
       handle: async (rows, signal) => {
@@ -59,11 +59,11 @@ export class TableEvents<DB extends EventTables> implements EventStream {
         }
       },
     });
-    this.#readers.add(reader);
+    this.#consumers.add(consumer);
     return {
       [Symbol.asyncDispose]: async () => {
-        this.#readers.delete(reader);
-        await reader[Symbol.asyncDispose]();
+        this.#consumers.delete(consumer);
+        await consumer[Symbol.asyncDispose]();
       },
     };
   }
@@ -81,11 +81,11 @@ export class TableEvents<DB extends EventTables> implements EventStream {
       for (;;) {
         const first = await firstRow.first(database, {});
         if (!first || first.time_ms >= beforeMs) return;
-        // Each write is short, because others wait for it.
+        // Each write is short, because other writers wait for it.
         await dropRows.run(database, { position: first.seq + rowsAtOnce - 1, beforeMs });
       }
     } catch (error) {
-      log.warn({ err: error }, 'old events stay');
+      log.warn({ err: error }, 'old events could not be deleted');
     }
   }
 }

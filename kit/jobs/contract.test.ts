@@ -13,11 +13,11 @@ import { natsIsMissing, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import { createTraceparent, formatTraceparent } from '../trace.ts';
 import {
-  HopelessJob,
   type Job,
   type JobQueue,
   openNatsJobs,
   openTableJobs,
+  PermanentJobError,
   type WorkOptions,
 } from './index.ts';
 import type { JobTables } from './table-statements.ts';
@@ -26,11 +26,17 @@ const leaseMs = 600;
 const options = { clock: systemClock, leaseMs, log: silentLog };
 const postgres = await testDatabaseUrl();
 
-describe('jobs in a table of SQLite', async () => contract(await openTable(undefined)));
-describe('jobs in a table of PostgreSQL', { skip: postgres.skip }, async () =>
-  contract(await openTable(postgres.url)),
-);
-describe('jobs in NATS JetStream', { skip: natsIsMissing() }, async () => {
+// Most of the time is spent waiting for leases and servers, so the adapters run side by side.
+describe('jobs', { concurrency: true }, () => {
+  const inTurn = { concurrency: 1 };
+  describe('in a table of SQLite', inTurn, async () => contract(await openTable(undefined)));
+  describe('in a table of PostgreSQL', { ...inTurn, skip: postgres.skip }, async () =>
+    contract(await openTable(postgres.url)),
+  );
+  describe('in NATS JetStream', { ...inTurn, skip: natsIsMissing() }, natsContract);
+});
+
+async function natsContract(): Promise<void> {
   const { kill, revive, url } = await startTestNats();
   contract(await openNats(url));
 
@@ -53,7 +59,7 @@ describe('jobs in NATS JetStream', { skip: natsIsMissing() }, async () => {
     await until(add);
     await until(() => seen.includes(later));
   });
-});
+}
 
 /** Opens a queue, and again the same one as another process would. */
 type Open = (context: TestContext) => Promise<JobQueue>;
@@ -156,7 +162,7 @@ function contract(open: Open): void {
     let attempts = 0;
     work(context, queue, { kind: job.kind }, async () => {
       attempts++;
-      throw new HopelessJob('nobody knows it');
+      throw new PermanentJobError('nobody knows it');
     });
     await queue.add([job]);
     await until(async () => (await queue.dead(10)).some(({ id }) => id === job.id));

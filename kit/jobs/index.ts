@@ -11,24 +11,24 @@ import type { JobTables } from './table-statements.ts';
 export { type Backoff, backoffMs } from '../backoff.ts';
 export {
   type DeadJob,
-  HopelessJob,
   type Job,
   type JobHandler,
   type JobQueue,
   type NewJob,
+  PermanentJobError,
   type WorkOptions,
 } from './queue.ts';
 export type { JobTables } from './table-statements.ts';
 
 export interface JobQueueOptions {
   readonly clock: Clock;
-  /** How long a job may stay with a worker that does not answer any more, at least 200. */
+  /** How long a job stays with a worker that no longer responds, at least 200. */
   readonly leaseMs: number;
   readonly log: Log;
   readonly metrics?: Registry;
 }
 
-/** Jobs in the table `job` of a service's own database, which its migrations make (README.md). */
+/** Opens a queue in the table `job` of the service's own database. The service's migrations create it (README.md). */
 export function openTableJobs<DB extends JobTables>(
   database: Database<DB>,
   { metrics, ...options }: JobQueueOptions,
@@ -37,7 +37,7 @@ export function openTableJobs<DB extends JobTables>(
 }
 
 /**
- * Jobs in streams of NATS JetStream, made where they are missing: `<NAME>` with subjects `<name>.<kind>` and
+ * Opens a queue in streams of NATS JetStream, which are created if missing: `<NAME>` with subjects `<name>.do.<kind>` and
  * `<NAME>_DEAD` with `<name>.dead.<kind>.<id>`. The name has letters, digits, `_` and dots.
  */
 export async function openNatsJobs(

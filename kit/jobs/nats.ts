@@ -18,7 +18,7 @@ import { JobWorker } from './worker.ts';
 
 export interface NatsJobsOptions {
   readonly link: NatsLink;
-  /** Of the subjects; in capitals and with `_` for dots, of the streams. */
+  /** Prefix of the subjects. In capitals and with `_` for dots, it names the streams. */
   readonly name: string;
   readonly leaseMs: number;
   readonly log: Log;
@@ -27,10 +27,10 @@ export interface NatsJobsOptions {
 
 const nanosecondsPerMs = 1_000_000;
 const dayMs = 86_400_000;
-const deadKeptMs = 30 * dayMs;
-/** A job whose id comes twice within this time is one. */
+const deadMaxAgeMs = 30 * dayMs;
+/** A job that is added twice within this time is queued once. */
 const duplicateWindowMs = 120_000;
-/** How long a request for jobs stands at the server. */
+/** How long a request for jobs is open at the server. */
 const fetchMs = 30_000;
 const retryMs = 500;
 
@@ -76,9 +76,7 @@ export class NatsJobs implements JobQueue {
         seq >= state.first_seq && found.length < Math.min(limit, state.messages);
         seq--
       ) {
-        const message = await manager.streams
-          .getMessage(this.#deadStream, { seq })
-          .catch(undefinedWhereMissing);
+        const message = await manager.streams.getMessage(this.#deadStream, { seq }).catch(undefinedIfMissing);
         if (message) found.push(toDead(message));
       }
       return found;
@@ -91,7 +89,7 @@ export class NatsJobs implements JobQueue {
     const message = await this.#options.link.use(({ manager }) =>
       manager.streams
         .getMessage(this.#deadStream, { last_by_subj: `${this.#options.name}.dead.*.${id}` })
-        .catch(undefinedWhereMissing),
+        .catch(undefinedIfMissing),
     );
     if (!message) throw notFound('dead job', id);
     await this.#options.link.use(async ({ client, manager }) => {
@@ -128,14 +126,14 @@ export class NatsJobs implements JobQueue {
   }
 
   #ensure(): Promise<void> {
-    this.#ensured ??= this.#makeStreams().catch((error) => {
+    this.#ensured ??= this.#createStreams().catch((error) => {
       this.#ensured = undefined;
       throw error;
     });
     return this.#ensured;
   }
 
-  async #makeStreams(): Promise<void> {
+  async #createStreams(): Promise<void> {
     const { link, name } = this.#options;
     await link.ensureStream({
       name: this.#stream,
@@ -147,7 +145,7 @@ export class NatsJobs implements JobQueue {
       name: this.#deadStream,
       subjects: [`${name}.dead.*.*`],
       max_msgs_per_subject: 1,
-      max_age: deadKeptMs * nanosecondsPerMs,
+      max_age: deadMaxAgeMs * nanosecondsPerMs,
     });
   }
 }
@@ -160,21 +158,21 @@ interface SourceOptions extends NatsJobsOptions {
   bury(job: Job, error: string): Promise<void>;
 }
 
-/** Asks the server for as many jobs as slots wait for one, so that no job waits here while another worker is free. */
+/** Asks the server for as many jobs as slots are free, so that no job waits here while another worker is free. */
 class NatsSource implements JobSource {
   readonly leaseMs: number;
   readonly #options: SourceOptions;
   readonly #offUp: () => void;
   readonly #waiting: ((leased: LeasedJob | undefined) => void)[] = [];
   readonly #fetches = new Set<ConsumerMessages>();
-  /** Jobs that were asked for and did not come yet. */
+  /** Jobs that were requested and have not arrived yet. */
   #asked = 0;
   #consumer: Consumer | undefined;
 
   constructor(options: SourceOptions) {
     this.leaseMs = options.leaseMs;
     this.#options = options;
-    // What was asked of the server before is forgotten there.
+    // After a reconnect, the server has forgotten earlier requests.
     this.#offUp = options.link.onUp(() => this.#stopFetches());
   }
 
@@ -184,7 +182,7 @@ class NatsSource implements JobSource {
     if (this.#waiting.length === 1) {
       signal.addEventListener('abort', () => this.#stopFetches(), { once: true });
     }
-    // Those that ask in the same turn ask together.
+    // Slots that ask in the same turn share a request.
     setImmediate(() => this.#ask(signal));
     return promise;
   }
@@ -213,7 +211,7 @@ class NatsSource implements JobSource {
       for await (const message of messages) {
         missing--;
         this.#asked--;
-        this.#hand(message, signal);
+        this.#deliver(message, signal);
       }
       this.#fetches.delete(messages);
     } catch (error) {
@@ -245,7 +243,7 @@ class NatsSource implements JobSource {
     return link.use(() => consumer.fetch({ max_messages: wanted, expires: fetchMs }));
   }
 
-  #hand(message: JsMsg, signal: AbortSignal): void {
+  #deliver(message: JsMsg, signal: AbortSignal): void {
     const slot = signal.aborted ? undefined : this.#waiting.shift();
     if (slot) slot(this.#leased(message));
     else message.nak();
@@ -300,6 +298,6 @@ function toDead({ header, data: payload, time }: StoredMsg): DeadJob {
   };
 }
 
-function undefinedWhereMissing(error: unknown): undefined {
+function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }

@@ -1,20 +1,20 @@
 import type { Job } from './queue.ts';
 
-/** Where a worker gets its jobs: the seam between the adapters and what is common to them. */
+/** Where a worker gets its jobs. Each adapter implements it; the worker is common to all of them. */
 export interface JobSource extends AsyncDisposable {
   readonly leaseMs: number;
-  /** The next job, leased; nothing once the signal aborts. Waits without asking again and again. */
+  /** The next job, leased; undefined once the signal aborts. Waits without polling. */
   next(signal: AbortSignal): Promise<LeasedJob | undefined>;
 }
 
-/** A job that nobody else works on until the lease ends. */
+/** A job that no other worker gets until the lease ends. */
 export interface LeasedJob {
   readonly job: Job;
-  /** Renews the lease; false where it was lost. */
+  /** Renews the lease; false if it was lost. */
   extend(): Promise<boolean>;
   complete(): Promise<void>;
-  /** Gives it back, to be tried again after a while. */
+  /** Returns it to the queue, to be tried again after a delay. */
   retry(delayMs: number, error: string): Promise<void>;
-  /** Puts it aside. */
+  /** Makes it dead. */
   bury(error: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Statement, statement } from '../db/index.ts';
+import { statement } from '../db/index.ts';
 
 /** The table that {@link openTableJobs} works on, as a migration of the service makes it (README.md). */
 export interface JobTables {
@@ -22,39 +22,39 @@ export interface JobRow {
 }
 
 /** Adds jobs, given as JSON lists of id, kind, payload in hexadecimal digits, and traceparent; those whose id is there stay. */
-export const insertJobs: Statement<{ jobs: string; nowMs: number }, unknown> = statement(
-  (_db, p, dialect) => {
-    const values =
-      dialect === 'sqlite'
-        ? sql`SELECT value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3, ${p('nowMs')}, ${p('nowMs')}, 0, ''
+export const insertJobs = statement<JobTables, { jobs: string; nowMs: number }>()((_db, p, dialect) => {
+  const values =
+    dialect === 'sqlite'
+      ? sql`SELECT value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3, ${p('nowMs')}, ${p('nowMs')}, 0, ''
           FROM json_each(${p('jobs')}) WHERE true`
-        : sql`SELECT value ->> 0, value ->> 1, decode(value ->> 2, 'hex'), value ->> 3,
+      : sql`SELECT value ->> 0, value ->> 1, decode(value ->> 2, 'hex'), value ->> 3,
           ${p('nowMs')}::bigint, ${p('nowMs')}::bigint, 0, '' FROM jsonb_array_elements(${p('jobs')}::jsonb)`;
-    return sql`INSERT INTO job (id, kind, payload, traceparent, created_at_ms, due_at_ms, attempts, holder) ${values}
+  return sql`INSERT INTO job (id, kind, payload, traceparent, created_at_ms, due_at_ms, attempts, holder) ${values}
     ON CONFLICT (id) DO NOTHING`;
-  },
-);
+});
 
 /** When the next job of a kind may be taken. */
-export const nextDue = statement<JobTables, { kind: string }, { due: number }>(
-  (_db, p) => sql`SELECT due_at_ms AS due FROM job WHERE kind = ${p('kind')} AND dead_at_ms IS NULL
+export const nextDue = statement<JobTables, { kind: string }>()(
+  (_db, p) => sql<{
+    due: number;
+  }>`SELECT due_at_ms AS due FROM job WHERE kind = ${p('kind')} AND dead_at_ms IS NULL
     ORDER BY due_at_ms LIMIT 1`,
 );
 
 /** Leases those that are due, the longest waiting first. */
-export const takeDue: Statement<
-  { kind: string; holder: string; nowMs: number; untilMs: number; limit: number },
-  JobRow
-> = statement((_db, p, dialect) => {
+export const takeDue = statement<
+  JobTables,
+  { kind: string; holder: string; nowMs: number; untilMs: number; limit: number }
+>()((_db, p, dialect) => {
   const unlocked = dialect === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
-  return sql`UPDATE job SET attempts = attempts + 1, holder = ${p('holder')}, due_at_ms = ${p('untilMs')}
+  return sql<JobRow>`UPDATE job SET attempts = attempts + 1, holder = ${p('holder')}, due_at_ms = ${p('untilMs')}
     WHERE id IN (SELECT id FROM job WHERE kind = ${p('kind')} AND dead_at_ms IS NULL AND due_at_ms <= ${p('nowMs')}
       ORDER BY due_at_ms LIMIT ${p('limit')} ${unlocked})
     RETURNING *`;
 });
 
 /** Removes jobs that are done, given as JSON pairs of id and holder: those of a lost lease stay. */
-export const removeDone = statement<JobTables, { pairs: string }>((_db, p, dialect) => {
+export const removeDone = statement<JobTables, { pairs: string }>()((_db, p, dialect) => {
   if (dialect === 'sqlite') {
     return sql`DELETE FROM job WHERE (id, holder) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${p('pairs')}))`;
   }
@@ -64,7 +64,7 @@ export const removeDone = statement<JobTables, { pairs: string }>((_db, p, diale
     AND (id, holder) IN (SELECT value ->> 0, value ->> 1 FROM ${each})`;
 });
 
-export const renewLease = statement<JobTables, { id: string; holder: string; untilMs: number }>((db, p) =>
+export const renewLease = statement<JobTables, { id: string; holder: string; untilMs: number }>()((db, p) =>
   db
     .updateTable('job')
     .set({ due_at_ms: p('untilMs') })
@@ -75,7 +75,7 @@ export const renewLease = statement<JobTables, { id: string; holder: string; unt
 export const giveBack = statement<
   JobTables,
   { id: string; holder: string; dueMs: number; error: string; attempts: number }
->((db, p) =>
+>()((db, p) =>
   db
     .updateTable('job')
     .set({ due_at_ms: p('dueMs'), holder: '', error: p('error'), attempts: p('attempts') })
@@ -83,7 +83,7 @@ export const giveBack = statement<
     .where('holder', '=', p('holder')),
 );
 
-export const buryJob = statement<JobTables, { id: string; holder: string; nowMs: number; error: string }>(
+export const buryJob = statement<JobTables, { id: string; holder: string; nowMs: number; error: string }>()(
   (db, p) =>
     db
       .updateTable('job')
@@ -92,7 +92,7 @@ export const buryJob = statement<JobTables, { id: string; holder: string; nowMs:
       .where('holder', '=', p('holder')),
 );
 
-export const deadJobs = statement<JobTables, { limit: number }, JobRow>((db, p) =>
+export const deadJobs = statement<JobTables, { limit: number }>()((db, p) =>
   db
     .selectFrom('job')
     .selectAll()
@@ -102,7 +102,7 @@ export const deadJobs = statement<JobTables, { limit: number }, JobRow>((db, p) 
     .limit(p('limit')),
 );
 
-export const reviveJob = statement<JobTables, { id: string; nowMs: number }>((db, p) =>
+export const reviveJob = statement<JobTables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('job')
     .set({ dead_at_ms: null, attempts: 0, due_at_ms: p('nowMs'), error: null })

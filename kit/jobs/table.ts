@@ -31,16 +31,16 @@ import { JobWorker } from './worker.ts';
 
 export interface TableJobsOptions<DB extends JobTables> {
   readonly database: Database<DB>;
-  /** The same for all processes that share the database, within a fraction of the lease. */
+  /** Processes that share the database must agree on the time, within a fraction of the lease. */
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly log: Log;
   readonly metrics: JobMetrics;
 }
 
-/** How soon a job is seen that another process queued; those of this one are seen at once. */
-const lookMs = 500;
-/** After the database did not answer. */
+/** How often to look for jobs of other processes. Jobs of this process are seen immediately. */
+const pollMs = 500;
+/** Delay after the database did not respond. */
 const retryMs = 1_000;
 
 /** Jobs in the table `job` of a service's own database. */
@@ -96,7 +96,7 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
   }
 }
 
-/** Gives the jobs of one kind to the slots of one worker: as many at once as wait. */
+/** Hands the jobs of one kind to the slots of one worker, as many at once as are free. */
 class TableSource<DB extends JobTables> implements JobSource {
   readonly leaseMs: number;
   readonly #options: TableJobsOptions<DB>;
@@ -106,9 +106,9 @@ class TableSource<DB extends JobTables> implements JobSource {
   readonly #waiting: ((leased: LeasedJob | undefined) => void)[] = [];
   readonly #done: Done[] = [];
   #serving = false;
-  /** There was as much as was asked for: most likely there is more. */
+  /** The last query was full, so there are probably more. */
   #isMoreDue = false;
-  #noting: Promise<void> | undefined;
+  #removing: Promise<void> | undefined;
 
   constructor(options: TableJobsOptions<DB>, kind: string, onEnd: () => void) {
     this.leaseMs = options.leaseMs;
@@ -137,7 +137,7 @@ class TableSource<DB extends JobTables> implements JobSource {
     while (this.#waiting.length > 0 && !signal.aborted) {
       try {
         const dueInMs = this.#isMoreDue ? 0 : await this.#dueInMs();
-        if (dueInMs > 0) await this.#notifier.wait(Math.min(dueInMs, lookMs), signal);
+        if (dueInMs > 0) await this.#notifier.wait(Math.min(dueInMs, pollMs), signal);
         else await this.#take(signal);
       } catch (error) {
         this.#options.log.warn({ err: error, kind: this.#kind }, 'jobs cannot be taken');
@@ -179,7 +179,7 @@ class TableSource<DB extends JobTables> implements JobSource {
       },
       complete: () => this.#complete(id, holder),
       retry: async (delayMs, error) => {
-        // What is given back at once was not its own failure.
+        // A job that is returned without delay did not fail.
         const counted = delayMs === 0 ? attempts - 1 : attempts;
         const dueMs = clock.now() + delayMs;
         await giveBack.run(database, { id, holder, dueMs, error, attempts: counted });
@@ -190,15 +190,15 @@ class TableSource<DB extends JobTables> implements JobSource {
     };
   }
 
-  /** Jobs that end at the same moment are noted by one statement. */
+  /** Jobs that finish at the same moment are removed by one statement. */
   #complete(id: string, holder: string): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#done.push({ pair: [id, holder], resolve, reject });
-    this.#noting ??= this.#note();
+    this.#removing ??= this.#removeFinished();
     return promise;
   }
 
-  async #note(): Promise<void> {
+  async #removeFinished(): Promise<void> {
     await Promise.resolve();
     while (this.#done.length > 0) {
       const done = this.#done.splice(0);
@@ -209,7 +209,7 @@ class TableSource<DB extends JobTables> implements JobSource {
         for (const { reject } of done) reject(error);
       }
     }
-    this.#noting = undefined;
+    this.#removing = undefined;
   }
 }
 

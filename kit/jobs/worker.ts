@@ -3,46 +3,46 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { parseTraceparent } from '../trace.ts';
 import type { JobMetrics, JobOutcome } from './metrics.ts';
-import { HopelessJob, type JobHandler, type WorkOptions } from './queue.ts';
+import { type JobHandler, PermanentJobError, type WorkOptions } from './queue.ts';
 import type { JobSource, LeasedJob } from './source.ts';
 
-interface WorkerParts extends WorkOptions {
+interface JobWorkerOptions extends WorkOptions {
   readonly source: JobSource;
   readonly handler: JobHandler;
   readonly log: Log;
   readonly metrics: JobMetrics;
 }
 
-/** How often a lease is renewed within its time. */
+/** Renewals within the time of one lease. */
 const renewals = 3;
 
-/** Takes jobs of a source, a few at a time, and sees each to its end. */
+/** Takes jobs from a source, a few at a time, and runs them. */
 export class JobWorker implements AsyncDisposable {
-  readonly #parts: WorkerParts;
+  readonly #options: JobWorkerOptions;
   readonly #stop = new AbortController();
   readonly #slots: Promise<void>[];
 
-  constructor(parts: WorkerParts) {
-    this.#parts = parts;
-    this.#slots = Array.from({ length: parts.concurrency }, () => this.#serve());
+  constructor(options: JobWorkerOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.concurrency }, () => this.#serve());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new AppError('canceled', 'the worker stops'));
+    this.#stop.abort(new AppError('canceled', 'the worker is stopping'));
     await Promise.all(this.#slots);
-    await this.#parts.source[Symbol.asyncDispose]();
+    await this.#options.source[Symbol.asyncDispose]();
   }
 
   async #serve(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const leased = await this.#parts.source.next(signal);
+      const leased = await this.#options.source.next(signal);
       if (leased) await this.#run(leased);
     }
   }
 
   async #run(leased: LeasedJob): Promise<void> {
-    const { kind, metrics, log } = this.#parts;
+    const { kind, metrics, log } = this.#options;
     const { id, attempt, traceparent } = leased.job;
     const traceId = parseTraceparent(traceparent)?.traceId;
     const startedMs = performance.now();
@@ -51,8 +51,8 @@ export class JobWorker implements AsyncDisposable {
     try {
       outcome = await this.#attempt(leased);
     } catch (error) {
-      // What cannot be noted now comes again when the lease ends.
-      log.warn({ err: error, kind, jobId: id, traceId }, 'the end of a job could not be noted');
+      // The job comes again when the lease ends.
+      log.warn({ err: error, kind, jobId: id, traceId }, 'the end of a job could not be recorded');
     }
     const durationMs = Math.round(performance.now() - startedMs);
     metrics.ended(kind, outcome, durationMs);
@@ -61,9 +61,9 @@ export class JobWorker implements AsyncDisposable {
 
   async #attempt(leased: LeasedJob): Promise<JobOutcome> {
     const { job } = leased;
-    const { handler, attemptsMax, log, kind } = this.#parts;
+    const { handler, attemptsMax, log, kind } = this.#options;
     if (job.attempt > attemptsMax) return this.#bury(leased, 'its worker died each time');
-    const lease = new RenewedLease(leased, this.#parts.source.leaseMs);
+    const lease = new RenewedLease(leased, this.#options.source.leaseMs);
     const signal = AbortSignal.any([this.#stop.signal, lease.signal]);
     try {
       await handler(job, signal);
@@ -75,8 +75,8 @@ export class JobWorker implements AsyncDisposable {
       }
       log.warn({ err: error, kind, jobId: job.id, attempt: job.attempt }, 'job failed');
       const text = error instanceof Error ? error.message : String(error);
-      if (error instanceof HopelessJob || job.attempt >= attemptsMax) return this.#bury(leased, text);
-      await leased.retry(backoffMs(job.attempt, this.#parts.backoff ?? usualBackoff), text);
+      if (error instanceof PermanentJobError || job.attempt >= attemptsMax) return this.#bury(leased, text);
+      await leased.retry(backoffMs(job.attempt, this.#options.backoff ?? usualBackoff), text);
       return 'retried';
     } finally {
       lease[Symbol.dispose]();
@@ -86,13 +86,13 @@ export class JobWorker implements AsyncDisposable {
   }
 
   async #bury(leased: LeasedJob, error: string): Promise<JobOutcome> {
-    await this.#parts.onDead?.(leased.job, error);
+    await this.#options.onDead?.(leased.job, error);
     await leased.bury(error);
     return 'dead';
   }
 }
 
-/** Renews a lease while its job runs; the signal aborts where it was lost. */
+/** Renews a lease while its job runs. The signal aborts if the lease is lost. */
 class RenewedLease implements Disposable {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -112,7 +112,7 @@ class RenewedLease implements Disposable {
 
   async #renew(leased: LeasedJob, leaseMs: number): Promise<void> {
     const askedMs = performance.now();
-    // Where the queue does not answer, the lease stands until its time is over; so it is where this process stood still.
+    // If the queue does not respond, or this process was paused, the lease is valid until its time is over.
     const isOver = askedMs - this.#renewedMs >= leaseMs;
     const isKept = isOver ? false : await leased.extend().catch(() => undefined);
     if (isKept) this.#renewedMs = askedMs;

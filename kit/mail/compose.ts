@@ -3,20 +3,20 @@ import { normalizeEmail } from '../auth/email.ts';
 import { type Dkim, type Mail, MailError } from './mailer.ts';
 
 const idShape = /^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get into a header
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not get into a header
 const control = /[\x00-\x1f\x7f]/;
 
 /**
- * The mail as nodemailer wants it. Addresses are checked and given as the envelope, since nodemailer would deliver to whatever else it
- * reads out of a header. Throws `rejected` where a header would not hold what it should.
+ * The e-mail in the form of nodemailer. The address is validated and passed as the envelope, because nodemailer would deliver to any
+ * other address that it parses from a header. Throws `rejected` for an invalid header value.
  */
 export function compose({ id, from, to, subject, text, html, date }: Mail): SendMailOptions {
   if (normalizeEmail(to) !== to)
-    throw new MailError('rejected', 'EADDRESS', 'the recipient is no e-mail address');
+    throw new MailError('rejected', 'EADDRESS', 'the recipient is not a valid e-mail address');
   if (!idShape.test(id))
-    throw new MailError('rejected', 'EMESSAGEID', 'the id of a mail must be like name@domain');
+    throw new MailError('rejected', 'EMESSAGEID', 'the id of an e-mail must have the form name@domain');
   if (control.test(subject))
-    throw new MailError('rejected', 'ESUBJECT', 'a subject is one line without control characters');
+    throw new MailError('rejected', 'ESUBJECT', 'a subject must be one line without control characters');
   return {
     messageId: `<${id}>`,
     envelope: { from: from.address, to: [to] },
@@ -26,7 +26,7 @@ export function compose({ id, from, to, subject, text, html, date }: Mail): Send
     text,
     html,
     date,
-    // RFC 3834; the other one is what Exchange looks at.
+    // RFC 3834; Exchange looks at the second one.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -34,7 +34,7 @@ export function compose({ id, from, to, subject, text, html, date }: Mail): Send
   };
 }
 
-/** The option of nodemailer that signs. */
+/** The option of nodemailer for signing. */
 export function signing(dkim: Dkim | undefined) {
   if (dkim === undefined) return {};
   const { domain, selector, privateKey } = dkim;

@@ -5,27 +5,27 @@ import { compose, signing } from './compose.ts';
 import { type Dkim, type Mail, MailError, type Mailer } from './mailer.ts';
 
 export interface FolderOptions {
-  /** Made where it is missing, for its owner alone. */
+  /** Created if missing, accessible to its owner only. */
   readonly folder: string;
   readonly dkim?: Dkim | undefined;
 }
 
 /**
- * Keeps mails as files, for trying things out without a mail server: `<id>.eml`, byte for byte what a server would get. Sent again, a mail
- * takes its own place.
+ * Writes e-mails to files, for development without a mail server: `<id>.eml`, byte for byte what a server would get. Sending one again
+ * replaces its file.
  */
 export function openFolderMailer(options: FolderOptions): Mailer {
   return new FolderMailer(options);
 }
 
-/** Where the mail of this id is kept. */
+/** The file of the e-mail with this id. */
 export function fileOf(folder: string, id: string): string {
   return join(folder, `${id}.eml`);
 }
 
 class FolderMailer implements Mailer {
   readonly #options: FolderOptions;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #sending = new Set<Promise<unknown>>();
   #closed = false;
 
   constructor(options: FolderOptions) {
@@ -33,24 +33,24 @@ class FolderMailer implements Mailer {
   }
 
   async send(mail: Mail): Promise<string> {
-    if (this.#closed) throw new MailError('unreachable', 'ECLOSED', 'no more mails are taken');
+    if (this.#closed) throw new MailError('unreachable', 'ECLOSED', 'this mailer is closed');
     const message = compose(mail);
     const storing = this.#store(mail.id, message);
-    this.#underWay.add(storing);
+    this.#sending.add(storing);
     try {
       return await storing;
     } finally {
-      this.#underWay.delete(storing);
+      this.#sending.delete(storing);
     }
   }
 
   async ping(): Promise<void> {
-    await known(mkdir(this.#options.folder, { recursive: true, mode: 0o700 }));
+    await orUnreachable(mkdir(this.#options.folder, { recursive: true, mode: 0o700 }));
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#sending);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -59,17 +59,17 @@ class FolderMailer implements Mailer {
 
   async #store(id: string, message: ReturnType<typeof compose>): Promise<string> {
     const { folder, dkim } = this.#options;
-    // Loaded here, since most starts send nothing.
+    // Loaded here, because many processes send nothing.
     const { createTransport } = await import('nodemailer');
     const composer = { streamTransport: true, buffer: true, newline: 'windows', ...signing(dkim) } as const;
     const { message: source } = await createTransport(composer).sendMail(message);
     await this.ping();
-    await known(writeWhole(fileOf(folder, id), source as Buffer));
-    return `kept as ${id}.eml`;
+    await orUnreachable(writeWhole(fileOf(folder, id), source as Buffer));
+    return `saved as ${id}.eml`;
   }
 }
 
-/** Written aside and renamed, so that nobody reads half of it. */
+/** Writes a temporary file and renames it, so that nobody reads half of it. */
 async function writeWhole(file: string, content: Buffer): Promise<void> {
   const draft = `${file}.${newId()}`;
   try {
@@ -87,7 +87,8 @@ async function writeWhole(file: string, content: Buffer): Promise<void> {
   }
 }
 
-async function known<T>(work: Promise<T>): Promise<T> {
+/** Waits for a file operation. Throws `unreachable` if it fails. */
+async function orUnreachable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

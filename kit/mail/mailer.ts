@@ -1,11 +1,15 @@
-import type { Sender } from './sender.ts';
+/** The sender of an e-mail. */
+export interface Sender {
+  readonly name: string;
+  readonly address: string;
+}
 
-/** One mail to one person, as text and as HTML. */
+/** One e-mail to one person, as text and as HTML. */
 export interface Mail {
-  /** Names the mail for ever, such as `id@example.org`; sent again, it must be the same. Becomes the Message-ID (RFC 5322 section 3.6.4). */
+  /** Identifies the e-mail, such as `id@example.org`. Use the same one to send it again. Becomes the Message-ID (RFC 5322 section 3.6.4). */
   readonly id: string;
   readonly from: Sender;
-  /** A bare address in the one spelling of `normalizeEmail`. */
+  /** A bare address, normalized by `normalizeEmail`. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -13,7 +17,7 @@ export interface Mail {
   readonly date: Date;
 }
 
-/** With what mails are signed (DKIM, RFC 6376). */
+/** The key for signing e-mail (DKIM, RFC 6376). */
 export interface Dkim {
   readonly domain: string;
   readonly selector: string;
@@ -22,21 +26,21 @@ export interface Dkim {
 }
 
 /**
- * Where mails leave the house. Every mail says that a program wrote it (`Auto-Submitted`, RFC 3834), so that nothing answers it,
- * and goes to exactly the one address given, whatever its text holds.
+ * Sends e-mail. Each one is marked as written by a program (`Auto-Submitted`, RFC 3834), so that no auto-responder replies, and goes
+ * to exactly one address, whatever its headers and text contain.
  */
 export interface Mailer extends AsyncDisposable {
-  /** Resolves with what the other side said when it has taken the mail over. Throws {@link MailError}. */
+  /** Resolves with the server's response when it has accepted the e-mail. Throws {@link MailError}. */
   send(mail: Mail, options?: { signal?: AbortSignal }): Promise<string>;
-  /** Resolves when mails could be sent now: it can be reached, and lets us in. Throws {@link MailError}. */
+  /** Resolves if e-mail can be sent now: the server responds and accepts the credentials. Throws {@link MailError}. */
   ping(): Promise<void>;
-  /** Lets mails under way end; with `abort` they fail instead. No more are taken. */
+  /** Accepts no more e-mail and waits for those being sent; with `abort` they fail instead. */
   close(options?: { abort?: boolean }): Promise<void>;
 }
 
 /**
- * What a failure means for the mail: `rejected` it will never be taken; `deferred` it may be taken later; `unreachable` nobody is there to
- * take any mail; `misconfigured` no mail will be taken before somebody changes a setting.
+ * What a failure means. `rejected`: this e-mail will never be accepted. `deferred`: it may be accepted later. `unreachable`: no server
+ * accepts any e-mail now. `misconfigured`: none will be accepted until somebody changes a setting.
  */
 export type MailFault = 'rejected' | 'deferred' | 'unreachable' | 'misconfigured';
 
@@ -51,4 +55,17 @@ export class MailError extends Error {
     this.fault = fault;
     this.code = code;
   }
+}
+
+const bareAddress = /^[^\s@<>,;:"()[\]\\]{1,64}@[a-zA-Z0-9.-]{1,253}$/;
+
+/** Parses `Name <address>` or a bare address. Throws an `Error` whose message starts with "must be" if it is neither. */
+export function parseSender(text: string): Sender {
+  const match = /^(?:"?([^"<>]*?)"?\s*<([^<>]+)>|([^<>\s]+))$/.exec(text.trim());
+  const address = match?.[2] ?? match?.[3] ?? '';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not get into a header
+  if (!bareAddress.test(address) || /[\x00-\x1f\x7f]/.test(text)) {
+    throw new Error('must be an e-mail address or "Name <address>"');
+  }
+  return { name: match?.[1] ?? '', address };
 }

@@ -5,27 +5,27 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 export interface NatsOptions {
-  /** `nats://[user:password@]host[:port]`, several separated by commas; `tls://` for TLS. A user without password is a token. */
+  /** `nats://[user:password@]host[:port]`, or several, separated by commas. `tls://` uses TLS. A user without a password is a token. */
   readonly url: string;
-  /** What the server calls this connection. */
+  /** The name of this connection at the server. */
   readonly name: string;
   readonly log: Log;
 }
 
-/** A connection that works, with its JetStream client. */
+/** An open connection with its JetStream client. */
 export interface Nats {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
 }
 
-/** How long a request to the server may take. */
+/** Timeout of a request to the server, in milliseconds. */
 export const requestTimeoutMs = 2_000;
 const reconnectWaitMs = 300;
 
 /**
- * A connection to NATS that is opened in the background and comes back by itself, however long the server is away. While
- * it is down, work on it throws `unavailable` at once.
+ * A connection to NATS that is opened in the background and reconnects, however long the server is down. Meanwhile, `use` throws
+ * `unavailable` immediately.
  */
 export class NatsLink implements AsyncDisposable {
   readonly #options: NatsOptions;
@@ -40,7 +40,7 @@ export class NatsLink implements AsyncDisposable {
     this.#ready = this.#connect();
   }
 
-  /** Runs `work` on the connection; `unavailable` where it is down, or the server does not answer. */
+  /** Runs `work` on the connection. Throws `unavailable` if it is down or the server does not respond. */
   async use<T>(work: (nats: Nats) => Promise<T>): Promise<T> {
     if (!this.#nats) await Promise.race([this.#ready, delay(requestTimeoutMs, undefined, { ref: false })]);
     const nats = this.#nats;
@@ -48,18 +48,18 @@ export class NatsLink implements AsyncDisposable {
     try {
       return await work(nats);
     } catch (error) {
-      throw isUnanswered(error) ? brokerUnavailable(error) : error;
+      throw isUnavailable(error) ? brokerUnavailable(error) : error;
     }
   }
 
-  /** Calls back whenever the connection is there, first or again; gives the way to stop that. */
+  /** Calls back at each connect and reconnect. Returns a function that unsubscribes. */
   onUp(listener: () => void): () => void {
     this.#listeners.add(listener);
     if (this.#isUp) queueMicrotask(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Makes a stream of this configuration where there is none of its name. */
+  /** Creates a stream with this configuration if there is none with its name. */
   async ensureStream(config: Partial<StreamConfig> & Pick<StreamConfig, 'name'>): Promise<void> {
     await this.use(async ({ manager }) => {
       const exists = await manager.streams.info(config.name).then(
@@ -73,7 +73,7 @@ export class NatsLink implements AsyncDisposable {
     });
   }
 
-  /** Throws where the server, or its JetStream, does not answer. */
+  /** Throws if the server or its JetStream does not respond. */
   async ping(): Promise<void> {
     await this.use(({ manager }) => manager.getAccountInfo());
   }
@@ -83,7 +83,7 @@ export class NatsLink implements AsyncDisposable {
     await this.#ready;
     const connection = this.#nats?.connection;
     if (connection?.isClosed()) return;
-    // What was acknowledged last goes out, unless the server is away.
+    // Sends the last acknowledgements, unless the server is down.
     if (this.#isUp) await connection?.flush().catch(() => {});
     await connection?.close();
   }
@@ -91,17 +91,17 @@ export class NatsLink implements AsyncDisposable {
   async #connect(): Promise<void> {
     const { connect } = await import('@nats-io/transport-node');
     const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
-    for (let told = false; !this.#stop.signal.aborted; told = true) {
+    for (let isLogged = false; !this.#stop.signal.aborted; isLogged = true) {
       try {
         const connection = await connect(connectionOptions(this.#options));
         const options = { timeout: requestTimeoutMs };
         const manager = await jetstreamManager(connection, { ...options, checkAPI: false });
         this.#nats = { connection, client: jetstream(connection, options), manager };
         void this.#watch(connection);
-        this.#turned(true);
+        this.#setUp(true);
         return;
       } catch (error) {
-        if (!told) this.#options.log.warn({ err: error }, 'NATS does not answer');
+        if (!isLogged) this.#options.log.warn({ err: error }, 'NATS does not answer');
         await delay(reconnectWaitMs, undefined, { signal: this.#stop.signal }).catch(() => {});
       }
     }
@@ -109,12 +109,12 @@ export class NatsLink implements AsyncDisposable {
 
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
-      if (type === 'disconnect' || type === 'staleConnection') this.#turned(false);
-      if (type === 'reconnect') this.#turned(true);
+      if (type === 'disconnect' || type === 'staleConnection') this.#setUp(false);
+      if (type === 'reconnect') this.#setUp(true);
     }
   }
 
-  #turned(isUp: boolean): void {
+  #setUp(isUp: boolean): void {
     if (isUp === this.#isUp) return;
     this.#isUp = isUp;
     if (!this.#stop.signal.aborted) {
@@ -151,8 +151,8 @@ function connectionOptions({ url, name }: NatsOptions): object {
   };
 }
 
-/** Whether the server did not answer, or has no JetStream at the moment. */
-function isUnanswered(error: unknown): boolean {
+/** Whether the server did not respond, or has no JetStream at the moment. */
+function isUnavailable(error: unknown): boolean {
   const names = [
     'TimeoutError',
     'NoRespondersError',

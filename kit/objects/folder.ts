@@ -15,7 +15,7 @@ import {
   type StoredObject,
 } from './store.ts';
 
-/** A store in a folder, for one machine; processes may share it. The folder is made where it is missing. */
+/** Opens a store in a folder, which is created if missing. Several processes of one machine may share it. */
 export async function openFolderStore(folder: string): Promise<ObjectStore> {
   const store = new FolderStore(folder);
   await store.sweep();
@@ -23,29 +23,29 @@ export async function openFolderStore(folder: string): Promise<ObjectStore> {
 }
 
 /**
- * Content is written aside, brought to the disk, and then linked to its key, which fails where the key is taken: so an object is whole under its
- * key from the first moment, also after a crash. What crashes left aside is swept away a day later.
+ * Content is written to a temporary file, synced, and then linked to its key, which fails if the key is taken. So an object is complete
+ * from the moment it has its key, also after a crash. Temporary files that a crash leaves are removed a day later.
  */
 class FolderStore implements ObjectStore {
   readonly #folder: string;
-  readonly #aside: string;
+  readonly #incoming: string;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.#aside = join(folder, asideName);
+    this.#incoming = join(folder, incomingName);
   }
 
   async put(content: AsyncIterable<Uint8Array>, { keys, signal }: PutOptions): Promise<StoredObject> {
-    const path = join(this.#aside, newId());
-    await known(mkdir(this.#aside, { recursive: true, mode: folderMode }));
+    const path = join(this.#incoming, newId());
+    await orUnavailable(mkdir(this.#incoming, { recursive: true, mode: folderMode }));
     try {
-      const file = await known(open(path, 'wx', fileMode));
+      const file = await orUnavailable(open(path, 'wx', fileMode));
       try {
         await writeAll(file, content, signal);
       } finally {
         await file.close();
       }
-      return await known(this.#place(path, keys));
+      return await orUnavailable(this.#place(path, keys));
     } finally {
       await rm(path, { force: true });
     }
@@ -54,8 +54,8 @@ class FolderStore implements ObjectStore {
   async list(folder: string): Promise<StoredObject[]> {
     const name = folder.replace(/\/$/, '');
     checkKey(name);
-    const entries = await known(readdir(join(this.#folder, name), { withFileTypes: true })).catch((error) =>
-      this.#unlessThere(error),
+    const entries = await orUnavailable(readdir(join(this.#folder, name), { withFileTypes: true })).catch(
+      (error) => this.#unlessMissing(error),
     );
     const keys = (entries ?? []).filter((entry) => entry.isFile()).map((entry) => `${name}/${entry.name}`);
     const found = await Promise.all(keys.map((key) => this.#stat(key)));
@@ -69,12 +69,13 @@ class FolderStore implements ObjectStore {
 
   async *read({ key, entityTag }: StoredObject, range?: ByteRange): AsyncGenerator<Uint8Array> {
     checkKey(key);
-    const file = await known(open(join(this.#folder, key), readPlain)).catch((error) =>
-      this.#unlessThere(error),
+    const file = await orUnavailable(open(join(this.#folder, key), readPlain)).catch((error) =>
+      this.#unlessMissing(error),
     );
     if (!file) throw gone();
     try {
-      if (objectOf(key, await known(file.stat({ bigint: true }))).entityTag !== entityTag) throw gone();
+      if (objectOf(key, await orUnavailable(file.stat({ bigint: true }))).entityTag !== entityTag)
+        throw gone();
       yield* file.createReadStream({ ...range, autoClose: false, highWaterMark: readBytes });
     } finally {
       await file.close();
@@ -82,15 +83,15 @@ class FolderStore implements ObjectStore {
   }
 
   async ping(): Promise<void> {
-    await known(mkdir(this.#aside, { recursive: true, mode: folderMode }));
+    await orUnavailable(mkdir(this.#incoming, { recursive: true, mode: folderMode }));
   }
 
-  /** Removes what crashed processes left aside; what was touched of late may belong to a living one. */
+  /** Removes temporary files of crashed processes. Recent ones may belong to a running process. */
   async sweep(): Promise<void> {
     await this.ping();
-    const names = await known(readdir(this.#aside));
-    for (const path of names.map((name) => join(this.#aside, name))) {
-      const stats = await lstat(path).catch(unlessThere);
+    const names = await orUnavailable(readdir(this.#incoming));
+    for (const path of names.map((name) => join(this.#incoming, name))) {
+      const stats = await lstat(path).catch(unlessMissing);
       if (stats && Date.now() - stats.mtimeMs > sweepAfterMs) await rm(path, { force: true });
     }
   }
@@ -110,25 +111,25 @@ class FolderStore implements ObjectStore {
   }
 
   async #stat(key: string): Promise<StoredObject | undefined> {
-    const stats = await known(lstat(join(this.#folder, key), { bigint: true })).catch((error) =>
-      this.#unlessThere(error),
+    const stats = await orUnavailable(lstat(join(this.#folder, key), { bigint: true })).catch((error) =>
+      this.#unlessMissing(error),
     );
     return stats?.isFile() && stats.size > 0n ? objectOf(key, stats) : undefined;
   }
 
-  /** Nothing where there is no such file; without its folder the store knows of none. */
-  async #unlessThere(error: unknown): Promise<undefined> {
-    unlessThere(error);
-    await known(readdir(this.#folder));
+  /** Undefined if there is no such file. Throws if the folder of the store is missing, too. */
+  async #unlessMissing(error: unknown): Promise<undefined> {
+    unlessMissing(error);
+    await orUnavailable(readdir(this.#folder));
   }
 }
 
-const asideName = '.incoming';
+const incomingName = '.incoming';
 const folderMode = 0o700;
 const fileMode = 0o600;
 const readBytes = 256 * 1024;
 const sweepAfterMs = 24 * 60 * 60 * 1000;
-// A link that somebody put there is not followed out of the folder.
+// Does not follow a symbolic link out of the folder.
 const readPlain = constants.O_RDONLY | constants.O_NOFOLLOW;
 
 async function writeAll(
@@ -139,15 +140,15 @@ async function writeAll(
   let sizeBytes = 0;
   for await (const bytes of content) {
     signal?.throwIfAborted();
-    await known(file.writeFile(bytes));
+    await orUnavailable(file.writeFile(bytes));
     sizeBytes += bytes.length;
   }
   signal?.throwIfAborted();
   if (sizeBytes === 0) throw noContent();
-  await known(file.sync());
+  await orUnavailable(file.sync());
 }
 
-/** False where the name is taken. */
+/** False if the name is taken. */
 async function linkNew(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -158,7 +159,7 @@ async function linkNew(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Without this a crash of the machine could forget the name. */
+/** Without this, a crash of the machine could lose the name. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
@@ -173,8 +174,8 @@ function objectOf(key: string, { size, mtimeNs, mtimeMs }: BigIntStats): StoredO
   return { key, sizeBytes: Number(size), modifiedMs: Number(mtimeMs), entityTag };
 }
 
-/** What the file system refuses is the store's failure, not the caller's. */
-async function known<T>(work: Promise<T>): Promise<T> {
+/** Waits for a file operation. Throws `unavailable` if it fails, because that is not the caller's fault. */
+async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -183,8 +184,8 @@ async function known<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Nothing where there is no such file. */
-function unlessThere(error: unknown): undefined {
+/** Undefined if the error says that there is no such file; throws any other error. */
+function unlessMissing(error: unknown): undefined {
   const cause = error instanceof AppError ? error.cause : error;
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;

@@ -9,25 +9,24 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
-import { inParts } from './parts.ts';
-import { answered, statusOf } from './s3-errors.ts';
+import { orUnavailable, statusOf } from './s3-errors.ts';
 import { findObject, headOf } from './s3-object.ts';
 import { allTaken, checkKey, noContent, type PutOptions, type StoredObject } from './store.ts';
 
 interface S3PutOptions extends PutOptions {
   readonly client: S3Client;
   readonly bucket: string;
-  /** Keys that this process is storing under. */
+  /** Keys that this process is writing. */
   readonly claimed: Set<string>;
 }
 
-// Ten thousand parts, which is as many as there may be, make 78 GiB.
+// S3 allows 10,000 parts, which makes 78 GiB.
 const partBytes = 8 * 1024 * 1024;
 
 /**
- * Stores one object: what fits into a part by a single request on the condition that its key is free, which makes it whole or nothing. A larger one first takes its
- * key by an empty object on the same condition, and replaces that by its parts. Servers that know no conditions are asked before, which
- * leaves two processes a moment in which both may find a key free.
+ * Stores one object. What fits into one part is sent in one conditional request, which succeeds only if the key is free. For a larger
+ * object, an empty object reserves the key in the same way and is then replaced by the parts. On servers without conditional requests
+ * the key is looked up first, so two processes have a moment in which both may find it free.
  */
 export class S3Put {
   readonly #options: S3PutOptions;
@@ -42,9 +41,9 @@ export class S3Put {
       const first = await parts.next();
       if (first.done) throw noContent();
       const second = await parts.next();
-      if (second.done) return await this.#keep(first.value, (key) => this.#stored(key));
+      if (second.done) return await this.#create(first.value, (key) => this.#stored(key));
       const { value } = second;
-      return await this.#keep(new Uint8Array(), (key) =>
+      return await this.#create(new Uint8Array(), (key) =>
         this.#upload(key, joined([first.value, value], parts)),
       );
     } finally {
@@ -52,15 +51,15 @@ export class S3Put {
     }
   }
 
-  /** Puts one body under the first key that is free, and goes on with that key while nobody else here can have it. */
-  async #keep(body: Uint8Array, onward: (key: string) => Promise<StoredObject>): Promise<StoredObject> {
+  /** Stores a body under the first free key, then continues with that key while this process holds it. */
+  async #create(body: Uint8Array, next: (key: string) => Promise<StoredObject>): Promise<StoredObject> {
     const { keys, claimed } = this.#options;
     for (const key of keys) {
       checkKey(key);
       if (claimed.has(key)) continue;
       claimed.add(key);
       try {
-        if (await this.#create(key, body)) return await onward(key);
+        if (await this.#putIfFree(key, body)) return await next(key);
       } finally {
         claimed.delete(key);
       }
@@ -68,19 +67,19 @@ export class S3Put {
     throw allTaken();
   }
 
-  /** False where the key is taken. */
-  async #create(key: string, body: Uint8Array): Promise<boolean> {
+  /** False if the key is taken. */
+  async #putIfFree(key: string, body: Uint8Array): Promise<boolean> {
     const { client } = this.#options;
     if (await headOf(client, this.#at(key))) return false;
     const request = { ...this.#at(key), Body: body, ContentType: this.#options.contentType };
     try {
-      await answered(client.send(new PutObjectCommand({ ...request, IfNoneMatch: '*' }), this.#calling));
+      await orUnavailable(client.send(new PutObjectCommand({ ...request, IfNoneMatch: '*' }), this.#calling));
       return true;
     } catch (error) {
       const status = statusOf((error as AppError).cause);
       if (status === 412 || status === 409) return false;
       if (status !== 501) throw error;
-      await answered(client.send(new PutObjectCommand(request), this.#calling));
+      await orUnavailable(client.send(new PutObjectCommand(request), this.#calling));
       return true;
     }
   }
@@ -91,35 +90,36 @@ export class S3Put {
     let UploadId: string | undefined;
     try {
       const begin = new CreateMultipartUploadCommand({ ...at, ContentType: contentType });
-      ({ UploadId } = await answered(client.send(begin, this.#calling)));
+      ({ UploadId } = await orUnavailable(client.send(begin, this.#calling)));
       const done: CompletedPart[] = [];
       for await (const body of parts) {
         const PartNumber = done.length + 1;
         const part = new UploadPartCommand({ ...at, UploadId, PartNumber, Body: body });
-        const { ETag } = await answered(client.send(part, this.#calling));
+        const { ETag } = await orUnavailable(client.send(part, this.#calling));
         done.push({ PartNumber, ETag });
       }
       const end = new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts: done } });
-      await answered(client.send(end, this.#calling));
+      await orUnavailable(client.send(end, this.#calling));
     } catch (error) {
-      await this.#giveUp(key, UploadId);
+      await this.#abort(key, UploadId);
       throw error;
     }
     return this.#stored(key);
   }
 
-  /** As well as it goes: what stays is in no list, and the bucket's rule for unfinished uploads clears the parts. */
-  async #giveUp(key: string, UploadId: string | undefined): Promise<void> {
+  /** Best effort: what stays is not listed, and the bucket's lifecycle rule removes the parts of unfinished uploads. */
+  async #abort(key: string, UploadId: string | undefined): Promise<void> {
     const { client } = this.#options;
     const at = this.#at(key);
-    const abort = async () => UploadId && client.send(new AbortMultipartUploadCommand({ ...at, UploadId }));
+    const abortUpload = async () =>
+      UploadId && client.send(new AbortMultipartUploadCommand({ ...at, UploadId }));
     const free = async () => (await findObject(client, at)) ?? client.send(new DeleteObjectCommand(at));
-    await Promise.allSettled([abort(), free()]);
+    await Promise.allSettled([abortUpload(), free()]);
   }
 
   async #stored(key: string): Promise<StoredObject> {
     const object = await findObject(this.#options.client, this.#at(key));
-    if (!object) throw new AppError('unavailable', 'The object store does not have what it took.');
+    if (!object) throw new AppError('unavailable', 'The object store lost an object it had accepted.');
     return object;
   }
 
@@ -136,4 +136,24 @@ export class S3Put {
 async function* joined<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
   yield* first;
   yield* rest;
+}
+
+/** The same bytes in pieces of exactly `sizeBytes`; the last piece has the rest. No bytes give no piece. */
+async function* inParts(content: AsyncIterable<Uint8Array>, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  for await (const bytes of content) {
+    let start = 0;
+    while (waitingBytes + bytes.length - start >= sizeBytes) {
+      const end = start + sizeBytes - waitingBytes;
+      yield Buffer.concat([...waiting, bytes.subarray(start, end)]);
+      waiting = [];
+      waitingBytes = 0;
+      start = end;
+    }
+    if (start === bytes.length) continue;
+    waiting.push(bytes.subarray(start));
+    waitingBytes += bytes.length - start;
+  }
+  if (waitingBytes > 0) yield Buffer.concat(waiting);
 }

@@ -7,8 +7,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
-import type { S3Options } from './options.ts';
-import { answered, unlessMissing } from './s3-errors.ts';
+import { orUnavailable, unlessMissing } from './s3-errors.ts';
 import { findObject, objectOf } from './s3-object.ts';
 import { S3Put } from './s3-put.ts';
 import {
@@ -21,11 +20,21 @@ import {
   type StoredObject,
 } from './store.ts';
 
-/** A store in a bucket of S3 or of a server that speaks its protocol. The bucket is there already. */
+/** How to reach a bucket. */
+export interface S3Options {
+  /** Address of an S3-compatible server; Amazon S3 by default. */
+  readonly endpoint?: string | undefined;
+  readonly bucket: string;
+  readonly region: string;
+  /** By default those that Amazon's tools would use: environment, profile, role of the machine. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+}
+
+/** A store in an existing bucket of S3 or of a compatible server. */
 export class S3Store implements ObjectStore {
   readonly #client: S3Client;
   readonly #bucket: string;
-  /** Keys that this process is storing under. */
+  /** Keys that this process is writing. */
   readonly #claimed = new Set<string>();
 
   constructor(options: S3Options) {
@@ -44,7 +53,7 @@ export class S3Store implements ObjectStore {
     const found: StoredObject[] = [];
     let after: string | undefined;
     do {
-      const page: ListObjectsV2CommandOutput = await answered(
+      const page: ListObjectsV2CommandOutput = await orUnavailable(
         this.#client.send(
           new ListObjectsV2Command({
             Bucket: this.#bucket,
@@ -77,21 +86,21 @@ export class S3Store implements ObjectStore {
         ...(range && { Range: `bytes=${range.start}-${range.end}` }),
       }),
     );
-    const answer = await answered(sent).catch(unlessMissing);
-    // Not asked by If-Match: some servers forget the range then.
-    if (!answer?.Body || answer.ETag !== entityTag) throw gone();
+    const response = await orUnavailable(sent).catch(unlessMissing);
+    // Compared here, because some servers ignore the range of a request with If-Match.
+    if (!response?.Body || response.ETag !== entityTag) throw gone();
     const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
-    if (start > 0 && !answer.ContentRange?.startsWith(`bytes ${start}-`)) {
-      throw new AppError('unavailable', 'The object store knows no ranges.');
+    if (start > 0 && !response.ContentRange?.startsWith(`bytes ${start}-`)) {
+      throw new AppError('unavailable', 'The object store does not support ranges.');
     }
-    yield* exactly(end - start + 1, answer.Body as unknown as AsyncIterable<Uint8Array>);
+    yield* exactly(end - start + 1, response.Body as unknown as AsyncIterable<Uint8Array>);
   }
 
   async ping(signal?: AbortSignal): Promise<void> {
     const sent = this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), {
       ...(signal && { abortSignal: signal }),
     });
-    await answered(sent);
+    await orUnavailable(sent);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +108,7 @@ export class S3Store implements ObjectStore {
   }
 }
 
-/** The first bytes of a body: some servers send more than they were asked for. Throws where there are fewer. */
+/** The first bytes of a body, because some servers send more than was asked for. Throws if there are fewer. */
 async function* exactly(count: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let leftBytes = count;
   for await (const bytes of body) {
@@ -107,7 +116,7 @@ async function* exactly(count: number, body: AsyncIterable<Uint8Array>): AsyncGe
     leftBytes -= bytes.length;
     if (leftBytes <= 0) return;
   }
-  throw new AppError('unavailable', 'The object store broke off.');
+  throw new AppError('unavailable', 'The object store closed the connection too early.');
 }
 
 const connectTimeoutMs = 3_000;
@@ -117,7 +126,7 @@ function configOf({ endpoint, region, credentials }: S3Options): S3ClientConfig 
   return {
     region,
     ...(credentials && { credentials }),
-    // Other servers than Amazon's have no host name for each bucket, and many know no other sum than MD5.
+    // Other servers than Amazon's have no host name per bucket, and many support no other checksum than MD5.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

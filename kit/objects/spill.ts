@@ -2,35 +2,35 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '../ids.ts';
 
-/** What all buffers that share it may have on disk at a time. */
+/** Disk space that is left for all buffers that share it. */
 export interface SpillBudget {
   leftBytes: number;
 }
 
 export interface SpillOptions {
-  /** Where the file goes that takes what memory does not; it is made where it is missing. */
+  /** The folder for temporary files, created if missing. */
   readonly folder: string;
   readonly budget: SpillBudget;
-  /** What waits in memory before the file is begun; at most three times that is ever held. */
+  /** Bytes to hold in memory before a file is used. At most three times as many are ever held. */
   readonly memoryBytes: number;
 }
 
-/** The reader was so slow that neither memory nor disk could hold what it had still to read. */
+/** The consumer was so slow that memory and disk are full. */
 export class SpillOverflow extends Error {}
 
 /**
- * Bytes between a writer that never waits and one slower reader: some in memory, the rest in a file without a name, which is gone with the
- * process. Iterate it once.
+ * Buffers bytes between a writer that never waits and a slower consumer: some in memory, the rest in a file without a name, which
+ * disappears with the process. Iterate it once.
  */
 export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
   readonly #options: SpillOptions;
-  /** Older than what is in the file. */
+  /** Older than the bytes in the file. */
   #head: Uint8Array[] = [];
-  /** Younger than what is in the file, and on its way there. */
+  /** Newer than the bytes in the file, and about to be written to it. */
   #tail: Uint8Array[] = [];
   #memoryBytes = 0;
   #file: FileHandle | undefined;
-  /** Of the budget. */
+  /** Bytes taken from the budget. */
   #takenBytes = 0;
   #writtenBytes = 0;
   #readBytes = 0;
@@ -44,12 +44,12 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#options = options;
   }
 
-  /** Takes bytes; after a failure or the reader's end it forgets them. */
+  /** Takes bytes. After a failure, or when the consumer has stopped, they are dropped. */
   write(bytes: Uint8Array): void {
     if (this.#isOver || this.#failure || bytes.length === 0) return;
     const { memoryBytes } = this.#options;
     if (this.#memoryBytes + bytes.length > 3 * memoryBytes) {
-      this.fail(new SpillOverflow('the reader is too slow for memory and disk'));
+      this.fail(new SpillOverflow('the consumer is too slow for memory and disk'));
       return;
     }
     this.#memoryBytes += bytes.length;
@@ -63,11 +63,11 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#wake();
   }
 
-  /** Waits while so much is in memory that the buffer is near its failure, but not for longer than this. */
+  /** Waits, at most `timeoutMs`, while the memory is almost full. */
   async relieved(timeoutMs: number): Promise<void> {
-    const late = performance.now() + timeoutMs;
+    const deadlineMs = performance.now() + timeoutMs;
     while (this.#memoryBytes > 2 * this.#options.memoryBytes && !this.#isOver && !this.#failure) {
-      const leftMs = late - performance.now();
+      const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) return;
       const timer = Promise.withResolvers<void>();
       const timeout = setTimeout(timer.resolve, leftMs);
@@ -76,13 +76,13 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     }
   }
 
-  /** Says that there is no more. */
+  /** Marks the end of the bytes. */
   end(): void {
     this.#hasEnded = true;
     this.#wake();
   }
 
-  /** Throws at the reader, whatever it has still to read. */
+  /** Makes the consumer's next read throw, even if there are bytes left. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#head = [];
@@ -112,7 +112,7 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     }
   }
 
-  /** Lets go of everything, read or not. */
+  /** Releases memory and file, whether everything was read or not. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     this.#head = [];
@@ -125,7 +125,7 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     return this.#writtenBytes - this.#readBytes;
   }
 
-  /** Moves the tail into the file, until there is none. A failure is the reader's. */
+  /** Writes the tail to the file until it is empty. The consumer gets any failure. */
   async #spill(): Promise<void> {
     try {
       this.#file ??= await openNameless(this.#options.folder);
@@ -145,7 +145,7 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
 
   async #append(file: FileHandle, bytes: Uint8Array): Promise<void> {
     const { budget } = this.#options;
-    if (budget.leftBytes < bytes.length) throw new SpillOverflow('the file may not be larger');
+    if (budget.leftBytes < bytes.length) throw new SpillOverflow('the disk budget is used up');
     budget.leftBytes -= bytes.length;
     this.#takenBytes += bytes.length;
     await file.writeFile(bytes);
@@ -163,7 +163,7 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** Gives back what the file had. */
+  /** Closes the file and returns its bytes to the budget. */
   async #close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;

@@ -9,6 +9,9 @@ export interface Account {
   readonly role: Role;
   readonly disabled: boolean;
   readonly createdAtMs: number;
+  /** Different after each change of the password. */
+  readonly passwordChangedAtMs: number;
+  readonly totpEnabled: boolean;
 }
 
 /**
@@ -22,6 +25,11 @@ export function usernameKey(username: string): string {
 /** Whether an account of that name can exist at all. */
 export function isUsername(username: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/.test(username);
+}
+
+/** Whether a username can contain that text. */
+export function isPartOfUsername(text: string): boolean {
+  return /^[A-Za-z0-9._@+-]{0,128}$/.test(text);
 }
 
 export function asRole(text: string): Role {
@@ -41,6 +49,21 @@ export function checkNewAccount(account: { username: string; password: string; r
 
 export function checkNewPassword(password: string): void {
   throwOnProblems({ password: newPasswordProblem(password) });
+}
+
+/** Throws `validation_failed` for a change of one's own password that breaks a rule. */
+export function checkPasswordChange(change: { currentPassword: string; newPassword: string }): void {
+  const { currentPassword, newPassword } = change;
+  const isSame = newPassword === currentPassword ? 'must differ from the current password' : undefined;
+  throwOnProblems({
+    currentPassword: lengthProblem(currentPassword, 1, 1_024),
+    newPassword: newPasswordProblem(newPassword) ?? isSame,
+  });
+}
+
+/** Throws `validation_failed` for a password that no account can have. */
+export function checkPassword(password: string): void {
+  throwOnProblems({ password: lengthProblem(password, 1, 1_024) });
 }
 
 /** Throws `validation_failed` for credentials that no account can have. */

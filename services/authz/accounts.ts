@@ -3,10 +3,13 @@ import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import { AppError, notFound } from '#kit/errors.ts';
 import type { Log } from '#kit/log.ts';
-import { type Account, asRole, checkNewAccount, checkNewPassword } from './account.ts';
+import { type Account, asRole, checkNewAccount, checkNewPassword, isPartOfUsername } from './account.ts';
 import {
+  type AccountsPage,
+  findAccounts,
   findByUid,
   findByUsername,
+  findUsernames,
   insertAccount,
   listAccounts,
   type StoredAccount,
@@ -39,6 +42,26 @@ export class Accounts {
     return this.#usable(await findByUsername(this.#options.database, username));
   }
 
+  /** Throws `not_found`, or `forbidden` if the account is disabled. */
+  async enabledByUid(uid: number): Promise<StoredAccount> {
+    const account = await this.byUid(uid);
+    if (!account) throw notFound('account', uid);
+    if (account.disabled) throw new AppError('forbidden', 'The account is disabled.', { reason: 'DISABLED' });
+    return account;
+  }
+
+  async page(wanted: AccountsPage): Promise<{ accounts: Account[]; total: number }> {
+    checkPage(wanted);
+    if (!isPartOfUsername(wanted.search)) return { accounts: [], total: 0 };
+    const { accounts, total } = await this.#options.database.read((session) => findAccounts(session, wanted));
+    return { accounts: accounts.map((account) => this.#usable(account)), total };
+  }
+
+  async usernames(uids: readonly number[]): Promise<Map<number, string>> {
+    if (uids.length > uidsMax) throw invalid('uids', `must be at most ${uidsMax}`);
+    return findUsernames(this.#options.database, uids);
+  }
+
   async list(): Promise<Account[]> {
     const accounts = await listAccounts(this.#options.database);
     return accounts.map((account) => this.#usable(account));
@@ -60,19 +83,20 @@ export class Accounts {
     return created;
   }
 
-  /** Changes what is given. */
+  /** Changes only what is given. */
   async update(
     username: string,
     change: { password?: string; role?: string; disabled?: boolean },
   ): Promise<Account> {
-    const { database, passwords, log } = this.#options;
-    const { password, disabled } = change;
-    if (password !== undefined) checkNewPassword(password);
+    const { database, passwords, clock, log } = this.#options;
+    const { disabled } = change;
+    if (change.password !== undefined) checkNewPassword(change.password);
     const role = change.role === undefined ? undefined : asRole(change.role);
     const account = await findByUsername(database, username);
     if (!account) throw notFound('account', username);
-    const passwordHash = password === undefined ? undefined : await passwords.hash(password);
-    await updateAccount(database, account.uid, { role, disabled, passwordHash });
+    const hash = change.password === undefined ? undefined : await passwords.hash(change.password);
+    const password = hash === undefined ? undefined : { hash, nowMs: clock.now() };
+    await updateAccount(database, account.uid, { role, disabled, password });
     const newPassword = password !== undefined;
     log.info(
       { uid: account.uid, username: account.username, role, disabled, newPassword },
@@ -87,8 +111,25 @@ export class Accounts {
   }
 }
 
+const uidsMax = 200;
+const pageSizeMax = 200;
+const pageMax = 2 ** 31 - 1;
+
+function checkPage({ page, pageSize }: AccountsPage): void {
+  if (!isWithin(page, pageMax)) throw invalid('page', `must be 1 to ${pageMax}`);
+  if (!isWithin(pageSize, pageSizeMax)) throw invalid('pageSize', `must be 1 to ${pageSizeMax}`);
+}
+
+function isWithin(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= max;
+}
+
+function invalid(field: string, problem: string): AppError {
+  return new AppError('validation_failed', `${field} ${problem}`, { fields: { [field]: problem } });
+}
+
 function taken(username: string): AppError {
-  return new AppError('conflict', `There is an account ${username} already.`, {
+  return new AppError('conflict', `The account ${username} already exists.`, {
     fields: { username: 'is already taken' },
   });
 }

@@ -17,6 +17,8 @@ export interface DecisionsOptions {
   readonly metrics: Registry;
 }
 
+const outcomes = { '': 'denied', ROLE: 'denied', MFA_REQUIRED: 'mfa_required', TOKEN_STALE: 'token_stale' };
+
 /** Decides, and says so: each decision has an id, a line in the log and its place in a metric. */
 export class Decisions {
   readonly #options: DecisionsOptions;
@@ -52,7 +54,7 @@ export class Decisions {
 
   #record(decision: Decision, account: Account | undefined, request: AccessRequest): void {
     const { decisionId, policy, allowed, reason } = decision;
-    const outcome = allowed ? 'allowed' : reason === 'MFA_REQUIRED' ? 'mfa_required' : 'denied';
+    const outcome = allowed ? 'allowed' : outcomes[reason];
     const { uid, username, mfaVerified, resourceType: resource, action } = request;
     const subject = { uid, username, role: account?.role, mfaVerified };
     const { version } = this.#options.policies;

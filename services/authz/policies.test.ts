@@ -17,7 +17,7 @@ const query: AccessQuery = {
   action: 'read',
 };
 
-test('the shipped policies are sound and have the ids of the specification', async () => {
+test('the shipped policies are valid and have the ids of the specification', async () => {
   using policies = await Policies.open(shippedPolicies);
   assert.deepEqual(policies.ids.sort(), [
     'admin-full-access',
@@ -34,7 +34,7 @@ test('the shipped policies are sound and have the ids of the specification', asy
 });
 
 const unsound: Record<string, { text: string; problem: RegExp }> = {
-  'text that is no policy': {
+  'text that is not a policy': {
     text: '\n@id("x")\npermit (principal, action resource);',
     problem: /own\.cedar line 3/,
   },
@@ -66,7 +66,7 @@ const unsound: Record<string, { text: string; problem: RegExp }> = {
 };
 
 for (const [what, { text, problem }] of Object.entries(unsound)) {
-  test(`refuses ${what}`, async () => {
+  test(`rejects ${what}`, async () => {
     const folder = policyFolder(text);
     await assert.rejects(Policies.open(folder), (error) => {
       assert.ok(error instanceof AppError);
@@ -77,7 +77,7 @@ for (const [what, { text, problem }] of Object.entries(unsound)) {
   });
 }
 
-test('an id is the annotation, not what looks like one', async () => {
+test('the id is the annotation, not text that looks like one', async () => {
   const folder = policyFolder(
     `// @id("first")
 @doc("\n@id(\\"second\\") // ") // @id("third")
@@ -88,20 +88,20 @@ permit (principal, action, resource) when { principal.username == "@id(\\"fifth\
   assert.deepEqual([policies.ids.length, policies.ids.includes('fourth')], [5, true]);
 });
 
-test('refuses a folder that is missing or holds no policies', async () => {
+test('rejects a folder that is missing or has no policies', async () => {
   const folder = testFolder('policies');
   await assert.rejects(Policies.open(folder), /holds no \.cedar file/);
   await assert.rejects(Policies.open(join(folder, 'missing')), /cannot be read: ENOENT/);
 });
 
-test('a policy that forbids wins, and is the one that is named', async () => {
+test('a policy that forbids wins, and is named in the decision', async () => {
   const folder = policyFolder('@id("not-alice")\nforbid (principal == Account::"4", action, resource);');
   using policies = await Policies.open(folder);
   assert.deepEqual(policies.evaluate(query), { allowed: false, policy: 'not-alice' });
   assert.deepEqual(policies.evaluate({ ...query, uid: 5 }), { allowed: true, policy: 'viewer-read' });
 });
 
-test('throws where a policy fails while it is evaluated, even if another one allows', async () => {
+test('throws if the evaluation of a policy fails, even if another one allows', async () => {
   const folder = policyFolder(
     '@id("overflow")\nforbid (principal, action, resource) when { principal.uid + 9223372036854775807 > 0 };',
   );
@@ -128,7 +128,7 @@ test('a reload replaces all policies; one that fails changes nothing', async () 
   assert.notEqual(policies.version, before);
 });
 
-test('two sets live side by side in one process', async () => {
+test('two sets of policies work side by side in one process', async () => {
   using strict = await Policies.open(shippedPolicies);
   using lax = await Policies.open(policyFolder('@id("all")\npermit (principal, action, resource);'));
   const write = { ...query, action: 'write' } as const;

@@ -3,7 +3,7 @@ import { type AccessQuery, defaultDeny, type PolicyDecision } from './access.ts'
 import { type Cedar, loadCedar } from './cedar.ts';
 import { type PolicyFiles, readPolicyFiles } from './policy-files.ts';
 
-/** The policies in force, parsed. A reload replaces them all at once, or not at all. */
+/** The current policies, parsed. A reload replaces all of them, or none. */
 export class Policies implements Disposable {
   readonly #cedar: Cedar;
   readonly #folder: string;

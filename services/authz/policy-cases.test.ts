@@ -9,11 +9,11 @@ import { parsePolicyCases, runPolicyTests } from './policy-cases.ts';
 const shipped = await readFile(new URL('policies/cases.txt', import.meta.url), 'utf8');
 const header = 'role resource action mfa account outcome policy\n';
 
-test('the shipped policies pass the shipped cases, which leave nothing out', async () => {
+test('the shipped policies pass the shipped cases, which cover every combination', async () => {
   assert.deepEqual(await runPolicyTests(shipped), { passed: 144, failures: [], uncovered: 0 });
 });
 
-test('tells which case came out differently, and how', async () => {
+test('reports which case had another outcome, and which', async () => {
   const table = `${header}viewer post read,write no active allow viewer-read\n`;
   assert.deepEqual(await runPolicyTests(table), {
     passed: 1,
@@ -24,7 +24,7 @@ test('tells which case came out differently, and how', async () => {
   });
 });
 
-test('asks the policies of another folder', async () => {
+test('tests the policies of another folder', async () => {
   const folder = testFolder('policies');
   writeFileSync(join(folder, 'all.cedar'), '@id("all")\npermit (principal, action, resource);');
   const { failures } = await runPolicyTests(`${header}* * * * active allow all\n`, folder);
@@ -42,17 +42,17 @@ const malformed: Record<string, { table: string; problem: RegExp }> = {
   'an unknown outcome': { table: `${header}viewer post read no active maybe x`, problem: /line 2: outcome/ },
   'the same case twice': {
     table: `${header}viewer post read no active allow viewer-read\n* post read no active allow x`,
-    problem: /line 3: line 2 says it already: viewer post read no active/,
+    problem: /line 3: line 2 already has this case: viewer post read no active/,
   },
 };
 
 for (const [what, { table, problem }] of Object.entries(malformed)) {
-  test(`refuses a table with ${what}`, () => {
+  test(`rejects a table with ${what}`, () => {
     assert.throws(() => parsePolicyCases(table), problem);
   });
 }
 
-test('takes the columns in any order', () => {
+test('accepts the columns in any order', () => {
   const [row] = parsePolicyCases(
     'policy outcome account mfa action resource role\np deny active no read ml admin',
   );

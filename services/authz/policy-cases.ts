@@ -13,7 +13,7 @@ const columns = {
 } as const;
 const outcomes = ['allow', 'deny', 'mfa-required'];
 
-/** One combination and what is to come out. */
+/** One combination and its expected outcome. */
 export interface PolicyCase {
   readonly line: number;
   readonly role: Role;
@@ -27,13 +27,13 @@ export interface PolicyCase {
 
 export interface PolicyTestReport {
   readonly passed: number;
-  /** One sentence for each case that came out differently. */
+  /** One sentence for each case with another outcome. */
   readonly failures: readonly string[];
-  /** How many combinations no case speaks of. */
+  /** How many combinations have no case. */
   readonly uncovered: number;
 }
 
-/** Asks the policies of a folder each case of a table (policies/cases.txt explains the format). Throws where it is no table. */
+/** Runs each case of a table against the policies of a folder (policies/cases.txt explains the format). Throws if it is not such a table. */
 export async function runPolicyTests(text: string, folder = shippedPolicies): Promise<PolicyTestReport> {
   const cases = parsePolicyCases(text);
   using policies = await Policies.open(folder);
@@ -50,7 +50,12 @@ export async function runPolicyTests(text: string, folder = shippedPolicies): Pr
 
 function outcomeOf(policies: Policies, row: PolicyCase): string {
   const subject = { uid: 1, username: 'alice' };
-  const account = { ...subject, role: row.role, disabled: row.account === 'disabled', createdAtMs: 0 };
+  const account = {
+    ...subject,
+    role: row.role,
+    disabled: row.account === 'disabled',
+    passwordChangedAtMs: 0,
+  };
   const { allowed, reason, policy } = decide(policies.evaluate, account, {
     ...subject,
     mfaVerified: row.mfa === 'yes',
@@ -106,7 +111,7 @@ function rejectDuplicate(
 ): void {
   const key = [role, resource, action, mfa, account].join(' ');
   const before = seen.get(key);
-  if (before !== undefined) throw malformed(line, `line ${before} says it already: ${key}`);
+  if (before !== undefined) throw malformed(line, `line ${before} already has this case: ${key}`);
   seen.set(key, line);
 }
 

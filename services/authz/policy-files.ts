@@ -8,14 +8,14 @@ import type { Cedar } from './cedar.ts';
 export interface PolicyFiles {
   readonly schema: string;
   readonly policies: Readonly<Record<string, string>>;
-  /** Names this very set in the log: the first 12 hex digits of the SHA-256 of its texts. */
+  /** Identifies this set in the log: the first 12 hex digits of the SHA-256 of its texts. */
   readonly version: string;
   readonly warnings: readonly string[];
 }
 
 export const shippedPolicies = fileURLToPath(new URL('policies', import.meta.url));
 
-/** Reads every `.cedar` file of a folder. Throws `invalid_input` that names what is wrong and where. */
+/** Reads every `.cedar` file of a folder. Throws `invalid_input` that says what is wrong and where. */
 export async function readPolicyFiles(cedar: Cedar, folder: string): Promise<PolicyFiles> {
   const schema = await readFile(new URL('policies/authz.cedarschema', import.meta.url), 'utf8');
   const policies: Record<string, string> = Object.create(null);
@@ -41,7 +41,7 @@ async function listFolder(folder: string): Promise<string[]> {
   }
 }
 
-/** An empty file is refused: an editor that is just saving leaves one for a moment, and a forbidding policy would lapse. */
+/** Rejects an empty file: an editor that is saving leaves one for a moment, and a forbidding policy would be lost. */
 function parseFile(cedar: Cedar, fileName: string, text: string): [string, string][] {
   const parts = cedar.policySetTextToParts(text);
   if (parts.type === 'failure') throw invalidPolicies(`${fileName}${describe(parts.errors, text)}`);

@@ -8,7 +8,13 @@ import { newSecret } from '#kit/ids.ts';
 import type { Log } from '#kit/log.ts';
 import type { DemoSignIn } from '#kit/service.ts';
 import { type Role, roles } from './account.ts';
-import { findByUsername, insertDemoAccount, replaceHash, type StoredAccount, type Tables } from './store.ts';
+import {
+  findByUsername,
+  insertDemoAccount,
+  replacePassword,
+  type StoredAccount,
+  type Tables,
+} from './store.ts';
 
 export interface SeedOptions {
   readonly database: Database<Tables>;
@@ -21,8 +27,8 @@ export interface SeedOptions {
 }
 
 /**
- * One account a role, uid 1, 2, 3, named like the role. Gives those whose password is known here: it was given, or this
- * data folder made it. Several replicas may do this at the same moment.
+ * Creates one account per role, with uid 1, 2, 3 and the role's name. Returns those whose password is known here: from a
+ * setting, or from a file in this data folder. Several replicas may do this at the same time.
  */
 export async function seedDemoAccounts(options: SeedOptions): Promise<DemoSignIn[]> {
   const signIns: DemoSignIn[] = [];
@@ -40,10 +46,10 @@ async function seedConfigured(
   role: Role,
   password: string,
 ): Promise<DemoSignIn | undefined> {
-  const { database, passwords, log } = options;
+  const { database, passwords, clock, log } = options;
   const known = await findByUsername(database, role);
   if (known && !known.demo) {
-    log.warn({ username: role }, 'this account has a password of its own: the demo password is not used');
+    log.warn({ username: role }, 'this account has its own password; the demo password is not used');
     return undefined;
   }
   if (known && (await passwords.verify(known.passwordHash, password))) return signIn(known, password);
@@ -51,7 +57,8 @@ async function seedConfigured(
   const account = known ?? (await ensureAccount(options, role, after));
   if (!account?.demo) return undefined;
   if (account.passwordHash !== after) {
-    await replaceHash.run(database, { uid: account.uid, before: account.passwordHash, after });
+    const { uid, passwordHash: before } = account;
+    await replacePassword.run(database, { uid, before, after, demo: 1, nowMs: clock.now() });
   }
   return signIn(account, password);
 }
@@ -63,13 +70,13 @@ async function seedStored(options: SeedOptions, role: Role): Promise<DemoSignIn 
   if (!known) await storedSecret(file, () => newStoredPassword(passwords));
   const stored = await readStoredPassword(file);
   const account = known ?? (stored && (await ensureAccount(options, role, stored.passwordHash)));
-  if (stored && account && (await isInForce(passwords, account, stored)))
+  if (stored && account && (await isCurrent(passwords, account, stored)))
     return signIn(account, stored.password);
   log.info({ username: role }, 'the password of this account was set elsewhere');
   return undefined;
 }
 
-/** The account as it is now, whoever made it; none where the uid is somebody else's. */
+/** The stored account, whichever replica created it; undefined if another account has the uid. */
 async function ensureAccount(
   { database, clock }: SeedOptions,
   role: Role,
@@ -92,11 +99,11 @@ function signIn({ username, role }: StoredAccount, password: string): DemoSignIn
 
 interface StoredPassword {
   readonly password: string;
-  /** Tells without hashing again whether the password is still in force. */
+  /** Shows without hashing again whether the password is still in use. */
   readonly passwordHash: string;
 }
 
-async function isInForce(
+async function isCurrent(
   passwords: Passwords,
   account: StoredAccount,
   stored: StoredPassword,

@@ -43,7 +43,7 @@ await inEveryWorld((world) => {
     await assert.rejects(start, { reason: 'CONFIG' });
   });
 
-  if (world.remote) testListening(world);
+  testListening({ ...world, remote: true });
 });
 
 function testListening(world: World): void {

@@ -2,18 +2,23 @@ import { Passwords, passwordCost, passwordSettings } from '#kit/auth/passwords.t
 import { type Settings, text } from '#kit/config.ts';
 import type { Database } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
+import type { Log } from '#kit/log.ts';
 import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { Accounts } from './accounts.ts';
 import { Decisions } from './decisions.ts';
 import { Logins } from './logins.ts';
+import { OwnPassword } from './own-password.ts';
+import { PasswordAttempts } from './password-attempts.ts';
 import { Policies } from './policies.ts';
 import { shippedPolicies } from './policy-files.ts';
 import { watchPolicies } from './policy-watch.ts';
 import { createHandlers } from './rpc.ts';
 import { seedDemoAccounts } from './seed.ts';
 import type { Tables } from './store.ts';
+import { Totp } from './totp.ts';
+import { openTotpEncryption } from './totp-encryption.ts';
 
 export { type PolicyTestReport, runPolicyTests } from './policy-cases.ts';
 
@@ -22,6 +27,11 @@ const settings = {
   RPC_TOKEN: text({ secret: true, help: 'Shared secret between the services' }),
   AUTHZ_POLICIES: text({
     help: 'Folder of Cedar policies to use instead of the shipped ones; changes apply at once',
+  }),
+  AUTHZ_SECRET: text({
+    secret: true,
+    minLength: 32,
+    help: 'Key that TOTP secrets are encrypted with, at least 32 bytes; random if unset. In production, TOTP is unavailable without it',
   }),
   DEMO_ADMIN_PASSWORD: text({ secret: true, help: 'Password of the demo account admin; random if unset' }),
   DEMO_EDITOR_PASSWORD: text({
@@ -61,10 +71,14 @@ async function build(parts: Parts) {
   stack.use(policies);
   stack.use(watchPolicies({ policies, folder, log, metrics }));
   const accounts = new Accounts({ database, passwords, clock, log, demo });
-  const logins = new Logins({ database, accounts, passwords, clock, log, metrics });
-  stack.use(logins.sweeping());
+  const attempts = new PasswordAttempts({ database, passwords, clock });
+  const logins = new Logins({ database, accounts, passwords, attempts, log, metrics });
+  const ownPassword = new OwnPassword({ database, accounts, attempts, clock, log });
+  const encryption = await openTotpEncryption(config.AUTHZ_SECRET, context);
+  const totp = new Totp({ database, accounts, ownPassword, encryption, clock, log, metrics });
+  stack.use(sweeping(log, [attempts, totp]));
   const decisions = new Decisions({ accounts, policies, log, metrics });
-  const handlers = createHandlers({ accounts, logins, decisions });
+  const handlers = createHandlers({ accounts, logins, decisions, ownPassword, totp });
   return { url: await listen(parts, handlers, database), handlers, demoSignIns };
 }
 
@@ -76,6 +90,18 @@ function seedAccounts({ config, context }: Parts, database: Database<Tables>, pa
     viewer: config.DEMO_VIEWER_PASSWORD,
   };
   return seedDemoAccounts({ database, passwords, clock, log, dataFolder, given });
+}
+
+const sweepEveryMs = 60_000;
+
+/** Sweeps every minute until disposed of. */
+function sweeping(log: Log, swept: readonly { sweep(): Promise<void> }[]): Disposable {
+  const sweep = () =>
+    Promise.all(swept.map((each) => each.sweep())).catch((error) =>
+      log.error({ err: error }, 'old failed attempts could not be deleted'),
+    );
+  const timer = setInterval(sweep, sweepEveryMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 /** If one fails, the other has settled too, so that nothing it uses is closed under it. */

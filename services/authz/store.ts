@@ -1,7 +1,9 @@
+import type { Expression, ExpressionBuilder, Kysely } from 'kysely';
 import { type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import { type Account, asRole, isUsername, type Role, usernameKey } from './account.ts';
+import type { TotpTables } from './store-totp.ts';
 
-export interface Tables {
+export interface Tables extends TotpTables {
   account: AccountRow;
   login_attempt: AttemptRow;
 }
@@ -15,6 +17,7 @@ interface AccountRow {
   disabled: number;
   demo: number;
   created_at_ms: number;
+  password_changed_at_ms: number;
 }
 
 type AttemptColumn = `at_${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}_ms`;
@@ -36,23 +39,50 @@ export interface NewAccount {
 export interface AccountChange {
   readonly role?: Role;
   readonly disabled?: boolean;
-  readonly passwordHash?: string;
+  readonly password?: { readonly hash: string; readonly nowMs: number };
+}
+
+/** Which accounts to list; pages count from 1. */
+export interface AccountsPage {
+  readonly page: number;
+  readonly pageSize: number;
+  /** A part of the username; empty for all accounts. */
+  readonly search: string;
 }
 
 type Store = Session<Tables>;
 
 const uidMax = 2 ** 31 - 1;
 
-const byUid = statement<Tables, { uid: number }, AccountRow>((db, p) =>
-  db.selectFrom('account').selectAll().where('uid', '=', p('uid')),
+type AccountWithTotp = AccountRow & { totp_enabled: unknown };
+
+const byUid = statement<Tables, { uid: number }, AccountWithTotp>((db, p) =>
+  accountsWithTotp(db).where('uid', '=', p('uid')),
 );
 
-const byKey = statement<Tables, { key: string }, AccountRow>((db, p) =>
-  db.selectFrom('account').selectAll().where('username_key', '=', p('key')),
+const byKey = statement<Tables, { key: string }, AccountWithTotp>((db, p) =>
+  accountsWithTotp(db).where('username_key', '=', p('key')),
 );
+
+function accountsWithTotp(db: Kysely<Tables>) {
+  return db
+    .selectFrom('account')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('totp')
+            .select('totp.uid')
+            .whereRef('totp.uid', '=', 'account.uid')
+            .where('totp.enabled', '=', 1),
+        )
+        .as('totp_enabled'),
+    );
+}
 
 export async function findByUid(store: Store, uid: number): Promise<StoredAccount | undefined> {
-  if (!Number.isInteger(uid) || uid < 1 || uid > uidMax) return undefined;
+  if (!isUid(uid)) return undefined;
   const row = await byUid.first(store, { uid });
   return row && toAccount(row);
 }
@@ -64,8 +94,48 @@ export async function findByUsername(store: Store, username: string): Promise<St
 }
 
 export async function listAccounts(store: Store): Promise<StoredAccount[]> {
-  const rows = await store.kysely.selectFrom('account').selectAll().orderBy('uid').execute();
+  const rows = await accountsWithTotp(store.kysely).orderBy('uid').execute();
   return rows.map(toAccount);
+}
+
+/** One page of the accounts whose name contains a text, and how many there are on all pages. */
+export async function findAccounts(
+  store: Store,
+  { page, pageSize, search }: AccountsPage,
+): Promise<{ accounts: StoredAccount[]; total: number }> {
+  const key = usernameKey(search);
+  const matches = (eb: ExpressionBuilder<Tables, 'account'>) =>
+    key === ''
+      ? eb.lit(true)
+      : eb(eb.fn('replace', ['username_key', eb.val(key), eb.val('')]), '!=', eb.ref('username_key'));
+  const counted = await store.kysely
+    .selectFrom('account')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where(matches)
+    .executeTakeFirstOrThrow();
+  const rows = await accountsWithTotp(store.kysely)
+    .where(matches)
+    .orderBy('uid')
+    .limit(pageSize)
+    .offset((page - 1) * pageSize)
+    .execute();
+  return { accounts: rows.map(toAccount), total: counted.total };
+}
+
+/** The names of accounts by uid; those that no account has are absent. */
+export async function findUsernames(store: Store, uids: readonly number[]): Promise<Map<number, string>> {
+  const valid = uids.filter(isUid);
+  if (valid.length === 0) return new Map();
+  const rows = await store.kysely
+    .selectFrom('account')
+    .select(['uid', 'username'])
+    .where('uid', 'in', valid)
+    .execute();
+  return new Map(rows.map(({ uid, username }) => [uid, username]));
+}
+
+function isUid(uid: number): boolean {
+  return Number.isInteger(uid) && uid >= 1 && uid <= uidMax;
 }
 
 /** The new account; `undefined` where the name is taken. The lock is for the next uid. */
@@ -107,6 +177,7 @@ async function insertRow(
       disabled: 0,
       demo: Number(account.demo),
       created_at_ms: account.createdAtMs,
+      password_changed_at_ms: account.createdAtMs,
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
@@ -115,17 +186,50 @@ async function insertRow(
 
 /** A new password makes a demo account a real one: somebody took it over. */
 export async function updateAccount(store: Store, uid: number, change: AccountChange): Promise<void> {
-  const { role, disabled, passwordHash } = change;
-  const values = {
-    ...(role === undefined ? {} : { role }),
-    ...(disabled === undefined ? {} : { disabled: Number(disabled) }),
-    ...(passwordHash === undefined ? {} : { password_hash: passwordHash, demo: 0 }),
-  };
-  if (Object.keys(values).length === 0) return;
-  await store.kysely.updateTable('account').set(values).where('uid', '=', uid).execute();
+  const { role, disabled, password } = change;
+  if (role === undefined && disabled === undefined && password === undefined) return;
+  await store.kysely
+    .updateTable('account')
+    .set((eb) => ({
+      ...(role === undefined ? {} : { role }),
+      ...(disabled === undefined ? {} : { disabled: Number(disabled) }),
+      ...(password && {
+        password_hash: password.hash,
+        demo: 0,
+        password_changed_at_ms: nextChange(eb, eb.val(password.nowMs)),
+      }),
+    }))
+    .where('uid', '=', uid)
+    .execute();
 }
 
-/** Puts another hash in the place of one, unless somebody changed the password meanwhile. */
+/** Changes a password, unless somebody else changed it meanwhile. */
+export const replacePassword = statement<
+  Tables,
+  { uid: number; before: string; after: string; demo: 0 | 1; nowMs: number }
+>((db, p) =>
+  db
+    .updateTable('account')
+    .set((eb) => ({
+      password_hash: p('after'),
+      demo: p('demo'),
+      password_changed_at_ms: nextChange(eb, p('nowMs')),
+    }))
+    .where('uid', '=', p('uid'))
+    .where('password_hash', '=', p('before')),
+);
+
+/** Now, or a millisecond after the change before, so that two changes never have the same time. */
+function nextChange(eb: ExpressionBuilder<Tables, 'account'>, nowMs: Expression<number>) {
+  return eb
+    .case()
+    .when('password_changed_at_ms', '>=', nowMs)
+    .then(eb('password_changed_at_ms', '+', 1))
+    .else(nowMs)
+    .end();
+}
+
+/** Replaces the hash of the same password, unless somebody changed the password meanwhile. */
 export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>((db, p) =>
   db
     .updateTable('account')
@@ -134,13 +238,15 @@ export const replaceHash = statement<Tables, { uid: number; before: string; afte
     .where('password_hash', '=', p('before')),
 );
 
-function toAccount(row: AccountRow): StoredAccount {
+function toAccount(row: AccountWithTotp): StoredAccount {
   return {
     uid: row.uid,
     username: row.username,
     role: asRole(row.role),
     disabled: row.disabled !== 0,
     createdAtMs: row.created_at_ms,
+    passwordChangedAtMs: row.password_changed_at_ms,
+    totpEnabled: row.totp_enabled === 1,
     passwordHash: row.password_hash,
     demo: row.demo !== 0,
   };

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { describe, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/clock.ts';
@@ -11,7 +11,7 @@ import { type Client, localClient } from '#kit/rpc/index.ts';
 import { remoteClient } from '#kit/rpc/remote.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import { testMode } from '#kit/testing/mode.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { authz } from './service.ts';
 
@@ -63,16 +63,10 @@ export class Logs {
 
 const lightHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
-/** Runs the tests on both databases, in process and over the network. */
+/** Runs the tests in the mode that the environment asks for. */
 export async function inEveryWorld(tests: (world: World) => void): Promise<void> {
-  const postgres = await testDatabaseUrl();
-  for (const remote of [false, true]) {
-    const way = remote ? 'over the network' : 'in process';
-    describe(`on SQLite, ${way}`, () => tests({ name: 'sqlite', databaseUrl: undefined, remote }));
-    describe(`on PostgreSQL, ${way}`, { skip: postgres.skip }, () =>
-      tests({ name: 'postgres', databaseUrl: postgres.url, remote }),
-    );
-  }
+  const { databaseUrl, isRemote: remote } = await testMode();
+  tests({ name: databaseUrl ? 'postgres' : 'sqlite', databaseUrl, remote });
 }
 
 /** The service with an empty database, or another replica of it. It stops after the test. */

@@ -8,7 +8,7 @@ import { silentLog } from '#kit/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { portal } from './service.ts';
-import type { Site } from './site.ts';
+import type { Site } from './sites.ts';
 
 const browser = testBrowser();
 const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor' }];
@@ -30,7 +30,7 @@ function start(sites: readonly Site[], context: Partial<ServiceContext> = {}) {
   );
 }
 
-/** A service that answers readiness with a status, or never. */
+/** A service whose readiness has a status, or never responds. */
 async function startSite(name: string, status: number | undefined) {
   const server = createServer((request, response) => {
     if (status === undefined) return;
@@ -50,7 +50,7 @@ async function startSite(name: string, status: number | undefined) {
 const pageOf = async (url = '') => (await fetch(url)).text();
 
 describe('the portal', () => {
-  test('lists what runs with its address and state, and leaves itself out', async () => {
+  test('lists the running services with address and state, and leaves itself out', async () => {
     await using good = await startSite('good', 200);
     await using bad = await startSite('bad', 503);
     const gone = { name: 'gone', summary: 'Does nothing', url: 'http://127.0.0.1:1' };
@@ -61,19 +61,19 @@ describe('the portal', () => {
     for (const { name, summary, url } of [good.site, bad.site, gone]) {
       assert.ok(html.includes(`<a href="${url}">${name}</a><div>${summary}</div>`), name);
     }
-    assert.match(html, /good[\s\S]*>ready<[\s\S]*bad[\s\S]*>not ready<[\s\S]*gone[\s\S]*>no answer</);
+    assert.match(html, /good[\s\S]*>ready<[\s\S]*bad[\s\S]*>not ready<[\s\S]*gone[\s\S]*>no response</);
     assert.doesNotMatch(html, />portal</);
   });
 
-  test('waits no longer than a moment for one that does not answer', async () => {
+  test('does not wait long for a service that does not respond', async () => {
     await using slow = await startSite('slow', undefined);
     await using running = await start([slow.site]);
     const startedMs = performance.now();
-    assert.match(await pageOf(running.url), /0 of 1 ready[\s\S]*no answer/);
+    assert.match(await pageOf(running.url), /0 of 1 ready[\s\S]*no response/);
     assert.ok(performance.now() - startedMs < 2_000);
   });
 
-  test('shows demo sign-ins on loopback outside production only', async () => {
+  test('shows demo sign-ins only on loopback outside production', async () => {
     await using open = await start([]);
     assert.match(await pageOf(open.url), /Demo sign-ins[\s\S]*a&lt;b &amp; &quot;c&quot;/);
     await using production = await start([], { environment: 'production' });
@@ -82,12 +82,12 @@ describe('the portal', () => {
     assert.doesNotMatch(await pageOf(everywhere.url), /Demo sign-ins|a&lt;b/);
   });
 
-  test('says what to do where nothing else runs', async () => {
+  test('says what to do if nothing else runs', async () => {
     await using running = await start([]);
-    assert.match(await pageOf(running.url), /Nothing else runs here[\s\S]*octavo up/);
+    assert.match(await pageOf(running.url), /No other services are running[\s\S]*octavo up/);
   });
 
-  test('keeps nobody out, in light and dark, on a phone and a desk', { skip: browser.skip }, async () => {
+  test('is accessible in light and dark, on phones and desktops', { skip: browser.skip }, async () => {
     await using good = await startSite('good', 200);
     await using running = await start([good.site]);
     for (const [widthPx, colorScheme] of [

@@ -1,50 +1,40 @@
-import type { Config, Settings } from '#kit/config.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { newSecret } from '#kit/ids.ts';
-import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
+import { isLoopback } from '#kit/network.ts';
+import { type DemoSignIn, defineService } from '#kit/service.ts';
 import { addPages } from './pages.ts';
-import type { Site } from './site.ts';
+import type { Site } from './sites.ts';
 
-const settings = {} satisfies Settings;
-
-export interface PortalNeeds {
-  /** What runs and can be opened; the portal leaves itself out. */
+export interface PortalDeps {
+  /** The running services that can be opened. The portal leaves itself out. */
   sites(): Promise<readonly Site[]>;
   /** Accounts for trying things out; none in production. */
   demoSignIns(): Promise<readonly DemoSignIn[]>;
 }
 
-/** One screen that says what runs and where. */
-export const portal: Service<typeof settings, PortalNeeds> = {
+/** One page that lists the running services. */
+export const portal = defineService<Record<never, never>, PortalDeps>({
   name: 'portal',
-  summary: 'What runs here, and where',
-  settings,
-  start,
-};
-
-async function start(
-  _config: Config<typeof settings>,
-  context: ServiceContext,
-  needs: PortalNeeds,
-): Promise<Running> {
-  await using stack = new AsyncDisposableStack();
-  const server = stack.use(
-    await createHttpServer({
-      name: 'portal',
-      context,
-      title: 'Portal',
-      description: 'What runs here, and where.',
-    }),
-  );
-  const { clock, environment, host } = context;
-  const mayShowSignIns = environment !== 'production' && isLoopback(host);
-  // Nobody signs in here, so that sealing what outlives the process is not needed.
-  addPages({ app: server.app, clock, secret: newSecret(), needs, mayShowSignIns });
-  const url = await server.listen();
-  const owned = stack.move();
-  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
-}
+  summary: 'The running services and their addresses',
+  settings: {},
+  async build({ context, deps, stack }) {
+    const { clock, environment, host } = context;
+    const server = stack.use(
+      await createHttpServer({
+        name: 'portal',
+        context,
+        title: 'Portal',
+        description: 'The running services and their addresses.',
+      }),
+    );
+    const showsSignIns = environment !== 'production' && isLoopback(host);
+    addPages(server.app, {
+      clock,
+      // Nobody signs in here, so the key need not survive a restart.
+      secret: newSecret(),
+      sites: deps.sites,
+      demoSignIns: async () => (showsSignIns ? deps.demoSignIns() : []),
+    });
+    return { url: await server.listen() };
+  },
+});

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, claimsOf, password, refused, startTokens, type TestTokens } from './testing.ts';
+import {
+  assertError,
+  claimsOf,
+  password,
+  startTokens,
+  type TestResponse,
+  type TestTokens,
+} from './testing.ts';
 
 const email = 'alice@example.com';
 const newPassword = 'gulls over the quay';
@@ -16,8 +23,8 @@ const protectedRoutes: readonly [method: string, path: string, body?: object][] 
   ['POST', '/auth/account/deletion', { password }],
 ];
 
-function told(answer: Answer, message: string): void {
-  assert.deepEqual([answer.status, answer.json], [200, { message }]);
+function assertMessage(response: TestResponse, message: string): void {
+  assert.deepEqual([response.status, response.json], [200, { message }]);
 }
 
 function changePassword(service: TestTokens, token: string, body: object = {}) {
@@ -40,11 +47,11 @@ test('the profile is what was registered', async () => {
   assert.match(json.id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test('nobody gets in without a token, or with one that is not well-formed', async () => {
+test('a missing or malformed token is MISSING_TOKEN', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
   for (const [method, path, body] of protectedRoutes) {
-    refused(await service.call(method, path, { body }), 401, 'MISSING_TOKEN');
+    assertError(await service.call(method, path, { body }), 401, 'MISSING_TOKEN');
     for (const authorization of [
       'Bearer',
       'Basic YTpi',
@@ -54,25 +61,29 @@ test('nobody gets in without a token, or with one that is not well-formed', asyn
       accessToken,
       `Token ${accessToken}`,
     ]) {
-      refused(await service.call(method, path, { body, headers: { authorization } }), 401, 'MISSING_TOKEN');
+      assertError(
+        await service.call(method, path, { body, headers: { authorization } }),
+        401,
+        'MISSING_TOKEN',
+      );
     }
-    refused(await service.call(method, path, { body, token: 'x' }), 401, 'INVALID_TOKEN');
+    assertError(await service.call(method, path, { body, token: 'x' }), 401, 'INVALID_TOKEN');
   }
   const lower = { headers: { authorization: `bEARER ${accessToken}` } };
   assert.equal((await service.call('GET', '/auth/me', lower)).status, 200);
 });
 
-test('ending all sessions ends them all, at once', async () => {
+test('logout-all ends every session immediately', async () => {
   await using service = await startTokens();
   const pairs = [await service.register(email), await service.login(email), await service.login(email)];
   const bob = await service.register('bob@example.com');
-  told(
+  assertMessage(
     await service.post('/auth/logout-all', undefined, pairs[0]?.accessToken),
     'All sessions revoked successfully',
   );
   for (const { accessToken, refreshToken } of pairs) {
-    refused(await service.get('/auth/me', accessToken), 401, 'INVALID_TOKEN');
-    refused(await service.post('/auth/refresh', { refreshToken }), 401, 'INVALID_TOKEN');
+    assertError(await service.get('/auth/me', accessToken), 401, 'INVALID_TOKEN');
+    assertError(await service.post('/auth/refresh', { refreshToken }), 401, 'INVALID_TOKEN');
   }
   assert.equal((await service.get('/auth/me', bob.accessToken)).status, 200);
   await service.login(email);
@@ -105,124 +116,146 @@ test('sessions are listed and ended one by one', async () => {
   assert.equal(sessions[0].address, '127.0.0.1');
   const path = `/auth/sessions/${claimsOf(first.accessToken).sid}`;
   const bob = await service.register('bob@example.com');
-  refused(await service.call('DELETE', path, { token: bob.accessToken }), 404, 'NOT_FOUND');
-  told(await service.call('DELETE', path, { token: second.accessToken }), 'Session revoked successfully');
-  refused(await service.call('DELETE', path, { token: second.accessToken }), 404, 'NOT_FOUND');
-  refused(await service.get('/auth/me', first.accessToken), 401, 'INVALID_TOKEN');
+  assertError(await service.call('DELETE', path, { token: bob.accessToken }), 404, 'NOT_FOUND');
+  assertMessage(
+    await service.call('DELETE', path, { token: second.accessToken }),
+    'Session revoked successfully',
+  );
+  assertError(await service.call('DELETE', path, { token: second.accessToken }), 404, 'NOT_FOUND');
+  assertError(await service.get('/auth/me', first.accessToken), 401, 'INVALID_TOKEN');
 });
 
-test('changing the password ends all sessions, also the one that asked', async () => {
+test('changing the password ends all sessions, including the current one', async () => {
   await using service = await startTokens();
   const { accessToken, refreshToken } = await service.register(email);
   const other = await service.login(email);
-  told(await changePassword(service, accessToken), 'Password changed successfully');
+  assertMessage(await changePassword(service, accessToken), 'Password changed successfully');
   for (const token of [accessToken, other.accessToken]) {
-    refused(await service.get('/auth/me', token), 401, 'INVALID_TOKEN');
+    assertError(await service.get('/auth/me', token), 401, 'INVALID_TOKEN');
   }
-  refused(await service.post('/auth/refresh', { refreshToken }), 401, 'INVALID_TOKEN');
-  refused(await service.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
+  assertError(await service.post('/auth/refresh', { refreshToken }), 401, 'INVALID_TOKEN');
+  assertError(await service.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
   await service.login(email, newPassword);
 });
 
-test('a password is changed only by whoever knows it, to one that may be taken, and another', async () => {
+test('changing the password requires the current one and a different, acceptable new one', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
-  refused(await changePassword(service, accessToken, { currentPassword: 'x' }), 401, 'INVALID_CREDENTIALS');
-  refused(await changePassword(service, accessToken, { newPassword: 'password123' }), 400, 'WEAK_PASSWORD');
-  refused(await changePassword(service, accessToken, { newPassword: password }), 400, 'WEAK_PASSWORD');
-  refused(await changePassword(service, accessToken, { newPassword: '' }), 400, 'INVALID_INPUT');
-  refused(await changePassword(service, accessToken, { currentPassword: 7 }), 400, 'INVALID_INPUT');
+  assertError(
+    await changePassword(service, accessToken, { currentPassword: 'x' }),
+    401,
+    'INVALID_CREDENTIALS',
+  );
+  assertError(
+    await changePassword(service, accessToken, { newPassword: 'password123' }),
+    400,
+    'WEAK_PASSWORD',
+  );
+  assertError(await changePassword(service, accessToken, { newPassword: password }), 400, 'WEAK_PASSWORD');
+  assertError(await changePassword(service, accessToken, { newPassword: '' }), 400, 'INVALID_INPUT');
+  assertError(await changePassword(service, accessToken, { currentPassword: 7 }), 400, 'INVALID_INPUT');
   assert.equal((await service.get('/auth/me', accessToken)).status, 200);
 });
 
-test('of two changes of a password at once one wins', async () => {
+test('one of two simultaneous password changes wins', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['gulls over one quay', 'gulls over two quays'].map((each) =>
       changePassword(service, accessToken, { newPassword: each }),
     ),
   );
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 401]);
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 401]);
 });
 
-test('a sign-in with the old password during a change does not outlive it', async () => {
+test('a sign-in with the old password during a change does not survive the change', async () => {
   await using service = await startTokens({ ARGON2_MEMORY_KIB: '4096' });
   const { accessToken } = await service.register(email);
   const changing = changePassword(service, accessToken);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 4 }, () => service.post('/auth/login', { email, password })),
   );
-  told(await changing, 'Password changed successfully');
-  for (const { json } of answers.filter(({ status }) => status === 200)) {
-    refused(await service.get('/auth/me', json.tokens.accessToken), 401, 'INVALID_TOKEN');
+  assertMessage(await changing, 'Password changed successfully');
+  for (const { json } of responses.filter(({ status }) => status === 200)) {
+    assertError(await service.get('/auth/me', json.tokens.accessToken), 401, 'INVALID_TOKEN');
   }
 });
 
 test('changing the address moves the account and keeps the sessions', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
-  told(
+  assertMessage(
     await changeEmail(service, accessToken, { newEmail: ' New@Example.com ' }),
     'Email updated successfully',
   );
   assert.equal((await service.get('/auth/me', accessToken)).json.email, 'new@example.com');
-  refused(await service.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
+  assertError(await service.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
   await service.login('new@example.com');
   await service.register(email);
-  told(await changeEmail(service, accessToken), 'Email updated successfully');
+  assertMessage(await changeEmail(service, accessToken), 'Email updated successfully');
 });
 
-test('an address is changed only by whoever knows the password, to one that is free', async () => {
+test('changing the address requires the password and an address that is free', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
   await service.register('bob@example.com');
-  refused(await changeEmail(service, accessToken, { newEmail: 'bob' }), 400, 'INVALID_EMAIL');
-  refused(await changeEmail(service, accessToken, { newEmail: '' }), 400, 'INVALID_INPUT');
-  refused(await changeEmail(service, accessToken, { password: 'x' }), 401, 'INVALID_CREDENTIALS');
-  refused(await changeEmail(service, accessToken, { newEmail: 'BOB@example.com' }), 409, 'DUPLICATE_EMAIL');
+  assertError(await changeEmail(service, accessToken, { newEmail: 'bob' }), 400, 'INVALID_EMAIL');
+  assertError(await changeEmail(service, accessToken, { newEmail: '' }), 400, 'INVALID_INPUT');
+  assertError(await changeEmail(service, accessToken, { password: 'x' }), 401, 'INVALID_CREDENTIALS');
+  assertError(
+    await changeEmail(service, accessToken, { newEmail: 'BOB@example.com' }),
+    409,
+    'DUPLICATE_EMAIL',
+  );
   await service.login(email);
 });
 
-test('of users who want one address at once one gets it', async () => {
+test('one of several users who want the same address at once gets it', async () => {
   await using service = await startTokens();
   const emails = Array.from({ length: 8 }, (_, index) => `user${index}@example.com`);
   const pairs = await Promise.all(emails.map((each) => service.register(each)));
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...pairs.map(({ accessToken }) => changeEmail(service, accessToken)),
     service.post('/auth/register', { email: 'new@example.com', password }),
   ]);
-  assert.equal(answers.filter(({ status }) => status === 200 || status === 201).length, 1);
-  assert.equal(answers.filter(({ status }) => status === 409).length, 8);
+  assert.equal(responses.filter(({ status }) => status === 200 || status === 201).length, 1);
+  assert.equal(responses.filter(({ status }) => status === 409).length, 8);
 });
 
-test('a deleted account is gone, with its tokens, and its address is free', async () => {
+test('deleting an account ends its tokens and frees its address', async () => {
   await using service = await startTokens();
   for (const [method, path] of [
     ['DELETE', '/auth/account'],
     ['POST', '/auth/account/deletion'],
   ] as const) {
     const { accessToken: token, refreshToken } = await service.register(email);
-    refused(await service.call(method, path, { body: { password: 'x' }, token }), 401, 'INVALID_CREDENTIALS');
-    refused(await service.call(method, path, { token }), 400, 'INVALID_INPUT');
-    refused(await service.call(method, path, { body: {}, token }), 400, 'INVALID_INPUT');
-    told(await service.call(method, path, { body: { password }, token }), 'Account deleted successfully');
+    assertError(
+      await service.call(method, path, { body: { password: 'x' }, token }),
+      401,
+      'INVALID_CREDENTIALS',
+    );
+    assertError(await service.call(method, path, { token }), 400, 'INVALID_INPUT');
+    assertError(await service.call(method, path, { body: {}, token }), 400, 'INVALID_INPUT');
+    assertMessage(
+      await service.call(method, path, { body: { password }, token }),
+      'Account deleted successfully',
+    );
     for (const [guardedMethod, guardedPath, body] of protectedRoutes) {
-      refused(await service.call(guardedMethod, guardedPath, { body, token }), 404, 'USER_NOT_FOUND');
+      assertError(await service.call(guardedMethod, guardedPath, { body, token }), 404, 'USER_NOT_FOUND');
     }
-    refused(await service.post('/auth/refresh', { refreshToken }), 404, 'USER_NOT_FOUND');
-    refused(await service.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
+    assertError(await service.post('/auth/refresh', { refreshToken }), 404, 'USER_NOT_FOUND');
+    assertError(await service.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
   }
-  assert.equal(await service.figure('tokens_users'), 0);
-  assert.equal(await service.figure('tokens_sessions'), 0);
+  assert.equal(await service.metric('tokens_users'), 0);
+  assert.equal(await service.metric('tokens_sessions'), 0);
 });
 
-test('of deletions at once one is told so', async () => {
+test('one of several simultaneous deletions succeeds', async () => {
   await using service = await startTokens();
   const { accessToken: token } = await service.register(email);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 4 }, () => service.call('DELETE', '/auth/account', { body: { password }, token })),
   );
-  assert.equal(answers.filter(({ status }) => status === 200).length, 1);
-  for (const answer of answers) if (answer.status !== 200) refused(answer, 404, 'USER_NOT_FOUND');
+  assert.equal(responses.filter(({ status }) => status === 200).length, 1);
+  for (const response of responses) if (response.status !== 200) assertError(response, 404, 'USER_NOT_FOUND');
 });

@@ -1,92 +1,208 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiParts } from './api.ts';
-import { Confirmation, EmailChange, message, PasswordChange, Profile } from './api-schemas.ts';
-import { refusals } from './refusals.ts';
+import type { FastifyRequest, preValidationHookHandler } from 'fastify';
+import type { AccessRule } from '#kit/http/access.ts';
+import { responseOf } from '#kit/http/response.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import type { Accounts } from './accounts.ts';
+import {
+  Confirmation,
+  EmailChange,
+  message,
+  PasswordChange,
+  Profile,
+  SessionId,
+  SessionList,
+} from './api-schemas.ts';
+import { errors } from './errors.ts';
 import { routes } from './routes.ts';
+import type { SignIns } from './sign-ins.ts';
+import type { Caller, Session } from './user.ts';
+
+export interface RouteOptions {
+  readonly accounts: Accounts;
+  readonly signIns: SignIns;
+  /** The rate limit, which runs after the access check. */
+  readonly preValidation: preValidationHookHandler;
+}
 
 const passwordChanged = { message: 'Password changed successfully' } as const;
 const emailChanged = { message: 'Email updated successfully' } as const;
 const deleted = { message: 'Account deleted successfully' } as const;
-const bearer = { security: [{ bearer: [] }], tags: ['account'] };
-const { wrongPassword, invalidEmail, duplicateEmail, userNotFound } = refusals;
-const always = [
-  refusals.missingToken(),
-  refusals.invalidToken(),
-  refusals.tokenExpired(),
-  userNotFound(),
-  refusals.rateLimited(60),
-  refusals.missingSecret(),
-];
-const confirmed = [wrongPassword(), refusals.locked(900), ...always];
-const weak = refusals.weakPassword('must be at least 8 characters');
+const revoked = { message: 'Session revoked successfully' } as const;
+const allRevoked = { message: 'All sessions revoked successfully' } as const;
 
-export function addAccount(parts: ApiParts): void {
-  const { app, accounts, guards } = parts;
+const always = [
+  errors.missingToken(),
+  errors.invalidToken(),
+  errors.tokenExpired(),
+  errors.userNotFound(),
+  errors.rateLimited(60),
+  errors.missingSecret(),
+];
+const confirmed = [errors.wrongPassword(), errors.locked(900), ...always];
+
+/** The routes that require an access token. */
+export function addAccountRoutes(app: HttpApp, { accounts, signIns, preValidation }: RouteOptions): void {
+  app.decorateRequest('caller');
+  const signedIn = { access: bearer(signIns), preValidation };
+  addProfile(app, accounts, signedIn);
+  addSessions(app, signIns, signedIn);
+  addDeletion(app, accounts, signedIn);
+}
+
+interface SignedIn {
+  readonly access: AccessRule;
+  readonly preValidation: preValidationHookHandler;
+}
+
+/** The caller of a route is whoever holds the bearer token. */
+function bearer(signIns: SignIns): AccessRule {
+  return {
+    security: [{ bearer: [] }],
+    preValidation(request, reply, done) {
+      const caller = signIns.identify(request.headers.authorization);
+      request.setDecorator('caller', caller);
+      responseOf(reply).userId = caller.user.id;
+      done();
+    },
+  };
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  return request.getDecorator('caller');
+}
+
+function addProfile(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void {
+  const tags = ['account'];
   app.get(
     routes.me,
     {
-      ...guards.bearer,
-      schema: { ...bearer, response: { 200: Profile }, summary: 'Who the token speaks for' },
+      ...signedIn,
+      schema: { tags, response: { 200: Profile }, summary: 'The user that the token belongs to' },
       config: { errors: always },
     },
-    (request, reply) => {
-      const { id, email, createdMs } = request.holder.user;
-      reply.send({ id, email, createdAt: new Date(createdMs).toISOString() });
+    async (request) => {
+      const { id, email, createdMs } = callerOf(request).user;
+      return { id, email, createdAt: isoOf(createdMs) };
     },
   );
   app.post(
     routes.changePassword,
     {
-      ...guards.bearer,
+      ...signedIn,
       schema: {
-        ...bearer,
+        tags,
         body: PasswordChange,
         response: { 200: message(passwordChanged.message) },
         summary: 'Change the password and end all sessions',
       },
-      config: { errors: [weak, ...confirmed] },
+      config: { errors: [errors.weakPassword('must be at least 8 characters'), ...confirmed] },
     },
     async (request) => {
-      await accounts.changePassword(request.holder, request.body);
+      await accounts.changePassword(callerOf(request), request.body);
       return passwordChanged;
     },
   );
   app.put(
     routes.email,
     {
-      ...guards.bearer,
+      ...signedIn,
       schema: {
-        ...bearer,
+        tags,
         body: EmailChange,
         response: { 200: message(emailChanged.message) },
         summary: 'Change the e-mail address',
       },
-      config: { errors: [invalidEmail(), duplicateEmail(), ...confirmed] },
+      config: { errors: [errors.invalidEmail(), errors.duplicateEmail(), ...confirmed] },
     },
     async (request) => {
-      await accounts.changeEmail(request.holder, request.body);
+      await accounts.changeEmail(callerOf(request), request.body);
       return emailChanged;
     },
   );
-  addDeletion(parts);
 }
 
-/** Some clients drop the body of a DELETE; the other address is for them. */
-function addDeletion({ app, accounts, guards }: ApiParts): void {
+function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
+  const tags = ['sessions'];
+  app.post(
+    routes.logoutAll,
+    {
+      ...signedIn,
+      schema: {
+        tags,
+        response: { 200: message(allRevoked.message) },
+        summary: 'End all sessions, including this one',
+      },
+      config: { errors: always },
+    },
+    async (request) => {
+      signIns.logoutAll(callerOf(request));
+      return allRevoked;
+    },
+  );
+  app.get(
+    routes.sessions,
+    {
+      ...signedIn,
+      schema: { tags, response: { 200: SessionList }, summary: 'Live sessions, newest first' },
+      config: { errors: always },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      return { sessions: signIns.sessionsOf(caller).map((session) => toJson(session, caller.session)) };
+    },
+  );
+  app.delete(
+    routes.session,
+    {
+      ...signedIn,
+      schema: {
+        tags,
+        params: SessionId,
+        response: { 200: message(revoked.message) },
+        summary: 'End one session',
+      },
+      config: { errors: [errors.sessionNotFound(), ...always] },
+    },
+    async (request) => {
+      signIns.revokeSession(callerOf(request), request.params.id);
+      return revoked;
+    },
+  );
+}
+
+/** Under two addresses: some clients drop the body of a DELETE. */
+function addDeletion(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void {
   const options = {
-    ...guards.bearer,
+    ...signedIn,
     schema: {
-      ...bearer,
+      tags: ['account'],
       body: Confirmation,
       response: { 200: message(deleted.message) },
       summary: 'Delete the account',
     },
     config: { errors: confirmed },
   };
-  const remove = async (request: FastifyRequest<{ Body: { password: string } }>, reply: FastifyReply) => {
-    await accounts.remove(request.holder, request.body.password);
-    return reply.send(deleted);
+  const remove = async (request: FastifyRequest<{ Body: { password: string } }>) => {
+    await accounts.remove(callerOf(request), request.body.password);
+    return deleted;
   };
   app.delete(routes.account, options, remove);
   app.post(routes.accountDeletion, options, remove);
+}
+
+function toJson(session: Session, current: Session) {
+  const { id, createdMs, lastUsedMs, expiresMs, visitor } = session;
+  return {
+    id,
+    current: session === current,
+    createdAt: isoOf(createdMs),
+    lastUsedAt: isoOf(lastUsedMs),
+    expiresAt: isoOf(expiresMs),
+    address: visitor.address,
+    userAgent: visitor.userAgent,
+  };
+}
+
+function isoOf(instantMs: number): string {
+  return new Date(instantMs).toISOString();
 }

@@ -1,9 +1,9 @@
 import { Type } from '#kit/schema.ts';
 
-const given = (options: object = {}) => Type.String({ minLength: 1, ...options });
-const password = given({ examples: ['correct horse battery staple'] });
-const email = given({ examples: ['alice@example.com'] });
-const jwt = given({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] });
+const required = (options: object = {}) => Type.String({ minLength: 1, ...options });
+const password = required({ examples: ['correct horse battery staple'] });
+const email = required({ examples: ['alice@example.com'] });
+const jwt = required({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] });
 const instant = Type.String({ format: 'date-time' });
 const uuid = Type.String({ format: 'uuid' });
 
@@ -20,7 +20,7 @@ export const SessionList = Type.Object({
   sessions: Type.Array(
     Type.Object({
       id: uuid,
-      current: Type.Boolean({ description: 'The session of the token that asks' }),
+      current: Type.Boolean({ description: 'The session of the token in this request' }),
       createdAt: instant,
       lastUsedAt: instant,
       expiresAt: instant,
@@ -30,6 +30,7 @@ export const SessionList = Type.Object({
   ),
 });
 
+/** A response that is a fixed message. */
 export function message<T extends string>(text: T) {
   return Type.Object({ message: Type.Literal(text) });
 }

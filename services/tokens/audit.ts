@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { AuditTrail } from '#kit/auth/audit.ts';
 import type { Log } from '#kit/log.ts';
 
-/** The names of the OWASP Logging Vocabulary, and `refresh_race`, which is ours. */
+/** Names from the OWASP Logging Vocabulary, and our own `refresh_race`. */
 export type AuditEvent =
   | 'user_created'
   | 'user_updated'
@@ -17,7 +17,7 @@ export type AuditEvent =
   | 'authn_token_reuse'
   | 'refresh_race';
 
-/** No address of e-mail, no password, no token is in it. */
+/** Never records e-mail addresses, passwords or tokens. */
 export class Audit extends AuditTrail<AuditEvent> {
   constructor(log: Log, metrics: Registry) {
     super({

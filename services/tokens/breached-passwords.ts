@@ -4,8 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 const chunkBytes = 256;
 
 /**
- * Looks passwords up in a file of SHA-1 sums in hex, sorted, one a line, each perhaps cut to a prefix and perhaps followed by `:` and a
- * count. The file may be larger than memory: a look-up reads a few dozen pieces of it.
+ * Looks passwords up in a sorted file of SHA-1 sums in hex, one per line. A sum may be cut to a prefix and followed by `:` and a
+ * count. The file may be larger than memory: a lookup reads a few dozen pieces of it.
  */
 export class BreachedPasswords implements AsyncDisposable {
   readonly #file: FileHandle;
@@ -38,7 +38,7 @@ export class BreachedPasswords implements AsyncDisposable {
     return this.#file.close();
   }
 
-  /** The first whole line at or after a byte; `from` is known to begin one. */
+  /** The first whole line at or after a byte; `from` is the start of a line. */
   async #lineAfter(byte: number, from: number): Promise<{ sum: string; endByte: number }> {
     const startByte = Math.max(from, byte - 1);
     const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, startByte);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { password, refused, startTokens, type TestTokens } from './testing.ts';
+import { assertError, password, startTokens, type TestTokens } from './testing.ts';
 
 const email = 'alice@example.com';
 
@@ -10,57 +10,58 @@ function guess(service: TestTokens, given: { email?: string; password?: string }
 
 async function lock(service: TestTokens, address = email): Promise<void> {
   for (let failure = 0; failure < 5; failure++) {
-    refused(await guess(service, { email: address }), 401, 'INVALID_CREDENTIALS');
+    assertError(await guess(service, { email: address }), 401, 'INVALID_CREDENTIALS');
   }
 }
 
-test('the fifth failure locks for fifteen minutes, also for the right password', async () => {
+test('the fifth failure locks for 15 minutes, even for the right password', async () => {
   await using service = await startTokens();
   await service.register(email);
   await lock(service);
-  const answer = await guess(service, { password });
-  refused(answer, 423, 'ACCOUNT_LOCKED');
-  assert.equal(answer.headers.get('retry-after'), '900');
+  const response = await guess(service, { password });
+  assertError(response, 423, 'ACCOUNT_LOCKED');
+  assert.equal(response.headers.get('retry-after'), '900');
   service.clock.advance(899_999);
-  refused(await guess(service, { password }), 423, 'ACCOUNT_LOCKED');
+  assertError(await guess(service, { password }), 423, 'ACCOUNT_LOCKED');
   service.clock.advance(1);
   await service.login(email);
   assert.ok(service.lines.some(({ event }) => event === 'authn_login_lock'));
 });
 
-test('attempts while it is locked do not make it longer, and afterwards the count begins anew', async () => {
+test('attempts during a lock do not extend it, and the count then starts at zero', async () => {
   await using service = await startTokens();
   await service.register(email);
   await lock(service);
   service.clock.advance(600_000);
-  for (let attempt = 0; attempt < 10; attempt++) refused(await guess(service), 423, 'ACCOUNT_LOCKED');
+  for (let attempt = 0; attempt < 10; attempt++) assertError(await guess(service), 423, 'ACCOUNT_LOCKED');
   service.clock.advance(300_000);
   await lock(service);
-  refused(await guess(service), 423, 'ACCOUNT_LOCKED');
+  assertError(await guess(service), 423, 'ACCOUNT_LOCKED');
 });
 
-test('a success, and fifteen minutes without a failure, make the count begin anew', async () => {
+test('a success, or 15 minutes without a failure, resets the count', async () => {
   await using service = await startTokens();
   await service.register(email);
   for (let round = 0; round < 3; round++) {
-    for (let failure = 0; failure < 4; failure++) refused(await guess(service), 401, 'INVALID_CREDENTIALS');
+    for (let failure = 0; failure < 4; failure++)
+      assertError(await guess(service), 401, 'INVALID_CREDENTIALS');
     if (round === 0) await service.login(email);
     else service.clock.advance(900_000);
   }
   await service.login(email);
 });
 
-test('an unknown address locks in the same way, so that locks tell nothing', async () => {
+test('an unknown address locks the same way, so a lock reveals nothing', async () => {
   await using service = await startTokens();
   await lock(service, 'nobody@example.com');
   const unknown = await guess(service, { email: 'nobody@example.com' });
-  refused(unknown, 423, 'ACCOUNT_LOCKED');
+  assertError(unknown, 423, 'ACCOUNT_LOCKED');
   await service.register(email);
   await lock(service);
   assert.equal((await guess(service)).text, unknown.text);
 });
 
-test('spelling an address otherwise gives no further attempts', async () => {
+test('other spellings of an address give no extra attempts', async () => {
   await using service = await startTokens();
   await service.register(email);
   const spellings = [
@@ -71,26 +72,27 @@ test('spelling an address otherwise gives no further attempts', async () => {
     email,
   ];
   for (const spelling of spellings)
-    refused(await guess(service, { email: spelling }), 401, 'INVALID_CREDENTIALS');
-  for (const spelling of spellings) refused(await guess(service, { email: spelling }), 423, 'ACCOUNT_LOCKED');
+    assertError(await guess(service, { email: spelling }), 401, 'INVALID_CREDENTIALS');
+  for (const spelling of spellings)
+    assertError(await guess(service, { email: spelling }), 423, 'ACCOUNT_LOCKED');
 });
 
-test('attempts at once are no way around it', async () => {
+test('parallel attempts cannot get around the lock', async () => {
   await using service = await startTokens();
   await service.register(email);
-  const answers = await Promise.all(Array.from({ length: 40 }, () => guess(service)));
-  assert.equal(answers.filter(({ status }) => status === 401).length, 5);
-  assert.equal(answers.filter(({ status }) => status === 423).length, 35);
+  const responses = await Promise.all(Array.from({ length: 40 }, () => guess(service)));
+  assert.equal(responses.filter(({ status }) => status === 401).length, 5);
+  assert.equal(responses.filter(({ status }) => status === 423).length, 35);
 });
 
-test('the right password many times at once locks nobody out', async () => {
+test('many simultaneous sign-ins with the right password lock nobody out', async () => {
   await using service = await startTokens();
   await service.register(email);
-  const answers = await Promise.all(Array.from({ length: 30 }, () => guess(service, { password })));
-  assert.ok(answers.every(({ status }) => status === 200));
+  const responses = await Promise.all(Array.from({ length: 30 }, () => guess(service, { password })));
+  assert.ok(responses.every(({ status }) => status === 200));
 });
 
-test('a lock stops signing in and nothing else', async () => {
+test('a lock stops sign-in and nothing else', async () => {
   await using service = await startTokens();
   const pair = await service.register(email);
   await service.register('bob@example.com');
@@ -100,7 +102,7 @@ test('a lock stops signing in and nothing else', async () => {
   await service.login('bob@example.com');
 });
 
-test('a stolen token cannot guess the password, nor lock its owner out of signing in', async () => {
+test('a stolen token cannot be used to guess the password, nor to lock the owner out of signing in', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
   const confirm = (given: string) =>
@@ -109,17 +111,17 @@ test('a stolen token cannot guess the password, nor lock its owner out of signin
       token: accessToken,
     });
   for (let failure = 0; failure < 5; failure++)
-    refused(await confirm('a wrong one'), 401, 'INVALID_CREDENTIALS');
-  refused(await confirm(password), 423, 'ACCOUNT_LOCKED');
+    assertError(await confirm('a wrong one'), 401, 'INVALID_CREDENTIALS');
+  assertError(await confirm(password), 423, 'ACCOUNT_LOCKED');
   const deletion = { body: { password }, token: accessToken };
-  refused(await service.call('DELETE', '/auth/account', deletion), 423, 'ACCOUNT_LOCKED');
+  assertError(await service.call('DELETE', '/auth/account', deletion), 423, 'ACCOUNT_LOCKED');
   await service.login(email);
   service.clock.advance(899_000);
-  refused(await confirm(password), 423, 'ACCOUNT_LOCKED');
+  assertError(await confirm(password), 423, 'ACCOUNT_LOCKED');
   assert.equal((await service.get('/auth/me', accessToken)).status, 200);
 });
 
-test('neither an unknown address nor a locked one answers sooner', async () => {
+test('unknown and locked addresses take as long as known ones', async () => {
   await using service = await startTokens({
     ARGON2_MEMORY_KIB: '16384',
     ARGON2_PASSES: '2',
@@ -151,11 +153,11 @@ test('neither an unknown address nor a locked one answers sooner', async () => {
   assert.ok(isAlike(), JSON.stringify(fastestMs));
 });
 
-test('what is remembered is forgotten once it no longer counts', async () => {
+test('failures that no longer count are removed', async () => {
   await using service = await startTokens();
   for (let index = 0; index < 50; index++) await guess(service, { email: `nobody${index}@example.com` });
-  assert.equal(await service.figure('tokens_lockouts'), 50);
+  assert.equal(await service.metric('tokens_lockouts'), 50);
   service.clock.advance(900_000);
   const startMs = performance.now();
-  while ((await service.figure('tokens_lockouts')) > 0) assert.ok(performance.now() - startMs < 5_000);
+  while ((await service.metric('tokens_lockouts')) > 0) assert.ok(performance.now() - startMs < 5_000);
 });

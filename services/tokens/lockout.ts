@@ -1,19 +1,19 @@
 import type { Clock } from '#kit/clock.ts';
-import { refusals } from './refusals.ts';
+import { errors } from './errors.ts';
 
 export interface LockoutOptions {
-  /** Failures in a row that lock. */
+  /** Consecutive failures that lock a key. */
   readonly threshold: number;
-  /** How long a lock lasts, and after how long without a failure the former ones are forgotten. */
+  /** How long a lock lasts. After the same time without a failure, earlier failures no longer count. */
   readonly lockMs: number;
-  /** Keys that are remembered; the one that failed longest ago gives way. */
+  /** Keys to remember. Beyond that, the key that failed longest ago is dropped. */
   readonly keysMax: number;
   readonly clock: Clock;
 }
 
 export interface Attempt {
   verify(): Promise<boolean>;
-  /** What a refused attempt does instead, so that it takes as long. */
+  /** Runs instead of `verify` while the key is locked, so that the attempt takes as long. */
   whileLocked(): Promise<unknown>;
 }
 
@@ -25,7 +25,7 @@ interface Entry {
   waiting: (() => void)[];
 }
 
-/** Counts wrong passwords by key. Parallel attempts cannot outrun it: one that might be too many waits for those before it. */
+/** Counts wrong passwords by key. Parallel attempts gain nothing: one that might be too many waits for those before it. */
 export class Lockout {
   readonly #options: LockoutOptions;
   readonly #entries = new Map<string, Entry>();
@@ -38,12 +38,12 @@ export class Lockout {
     return this.#entries.size;
   }
 
-  /** Whether the password was right. Throws where the key is locked. */
+  /** Whether the password was right. Throws ACCOUNT_LOCKED if the key is locked. */
   async attempt(key: string, { verify, whileLocked }: Attempt): Promise<boolean> {
     const entry = await this.#admit(key);
     if (!entry) {
       await whileLocked();
-      throw refusals.locked(Math.max(1, this.lockedForSeconds(key)));
+      throw errors.locked(Math.max(1, this.lockedForSeconds(key)));
     }
     let isRight: boolean | undefined;
     try {
@@ -54,7 +54,7 @@ export class Lockout {
     }
   }
 
-  /** 0 where it is not locked. */
+  /** 0 if the key is not locked. */
   lockedForSeconds(key: string): number {
     const { lockedUntilMs = 0 } = this.#entries.get(key) ?? {};
     return Math.max(0, Math.ceil((lockedUntilMs - this.#options.clock.now()) / 1_000));
@@ -64,7 +64,7 @@ export class Lockout {
     this.#entries.delete(key);
   }
 
-  /** Forgets keys whose failures no longer count; entries stand in the order of their last failure. */
+  /** Removes keys whose failures no longer count. Entries are in the order of their last failure. */
   sweep(): void {
     const nowMs = this.#options.clock.now();
     for (const [key, entry] of this.#entries) {
@@ -113,7 +113,7 @@ export class Lockout {
     }
   }
 
-  /** An attempt that broke off (too many at once) counts as neither right nor wrong. */
+  /** An attempt that threw (too many at once) counts as neither right nor wrong. */
   #settle(key: string, entry: Entry, isRight: boolean | undefined): void {
     entry.inFlight--;
     if (isRight === false) this.#countFailure(key, entry);
@@ -123,7 +123,7 @@ export class Lockout {
     }
     const { waiting } = entry;
     entry.waiting = [];
-    for (const goOn of waiting) goOn();
+    for (const resume of waiting) resume();
   }
 
   #countFailure(key: string, entry: Entry): void {

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { type Pair, startTokens, type TestTokens } from './testing.ts';
 
 /**
- * Random sequences of what users and thieves do, against a model small enough to be believed: after each step the service must answer as
- * the model does, and at the end every token that was ever handed out is tried.
+ * Runs random sequences of what users and thieves do, and compares the service with a small model: every response must match, and
+ * at the end every token that was ever issued is tried.
  */
 
 const emails = ['alice@example.com', 'bob@example.com', 'charlie@example.com'];
@@ -43,7 +43,7 @@ class Model {
     return this.users.find((user) => !user.isDeleted && user.email === email);
   }
 
-  /** What the tokens of a pair are answered with at a time. */
+  /** The status that the access token of a pair gets. */
   access({ session, issuedMs }: Held, nowMs: number): number {
     if (nowMs >= issuedMs + 900_000) return 401;
     if (session.user.isDeleted) return 404;
@@ -91,7 +91,7 @@ function command(name: string, run: (model: Model, service: TestTokens) => Promi
   return { check: () => true, run, toString: () => name };
 }
 
-/** One of what there is, chosen by a number. */
+/** An item of the list, chosen by a number. */
 function pick<T>(list: readonly T[], choice: number): T | undefined {
   return list.length === 0 ? undefined : list[choice % list.length];
 }
@@ -114,12 +114,12 @@ const choice = fc.nat(1_000);
 
 const register = fc.tuple(email, password).map(([email, password]) =>
   command(`register ${email}`, async (model, service) => {
-    const answer = await service.post('/auth/register', { email, password });
-    assert.equal(answer.status, model.find(email) ? 409 : 201);
-    if (answer.status !== 201) return;
+    const response = await service.post('/auth/register', { email, password });
+    assert.equal(response.status, model.find(email) ? 409 : 201);
+    if (response.status !== 201) return;
     const user = { email, password, isDeleted: false };
     model.users.push(user);
-    hold(model, user, { pair: answer.json.tokens, nowMs: service.clock.now() });
+    hold(model, user, { pair: response.json.tokens, nowMs: service.clock.now() });
   }),
 );
 
@@ -128,9 +128,9 @@ const login = fc.tuple(email, password).map(([email, password]) =>
     const nowMs = service.clock.now();
     const user = model.find(email);
     const expected = model.attempt(model.failures, email, { isRight: user?.password === password, nowMs });
-    const answer = await service.post('/auth/login', { email, password });
-    assert.equal(answer.status, expected);
-    if (user && expected === 200) hold(model, user, { pair: answer.json.tokens, nowMs });
+    const response = await service.post('/auth/login', { email, password });
+    assert.equal(response.status, expected);
+    if (user && expected === 200) hold(model, user, { pair: response.json.tokens, nowMs });
   }),
 );
 
@@ -139,14 +139,14 @@ const refresh = choice.map((number) =>
     const held = pick(model.held, number);
     if (!held) return;
     const nowMs = service.clock.now();
-    const answer = await service.post('/auth/refresh', { refreshToken: held.pair.refreshToken });
-    assert.equal(answer.status, model.refresh(held, nowMs));
-    if (answer.status !== 200) return;
+    const response = await service.post('/auth/refresh', { refreshToken: held.pair.refreshToken });
+    assert.equal(response.status, model.refresh(held, nowMs));
+    if (response.status !== 200) return;
     const { session } = held;
     session.generation++;
     session.rotatedMs = nowMs;
     session.endMs = Math.min(nowMs + 604_800_000, session.startMs + 2_592_000_000);
-    model.held.push({ pair: answer.json.tokens, session, generation: session.generation, issuedMs: nowMs });
+    model.held.push({ pair: response.json.tokens, session, generation: session.generation, issuedMs: nowMs });
   }),
 );
 
@@ -154,8 +154,8 @@ const logout = choice.map((number) =>
   command(`logout ${number}`, async (model, service) => {
     const held = pick(model.held, number);
     if (!held) return;
-    const answer = await service.post('/auth/logout', { refreshToken: held.pair.refreshToken });
-    assert.equal(answer.status, 200);
+    const response = await service.post('/auth/logout', { refreshToken: held.pair.refreshToken });
+    assert.equal(response.status, 200);
     if (service.clock.now() < held.issuedMs + 604_800_000) held.session.isRevoked = true;
   }),
 );
@@ -164,9 +164,9 @@ const logoutAll = choice.map((number) =>
   command(`logout-all ${number}`, async (model, service) => {
     const held = pick(model.held, number);
     if (!held) return;
-    const answer = await service.post('/auth/logout-all', undefined, held.pair.accessToken);
-    assert.equal(answer.status, model.access(held, service.clock.now()));
-    if (answer.status === 200) model.revokeAll(held.session.user);
+    const response = await service.post('/auth/logout-all', undefined, held.pair.accessToken);
+    assert.equal(response.status, model.access(held, service.clock.now()));
+    if (response.status === 200) model.revokeAll(held.session.user);
   }),
 );
 
@@ -243,7 +243,7 @@ const commands = [
   ...[logout, logoutAll, changePassword, changeEmail, remove, wait],
 ];
 
-test('the service does what the model says, whatever is done in whichever order', async () => {
+test('random sequences of requests behave like the model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 60, size: 'max' }), async (sequence) => {
       await using service = await startTokens();

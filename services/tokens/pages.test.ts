@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
-import { password, refused, startTokens } from './testing.ts';
+import { assertError, password, startTokens } from './testing.ts';
 
 const email = 'alice@example.com';
 const newPassword = 'gulls over the quay';
@@ -23,7 +23,7 @@ async function shown(client: PageClient): Promise<string> {
 }
 
 describe('without scripts', () => {
-  test('everything can be done by forms', async () => {
+  test('forms cover everything the API does', async () => {
     await using service = await startTokens();
     const client = await signedIn(service.url);
     const page = await shown(client);
@@ -31,31 +31,31 @@ describe('without scripts', () => {
       assert.ok(page.includes(word), word);
     }
     await client.send('/refresh', {});
-    assert.match(await shown(client), /exchanged for new ones/);
+    assert.match(await shown(client), /tokens were replaced/);
     await client.send('/email', { newEmail: 'new@example.com', emailPassword: password });
     assert.match(await shown(client), /new@example\.com/);
     await client.send('/password', { currentPassword: password, newPassword });
-    assert.match(await shown(client), /Sign in with the new one/);
+    assert.match(await shown(client), /Sign in with the new password/);
     await client.send('/sign-in', { email: 'new@example.com', password: newPassword });
     await shown(client);
     await client.send('/sign-out', {});
     assert.match(await shown(client), /You are signed out/);
-    assert.equal(await service.figure('tokens_sessions'), 0);
+    assert.equal(await service.metric('tokens_sessions'), 0);
     await client.send('/sign-in', { email: 'new@example.com', password: newPassword });
     await shown(client);
     await client.send('/delete', { deletePassword: newPassword });
-    assert.match(await shown(client), /The account is deleted/);
-    assert.equal(await service.figure('tokens_users'), 0);
+    assert.match(await shown(client), /The account was deleted/);
+    assert.equal(await service.metric('tokens_users'), 0);
   });
 
-  test('what is wrong is said beside the field, and what was typed stays, but for passwords', async () => {
+  test('errors appear beside the field, and input is kept except for passwords', async () => {
     await using service = await startTokens();
     const client = new PageClient(service.url);
     await client.open('/register');
     const cases: [Record<string, string>, number, RegExp][] = [
       [{ email: '', password }, 400, /E-mail is required/],
-      [{ email: 'alice', password }, 400, /This is not an e-mail address/],
-      [{ email, password: 'password123' }, 400, /one of the most common ones/],
+      [{ email: 'alice', password }, 400, /not a valid e-mail address/],
+      [{ email, password: 'password123' }, 400, /one of the most common passwords/],
     ];
     for (const [fields, expected, words] of cases) {
       const { status, html } = await client.send('/register', fields);
@@ -73,7 +73,7 @@ describe('without scripts', () => {
     await shown(client);
   });
 
-  test('sessions are ended from the list', async () => {
+  test('sessions can be ended from the list', async () => {
     await using service = await startTokens();
     const client = await signedIn(service.url);
     const other = await service.login(email);
@@ -82,13 +82,13 @@ describe('without scripts', () => {
     assert.equal(ids.length, 2);
     await client.send('/sessions/end', { id: ids[0] ?? '' });
     assert.match(await shown(client), /The session has ended/);
-    refused(await service.get('/auth/me', other.accessToken), 401, 'INVALID_TOKEN');
+    assertError(await service.get('/auth/me', other.accessToken), 401, 'INVALID_TOKEN');
     await client.send('/sessions/end-all', {});
     assert.match(await shown(client), /Sign in/);
-    assert.equal(await service.figure('tokens_sessions'), 0);
+    assert.equal(await service.metric('tokens_sessions'), 0);
   });
 
-  test('the page renews an expired token by itself, and says when the session is over', async () => {
+  test('the page renews an expired token, and says when the session has ended', async () => {
     await using service = await startTokens();
     const client = await signedIn(service.url);
     service.clock.advance(900_000);
@@ -97,7 +97,7 @@ describe('without scripts', () => {
     assert.match(await shown(client), /Your session has ended/);
   });
 
-  test('a form that is sent twice logs nobody out', async () => {
+  test('sending a form twice logs nobody out', async () => {
     await using service = await startTokens();
     const client = await signedIn(service.url);
     await shown(client);
@@ -111,7 +111,7 @@ describe('without scripts', () => {
     assert.match(await shown(client), /token_use/);
   });
 
-  test('forms count for the limit and the lock, and need the token of their page', async () => {
+  test('forms count for the rate limit and the lockout, and require a CSRF token', async () => {
     await using service = await startTokens({ RATE_LIMIT_MAX: '7' });
     const client = await signedIn(service.url);
     await client.send('/sign-out', {});
@@ -124,11 +124,11 @@ describe('without scripts', () => {
     assert.match(locked.html, /Try again in 15 minutes/);
     const limited = await client.send('/sign-in', { email, password });
     assert.equal(limited.status, 429);
-    refused(await service.post('/auth/login', { email, password }), 429, 'RATE_LIMITED');
+    assertError(await service.post('/auth/login', { email, password }), 429, 'RATE_LIMITED');
     assert.equal((await client.send('/sign-in', { email, password, _csrf: 'x' })).status, 403);
   });
 
-  test('tokens never reach the page, and it is small and strict', async () => {
+  test('the page contains no tokens, is small, and has a strict CSP', async () => {
     await using service = await startTokens();
     const client = await signedIn(service.url);
     const { html, headers } = await client.open('/');
@@ -141,7 +141,7 @@ describe('without scripts', () => {
 });
 
 describe('in a browser', { skip: browser.skip }, () => {
-  test('from registering to deletion by the keyboard, with scripts', async () => {
+  test('works from registration to deletion by keyboard, with scripts', async () => {
     await using service = await startTokens();
     const { page, complaints, barriers } = await browser.open({ baseUrl: service.url, widthPx: 390 });
     await page.goto('/');
@@ -149,7 +149,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(await barriers(), []);
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password').pressSequentially('password123');
-    await page.getByText('Weak: it is one of the most common ones').waitFor();
+    await page.getByText('Weak: it is one of the most common passwords').waitFor();
     await page.getByLabel('Password').fill(password);
     await page.getByText('Strong').waitFor();
     await page.keyboard.press('Enter');
@@ -158,14 +158,14 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(await barriers(), []);
     await page.getByRole('button', { name: 'Refresh' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('Both tokens were exchanged').waitFor();
+    await page.getByText('Both tokens were replaced').waitFor();
     await page.locator('#delete').getByLabel('Password').fill(password);
     await page.keyboard.press('Enter');
-    await page.getByText('The account is deleted.').waitFor();
+    await page.getByText('The account was deleted.').waitFor();
     assert.deepEqual(complaints, []);
   });
 
-  test('nothing keeps anybody out, wide or narrow, light or dark, with errors or without', async () => {
+  test('is accessible, wide or narrow, light or dark, with errors or without', async () => {
     await using service = await startTokens();
     await service.register(email);
     for (const [widthPx, colorScheme] of [

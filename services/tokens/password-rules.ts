@@ -1,31 +1,61 @@
-export interface PasswordRules {
+import type { BreachedPasswords } from './breached-passwords.ts';
+import { errors } from './errors.ts';
+
+export interface PasswordRulesOptions {
   readonly charactersMin: number;
-  /** Words that a password must not hold, in lower case, such as the service's name. */
+  /** Words that a password must not contain, in lower case, such as the service's name. */
   readonly words: readonly string[];
+  readonly breached: BreachedPasswords | undefined;
 }
 
 const charactersMax = 128;
 const localPartMin = 4;
 
-/** What is wrong with a new password, to be read after "The password"; undefined where nothing is. Common ones are looked up elsewhere. */
-export function passwordProblem(password: string, email: string, rules: PasswordRules): string | undefined {
-  const text = password.normalize('NFC');
-  const characters = [...text].length;
-  if (characters < rules.charactersMin) return `must be at least ${rules.charactersMin} characters`;
-  if (characters > charactersMax) return `must be at most ${charactersMax} characters`;
-  if (!text.isWellFormed() || text.includes('\0')) return 'must be well-formed Unicode without U+0000';
-  if (new Set(text).size === 1) return 'must not be one character over and over';
-  if (isRun(text)) return 'must not be a run such as 12345678';
-  return contextProblem(text, email, rules);
+/** Decides which new passwords are accepted: by rules, by a list of common ones, and by a file of breached ones. */
+export class PasswordRules {
+  readonly #options: PasswordRulesOptions;
+  #common: Promise<ReadonlySet<string>> | undefined;
+
+  constructor(options: PasswordRulesOptions) {
+    this.#options = options;
+  }
+
+  get charactersMin(): number {
+    return this.#options.charactersMin;
+  }
+
+  /** Throws WEAK_PASSWORD with the rule that is broken. */
+  async check(password: string, email: string): Promise<void> {
+    const problem = await this.problemOf(password, email);
+    if (problem) throw errors.weakPassword(problem);
+  }
+
+  /** What is wrong with a password, to be read after "The password"; undefined if it is accepted. */
+  async problemOf(password: string, email: string): Promise<string | undefined> {
+    const { charactersMin, breached } = this.#options;
+    const problem = shapeProblem(password, charactersMin) ?? this.#contentProblem(password, email);
+    if (problem) return problem;
+    this.#common ??= loadCommon(charactersMin);
+    const common = await this.#common;
+    if (commonSpellings(password).some((spelling) => common.has(spelling))) {
+      return 'is one of the most common passwords';
+    }
+    return (await breached?.has(password)) ? 'has appeared in a data breach' : undefined;
+  }
+
+  #contentProblem(password: string, email: string): string | undefined {
+    const text = password.normalize('NFC');
+    const lower = text.toLowerCase();
+    if (lower === email) return 'must not be the e-mail address';
+    const [localPart = ''] = email.split('@');
+    if (localPart.length >= localPartMin && holds(text, localPart))
+      return 'must not contain the name from the e-mail address';
+    const word = this.#options.words.find((each) => lower.includes(each));
+    return word && `must not contain "${word}"`;
+  }
 }
 
-/** The spellings under which a password is looked up in a list of common ones: plain words in any case. */
-export function commonSpellings(password: string): readonly string[] {
-  const text = password.normalize('NFC');
-  return /^[\p{L}\p{N}]*$/u.test(text) ? [text, text.toLowerCase()] : [text];
-}
-
-/** How hard a password that no rule refuses is to guess, from 2 to 4: a rough estimate by length and variety, for encouragement only. */
+/** How hard an accepted password is to guess, from 2 to 4: a rough estimate by length and variety, for the meter on the page. */
 export function strengthOf(password: string): 2 | 3 | 4 {
   const characters = [...password];
   const kinds = [/\p{Ll}/u, /\p{Lu}/u, /\p{N}/u, /[^\p{L}\p{N}]/u].filter((kind) => kind.test(password));
@@ -35,25 +65,37 @@ export function strengthOf(password: string): 2 | 3 | 4 {
   return bits < 70 ? 3 : 4;
 }
 
-function contextProblem(text: string, email: string, { words }: PasswordRules): string | undefined {
-  const lower = text.toLowerCase();
-  if (lower === email) return 'must not be the e-mail address';
-  const [localPart = ''] = email.split('@');
-  if (localPart.length >= localPartMin && holds(text, localPart))
-    return 'must not hold the name in the e-mail address';
-  const word = words.find((each) => lower.includes(each));
-  return word && `must not hold "${word}"`;
+function shapeProblem(password: string, charactersMin: number): string | undefined {
+  const text = password.normalize('NFC');
+  const characters = [...text].length;
+  if (characters < charactersMin) return `must be at least ${charactersMin} characters`;
+  if (characters > charactersMax) return `must be at most ${charactersMax} characters`;
+  if (!text.isWellFormed() || text.includes('\0')) return 'must be well-formed Unicode without U+0000';
+  if (new Set(text).size === 1) return 'must not repeat a single character';
+  return isSequence(text) ? 'must not be a sequence such as 12345678' : undefined;
 }
 
-/** As it is written, or in any case where it is most of the password: "Test1234!" is no worse for a test@. */
+/** Characters that follow one another upwards or downwards. */
+function isSequence(text: string): boolean {
+  const points = [...text.toLowerCase()].map((character) => character.codePointAt(0) ?? 0);
+  const steps = points.slice(1).map((point, index) => point - (points[index] ?? 0));
+  return steps.every((step) => step === 1) || steps.every((step) => step === -1);
+}
+
+/** As written; in any case only if it is most of the password, so that test@ can still use "Test1234!". */
 function holds(text: string, localPart: string): boolean {
   if (text.includes(localPart)) return true;
   return localPart.length * 2 >= text.length && text.toLowerCase().includes(localPart);
 }
 
-/** Characters that follow one another upwards or downwards. */
-function isRun(text: string): boolean {
-  const points = [...text.toLowerCase()].map((character) => character.codePointAt(0) ?? 0);
-  const steps = points.slice(1).map((point, index) => point - (points[index] ?? 0));
-  return steps.every((step) => step === 1) || steps.every((step) => step === -1);
+/** The spellings to look for in the list of common passwords: plain words match in any case. */
+function commonSpellings(password: string): readonly string[] {
+  const text = password.normalize('NFC');
+  return /^[\p{L}\p{N}]*$/u.test(text) ? [text, text.toLowerCase()] : [text];
+}
+
+/** Loaded on first use: it takes about 20 ms, which would delay the start. */
+async function loadCommon(charactersMin: number): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return new Set(dictionary['passwords-common'].filter((password) => password.length >= charactersMin));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { password, refused, startTokens } from './testing.ts';
+import { assertError, password, startTokens } from './testing.ts';
 
 const email = 'alice@example.com';
 
@@ -11,19 +11,19 @@ function sized(sizeBytes: number): string {
   return text.replace('""', `"${'x'.repeat(sizeBytes - text.length)}"`);
 }
 
-test('health is as specified', async () => {
+test('health answers as specified', async () => {
   await using service = await startTokens();
   const { status, json } = await service.get('/health');
   assert.deepEqual([status, json], [200, { status: 'ok' }]);
 });
 
-test('a body may have 10,240 bytes and not one more, before any token is looked at', async () => {
+test('a body has at most 10,240 bytes, checked before the token', async () => {
   await using service = await startTokens();
   assert.equal((await service.post('/auth/logout', sized(10_240))).status, 200);
-  refused(await service.post('/auth/logout', sized(10_241)), 413, 'PAYLOAD_TOO_LARGE');
-  refused(await service.post('/auth/change-password', sized(10_241)), 413, 'PAYLOAD_TOO_LARGE');
+  assertError(await service.post('/auth/logout', sized(10_241)), 413, 'PAYLOAD_TOO_LARGE');
+  assertError(await service.post('/auth/change-password', sized(10_241)), 413, 'PAYLOAD_TOO_LARGE');
   const text = { body: 'x'.repeat(10_241), headers: { 'content-type': 'text/plain' } };
-  refused(await service.call('POST', '/auth/register', text), 413, 'PAYLOAD_TOO_LARGE');
+  assertError(await service.call('POST', '/auth/register', text), 413, 'PAYLOAD_TOO_LARGE');
   const stream = new ReadableStream({
     start(controller) {
       for (let chunk = 0; chunk < 20; chunk++) controller.enqueue(new Uint8Array(1_024).fill(32));
@@ -35,15 +35,15 @@ test('a body may have 10,240 bytes and not one more, before any token is looked 
   assert.equal((await fetch(`${service.url}/auth/logout`, options)).status, 413);
 });
 
-test('a body is parsed before the token is looked at, and validated after', async () => {
+test('a body is parsed before the token is checked, and validated after', async () => {
   await using service = await startTokens();
-  refused(await service.post('/auth/change-password', '{'), 400, 'INVALID_INPUT');
-  refused(await service.post('/auth/change-password', {}), 401, 'MISSING_TOKEN');
+  assertError(await service.post('/auth/change-password', '{'), 400, 'INVALID_INPUT');
+  assertError(await service.post('/auth/change-password', {}), 401, 'MISSING_TOKEN');
   const { accessToken } = await service.register(email);
-  refused(await service.post('/auth/change-password', {}, accessToken), 400, 'INVALID_INPUT');
+  assertError(await service.post('/auth/change-password', {}, accessToken), 400, 'INVALID_INPUT');
 });
 
-test('a body that is not plain JSON is no input, a compressed one is 415', async () => {
+test('a body that is not JSON is INVALID_INPUT, a compressed one is 415', async () => {
   await using service = await startTokens();
   const body = JSON.stringify({ email, password });
   for (const type of [
@@ -52,46 +52,46 @@ test('a body that is not plain JSON is no input, a compressed one is 415', async
     'application/xml',
     'application/jsonp',
   ]) {
-    const answer = await service.call('POST', '/auth/login', { body, headers: { 'content-type': type } });
-    refused(answer, 400, 'INVALID_INPUT');
+    const response = await service.call('POST', '/auth/login', { body, headers: { 'content-type': type } });
+    assertError(response, 400, 'INVALID_INPUT');
   }
   const zipped = { 'content-encoding': 'gzip' };
-  refused(
+  assertError(
     await service.call('POST', '/auth/login', { body, headers: zipped }),
     415,
     'UNSUPPORTED_MEDIA_TYPE',
   );
   const utf = { 'content-type': 'application/JSON; charset=UTF-8' };
-  refused(await service.call('POST', '/auth/login', { body, headers: utf }), 401, 'INVALID_CREDENTIALS');
+  assertError(await service.call('POST', '/auth/login', { body, headers: utf }), 401, 'INVALID_CREDENTIALS');
 });
 
-test('a body that is no object is no input, also where none is asked for', async () => {
+test('a body that is not an object is INVALID_INPUT, also on routes without a body', async () => {
   await using service = await startTokens();
   const { accessToken: token } = await service.register(email);
   for (const body of ['null', '[]', '5', '"x"']) {
-    refused(await service.call('POST', '/auth/logout-all', { body, token }), 400, 'INVALID_INPUT');
-    refused(await service.call('POST', '/auth/login', { body }), 400, 'INVALID_INPUT');
+    assertError(await service.call('POST', '/auth/logout-all', { body, token }), 400, 'INVALID_INPUT');
+    assertError(await service.call('POST', '/auth/login', { body }), 400, 'INVALID_INPUT');
   }
   assert.equal((await service.get('/auth/me', token)).status, 200);
 });
 
-test('what is not there is 404 also with a broken body, another method is 405', async () => {
+test('an unknown path is 404 even with a malformed body, a wrong method is 405', async () => {
   await using service = await startTokens();
-  refused(await service.get('/auth/me;x'), 404, 'NOT_FOUND');
-  refused(await service.post('/auth/nothing', '{'), 404, 'NOT_FOUND');
-  refused(await service.get('/nothing'), 404, 'NOT_FOUND');
-  const answer = await service.get('/auth/login');
-  refused(answer, 405, 'METHOD_NOT_ALLOWED');
-  assert.equal(answer.headers.get('allow'), 'POST, OPTIONS');
+  assertError(await service.get('/auth/me;x'), 404, 'NOT_FOUND');
+  assertError(await service.post('/auth/nothing', '{'), 404, 'NOT_FOUND');
+  assertError(await service.get('/nothing'), 404, 'NOT_FOUND');
+  const response = await service.get('/auth/login');
+  assertError(response, 405, 'METHOD_NOT_ALLOWED');
+  assert.equal(response.headers.get('allow'), 'POST, OPTIONS');
   const { accessToken } = await service.register(email);
   const head = await service.call('HEAD', '/auth/me', { token: accessToken });
   assert.deepEqual([head.status, head.text], [200, '']);
 });
 
-test('every answer has its security headers, and nothing of /auth/ is kept', async () => {
+test('every response has security headers, and nothing under /auth/ is cached', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
-  const answers = [
+  const responses = [
     await service.get('/auth/me', accessToken),
     await service.get('/auth/me'),
     await service.post('/auth/login', '{'),
@@ -101,7 +101,7 @@ test('every answer has its security headers, and nothing of /auth/ is kept', asy
     await service.post('/%61uth/login', { email, password }),
     await service.get('/auth/sessions/%zz', accessToken),
   ];
-  for (const { headers } of answers) {
+  for (const { headers } of responses) {
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('x-frame-options'), 'DENY');
     assert.equal(headers.get('content-security-policy'), "default-src 'none'; frame-ancestors 'none'");
@@ -112,7 +112,7 @@ test('every answer has its security headers, and nothing of /auth/ is kept', asy
   }
 });
 
-test('pages of any origin may read answers, without cookies; of listed ones where there is a list', async () => {
+test('CORS allows any origin without credentials, or only those listed', async () => {
   await using open = await startTokens();
   const origin = 'https://app.example.com';
   const asked = await open.call('GET', '/auth/me', { headers: { origin } });
@@ -131,11 +131,15 @@ test('pages of any origin may read answers, without cookies; of listed ones wher
     const { status, headers } = await preflight(stranger);
     assert.deepEqual([status, headers.get('access-control-allow-origin')], [204, null]);
     assert.match(headers.get('vary') ?? '', /origin/i);
-    refused(await listed.call('GET', '/auth/me', { headers: { origin: stranger } }), 401, 'MISSING_TOKEN');
+    assertError(
+      await listed.call('GET', '/auth/me', { headers: { origin: stranger } }),
+      401,
+      'MISSING_TOKEN',
+    );
   }
 });
 
-test('two Authorization headers are refused', async () => {
+test('two Authorization headers are an error', async () => {
   await using service = await startTokens();
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname);
@@ -147,7 +151,7 @@ test('two Authorization headers are refused', async () => {
   assert.match(text, /^HTTP\/1\.1 400 [\s\S]*INVALID_INPUT/);
 });
 
-test('the log has a line for each request and nothing secret', async () => {
+test('the log has a line for each request and no secrets', async () => {
   await using service = await startTokens();
   const { accessToken, refreshToken } = await service.register(email);
   await service.get('/auth/me?x=secret-query', accessToken);
@@ -161,7 +165,7 @@ test('the log has a line for each request and nothing secret', async () => {
   assert.deepEqual([line?.method, line?.status, line?.address], ['GET', 200, '127.0.0.1']);
 });
 
-test('password managers are shown where the password is changed', async () => {
+test('the well-known address leads to the password form', async () => {
   await using service = await startTokens();
   const { status, headers } = await service.get('/.well-known/change-password');
   assert.deepEqual([status, headers.get('location')], [302, '/#password']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mint, password, refused, startTokens, type TestTokens } from './testing.ts';
+import { assertError, mint, password, startTokens, type TestTokens } from './testing.ts';
 
 const limited = { RATE_LIMIT_MAX: '20' };
 const email = 'alice@example.com';
@@ -13,7 +13,7 @@ async function useUp(service: TestTokens, count = 20): Promise<void> {
   for (let index = 0; index < count; index++) assert.equal((await ask(service)).status, 200);
 }
 
-test('twenty requests pass and the next is 429, with headers that say when to come again', async () => {
+test('twenty requests pass and the next is 429, with headers that say when to retry', async () => {
   await using service = await startTokens(limited);
   const first = await ask(service);
   assert.equal(first.headers.get('ratelimit-policy'), '"auth";q=20;w=900');
@@ -22,29 +22,29 @@ test('twenty requests pass and the next is 429, with headers that say when to co
   assert.equal(first.headers.get('x-ratelimit-remaining'), '19');
   service.clock.advance(10_000);
   await useUp(service, 19);
-  const answer = await ask(service);
-  refused(answer, 429, 'RATE_LIMITED');
-  assert.equal(answer.headers.get('retry-after'), '890');
-  assert.equal(answer.headers.get('ratelimit'), '"auth";r=0;t=890');
+  const response = await ask(service);
+  assertError(response, 429, 'RATE_LIMITED');
+  assert.equal(response.headers.get('retry-after'), '890');
+  assert.equal(response.headers.get('ratelimit'), '"auth";r=0;t=890');
 });
 
-test('the window slides: each request makes room as it leaves, and refused ones never counted', async () => {
+test('the window slides: each request makes room as it leaves, and rejected ones never count', async () => {
   await using service = await startTokens(limited);
   await useUp(service, 10);
   service.clock.advance(600_000);
   await useUp(service, 10);
-  for (let index = 0; index < 30; index++) refused(await ask(service), 429, 'RATE_LIMITED');
+  for (let index = 0; index < 30; index++) assertError(await ask(service), 429, 'RATE_LIMITED');
   service.clock.advance(299_999);
-  refused(await ask(service), 429, 'RATE_LIMITED');
+  assertError(await ask(service), 429, 'RATE_LIMITED');
   service.clock.advance(1);
   await useUp(service, 10);
-  refused(await ask(service), 429, 'RATE_LIMITED');
+  assertError(await ask(service), 429, 'RATE_LIMITED');
   service.clock.advance(600_000);
   await useUp(service, 10);
-  refused(await ask(service), 429, 'RATE_LIMITED');
+  assertError(await ask(service), 429, 'RATE_LIMITED');
 });
 
-test('every route under /auth/ counts for the same, probes and preflights do not', async () => {
+test('all routes under /auth/ share one count; probes and preflights do not count', async () => {
   await using service = await startTokens(limited);
   const { accessToken } = await service.register(email);
   for (let index = 0; index < 30; index++) {
@@ -54,62 +54,62 @@ test('every route under /auth/ counts for the same, probes and preflights do not
   await useUp(service, 15);
   for (let index = 0; index < 4; index++)
     assert.equal((await service.get('/auth/me', accessToken)).status, 200);
-  refused(await service.get('/auth/me', accessToken), 429, 'RATE_LIMITED');
-  refused(await service.post('/auth/login', { email, password }), 429, 'RATE_LIMITED');
+  assertError(await service.get('/auth/me', accessToken), 429, 'RATE_LIMITED');
+  assertError(await service.post('/auth/login', { email, password }), 429, 'RATE_LIMITED');
   assert.equal((await service.get('/health')).status, 200);
 });
 
-test('bad tokens and bodies that do not parse come before it, bodies that do not validate after it', async () => {
+test('bad tokens and malformed bodies are checked before the limit, invalid bodies after it', async () => {
   await using service = await startTokens(limited);
   for (let index = 0; index < 25; index++) {
-    refused(await service.get('/auth/me', 'x'), 401, 'INVALID_TOKEN');
-    refused(await service.get('/auth/me'), 401, 'MISSING_TOKEN');
-    refused(await service.post('/auth/login', '{'), 400, 'INVALID_INPUT');
+    assertError(await service.get('/auth/me', 'x'), 401, 'INVALID_TOKEN');
+    assertError(await service.get('/auth/me'), 401, 'MISSING_TOKEN');
+    assertError(await service.post('/auth/login', '{'), 400, 'INVALID_INPUT');
   }
   for (let index = 0; index < 20; index++)
-    refused(await service.post('/auth/login', {}), 400, 'INVALID_INPUT');
-  refused(await service.post('/auth/login', {}), 429, 'RATE_LIMITED');
-  refused(await service.post('/auth/login', '{'), 400, 'INVALID_INPUT');
+    assertError(await service.post('/auth/login', {}), 400, 'INVALID_INPUT');
+  assertError(await service.post('/auth/login', {}), 429, 'RATE_LIMITED');
+  assertError(await service.post('/auth/login', '{'), 400, 'INVALID_INPUT');
 });
 
-test('requests at once are no way around it', async () => {
+test('parallel requests cannot get around the limit', async () => {
   await using service = await startTokens(limited);
-  const answers = await Promise.all(Array.from({ length: 60 }, () => ask(service)));
-  assert.equal(answers.filter(({ status }) => status === 200).length, 20);
-  assert.equal(answers.filter(({ status }) => status === 429).length, 40);
+  const responses = await Promise.all(Array.from({ length: 60 }, () => ask(service)));
+  assert.equal(responses.filter(({ status }) => status === 200).length, 20);
+  assert.equal(responses.filter(({ status }) => status === 429).length, 40);
 });
 
-test('forged forwarding headers are no way around it', async () => {
+test('forged forwarding headers cannot get around the limit', async () => {
   await using service = await startTokens(limited);
   await useUp(service);
   for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'x-client-ip']) {
-    refused(await ask(service, { [name]: '203.0.113.9' }), 429, 'RATE_LIMITED');
+    assertError(await ask(service, { [name]: '203.0.113.9' }), 429, 'RATE_LIMITED');
   }
 });
 
-test('behind a trusted proxy each client counts for itself, an IPv6 network for one', async () => {
+test('behind a trusted proxy each client has its own count, an IPv6 network one count', async () => {
   await using service = await startTokens({ ...limited, TRUST_PROXY: '127.0.0.1' });
   const from = (address: string) => ask(service, { 'x-forwarded-for': address });
   for (let index = 0; index < 20; index++) await from(`2001:db8:1:2::${index.toString(16)}`);
-  refused(await from('2001:db8:1:2:ffff::1'), 429, 'RATE_LIMITED');
+  assertError(await from('2001:db8:1:2:ffff::1'), 429, 'RATE_LIMITED');
   assert.equal((await from('2001:db8:1:3::1')).status, 200);
   for (let index = 0; index < 20; index++) await from(`198.51.100.${index}, 203.0.113.9`);
-  refused(await from('203.0.113.9'), 429, 'RATE_LIMITED');
-  refused(await from('::ffff:203.0.113.9'), 429, 'RATE_LIMITED');
+  assertError(await from('203.0.113.9'), 429, 'RATE_LIMITED');
+  assertError(await from('::ffff:203.0.113.9'), 429, 'RATE_LIMITED');
 });
 
-test('other settings count, and what is quiet is forgotten', async () => {
+test('the settings apply, and idle clients are removed', async () => {
   await using service = await startTokens({ RATE_LIMIT_MAX: '2', RATE_LIMIT_WINDOW_MS: '1000' });
   await useUp(service, 2);
-  refused(await ask(service), 429, 'RATE_LIMITED');
-  assert.equal(await service.figure('tokens_limiter_keys'), 1);
+  assertError(await ask(service), 429, 'RATE_LIMITED');
+  assert.equal(await service.metric('tokens_limiter_keys'), 1);
   service.clock.advance(1_000);
   const startMs = performance.now();
-  while ((await service.figure('tokens_limiter_keys')) > 0) assert.ok(performance.now() - startMs < 5_000);
+  while ((await service.metric('tokens_limiter_keys')) > 0) assert.ok(performance.now() - startMs < 5_000);
   await useUp(service, 2);
 });
 
-test('a token of somebody deleted does not count either', async () => {
+test('a token of a deleted user does not count either', async () => {
   await using service = await startTokens(limited);
   const nowSeconds = service.clock.now() / 1_000;
   const token = mint(
@@ -125,6 +125,6 @@ test('a token of somebody deleted does not count either', async () => {
     },
   );
   for (let index = 0; index < 25; index++)
-    refused(await service.get('/auth/me', token), 404, 'USER_NOT_FOUND');
+    assertError(await service.get('/auth/me', token), 404, 'USER_NOT_FOUND');
   await useUp(service);
 });

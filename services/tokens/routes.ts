@@ -1,4 +1,4 @@
-/** The URL space of the API. */
+/** The URLs of the API. */
 export const routes = {
   register: '/auth/register',
   login: '/auth/login',
@@ -15,7 +15,7 @@ export const routes = {
   changePasswordHint: '/.well-known/change-password',
 } as const;
 
-/** The URL space of the page. Forms that fail are shown at the address that they were sent to. */
+/** The URLs of the pages. A form that fails is shown again at the address it was sent to. */
 export const pageRoutes = {
   home: '/',
   register: '/register',

@@ -6,29 +6,29 @@ import { test } from 'node:test';
 import { readConfig } from '#kit/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { tokens } from './service.ts';
-import { password, refused, startTokens } from './testing.ts';
+import { assertError, password, startTokens } from './testing.ts';
 
 const email = 'alice@example.com';
 
-test('in production without keys it starts, says so, and makes no user', async () => {
+test('in production without keys it starts, reports it, and registers nobody', async () => {
   await using service = await startTokens({}, 'production');
   assert.ok(service.lines.some(({ level }) => level === 'fatal'));
   assert.equal((await service.get('/health')).status, 200);
   assert.equal((await service.get('/readiness')).status, 503);
   const body = { email, password };
-  refused(await service.post('/auth/register', body), 500, 'MISSING_SECRET');
-  refused(await service.post('/auth/login', body), 500, 'MISSING_SECRET');
-  refused(await service.post('/auth/refresh', { refreshToken: 'x' }), 500, 'MISSING_SECRET');
-  refused(await service.get('/auth/me', 'x'), 500, 'MISSING_SECRET');
-  refused(await service.get('/auth/me'), 401, 'MISSING_TOKEN');
-  refused(await service.post('/auth/register', {}), 400, 'INVALID_INPUT');
-  assert.equal(await service.figure('tokens_users'), 0);
+  assertError(await service.post('/auth/register', body), 500, 'MISSING_SECRET');
+  assertError(await service.post('/auth/login', body), 500, 'MISSING_SECRET');
+  assertError(await service.post('/auth/refresh', { refreshToken: 'x' }), 500, 'MISSING_SECRET');
+  assertError(await service.get('/auth/me', 'x'), 500, 'MISSING_SECRET');
+  assertError(await service.get('/auth/me'), 401, 'MISSING_TOKEN');
+  assertError(await service.post('/auth/register', {}), 400, 'INVALID_INPUT');
+  assert.equal(await service.metric('tokens_users'), 0);
 });
 
-test('one key of two is as good as none', async () => {
+test('one key of two is treated as none', async () => {
   const key = 'the key of the tests, which is long enough';
   await using service = await startTokens({ JWT_ACCESS_SECRET: key }, 'production');
-  refused(await service.post('/auth/register', { email, password }), 500, 'MISSING_SECRET');
+  assertError(await service.post('/auth/register', { email, password }), 500, 'MISSING_SECRET');
   await using whole = await startTokens(
     { JWT_ACCESS_SECRET: key, JWT_REFRESH_SECRET: `${key}!` },
     'production',
@@ -37,16 +37,16 @@ test('one key of two is as good as none', async () => {
   assert.equal((await whole.get('/readiness')).status, 200);
 });
 
-test('outside production keys are made up, different for each start', async () => {
+test('outside production keys are random at each start', async () => {
   const none = { JWT_ACCESS_SECRET: '', JWT_REFRESH_SECRET: '' };
   await using one = await startTokens(none);
   await using other = await startTokens(none);
   const { accessToken } = await one.register(email);
   assert.equal((await one.get('/auth/me', accessToken)).status, 200);
-  refused(await other.get('/auth/me', accessToken), 401, 'INVALID_TOKEN');
+  assertError(await other.get('/auth/me', accessToken), 401, 'INVALID_TOKEN');
 });
 
-test('short keys warn, and are refused where that is wanted', async () => {
+test('short keys give a warning, or an error with STRICT_SECRETS', async () => {
   const short = { JWT_ACCESS_SECRET: 'short', JWT_REFRESH_SECRET: 'short too' };
   await using service = await startTokens(short);
   await service.register(email);
@@ -57,7 +57,7 @@ test('short keys warn, and are refused where that is wanted', async () => {
   );
 });
 
-test('settings that cannot be used are refused by name', async () => {
+test('invalid settings are named in the error', async () => {
   await assert.rejects(startTokens({ TRUST_PROXY: 'everybody' }), /TRUST_PROXY/);
   await assert.rejects(
     startTokens({ BREACHED_PASSWORDS_FILE: '/nowhere/at/all' }),
@@ -66,7 +66,7 @@ test('settings that cannot be used are refused by name', async () => {
   await assert.rejects(startTokens({ ACCESS_TOKEN_TTL_SECONDS: 'soon' }), /ACCESS_TOKEN_TTL_SECONDS/);
 });
 
-test('secrets may be read from files', async () => {
+test('secrets can be read from files', async () => {
   const folder = testFolder('tokens');
   const file = join(folder, 'access');
   await writeFile(file, 'from a file\n');
@@ -74,7 +74,7 @@ test('secrets may be read from files', async () => {
   assert.equal(config.JWT_ACCESS_SECRET, 'from a file');
 });
 
-test('passwords from a breach are refused where there is a file of them', async () => {
+test('breached passwords are rejected when there is a file of them', async () => {
   const known = Array.from({ length: 500 }, (_, index) => `known to all ${index}`);
   const sums = known.map((each) => hash('sha1', each, 'hex').toUpperCase()).sort();
   const folder = testFolder('tokens');
@@ -87,16 +87,16 @@ test('passwords from a breach are refused where there is a file of them', async 
     await writeFile(file, text);
     await using service = await startTokens({ BREACHED_PASSWORDS_FILE: file });
     for (const each of [...known.slice(0, 20), ...known.slice(-20)]) {
-      refused(await service.post('/auth/register', { email, password: each }), 400, 'WEAK_PASSWORD');
+      assertError(await service.post('/auth/register', { email, password: each }), 400, 'WEAK_PASSWORD');
     }
     for (let index = 0; index < 40; index++)
       await service.register(`u${index}@example.com`, `not known ${index}`);
   }
 });
 
-test('two of them run side by side', async () => {
+test('two instances run side by side', async () => {
   await using one = await startTokens();
   await using other = await startTokens();
   await one.register(email);
-  refused(await other.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
+  assertError(await other.post('/auth/login', { email, password }), 401, 'INVALID_CREDENTIALS');
 });

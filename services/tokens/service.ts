@@ -2,75 +2,99 @@ import { availableParallelism } from 'node:os';
 import { Gauge, type Registry } from 'prom-client';
 import { Passwords, passwordCost } from '#kit/auth/passwords.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import type { Clock } from '#kit/clock.ts';
 import { refuse } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { parseTrustedProxies, type TrustedProxy } from '#kit/http/client-address.ts';
+import { limitRequests } from '#kit/http/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
-import { visitorOf } from '#kit/http/visitor.ts';
 import { newSecret } from '#kit/ids.ts';
-import type { Running, Service, ServiceContext } from '#kit/service.ts';
+import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { Accounts } from './accounts.ts';
 import { addApi } from './api.ts';
-import { createGuards } from './api-guard.ts';
 import { Audit } from './audit.ts';
 import { BreachedPasswords } from './breached-passwords.ts';
 import { Lockout } from './lockout.ts';
-import { NewPasswords } from './new-passwords.ts';
 import { addPages } from './pages.ts';
-import { PasswordHashes } from './password-hashes.ts';
-import { chooseSecrets } from './secrets.ts';
-import { Sessions } from './sessions.ts';
+import { addAccountPages } from './pages-account.ts';
+import { addSignInPages } from './pages-sign-in.ts';
+import { PasswordRules } from './password-rules.ts';
 import { settings, type TokensConfig } from './settings.ts';
 import { SignIns } from './sign-ins.ts';
-import { Tokens } from './tokens.ts';
-import { Users } from './users.ts';
+import { Sessions, Users } from './store.ts';
+import { chooseSecrets, Tokens } from './tokens.ts';
 
 const keysMax = 100_000;
 const sweepMs = 1_000;
 const serviceWord = 'octavo';
 
-/** Accounts by password; access and refresh tokens. All in memory. */
-export const tokens: Service<typeof settings> = {
+/** Accounts with passwords; access and refresh tokens. All in memory. */
+export const tokens = defineService({
   name: 'tokens',
-  summary: 'Accounts by password, access and refresh tokens',
+  summary: 'Accounts with passwords, access and refresh tokens',
   settings,
   isSingle: true,
-  start,
-};
+  build,
+});
 
-async function start(config: TokensConfig, context: ServiceContext): Promise<Running> {
-  await using stack = new AsyncDisposableStack();
-  const { clock, metrics } = context;
-  const breached = await openBreached(config.BREACHED_PASSWORDS_FILE);
-  if (breached) stack.use(breached);
-  const state = createState(config, context, breached);
-  const server = stack.use(await createServer(config, context, state.signIns));
-  const { signIns, accounts, limiter, newPasswords } = state;
-  const { app } = server;
-  const guards = createGuards({ signIns, limiter, clock });
-  addApi({ app, accounts, signIns, guards });
-  const shared = { app, accounts, signIns, newPasswords, clock, visitorOf, limit: guards.limit };
-  // What a cookie holds does not outlive the process, so its key need not either.
-  addPages({ ...shared, secret: newSecret() }, config.SESSION_MAX_AGE_SECONDS);
-  measure(state, metrics);
-  const sweeping = setInterval(() => sweep(state, clock), sweepMs).unref();
+async function build({ config, context, stack }: ServiceParts<typeof settings>) {
+  const { clock } = context;
+  const state = createState(config, context);
+  const passwordRules = await openPasswordRules(config, stack);
+  const { signIns, accounts } = createRules(config, context, state, passwordRules);
+  const { app, listen } = stack.use(await createServer(config, context, signIns));
+  const limit = limitRequests(state.limiter ? [{ name: 'auth', limiter: state.limiter }] : [], clock);
+  addApi(app, { signIns, accounts, limit });
+  const pages = { signIns, accounts, passwordRules, clock, limit };
+  // Cookies hold tokens, which a restart makes invalid, so their key need not be kept either.
+  const cookies = { secret: newSecret(), sessionSeconds: config.SESSION_MAX_AGE_SECONDS, clock };
+  addPages(app, cookies, (routes) => {
+    addSignInPages(routes, pages);
+    addAccountPages(routes, pages);
+  });
+  measure(state, context.metrics);
+  const sweeping = setInterval(() => sweep(state, clock.now()), sweepMs).unref();
   stack.defer(() => clearInterval(sweeping));
-  const url = await server.listen();
-  const owned = stack.move();
-  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { url: await listen() };
 }
 
 type State = ReturnType<typeof createState>;
 
-function createState(
+/** Everything that is held in memory. */
+function createState(config: TokensConfig, { clock }: ServiceContext) {
+  const locking = { threshold: config.LOCKOUT_THRESHOLD, lockMs: config.LOCKOUT_MS, keysMax, clock };
+  const { RATE_LIMIT_MAX: requestsMax, RATE_LIMIT_WINDOW_MS: windowMs } = config;
+  return {
+    users: new Users(config.MAX_USERS),
+    sessions: new Sessions(),
+    lockout: new Lockout(locking),
+    confirmations: new Lockout(locking),
+    limiter: requestsMax > 0 ? new RateLimiter({ requestsMax, windowMs, keysMax }) : undefined,
+  };
+}
+
+async function openPasswordRules(config: TokensConfig, stack: AsyncDisposableStack): Promise<PasswordRules> {
+  const breached = await openBreached(config.BREACHED_PASSWORDS_FILE);
+  if (breached) stack.use(breached);
+  const words = [...new Set([serviceWord, config.JWT_ISSUER.toLowerCase()])];
+  return new PasswordRules({ charactersMin: config.PASSWORD_MIN_LENGTH, words, breached });
+}
+
+async function openBreached(path: string | undefined): Promise<BreachedPasswords | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await BreachedPasswords.open(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return refuse({ BREACHED_PASSWORDS_FILE: `cannot be read: ${code}` }) as undefined;
+  }
+}
+
+function createRules(
   config: TokensConfig,
   { clock, environment, log, metrics }: ServiceContext,
-  breached: BreachedPasswords | undefined,
+  { users, sessions, lockout, confirmations }: State,
+  passwordRules: PasswordRules,
 ) {
-  const locking = { threshold: config.LOCKOUT_THRESHOLD, lockMs: config.LOCKOUT_MS, keysMax, clock };
-  const [lockout, confirmations] = [new Lockout(locking), new Lockout(locking)];
-  const [users, sessions] = [new Users(config.MAX_USERS), new Sessions()];
   const secrets = chooseSecrets(config, environment, log);
   const tokens =
     secrets &&
@@ -83,29 +107,13 @@ function createState(
       refreshSeconds: config.REFRESH_TOKEN_TTL_SECONDS,
       sessionSecondsMax: config.SESSION_MAX_AGE_SECONDS,
     });
-  // More at once than processors would only slow the other requests down.
+  // More hashes at once than processors would only slow down other requests.
   const running = Math.min(4, availableParallelism());
-  const hashes = new PasswordHashes(
-    new Passwords({ cost: passwordCost(config), running }),
-    config.PASSWORD_PEPPER,
-  );
-  const words = [...new Set([serviceWord, config.JWT_ISSUER.toLowerCase()])];
-  const newPasswords = new NewPasswords({ charactersMin: config.PASSWORD_MIN_LENGTH, words }, breached);
+  const passwords = new Passwords({ cost: passwordCost(config), running, pepper: config.PASSWORD_PEPPER });
   const audit = new Audit(log, metrics);
-  const signIns = new SignIns({ users, sessions, tokens, hashes, lockout, audit, clock });
-  const accounts = new Accounts({
-    users,
-    sessions,
-    signIns,
-    hashes,
-    newPasswords,
-    confirmations,
-    audit,
-    clock,
-  });
-  const { RATE_LIMIT_MAX: requestsMax, RATE_LIMIT_WINDOW_MS: windowMs } = config;
-  const limiter = requestsMax > 0 ? new RateLimiter({ requestsMax, windowMs, keysMax }) : undefined;
-  return { users, sessions, lockout, confirmations, limiter, newPasswords, signIns, accounts };
+  const signIns = new SignIns({ users, sessions, tokens, passwords, lockout, audit, clock });
+  const shared = { users, sessions, signIns, passwords, passwordRules, confirmations, audit, clock };
+  return { signIns, accounts: new Accounts(shared) };
 }
 
 function createServer(config: TokensConfig, context: ServiceContext, signIns: SignIns): Promise<HttpServer> {
@@ -113,10 +121,10 @@ function createServer(config: TokensConfig, context: ServiceContext, signIns: Si
     name: 'tokens',
     context,
     title: 'Password token service',
-    description: 'Accounts by password; access and refresh tokens, which are exchanged, listed and revoked.',
+    description: 'Accounts with passwords. Access and refresh tokens: issued, exchanged, listed and revoked.',
     checks: {
       secrets: async () => {
-        if (!signIns.canIssue) throw new AppError('unavailable', 'a key to sign tokens with is missing');
+        if (!signIns.canIssue) throw new AppError('unavailable', 'there is no key for signing tokens');
       },
     },
     errorBody: ({ code, message }) => ({ error: { code, message } }),
@@ -145,18 +153,7 @@ function trustedProxy(setting: string | undefined): TrustedProxy | undefined {
   }
 }
 
-async function openBreached(path: string | undefined): Promise<BreachedPasswords | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return await BreachedPasswords.open(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return refuse({ BREACHED_PASSWORDS_FILE: `cannot be read: ${code}` }) as undefined;
-  }
-}
-
-function sweep({ sessions, lockout, confirmations, limiter }: State, clock: Clock): void {
-  const nowMs = clock.now();
+function sweep({ sessions, lockout, confirmations, limiter }: State, nowMs: number): void {
   sessions.sweep(nowMs);
   lockout.sweep();
   confirmations.sweep();

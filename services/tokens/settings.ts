@@ -1,69 +1,76 @@
 import { passwordSettings } from '#kit/auth/passwords.ts';
 import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
+import { sharedSettings } from '#kit/shared-settings.ts';
 
 const day = 86_400;
 
 export const settings = {
   JWT_ACCESS_SECRET: text({
     secret: true,
-    help: 'Key that access tokens are signed with; random outside production, where token routes answer MISSING_SECRET without it',
+    help: 'Key that signs access tokens. Random if unset; in production, token routes then answer MISSING_SECRET',
   }),
-  JWT_REFRESH_SECRET: text({ secret: true, help: 'The same for refresh tokens' }),
-  JWT_ACCESS_SECRET_PREVIOUS: text({ secret: true, help: 'Former key whose access tokens still hold' }),
-  JWT_REFRESH_SECRET_PREVIOUS: text({ secret: true, help: 'Former key whose refresh tokens still hold' }),
-  STRICT_SECRETS: flag({ default: false, help: 'Refuse keys under 32 bytes instead of warning' }),
-  JWT_ISSUER: text({ default: 'auth-service', help: 'The iss of tokens' }),
-  JWT_AUDIENCE: text({ help: 'The aud of tokens; by default the issuer' }),
-  ACCESS_TOKEN_TTL_SECONDS: integer({ default: 900, min: 1, max: day, help: 'Life of an access token' }),
+  JWT_REFRESH_SECRET: text({ secret: true, help: 'Key that signs refresh tokens, likewise' }),
+  JWT_ACCESS_SECRET_PREVIOUS: text({ secret: true, help: 'Previous key, still accepted for access tokens' }),
+  JWT_REFRESH_SECRET_PREVIOUS: text({
+    secret: true,
+    help: 'Previous key, still accepted for refresh tokens',
+  }),
+  STRICT_SECRETS: flag({ default: false, help: 'Reject keys under 32 bytes instead of warning' }),
+  JWT_ISSUER: text({ default: 'auth-service', help: 'The iss claim of tokens' }),
+  JWT_AUDIENCE: text({ help: 'The aud claim of tokens; the issuer by default' }),
+  ACCESS_TOKEN_TTL_SECONDS: integer({ default: 900, min: 1, max: day, help: 'Lifetime of an access token' }),
   REFRESH_TOKEN_TTL_SECONDS: integer({
     default: 7 * day,
     min: 1,
     max: 365 * day,
-    help: 'Life of a refresh token, counted anew at each exchange',
+    help: 'Lifetime of a refresh token, from its issue',
   }),
   SESSION_MAX_AGE_SECONDS: integer({
     default: 30 * day,
     min: 1,
     max: 3_650 * day,
-    help: 'Life of a session, however often it is refreshed',
+    help: 'Lifetime of a session, however often it is refreshed',
   }),
   MAX_USERS: integer({
     default: 1_000_000,
     min: 1,
     max: 10_000_000,
-    help: 'Users beyond which registration is refused; some kB of memory each',
+    help: 'Most users; each takes a few kB of memory. Beyond that, registration fails',
   }),
   PASSWORD_MIN_LENGTH: integer({
     default: 8,
     min: 1,
     max: 64,
-    help: 'Least characters of a new password; 15 is the strict setting of NIST 800-63B',
+    help: 'Minimum length of a new password; NIST 800-63B recommends 15',
   }),
-  PASSWORD_PEPPER: text({ secret: true, help: 'Key that passwords are mixed with before they are hashed' }),
+  PASSWORD_PEPPER: text({ secret: true, help: 'Key mixed into passwords before they are hashed' }),
   BREACHED_PASSWORDS_FILE: text({
-    help: 'File of sorted SHA-1 sums of passwords to refuse, as Have I Been Pwned gives it out',
+    help: 'File of sorted SHA-1 sums of passwords to reject, in the format of Have I Been Pwned',
   }),
   RATE_LIMIT_MAX: integer({
     default: 20,
     min: 0,
     max: 1_000_000,
-    help: 'Requests of a client within the window; 0 is no limit',
+    help: 'Requests per client within the window; 0 means no limit',
   }),
-  RATE_LIMIT_WINDOW_MS: integer({ default: 900_000, min: 1, max: day * 1_000, help: 'The sliding window' }),
+  RATE_LIMIT_WINDOW_MS: integer({
+    default: 900_000,
+    min: 1,
+    max: day * 1_000,
+    help: 'Length of the sliding window',
+  }),
   LOCKOUT_THRESHOLD: integer({
     default: 5,
     min: 1,
     max: 100,
-    help: 'Wrong passwords that lock sign-in to an address',
+    help: 'Wrong passwords after which sign-in to an address is locked',
   }),
-  LOCKOUT_MS: integer({ default: 900_000, min: 1, max: day * 1_000, help: 'How long the lock lasts' }),
+  LOCKOUT_MS: integer({ default: 900_000, min: 1, max: day * 1_000, help: 'How long a lock lasts' }),
   CORS_ORIGIN: text({
     default: '*',
-    help: 'Origins whose pages may call the API, separated by commas, or *',
+    help: 'Origins allowed to call the API, separated by commas, or *',
   }),
-  TRUST_PROXY: text({
-    help: 'Proxies whose X-Forwarded-For counts: a number of hops, or addresses and networks separated by commas',
-  }),
+  TRUST_PROXY: sharedSettings.TRUST_PROXY,
   ...passwordSettings,
 } satisfies Settings;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimsOf, password, refused, startTokens } from './testing.ts';
+import { assertError, claimsOf, password, startTokens } from './testing.ts';
 
 const alice = { email: 'alice@example.com', password };
 
-test('registering gives tokens, and signing in gives others', async () => {
+test('registering gives tokens, and signing in gives different ones', async () => {
   await using service = await startTokens();
   const registered = await service.post('/auth/register', alice);
   assert.equal(registered.status, 201);
@@ -22,7 +22,7 @@ test('registering gives tokens, and signing in gives others', async () => {
   }
 });
 
-test('the claims are those that were agreed on', async () => {
+test('the claims are those of the contract', async () => {
   await using service = await startTokens();
   const { accessToken, refreshToken } = await service.register(alice.email);
   const iat = service.clock.now() / 1_000;
@@ -40,11 +40,11 @@ test('the claims are those that were agreed on', async () => {
   assert.equal(header(refreshToken).typ, 'rt+jwt');
 });
 
-test('one spelling of an address is one account', async () => {
+test('all spellings of an address are one account', async () => {
   await using service = await startTokens();
   await service.register('Alice@Example.COM');
   for (const email of ['alice@example.com', ' ALICE@example.com ', 'alice@EXAMPLE.com']) {
-    refused(await service.post('/auth/register', { ...alice, email }), 409, 'DUPLICATE_EMAIL');
+    assertError(await service.post('/auth/register', { ...alice, email }), 409, 'DUPLICATE_EMAIL');
     await service.login(email);
   }
   await service.register('alice+news@example.com');
@@ -53,21 +53,21 @@ test('one spelling of an address is one account', async () => {
   assert.equal(email, 'bob@xn--bcher-kva.example');
 });
 
-test('a wrong password and an unknown address are told in the same words', async () => {
+test('a wrong password and an unknown address give the same error', async () => {
   await using service = await startTokens();
   await service.register(alice.email);
-  const answers = [
+  const responses = [
     await service.post('/auth/login', { ...alice, password: 'another one, really' }),
     await service.post('/auth/login', { ...alice, email: 'nobody@example.com' }),
     await service.post('/auth/login', { ...alice, email: 'no address' }),
   ];
-  for (const answer of answers) {
-    refused(answer, 401, 'INVALID_CREDENTIALS');
-    assert.equal(answer.text, answers[0]?.text);
+  for (const response of responses) {
+    assertError(response, 401, 'INVALID_CREDENTIALS');
+    assert.equal(response.text, responses[0]?.text);
   }
 });
 
-test('what is missing or malformed is INVALID_INPUT, before anything else is looked at', async () => {
+test('missing or malformed input is INVALID_INPUT, before any other check', async () => {
   await using service = await startTokens();
   for (const path of ['/auth/register', '/auth/login']) {
     for (const body of [
@@ -89,17 +89,17 @@ test('what is missing or malformed is INVALID_INPUT, before anything else is loo
       '{"email":',
       '\u0000',
     ]) {
-      refused(await service.post(path, body), 400, 'INVALID_INPUT');
+      assertError(await service.post(path, body), 400, 'INVALID_INPUT');
     }
   }
   for (const path of ['/auth/refresh', '/auth/logout']) {
     for (const body of [undefined, {}, { refreshToken: '' }, { refreshToken: 7 }, { refreshToken: null }]) {
-      refused(await service.post(path, body), 400, 'INVALID_INPUT');
+      assertError(await service.post(path, body), 400, 'INVALID_INPUT');
     }
   }
 });
 
-test('an address that is none is INVALID_EMAIL, before the password is looked at', async () => {
+test('an invalid address is INVALID_EMAIL, before the password is checked', async () => {
   await using service = await startTokens();
   for (const email of [
     'alice',
@@ -112,34 +112,34 @@ test('an address that is none is INVALID_EMAIL, before the password is looked at
     '  ',
     'ª@b.de',
   ]) {
-    refused(await service.post('/auth/register', { email, password: 'x' }), 400, 'INVALID_EMAIL');
+    assertError(await service.post('/auth/register', { email, password: 'x' }), 400, 'INVALID_EMAIL');
   }
 });
 
-test('weak passwords are refused and say which rule; ordinary ones are taken', async () => {
+test('weak passwords are rejected with the rule they break; ordinary ones are accepted', async () => {
   await using service = await startTokens();
   const weak: [string, RegExp][] = [
     ['short7!', /at least 8/],
     ['😀😀😀😀', /at least 8/],
     ['x'.repeat(129), /at most 128/],
-    ['xxxxxxxxxx', /over and over/],
-    ['abcdefghij', /run/],
-    ['98765432', /run/],
+    ['xxxxxxxxxx', /repeat a single character/],
+    ['abcdefghij', /sequence/],
+    ['98765432', /sequence/],
     ['nul\u0000inside', /U\+0000/],
     ['password', /common/],
     ['password123', /common/],
     ['PASSWORD123', /common/],
     ['qwertyui', /common/],
-    ['12345678', /run/],
+    ['12345678', /sequence/],
     ['charlie@example.com', /e-mail address/],
-    ['xxcharliexx99', /name in the e-mail/],
-    ['Charlie2024', /name in the e-mail/],
+    ['xxcharliexx99', /name from the e-mail/],
+    ['Charlie2024', /name from the e-mail/],
     ['my-octavo-login', /"octavo"/],
   ];
   for (const [given, rule] of weak) {
-    const answer = await service.post('/auth/register', { email: 'charlie@example.com', password: given });
-    refused(answer, 400, 'WEAK_PASSWORD');
-    assert.match(answer.json.error.message, rule, given);
+    const response = await service.post('/auth/register', { email: 'charlie@example.com', password: given });
+    assertError(response, 400, 'WEAK_PASSWORD');
+    assert.match(response.json.error.message, rule, given);
   }
   const good = [
     'Password123!',
@@ -156,55 +156,63 @@ test('weak passwords are refused and say which rule; ordinary ones are taken', a
   await service.register('test@example.com', 'Test1234!');
 });
 
-test('a password is the same however its accents were typed', async () => {
+test('a password matches however its accents were typed', async () => {
   await using service = await startTokens();
   await service.register(alice.email, 'caf\u00e9 au lait');
   await service.login(alice.email, 'cafe\u0301 au lait');
 });
 
-test('a pepper and a longer least length are heeded', async () => {
+test('the pepper and a longer minimum length apply', async () => {
   await using service = await startTokens({ PASSWORD_PEPPER: 'ground black', PASSWORD_MIN_LENGTH: '15' });
-  refused(await service.post('/auth/register', { ...alice, password: 'ValidPass1!' }), 400, 'WEAK_PASSWORD');
+  assertError(
+    await service.post('/auth/register', { ...alice, password: 'ValidPass1!' }),
+    400,
+    'WEAK_PASSWORD',
+  );
   await service.register(alice.email);
   await service.login(alice.email);
-  refused(
+  assertError(
     await service.post('/auth/login', { ...alice, password: `${password}.` }),
     401,
     'INVALID_CREDENTIALS',
   );
 });
 
-test('of registrations at once with one address one wins', async () => {
+test('one of several simultaneous registrations of an address wins', async () => {
   await using service = await startTokens();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => service.post('/auth/register', alice)));
-  const statuses = answers.map(({ status }) => status).sort();
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, () => service.post('/auth/register', alice)),
+  );
+  const statuses = responses.map(({ status }) => status).sort();
   assert.deepEqual(statuses, [201, ...new Array(19).fill(409)]);
-  assert.equal(await service.figure('tokens_users'), 1);
+  assert.equal(await service.metric('tokens_users'), 1);
 });
 
-test('beyond the cap registration is refused in clear words, and works again once there is room', async () => {
+test('registration fails at the limit of users, and works again once there is room', async () => {
   await using service = await startTokens({ MAX_USERS: '2' });
   const { accessToken } = await service.register(alice.email);
   await service.register('bob@example.com');
-  const answer = await service.post('/auth/register', { email: 'charlie@example.com', password });
-  refused(answer, 503, 'INTERNAL_ERROR');
-  assert.ok(Number(answer.headers.get('retry-after')) > 0);
-  refused(await service.post('/auth/register', alice), 409, 'DUPLICATE_EMAIL');
+  const response = await service.post('/auth/register', { email: 'charlie@example.com', password });
+  assertError(response, 503, 'INTERNAL_ERROR');
+  assert.ok(Number(response.headers.get('retry-after')) > 0);
+  assertError(await service.post('/auth/register', alice), 409, 'DUPLICATE_EMAIL');
   await service.call('DELETE', '/auth/account', { body: { password }, token: accessToken });
   await service.register('charlie@example.com');
 });
 
-test('too many hashes at once are 503 and count as no failure', async () => {
+test('too many hashes at once give 503 and do not count as failures', async () => {
   await using service = await startTokens({ ARGON2_MEMORY_KIB: '19456', ARGON2_PASSES: '2' });
   await service.register(alice.email);
   const emails = Array.from({ length: 120 }, (_, index) => `user${index}@example.com`);
-  const answers = await Promise.all(emails.map((email) => service.post('/auth/login', { email, password })));
-  const busy = answers.filter(({ status }) => status === 503);
+  const responses = await Promise.all(
+    emails.map((email) => service.post('/auth/login', { email, password })),
+  );
+  const busy = responses.filter(({ status }) => status === 503);
   assert.ok(busy.length > 0, 'none was refused');
-  for (const answer of busy) {
-    refused(answer, 503, 'INTERNAL_ERROR');
-    assert.equal(answer.headers.get('retry-after'), '1');
+  for (const response of busy) {
+    assertError(response, 503, 'INTERNAL_ERROR');
+    assert.equal(response.headers.get('retry-after'), '1');
   }
-  assert.equal(await service.figure('tokens_lockouts'), 120 - busy.length);
+  assert.equal(await service.metric('tokens_lockouts'), 120 - busy.length);
   await service.login(alice.email);
 });

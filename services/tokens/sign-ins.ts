@@ -1,30 +1,29 @@
 import { bearerToken } from '#kit/auth/bearer.ts';
 import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Passwords } from '#kit/auth/passwords.ts';
 import { judgeRefresh } from '#kit/auth/refresh.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Audit } from './audit.ts';
-import type { Caller } from './caller.ts';
+import { errors } from './errors.ts';
 import type { Lockout } from './lockout.ts';
-import type { PasswordHashes } from './password-hashes.ts';
-import { refusals } from './refusals.ts';
-import type { Session, Sessions } from './sessions.ts';
+import type { Sessions, Users } from './store.ts';
 import type { TokenPair, Tokens } from './tokens.ts';
-import type { User, Users } from './users.ts';
+import type { Caller, Session, User } from './user.ts';
 
 export interface SignInsOptions {
   readonly users: Users;
   readonly sessions: Sessions;
-  /** Absent where there is no key: every method that needs them throws MISSING_SECRET. */
+  /** Absent if there is no key: every method that needs it then throws MISSING_SECRET. */
   readonly tokens: Tokens | undefined;
-  readonly hashes: PasswordHashes;
-  /** By address, known or not. */
+  readonly passwords: Passwords;
+  /** By e-mail address, registered or not. */
   readonly lockout: Lockout;
   readonly audit: Audit;
   readonly clock: Clock;
 }
 
-/** From a password to a session, and from a token to whoever holds it. */
+/** Turns a password into a session, and a token into its caller. */
 export class SignIns {
   readonly #options: SignInsOptions;
 
@@ -33,45 +32,45 @@ export class SignIns {
   }
 
   async login(given: { email: string; password: string }, visitor: Visitor): Promise<TokenPair> {
-    this.tokens();
+    this.checkCanIssue();
     const email = normalizeEmail(given.email);
-    // Nobody can have registered what is no address, so there is nothing to tell apart.
-    if (email === undefined) throw refusals.invalidCredentials();
-    const { users, hashes, lockout, audit } = this.#options;
+    // Nobody can be registered with an invalid address, so the error reveals nothing.
+    if (email === undefined) throw errors.invalidCredentials();
+    const { users, passwords, lockout, audit } = this.#options;
     const user = users.findByEmail(email);
     const passwordHash = user?.passwordHash;
     const isRight = await lockout.attempt(email, {
-      verify: () => hashes.verify(passwordHash, given.password),
-      whileLocked: () => hashes.verify(undefined, given.password),
+      verify: () => passwords.verify(passwordHash, given.password),
+      whileLocked: () => passwords.verify(undefined, given.password),
     });
     // The password may have been changed, or the user deleted, while it was verified.
     if (isRight && user && users.find(user.id) === user && user.passwordHash === passwordHash) {
       audit.note('authn_login_success', { userId: user.id, address: visitor.address });
-      return this.open(user, visitor);
+      return this.startSession(user, visitor);
     }
     const facts = { userId: user?.id, address: visitor.address };
     audit.note('authn_login_fail', facts);
     if (lockout.lockedForSeconds(email) > 0) audit.note('authn_login_lock', facts);
-    throw refusals.invalidCredentials();
+    throw errors.invalidCredentials();
   }
 
-  /** A new session with its first tokens. */
-  open(user: User, visitor: Visitor): TokenPair {
+  /** The first tokens of a new session. */
+  startSession(user: User, visitor: Visitor): TokenPair {
     const { sessions, clock } = this.#options;
-    return this.tokens().issue(sessions.open(user, visitor, clock.now()));
+    return this.#tokens().issue(sessions.add(user, visitor, clock.now()));
   }
 
-  /** Nothing in here waits, so that of requests with the same token exactly one finds it active. */
+  /** Nothing here is asynchronous, so exactly one of several requests with the same token finds it active. */
   refresh(refreshToken: string, visitor: Visitor): TokenPair {
-    const tokens = this.tokens();
+    const tokens = this.#tokens();
     const { users, sessions, audit, clock } = this.#options;
     const { sub, sid, generation, tokenHash } = tokens.readRefresh(refreshToken);
     const user = users.find(sub);
-    if (!user) throw refusals.userNotFound();
+    if (!user) throw errors.userNotFound();
     const nowMs = clock.now();
     const session = sessions.find(sid, nowMs);
     if (!session || session.user !== user || isUnknown(generation, tokenHash, session)) {
-      throw refusals.invalidToken();
+      throw errors.invalidToken();
     }
     const facts = { userId: user.id, sessionId: session.id, address: visitor.address };
     const verdict = judgeRefresh(generation, session, nowMs);
@@ -81,10 +80,10 @@ export class SignIns {
     }
     if (verdict === 'replay') sessions.revoke(session);
     audit.note(verdict === 'replay' ? 'authn_token_reuse' : 'refresh_race', facts);
-    throw refusals.invalidToken();
+    throw errors.invalidToken();
   }
 
-  /** Ends the session of a refresh token. One that means nothing (any more) is as good as ended (RFC 7009 section 2.2). */
+  /** Ends the session of a refresh token. An invalid token is not an error (RFC 7009 section 2.2). */
   logout(refreshToken: string): void {
     const session = this.#sessionOf(refreshToken);
     if (!session) return;
@@ -105,27 +104,27 @@ export class SignIns {
   revokeSession({ user }: Caller, id: string): void {
     const { sessions, clock, audit } = this.#options;
     const session = sessions.find(id, clock.now());
-    if (session?.user !== user) throw refusals.sessionNotFound();
+    if (session?.user !== user) throw errors.sessionNotFound();
     sessions.revoke(session);
     audit.note('authn_token_revoked', { userId: user.id, sessionId: id });
   }
 
-  /** Who an `Authorization` header speaks for. */
+  /** The caller named by an `Authorization` header. */
   identify(authorization: string | undefined): Caller {
     const token = bearerToken(authorization);
-    if (token === undefined) throw refusals.missingToken();
+    if (token === undefined) throw errors.missingToken();
     return this.identifyToken(token);
   }
 
-  /** Who an access token speaks for. Checked in this order: signature, time, claims, user, session. */
+  /** The caller named by an access token. Checks in this order: signature, time, claims, user, session. */
   identifyToken(accessToken: string): Caller {
-    const claims = this.tokens().readAccess(accessToken);
+    const claims = this.#tokens().readAccess(accessToken);
     const { users, sessions, clock } = this.#options;
     const user = users.find(claims.sub);
-    if (!user) throw refusals.userNotFound();
+    if (!user) throw errors.userNotFound();
     const nowMs = clock.now();
     const session = sessions.find(claims.sid, nowMs);
-    if (session?.user !== user) throw refusals.invalidToken();
+    if (session?.user !== user) throw errors.invalidToken();
     session.lastUsedMs = nowMs;
     return { user, session, claims };
   }
@@ -134,13 +133,18 @@ export class SignIns {
     return this.#options.tokens !== undefined;
   }
 
-  tokens(): Tokens {
-    if (!this.#options.tokens) throw refusals.missingSecret();
+  /** Throws MISSING_SECRET if there is no key. */
+  checkCanIssue(): void {
+    this.#tokens();
+  }
+
+  #tokens(): Tokens {
+    if (!this.#options.tokens) throw errors.missingSecret();
     return this.#options.tokens;
   }
 
   #sessionOf(refreshToken: string): Session | undefined {
-    const tokens = this.tokens();
+    const tokens = this.#tokens();
     try {
       const { sub, sid } = tokens.readRefresh(refreshToken);
       const session = this.#options.sessions.find(sid, this.#options.clock.now());
@@ -151,7 +155,7 @@ export class SignIns {
   }
 }
 
-/** Never handed out by this session, though signed with the right key. */
+/** Signed with the right key, but never issued for this session. */
 function isUnknown(generation: number, tokenHash: string, session: Session): boolean {
   return (
     generation > session.generation || (generation === session.generation && tokenHash !== session.tokenHash)

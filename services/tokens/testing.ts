@@ -20,36 +20,36 @@ export interface Pair {
   readonly refreshToken: string;
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
   readonly json: any;
 }
 
 export interface TestTokens extends AsyncDisposable {
   readonly url: string;
   readonly clock: FakeClock;
-  /** What was logged. */
+  /** The lines that were logged. */
   readonly lines: Record<string, unknown>[];
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  post(path: string, body?: unknown, token?: string): Promise<Answer>;
-  get(path: string, token?: string): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
+  post(path: string, body?: unknown, token?: string): Promise<TestResponse>;
+  get(path: string, token?: string): Promise<TestResponse>;
   register(email: string, given?: string): Promise<Pair>;
   login(email: string, given?: string): Promise<Pair>;
-  /** The value of a figure in /metrics. */
-  figure(name: string): Promise<number>;
+  /** The value of a metric in /metrics. */
+  metric(name: string): Promise<number>;
 }
 
 export interface CallOptions {
-  /** Text is sent as it is, anything else as JSON. */
+  /** Text is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The service on a free port, without a rate limit and with light hashes unless the environment says otherwise. */
+/** The service on a free port. By default it has no rate limit and fast hashes. */
 export async function startTokens(
   environment: Environment = {},
   nodeEnv: ServiceContext['environment'] = 'test',
@@ -87,7 +87,7 @@ export async function startTokens(
 }
 
 function clientOf(url: string) {
-  const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<TestResponse> => {
     const { body, token, headers = {} } = options;
     const isRaw = typeof body === 'string' || body === undefined;
     const response = await fetch(`${url}${path}`, {
@@ -100,12 +100,12 @@ function clientOf(url: string) {
       },
       body: isRaw ? body : JSON.stringify(body),
     });
-    return answerOf(response);
+    return readResponse(response);
   };
   const pairOf = async (path: string, status: number, given: object): Promise<Pair> => {
-    const answer = await call('POST', path, { body: given });
-    assert.equal(answer.status, status, answer.text);
-    return answer.json.tokens;
+    const response = await call('POST', path, { body: given });
+    assert.equal(response.status, status, response.text);
+    return response.json.tokens;
   };
   return {
     call,
@@ -113,14 +113,14 @@ function clientOf(url: string) {
     get: (path: string, token?: string) => call('GET', path, { token }),
     register: (email: string, given = password) => pairOf('/auth/register', 201, { email, password: given }),
     login: (email: string, given = password) => pairOf('/auth/login', 200, { email, password: given }),
-    async figure(name: string): Promise<number> {
+    async metric(name: string): Promise<number> {
       const { text } = await call('GET', '/metrics');
       return Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
     },
   };
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function readResponse(response: Response): Promise<TestResponse> {
   const text = await response.text();
   return {
     status: response.status,
@@ -132,23 +132,23 @@ async function answerOf(response: Response): Promise<Answer> {
   };
 }
 
-/** Asserts an error in its one shape. */
-export function refused(answer: Answer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  const { error, ...rest } = answer.json;
+/** Asserts the exact shape of an error. */
+export function assertError(response: TestResponse, status: number, code: string): void {
+  assert.equal(response.status, status, response.text);
+  const { error, ...rest } = response.json;
   assert.deepEqual(rest, {});
   assert.deepEqual(Object.keys(error), ['code', 'message']);
-  assert.equal(error.code, code, answer.text);
+  assert.equal(error.code, code, response.text);
   assert.ok(error.message.length > 0);
 }
 
 /** The claims of a token, unverified. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any claim
+// biome-ignore lint/suspicious/noExplicitAny: a test inspects any claim
 export function claimsOf(token: string): any {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
 
-/** A token over any header and claims, signed with any key. Text is taken as it is. */
+/** A token with any header and claims, signed with any key. Text is used unchanged. */
 export function mint(header: unknown, claims: unknown, key: string = secrets.access): string {
   const input = [header, claims]
     .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))

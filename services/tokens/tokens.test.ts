@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, hash } from 'node:crypto';
 import { test } from 'node:test';
 import { jwtVerify, SignJWT } from 'jose';
-import { claimsOf, mint, type Pair, refused, secrets, startTokens, type TestTokens } from './testing.ts';
+import { assertError, claimsOf, mint, type Pair, secrets, startTokens, type TestTokens } from './testing.ts';
 
 const email = 'alice@example.com';
 const header = { alg: 'HS256', typ: 'at+jwt' };
@@ -23,7 +23,7 @@ test('jose verifies both of our tokens', async () => {
   await assert.rejects(jwtVerify(refreshToken, bytes(secrets.access), options));
 });
 
-test('what jose signs with our key is taken', async () => {
+test('a token signed by jose with our key is accepted', async () => {
   await using service = await startTokens();
   const { accessToken } = await service.register(email);
   const { sub, sid } = claimsOf(accessToken);
@@ -38,21 +38,21 @@ test('what jose signs with our key is taken', async () => {
   assert.equal((await service.get('/auth/me', token)).status, 200);
 });
 
-test('a bad access token is 401, whatever is bad about it', async () => {
+test('any invalid access token is 401', async () => {
   await using service = await startTokens();
   const pair = await service.register(email);
   for (const token of badTokens(pair, service.clock.now() / 1_000, 'access')) {
-    refused(await service.get('/auth/me', token), 401, 'INVALID_TOKEN');
+    assertError(await service.get('/auth/me', token), 401, 'INVALID_TOKEN');
   }
   await stillGood(service, pair);
 });
 
-test('a bad refresh token is 401, whatever is bad about it, and logging out with it is nothing', async () => {
+test('any invalid refresh token is 401, and logging out with it does nothing', async () => {
   await using service = await startTokens();
   const pair = await service.register(email);
   for (const refreshToken of badTokens(pair, service.clock.now() / 1_000, 'refresh')) {
     const [status, code] = refreshToken === '' ? [400, 'INVALID_INPUT'] : [401, 'INVALID_TOKEN'];
-    refused(await service.post('/auth/refresh', { refreshToken }), Number(status), String(code));
+    assertError(await service.post('/auth/refresh', { refreshToken }), Number(status), String(code));
     if (refreshToken !== '') assert.equal((await service.post('/auth/logout', { refreshToken })).status, 200);
   }
   await stillGood(service, pair);
@@ -80,18 +80,18 @@ test('the checks come in order: signature, time, claims, user, session', async (
   assert.deepEqual(await asked(mint(header, { ...good, iat: nowSeconds + 61 })), [401, 'INVALID_TOKEN']);
 });
 
-test('what is no refresh token is told so, expired or not', async () => {
+test('a token that is not a refresh token is INVALID_TOKEN, expired or not', async () => {
   await using service = await startTokens({
     JWT_REFRESH_SECRET: 'one key for both kinds of tokens',
     JWT_ACCESS_SECRET: 'one key for both kinds of tokens',
   });
   const pair = await service.register(email);
   service.clock.advance(8 * 24 * 3_600_000);
-  refused(await service.post('/auth/refresh', { refreshToken: pair.accessToken }), 401, 'INVALID_TOKEN');
-  refused(await service.post('/auth/refresh', { refreshToken: pair.refreshToken }), 401, 'TOKEN_EXPIRED');
+  assertError(await service.post('/auth/refresh', { refreshToken: pair.accessToken }), 401, 'INVALID_TOKEN');
+  assertError(await service.post('/auth/refresh', { refreshToken: pair.refreshToken }), 401, 'TOKEN_EXPIRED');
 });
 
-test('a refresh token that was never handed out is refused and ends nothing', async () => {
+test('a refresh token that was never issued is INVALID_TOKEN and ends no session', async () => {
   await using service = await startTokens();
   const pair = await service.register(email);
   const claims = claimsOf(pair.refreshToken);
@@ -106,27 +106,27 @@ test('a refresh token that was never handed out is refused and ends nothing', as
     null,
   ]) {
     const token = mint({ alg: 'HS256', typ: 'rt+jwt' }, { ...claims, jti }, secrets.refresh);
-    refused(await service.post('/auth/refresh', { refreshToken: token }), 401, 'INVALID_TOKEN');
+    assertError(await service.post('/auth/refresh', { refreshToken: token }), 401, 'INVALID_TOKEN');
   }
   await stillGood(service, pair);
 });
 
-test("one user's session is no good for another", async () => {
+test('a session cannot be used by another user', async () => {
   await using service = await startTokens();
   const [alice, bob] = [await service.register(email), await service.register('bob@example.com')];
   const mixed = { ...claimsOf(alice.accessToken), sub: claimsOf(bob.accessToken).sub };
-  refused(await service.get('/auth/me', mint(header, mixed)), 401, 'INVALID_TOKEN');
+  assertError(await service.get('/auth/me', mint(header, mixed)), 401, 'INVALID_TOKEN');
 });
 
-test('a former key still verifies what names it, and signs nothing', async () => {
-  const former = 'the former key, which was long enough too';
-  await using service = await startTokens({ JWT_ACCESS_SECRET_PREVIOUS: former });
+test('a previous key still verifies tokens that name it, and signs none', async () => {
+  const previous = 'the previous key, which is long enough too';
+  await using service = await startTokens({ JWT_ACCESS_SECRET_PREVIOUS: previous });
   const { accessToken } = await service.register(email);
-  const kid = hash('sha256', former, 'hex').slice(0, 8);
+  const kid = hash('sha256', previous, 'hex').slice(0, 8);
   const claims = claimsOf(accessToken);
-  assert.equal((await service.get('/auth/me', mint({ ...header, kid }, claims, former))).status, 200);
-  refused(await service.get('/auth/me', mint(header, claims, former)), 401, 'INVALID_TOKEN');
-  refused(await service.get('/auth/me', mint({ ...header, kid }, claims)), 401, 'INVALID_TOKEN');
+  assert.equal((await service.get('/auth/me', mint({ ...header, kid }, claims, previous))).status, 200);
+  assertError(await service.get('/auth/me', mint(header, claims, previous)), 401, 'INVALID_TOKEN');
+  assertError(await service.get('/auth/me', mint({ ...header, kid }, claims)), 401, 'INVALID_TOKEN');
   assert.equal((await service.get('/auth/me', accessToken)).status, 200);
 });
 

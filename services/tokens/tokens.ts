@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import type { JwtClaims } from '#kit/auth/jwt.ts';
 import { KeyRing } from '#kit/auth/key-ring.ts';
 import type { Clock } from '#kit/clock.ts';
-import { newId } from '#kit/ids.ts';
-import { refusals } from './refusals.ts';
-import type { Session } from './sessions.ts';
+import { refuse } from '#kit/config.ts';
+import { newId, newSecret } from '#kit/ids.ts';
+import type { Log } from '#kit/log.ts';
+import { errors } from './errors.ts';
+import type { TokensConfig } from './settings.ts';
+import type { AccessClaims, Session } from './user.ts';
 
 export interface TokenPair {
   readonly accessToken: string;
@@ -28,18 +31,15 @@ export interface TokensOptions {
   readonly clock: Clock;
 }
 
-export interface AccessClaims extends JwtClaims {
-  readonly sid: string;
-}
-
 export interface RefreshClaims extends AccessClaims {
   readonly generation: number;
   readonly tokenHash: string;
 }
 
 const verifiedTokensMax = 10_000;
+const secretBytesMin = 32;
 
-/** Makes and reads both kinds of tokens. A kind is told by its key, its `typ` and its `token_use`: neither passes for the other. */
+/** Signs and verifies both kinds of tokens. They differ in key, `typ` and `token_use`, so one is never accepted as the other. */
 export class Tokens {
   readonly #options: TokensOptions;
   readonly #access: KeyRing;
@@ -71,18 +71,18 @@ export class Tokens {
     });
   }
 
-  /** The next pair of a session. From then on its refresh token is the active one, in the same turn of the event loop. */
+  /** The next pair of a session. Its refresh token becomes the active one in the same turn of the event loop. */
   issue(session: Session): TokenPair {
     const { clock, accessSeconds, refreshSeconds, sessionSecondsMax } = this.#options;
     const nowMs = clock.now();
     const endMs = Math.min(nowMs + refreshSeconds * 1_000, session.createdMs + sessionSecondsMax * 1_000);
     const generation = session.generation + 1;
     const jti = `${generation}.${newId()}`;
-    const whose = { sub: session.user.id, sid: session.id };
+    const subject = { sub: session.user.id, sid: session.id };
     const refreshLife = Math.max(1, Math.floor(endMs / 1_000) - Math.floor(nowMs / 1_000));
     const pair = {
-      accessToken: this.#access.sign({ ...whose, jti: newId(), token_use: 'access' }, accessSeconds),
-      refreshToken: this.#refresh.sign({ ...whose, jti, token_use: 'refresh' }, refreshLife),
+      accessToken: this.#access.sign({ ...subject, jti: newId(), token_use: 'access' }, accessSeconds),
+      refreshToken: this.#refresh.sign({ ...subject, jti, token_use: 'refresh' }, refreshLife),
     };
     session.rotatedMs = session.generation === 0 ? undefined : nowMs;
     session.generation = generation;
@@ -102,17 +102,48 @@ export class Tokens {
     const claims = withSession(this.#refresh.verify(token));
     const { jti } = claims;
     const generation = typeof jti === 'string' ? /^([1-9]\d{0,9})\./.exec(jti)?.[1] : undefined;
-    if (generation === undefined) throw refusals.invalidToken();
+    if (generation === undefined) throw errors.invalidToken();
     return { ...claims, generation: Number(generation), tokenHash: hashOf(jti as string) };
   }
 }
 
+/**
+ * The keys for signing. Outside production, missing keys are random: a restart loses all users anyway. In production the
+ * result is undefined without them, and the service starts and reports it.
+ */
+export function chooseSecrets(
+  config: TokensConfig,
+  environment: 'development' | 'test' | 'production',
+  log: Log,
+): Secrets | undefined {
+  const { JWT_ACCESS_SECRET: access, JWT_REFRESH_SECRET: refresh } = config;
+  const given = Object.entries({ JWT_ACCESS_SECRET: access, JWT_REFRESH_SECRET: refresh });
+  const missing = given.filter(([, secret]) => secret === undefined).map(([name]) => name);
+  if (missing.length > 0 && environment === 'production') {
+    log.fatal({ missing }, 'keys are missing: token routes answer 500 MISSING_SECRET until they are set');
+    return undefined;
+  }
+  const short = given
+    .filter(([, secret]) => secret !== undefined && Buffer.byteLength(secret) < secretBytesMin)
+    .map(([name]) => name);
+  const problem = `must be at least ${secretBytesMin} bytes`;
+  if (config.STRICT_SECRETS) refuse(Object.fromEntries(short.map((name) => [name, problem])));
+  if (short.length > 0) log.warn({ short }, `keys ${problem} (RFC 7518 section 3.2)`);
+  if (access !== undefined && access === refresh) log.warn('both kinds of tokens are signed with one key');
+  return {
+    access: access ?? newSecret(),
+    refresh: refresh ?? newSecret(),
+    previousAccess: config.JWT_ACCESS_SECRET_PREVIOUS,
+    previousRefresh: config.JWT_REFRESH_SECRET_PREVIOUS,
+  };
+}
+
 function withSession(claims: JwtClaims): AccessClaims {
-  if (typeof claims.sid !== 'string') throw refusals.invalidToken();
+  if (typeof claims.sid !== 'string') throw errors.invalidToken();
   return claims as AccessClaims;
 }
 
-/** A `jti` holds 122 random bits, so that its hash needs no salt. */
+/** A `jti` has 122 random bits, so its hash needs no salt. */
 function hashOf(jti: string): string {
   return hash('sha256', jti, 'base64url');
 }

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { silentLog } from '../../log.ts';
 import { testFolder } from '../../testing/folder.ts';
 import { type Database, type DatabaseOptions, openDatabase, statement } from '../index.ts';
@@ -24,19 +27,17 @@ export interface Note {
   body: string;
 }
 
-export const noteById = statement<Tables, { id: number }, Note>((db, p) =>
+export const noteById = statement<Tables, { id: number }>()((db, p) =>
   db.selectFrom('note').selectAll().where('id', '=', p('id')),
 );
 
-export const allNotes = statement<Tables, Record<never, never>, Note>((db) =>
-  db.selectFrom('note').selectAll().orderBy('id'),
-);
+export const allNotes = statement<Tables>()((db) => db.selectFrom('note').selectAll().orderBy('id'));
 
-export const countNotes = statement<Tables, Record<never, never>, { count: number }>((db) =>
+export const countNotes = statement<Tables>()((db) =>
   db.selectFrom('note').select((expression) => expression.fn.countAll<number>().as('count')),
 );
 
-export const insertNote = statement<Tables, Note>((db, p) =>
+export const insertNote = statement<Tables, Note>()((db, p) =>
   db.insertInto('note').values({
     id: p('id'),
     author_id: p('author_id'),
@@ -89,4 +90,21 @@ export async function openWithNotes(place: Place, count: number): Promise<Databa
 
 export async function idsOf(database: Database<Tables>): Promise<number[]> {
   return (await allNotes.all(database, {})).map(({ id }) => id);
+}
+
+/** A folder of migrations to change in a test. */
+export class Steps {
+  readonly #path = testFolder('migrations');
+
+  get folder(): URL {
+    return pathToFileURL(this.#path);
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.#path, name), text);
+  }
+
+  remove(name: string): void {
+    rmSync(join(this.#path, name));
+  }
 }

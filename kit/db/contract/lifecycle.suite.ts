@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { testFolder } from '../../testing/folder.ts';
-import { restoreDatabase } from '../index.ts';
-import { idsOf, insertNote, note, openWithNotes, Place } from './fixture.ts';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { idsOf, insertNote, note, openWithNotes, Place, Steps } from './fixture.ts';
 
-/** Schemas move forward only, and backups bring back what was there. */
+/** Schemas move forward only. */
 export function lifecycleContract(url: string | undefined): void {
   test('a second start finds the schema and the rows in place', async () => {
     await using place = new Place(url);
@@ -95,80 +94,64 @@ export function lifecycleContract(url: string | undefined): void {
     await assert.rejects(place.open({ migrations: steps.folder }), /second.sql is no migration/);
   });
 
-  test('a backup taken while others write holds one moment, and restores elsewhere', async () => {
-    await using place = new Place(url);
-    await using target = new Place(url);
-    const database = await openWithNotes(place, 2000);
-    const file = join(place.options.folder, 'backup');
-    let last = 2000;
-    let copied = false;
-    const writing = (async () => {
-      while (!copied) {
-        const pair = [note(++last), note(++last)];
-        await database.write(async (session) => {
-          for (const row of pair) await insertNote.run(session, row);
-        });
-      }
-    })();
-    await database.backup(file);
-    copied = true;
-    await writing;
-    assert.equal(statSync(file).mode & 0o777, 0o600);
-    await restoreDatabase({ ...target.options, file });
-    const ids = await idsOf(await target.open());
-    assert.ok(ids.length >= 2000 && ids.length % 2 === 0 && ids.length <= last, `${ids.length} of ${last}`);
-    assert.deepEqual(ids, (await idsOf(database)).slice(0, ids.length));
-  });
-
-  test('restoring over rows is refused unless it is wanted', async () => {
-    await using place = new Place(url);
-    const database = await openWithNotes(place, 2);
-    const file = join(place.options.folder, 'backup');
-    await database.backup(file);
-    await insertNote.run(database, note(3));
-    await database[Symbol.asyncDispose]();
-    await assert.rejects(restoreDatabase({ ...place.options, file }), { code: 'conflict' });
-    assert.deepEqual(await idsOf(await place.open()), [1, 2, 3]);
-    await restoreDatabase({ ...place.options, file, overwrite: true });
-    const restored = await place.open();
-    assert.deepEqual(await idsOf(restored), [1, 2]);
-    await assert.rejects(insertNote.run(restored, note(3, { author_id: 9 })), { code: 'conflict' });
-  });
-
-  test('a file that is no whole backup is refused, and one from a newer version', async () => {
-    await using place = new Place(url);
-    await using target = new Place(url);
+  test('a database of an earlier version keeps its history and gets the new migrations', async () => {
     const steps = new Steps();
-    const database = await openWithNotes(place, 500);
-    const file = join(place.options.folder, 'backup');
-    await database.backup(file);
+    await using place = new Place(url);
+    steps.write('0001_first.sql', 'create table pet (id bigint primary key)');
+    await runScript(place, madeByEarlierVersion);
+    steps.write('0002_second.sql', 'insert into pet (id) values (8)');
+    for (let start = 1; start <= 2; start++) {
+      const { kysely } = await place.open({ migrations: steps.folder });
+      assert.deepEqual((await sql`select id from pet order by id`.execute(kysely)).rows, [
+        { id: 7 },
+        { id: 8 },
+      ]);
+      const history =
+        await sql`select version, name, checksum from schema_migration order by version`.execute(kysely);
+      assert.deepEqual(history.rows, [
+        { version: 1, name: 'first', checksum: firstChecksum },
+        {
+          version: 2,
+          name: 'second',
+          checksum: '0dfae137a35a08cfbc8bf421a59de52555870c677e3bf60372412677281e30ad',
+        },
+      ]);
+    }
+    steps.write('0001_first.sql', 'create table pet (id bigint primary key) -- edited');
+    await assert.rejects(place.open({ migrations: steps.folder }), { code: 'precondition_failed' });
+  });
+
+  test('a database of an earlier version with a newer schema is refused', async () => {
+    const steps = new Steps();
+    await using place = new Place(url);
     steps.write('0000_nothing.sql', '');
-    const older = restoreDatabase({ ...target.options, file, migrations: steps.folder });
-    await assert.rejects(older, { code: 'precondition_failed', message: /newer than this program/ });
-    truncateSync(file, statSync(file).size - 5000);
-    await assert.rejects(restoreDatabase({ ...target.options, file }), { code: 'invalid_input' });
-    writeFileSync(file, 'something else');
-    await assert.rejects(restoreDatabase({ ...target.options, file }), { code: 'invalid_input' });
-    await assert.rejects(restoreDatabase({ ...target.options, file: `${file}.gone` }), {
-      code: 'invalid_input',
+    await runScript(place, madeByEarlierVersion);
+    await assert.rejects(place.open({ migrations: steps.folder }), {
+      code: 'precondition_failed',
+      message: /schema version 1 \(first\), newer than this program's 0: upgrade it/,
     });
-    assert.deepEqual(await idsOf(await target.open()), []);
   });
 }
 
-/** A folder of migrations to change in a test. */
-class Steps {
-  readonly #path = testFolder('migrations');
+const firstChecksum = '295c8e863a3eaf4e12e4aa607d739150310b4835c2fc680b2578a5e02b7c9c15';
 
-  get folder(): URL {
-    return pathToFileURL(this.#path);
-  }
+/** What the versions before Kysely's migrator left behind. */
+const madeByEarlierVersion = `
+  create table schema_migration (
+    version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at_ms bigint NOT NULL);
+  insert into schema_migration values (1, 'first', '${firstChecksum}', 1767225600000);
+  create table pet (id bigint primary key);
+  insert into pet (id) values (7);
+`;
 
-  write(name: string, text: string): void {
-    writeFileSync(join(this.#path, name), text);
+async function runScript({ options }: Place, script: string): Promise<void> {
+  if (options.url === undefined) {
+    using database = new DatabaseSync(join(options.folder, `${options.name}.sqlite`));
+    database.exec(script);
+    return;
   }
-
-  remove(name: string): void {
-    rmSync(join(this.#path, name));
-  }
+  const client = new pg.Client({ connectionString: options.url });
+  await client.connect();
+  await client.query(`create schema ${options.name}; set search_path to ${options.name}; ${script}`);
+  await client.end();
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { idsOf, Place } from './fixture.ts';
 import type { WriterReport, WriterTask } from './writer-process.ts';
 
@@ -24,6 +25,21 @@ export function processContract(url: string | undefined): void {
       await idsOf(await place.open()),
       [...one.ids, ...two.ids].sort((a, b) => a - b),
     );
+  });
+
+  test('two processes that start at once migrate once', async () => {
+    await using place = new Place(url);
+    const task = { firstId: 1, writers: 0, readers: 0 };
+    const processes = [new Writer(place, task), new Writer(place, task)];
+    for (const process of processes) await process.stop();
+    assert.deepEqual(
+      processes.map(({ errors }) => errors),
+      [[], []],
+    );
+    const { kysely } = await place.open();
+    for (const table of ['schema_migration', 'kysely_migration']) {
+      assert.equal((await sql`select 1 from ${sql.table(table)}`.execute(kysely)).rows.length, 1);
+    }
   });
 
   test('after kill -9 every acknowledged row is there', async () => {

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import { statement } from '../index.ts';
 import { allNotes, insertNote, note, noteById, openWithNotes, Place, type Tables } from './fixture.ts';
 
-const insertSample = statement<Tables, Tables['sample']>((db, p) =>
+const insertSample = statement<Tables, Tables['sample']>()((db, p) =>
   db.insertInto('sample').values({
     id: p('id'),
     whole: p('whole'),
@@ -27,16 +27,37 @@ export function statementContract(url: string | undefined): void {
     assert.deepEqual(await database.read((session) => noteById.first(session, { id: 2 })), note(2));
   });
 
+  test('the rows of a statement have the type of its query', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 1);
+    const named = statement<Tables, { id: number }>()((db, p) =>
+      db.selectFrom('note').select(['slug', 'lang as language']).where('id', '=', p('id')),
+    );
+    const row = await named.first(database, { id: 1 });
+    const language: string | undefined = row?.language;
+    assert.equal(language, 'en');
+    // @ts-expect-error The query does not select it.
+    assert.equal(row?.body, undefined);
+    // @ts-expect-error A parameter that the statement does not have.
+    await named.first(database, { id: 1, slug: 'note-1' });
+    const raw = statement<Tables>()(() => sql<{ total: number }>`select count(*) as total from note`);
+    const total: number | undefined = (await raw.first(database, {}))?.total;
+    assert.equal(total, 1);
+    const remove = statement<Tables>()((db) => db.deleteFrom('note'));
+    const none: undefined = await remove.first(database, {});
+    assert.equal(none, undefined);
+  });
+
   test('a statement tells how many rows it changed, and may return them', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 3);
-    const translate = statement<Tables, { from: number; lang: string }>((db, p) =>
+    const translate = statement<Tables, { from: number; lang: string }>()((db, p) =>
       db
         .updateTable('note')
         .set({ lang: p('lang') })
         .where('id', '>=', p('from')),
     );
-    const remove = statement<Tables, { id: number }, { slug: string }>((db, p) =>
+    const remove = statement<Tables, { id: number }>()((db, p) =>
       db.deleteFrom('note').where('id', '=', p('id')).returning('slug'),
     );
     assert.deepEqual(await translate.run(database, { from: 2, lang: 'de' }), { changes: 2 });
@@ -80,7 +101,7 @@ export function statementContract(url: string | undefined): void {
   test('a boolean is 1 or 0 both ways, and a whole number is no float', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
-    const yes = statement<Tables, { flag: boolean }>((db, p) =>
+    const yes = statement<Tables, { flag: boolean }>()((db, p) =>
       db.insertInto('sample').values({ id: 1, flag: sql<number>`${p('flag')}` }),
     );
     await yes.run(database, { flag: true });

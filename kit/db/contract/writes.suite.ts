@@ -15,10 +15,10 @@ import {
   type Tables,
 } from './fixture.ts';
 
-const bodyOf = statement<Tables, { id: number }, { body: string }>((db, p) =>
+const bodyOf = statement<Tables, { id: number }>()((db, p) =>
   db.selectFrom('note').select('body').where('id', '=', p('id')),
 );
-const setBody = statement<Tables, { id: number; body: string }>((db, p) =>
+const setBody = statement<Tables, { id: number; body: string }>()((db, p) =>
   db
     .updateTable('note')
     .set({ body: p('body') })
@@ -93,7 +93,7 @@ export function writeContract(url: string | undefined): void {
     assert.deepEqual(await noteById.first(database, { id: 1 }), note(1));
   });
 
-  test('a failed statement ends the write, also where the work goes on regardless', async () => {
+  test('a failed statement ends the write, even if the work goes on', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
     const swallowing = database.write(async (session) => {
@@ -126,7 +126,7 @@ export function writeContract(url: string | undefined): void {
     assert.deepEqual(await idsOf(other), [5]);
   });
 
-  test('a session is of no use after its write', async () => {
+  test('a session is refused after its write', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
     let kept: Session<Tables> | undefined;
@@ -197,7 +197,7 @@ export function writeContract(url: string | undefined): void {
     if (database.dialect === 'sqlite') assert.deepEqual(order, ['before', 'long begins']);
   });
 
-  test('the writer tells its figures', async () => {
+  test('the writer reports its metrics', async () => {
     await using place = new Place(url);
     const metrics = new Registry();
     const database = await place.open({ metrics });

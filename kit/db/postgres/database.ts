@@ -2,13 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Database, StreamOptions, WriteOptions } from '../database.ts';
-import { outerHandleError, translatingErrors } from '../errors.ts';
+import { outerHandleError } from '../errors.ts';
 import { kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
 import type { Statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
-import { backupSchema } from './backup.ts';
 import { type ConstraintColumns, fromPostgresError, isTransient } from './errors.ts';
 import type { PostgresPool } from './pool.ts';
 import { inTransaction, postgresTransaction, runQuery } from './session.ts';
@@ -21,8 +20,8 @@ const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 interface PostgresParts {
   readonly schema: string;
   readonly pool: PostgresPool;
-  /** Connections for what takes long, so that it cannot use up those of the requests. */
-  readonly longPool: PostgresPool;
+  /** Connections for streams, so that they cannot use up those of the requests. */
+  readonly streamPool: PostgresPool;
   readonly columns: ConstraintColumns;
   readonly metrics: WriteMetrics;
 }
@@ -73,35 +72,18 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
 
   stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncGenerator<R[]> {
     this.#refuseInside();
-    const { columns } = this.#parts;
-    const rows = streamRows(this.#parts, statement.bind('postgres', params), options);
-    return translatingErrors(rows, (error) => fromPostgresError(error, columns)) as AsyncGenerator<R[]>;
-  }
-
-  async offload<P, R>(
-    statement: Statement<P, R>,
-    params: P,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<R[]> {
-    const rows: R[] = [];
-    for await (const batch of this.stream(statement, params, { batchRows: 10_000, ...options }))
-      rows.push(...batch);
-    return rows;
+    return streamRows(this.#parts, statement.bind('postgres', params), options) as AsyncGenerator<R[]>;
   }
 
   async ping(): Promise<void> {
     await this.execute({ sql: 'SELECT 1', parameters: [], writes: false });
   }
 
-  async backup(file: string): Promise<void> {
-    await this.#parts.longPool.use((client) => backupSchema(client, this.#parts.schema, file));
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    const { pool, longPool } = this.#parts;
+    const { pool, streamPool } = this.#parts;
     // Nobody may be left to read a stream to its end.
-    longPool.interrupt();
-    await Promise.all([pool[Symbol.asyncDispose](), longPool[Symbol.asyncDispose]()]);
+    streamPool.interrupt();
+    await Promise.all([pool[Symbol.asyncDispose](), streamPool[Symbol.asyncDispose]()]);
   }
 
   async #transact<T>(

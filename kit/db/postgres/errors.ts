@@ -4,8 +4,11 @@ import { databaseUnavailable, referenceConflict, uniqueConflict } from '../error
 const uniqueViolation = '23505';
 const foreignKeyViolations = new Set(['23503', '23001']);
 const conflictsOfTransactions = new Set(['40001', '40P01']);
-/** Connection (08), resources such as a full disk (53), shutdown and start (57P0x), input and output (58). */
-const unavailable = /^(?:08|53|57P0|58)/;
+/**
+ * Connection (08), a transaction that was idle too long (25P03), resources such as a full disk (53), a lock or a statement that took
+ * too long (55P03, 57014), shutdown and start (57P0x), input and output (58).
+ */
+const unavailable = /^(?:08|25P03|53|55P03|57014|57P0|58)/;
 
 /** Which columns each unique constraint or index of the schema covers, by its name. */
 export type ConstraintColumns = ReadonlyMap<string, readonly string[]>;
@@ -23,12 +26,12 @@ export function isTransient(error: unknown): boolean {
   return conflictsOfTransactions.has(codeOf(error)) || isStalePlan(error);
 }
 
-/** Whether the connection is of no use any more: the server closes it, or it keeps a stale plan. */
+/** Whether the connection cannot be used any more: the server closes it, or it keeps a stale plan. */
 export function mustReconnect(error: unknown): boolean {
-  return /^(?:08|57P)/.test(codeOf(error)) || isStalePlan(error);
+  return /^(?:08|25P03|57P)/.test(codeOf(error)) || isStalePlan(error);
 }
 
-/** A migration of another process changed what a prepared `select *` returns; a new connection plans it anew. */
+/** A migration of another process changed what a prepared `select *` returns; a new connection plans it again. */
 function isStalePlan(error: unknown): boolean {
   return codeOf(error) === '0A000' && (error as pg.DatabaseError).routine === 'RevalidateCachedQuery';
 }

@@ -1,15 +1,23 @@
 import type { PoolClient } from 'pg';
 import type { DatabaseOptions } from '../database.ts';
+import { kyselyOver } from '../kysely.ts';
 import { writeMetrics } from '../metrics.ts';
-import { readMigrations } from '../migrations.ts';
+import { type HistoryTables, migrate, readMigrations, type SqlMigration } from '../migrations.ts';
 import { PostgresDatabase } from './database.ts';
 import { type ConstraintColumns, fromPostgresError } from './errors.ts';
-import { migrate } from './migrate.ts';
-import { PostgresPool } from './pool.ts';
+import {
+  migrationTimeouts,
+  PostgresPool,
+  quoteName,
+  requestTimeouts,
+  streamTimeouts,
+  timeoutSettings,
+} from './pool.ts';
+import { ClientRunner, inTransaction } from './session.ts';
 
 /** Several services share a server that accepts 100 connections by default. */
 const connectionsMax = 8;
-const longConnectionsMax = 4;
+const streamConnectionsMax = 4;
 
 /** Opens the schema `name` of the database at `url`, migrated. */
 export async function openPostgres<DB>(
@@ -17,22 +25,46 @@ export async function openPostgres<DB>(
 ): Promise<PostgresDatabase<DB>> {
   const { name: schema, url, log } = options;
   const migrations = readMigrations(options.migrations, 'postgres');
-  const pool = new PostgresPool({ url, schema, log, max: connectionsMax });
-  const longPool = new PostgresPool({ url, schema, log, max: longConnectionsMax });
+  const pool = new PostgresPool({ url, schema, log, max: connectionsMax, timeouts: requestTimeouts });
+  const streamPool = new PostgresPool({
+    url,
+    schema,
+    log,
+    max: streamConnectionsMax,
+    timeouts: streamTimeouts,
+  });
   try {
-    await pool.use((client) => migrate(client, { schema, migrations, log }));
+    await pool.use((client) =>
+      inTransaction(client, 'BEGIN', () => migrateSchema(client, { schema, migrations, log })),
+    );
     const columns = await pool.use((client) => readConstraintColumns(client, schema));
-    return new PostgresDatabase<DB>({
-      schema,
-      pool,
-      longPool,
-      columns,
-      metrics: writeMetrics(options.metrics, schema),
-    });
+    const metrics = writeMetrics(options.metrics, schema);
+    return new PostgresDatabase<DB>({ schema, pool, streamPool, columns, metrics });
   } catch (error) {
-    await Promise.all([pool[Symbol.asyncDispose](), longPool[Symbol.asyncDispose]()]);
+    await Promise.all([pool[Symbol.asyncDispose](), streamPool[Symbol.asyncDispose]()]);
     throw fromPostgresError(error, new Map());
   }
+}
+
+/**
+ * Makes the schema if it is missing and runs the missing migrations, in the transaction that the connection is in. An advisory lock
+ * makes other processes that start at the same time wait for its end.
+ */
+export async function migrateSchema(
+  client: PoolClient,
+  {
+    schema,
+    migrations,
+    log,
+  }: { schema: string; migrations: readonly SqlMigration[] } & Pick<DatabaseOptions, 'log'>,
+): Promise<void> {
+  await client.query(timeoutSettings('SET LOCAL', migrationTimeouts));
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrate:${schema}`]);
+  // Only where it is missing: the role may lack the right to create one.
+  const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (rowCount === 0) await client.query(`CREATE SCHEMA ${quoteName(schema)}`);
+  const kysely = kyselyOver<HistoryTables>('postgres', new ClientRunner(client));
+  await migrate({ kysely, runScript: (sql) => client.query(sql), migrations, schema, log });
 }
 
 /** The columns of each unique index, which carries its constraint's name; an index on an expression has none. */

@@ -1,32 +1,82 @@
-import pg from 'pg';
+import pg, { type CustomTypesConfig } from 'pg';
 import type { Log } from '../../log.ts';
 import { ConnectionLost, mustReconnect } from './errors.ts';
-import { rowTypes } from './types.ts';
 
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
 
-/** A connection taken from the pool, until it is released. */
-export interface Lease {
-  readonly client: pg.PoolClient;
-  /**
-   * Gives it back, with the error that ended its use where one did; the result is what that error means. With `discard`
-   * nobody gets the connection again.
-   */
-  release(error?: unknown, discard?: boolean): unknown;
+/**
+ * How long the server lets a connection work, wait for a lock, and keep a transaction open without asking for anything. When one
+ * process freezes in a transaction, the others get its locks before their own wait is over.
+ */
+export interface ServerTimeouts {
+  readonly statementMs: number;
+  readonly lockMs: number;
+  readonly idleInTransactionMs: number;
 }
 
-/** A few connections to one schema, made when needed; broken ones are replaced. */
+/** A connection of a request. Waiting for a lock takes at most as long as on SQLite. */
+export const requestTimeouts: ServerTimeouts = {
+  statementMs: 60_000,
+  lockMs: 15_000,
+  idleInTransactionMs: 10_000,
+};
+
+/** A connection of a stream: one batch may compute for long, and a slow consumer may take its time with each. */
+export const streamTimeouts: ServerTimeouts = {
+  statementMs: 600_000,
+  lockMs: 15_000,
+  idleInTransactionMs: 120_000,
+};
+
+/** A migration or a restore: it waits for another process that migrates, and a step over a large table takes long. */
+export const migrationTimeouts: ServerTimeouts = {
+  statementMs: 0,
+  lockMs: 120_000,
+  idleInTransactionMs: 60_000,
+};
+
+const { builtins } = pg.types;
+
+/**
+ * How values of PostgreSQL arrive, so that rows look as from SQLite: integers and numerics as numbers (beyond 2^53 is
+ * an error, not a wrong number), booleans as 1 and 0, bytea as Uint8Array, everything else (JSON, times) as its text.
+ */
+const parsers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [builtins.INT2, Number],
+  [builtins.INT4, Number],
+  [builtins.INT8, safeNumber],
+  [builtins.OID, Number],
+  [builtins.FLOAT4, Number],
+  [builtins.FLOAT8, Number],
+  [builtins.NUMERIC, safeNumber],
+  [builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
+  [builtins.BYTEA, (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex'))],
+]);
+
+const rowTypes: CustomTypesConfig = {
+  getTypeParser: (oid: number) => parsers.get(oid) ?? ((text: string) => text),
+};
+
+interface PoolOptions {
+  readonly url: string;
+  readonly schema: string;
+  readonly max: number;
+  readonly timeouts: ServerTimeouts;
+  readonly log: Log;
+}
+
+/** A few connections to one schema, opened when needed. Broken ones are replaced. */
 export class PostgresPool implements AsyncDisposable {
   readonly #pool: pg.Pool;
   readonly #leases = new Set<Lease>();
   readonly #idle = Promise.withResolvers<void>();
-  /** Leases, and those who wait for one. */
+  /** Leases, and calls that wait for one. */
   #taken = 0;
   #closed = false;
   #ended: Promise<void> | undefined;
 
-  constructor(options: { url: string; schema: string; max: number; log: Log }) {
+  constructor(options: PoolOptions) {
     this.#pool = new pg.Pool({
       connectionString: options.url,
       application_name: options.schema,
@@ -36,7 +86,9 @@ export class PostgresPool implements AsyncDisposable {
       keepAlive: true,
       types: rowTypes,
       onConnect: async (client) => {
-        await client.query(`SET search_path TO ${quoteName(options.schema)}`);
+        await client.query(
+          `SET search_path TO ${quoteName(options.schema)}; ${timeoutSettings('SET', options.timeouts)}`,
+        );
       },
     });
     this.#pool.on('error', (error) =>
@@ -47,22 +99,22 @@ export class PostgresPool implements AsyncDisposable {
   /** Runs `work` on a connection of its own. A lost connection throws {@link ConnectionLost}. */
   async use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const lease = await this.lease();
-    let value: T;
     try {
-      value = await work(lease.client);
+      const value = await work(lease.client);
+      lease.release();
+      return value;
     } catch (error) {
-      throw lease.release(error);
+      lease.release(error);
+      throw lease.explain(error);
     }
-    lease.release();
-    return value;
   }
 
-  /** A connection to hold longer than one function; whoever takes it must release it. */
+  /** A connection to hold longer than one function. The caller must release it. */
   async lease(): Promise<Lease> {
     if (this.#closed) throw new Error('the database is closed');
     this.#taken++;
     try {
-      const lease = new PoolLease(await this.#connect(), () => this.#giveBack(lease));
+      const lease = new Lease(await this.#connect(), () => this.#giveBack(lease));
       this.#leases.add(lease);
       return lease;
     } catch (error) {
@@ -71,13 +123,13 @@ export class PostgresPool implements AsyncDisposable {
     }
   }
 
-  /** Breaks off whatever is under way. */
+  /** Ends the connections in use and whatever runs on them. */
   interrupt(): void {
     this.#closed = true;
     for (const lease of this.#leases) lease.release(undefined, true);
   }
 
-  /** Takes no more, and resolves when what was begun is done. */
+  /** Takes no more work, and resolves when what was begun is done. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     if (this.#taken === 0) this.#idle.resolve();
@@ -100,10 +152,11 @@ export class PostgresPool implements AsyncDisposable {
   }
 }
 
-class PoolLease implements Lease {
+/** A connection taken from the pool, until it is released. */
+export class Lease {
   readonly client: pg.PoolClient;
   readonly #onRelease: () => void;
-  #lost: Error | undefined;
+  #lost = false;
   #released = false;
 
   constructor(client: pg.PoolClient, onRelease: () => void) {
@@ -112,22 +165,40 @@ class PoolLease implements Lease {
     client.on('error', this.#onError);
   }
 
-  release(error?: unknown, discard = false): unknown {
-    if (!this.#released) {
-      this.#released = true;
-      this.client.release(discard || this.#lost !== undefined || mustReconnect(error));
-      if (!discard) this.client.off('error', this.#onError);
-      this.#onRelease();
-    }
-    return this.#lost === undefined || error instanceof pg.DatabaseError ? error : new ConnectionLost(error);
+  /** The error itself, or {@link ConnectionLost} where it came of a lost connection. */
+  explain(error: unknown): unknown {
+    return this.#lost && !(error instanceof pg.DatabaseError) ? new ConnectionLost(error) : error;
   }
 
-  readonly #onError = (error: Error): void => {
-    this.#lost = error;
+  /** Gives the connection back, with the error that ended its use, if any. With `discard` nobody gets it again. */
+  release(error?: unknown, discard = false): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.client.release(discard || this.#lost || mustReconnect(error));
+    if (!discard) this.client.off('error', this.#onError);
+    this.#onRelease();
+  }
+
+  readonly #onError = (): void => {
+    this.#lost = true;
   };
+}
+
+/** The statements that set the timeouts, for the connection (`SET`) or for a transaction (`SET LOCAL`). */
+export function timeoutSettings(set: 'SET' | 'SET LOCAL', timeouts: ServerTimeouts): string {
+  return `${set} statement_timeout = ${timeouts.statementMs}; ${set} lock_timeout = ${timeouts.lockMs};
+    ${set} idle_in_transaction_session_timeout = ${timeouts.idleInTransactionMs}`;
 }
 
 /** An SQL identifier, quoted. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+function safeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) && !text.includes('.')) {
+    throw new RangeError(`${text} is too large for a number: keep integers within 2^53`);
+  }
+  return number;
 }

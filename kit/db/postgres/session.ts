@@ -20,7 +20,7 @@ export function postgresTransaction<DB>(
   });
 }
 
-/** Runs `work` between BEGIN and COMMIT, or ROLLBACK where it throws; `onCommit` learns how long the commit took. */
+/** Runs `work` between BEGIN and COMMIT, or rolls back if it throws. `onCommit` gets the duration of the commit. */
 export async function inTransaction<T>(
   client: ClientBase,
   begin: string,
@@ -47,8 +47,8 @@ export async function runQuery(client: ClientBase, query: Query): Promise<Outcom
   return { rows, changes: query.writes ? (rowCount ?? 0) : 0 };
 }
 
-/** One statement after another, also where the work starts several at once. */
-class ClientRunner implements Runner {
+/** Runs one statement after another, even if the work starts several at once. */
+export class ClientRunner implements Runner {
   readonly #client: ClientBase;
   #last: Promise<unknown> = Promise.resolve();
 

@@ -2,23 +2,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { StreamOptions } from '../database.ts';
 import type { Query, Row } from '../session.ts';
+import { type ConstraintColumns, fromPostgresError } from './errors.ts';
 import type { Lease, PostgresPool } from './pool.ts';
 import { runQuery } from './session.ts';
 
 const cancelEveryMs = 100;
 
-interface Pools {
+interface StreamParts {
+  /** Cancels what computes in the other. */
   readonly pool: PostgresPool;
-  readonly longPool: PostgresPool;
+  readonly streamPool: PostgresPool;
+  readonly columns: ConstraintColumns;
 }
 
 /** The rows of a read in batches through a cursor, in one snapshot; the next batch is fetched while one is consumed. */
-export async function* streamRows(pools: Pools, query: Query, options: StreamOptions): AsyncGenerator<Row[]> {
-  const { batchRows, signal } = options;
-  const lease = await leaseUnlessAborted(pools.longPool, signal);
+export async function* streamRows(
+  { pool, streamPool, columns }: StreamParts,
+  query: Query,
+  { batchRows, signal }: StreamOptions,
+): AsyncGenerator<Row[]> {
+  const lease = await leaseUnlessAborted(streamPool, signal);
   const { client } = lease;
   const ended = new AbortController();
-  const cancel = (): void => void cancelUntil(ended.signal, pools.pool, client);
+  const cancel = (): void => void cancelUntil(ended.signal, pool, client);
   signal?.addEventListener('abort', cancel, { once: true });
   let failure: unknown;
   let ahead: Promise<Row[]> | undefined;
@@ -40,7 +46,7 @@ export async function* streamRows(pools: Pools, query: Query, options: StreamOpt
     }
   } catch (error) {
     failure = error;
-    throw signal?.aborted ? signal.reason : error;
+    throw signal?.aborted ? signal.reason : fromPostgresError(lease.explain(error), columns);
   } finally {
     await ahead?.catch(() => {});
     signal?.removeEventListener('abort', cancel);
@@ -70,7 +76,7 @@ async function leaseUnlessAborted(pool: PostgresPool, signal: AbortSignal | unde
 
 function fetchRows(client: PoolClient, batchRows: number): Promise<Row[]> {
   const rows = client.query<Row>(`FETCH ${batchRows} FROM rows`).then((result) => result.rows);
-  // It may fail while the consumer still has the batch before it; whoever awaits it learns of it.
+  // It may fail while the consumer still has the batch before it. The next await sees the error.
   rows.catch(() => {});
   return rows;
 }

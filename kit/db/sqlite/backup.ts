@@ -2,24 +2,24 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { backup } from 'node:sqlite';
 import { notABackup, notEmpty } from '../errors.ts';
-import { type Applied, type Migration, pendingMigrations } from '../migrations.ts';
+import { type AppliedMigration, checkHistory, historyTables, type SqlMigration } from '../migrations.ts';
 import { SqliteConnection } from './connection.ts';
 import { createFile } from './file.ts';
-import { appliedMigrations } from './migrate.ts';
 
-/** Every page in one step, and so from one snapshot; it runs on a thread of its own. */
+/** Every page in one step, and so from one snapshot. SQLite copies on a thread of its own. */
 const allPages = { rate: 2 ** 31 - 1 };
 
 /**
- * Copies a database to a new file of mode 0600 while others read and write it. The file appears under its name when it
- * is whole and on disk. The connection must have no other use meanwhile.
+ * Copies the database in `source` to a new file of mode 0600 while others read and write it. The file appears under its name when
+ * it is whole and on disk.
  */
-export async function backupFile(source: SqliteConnection, file: string): Promise<void> {
+export async function backupFile(source: string, file: string): Promise<void> {
+  using connection = new SqliteConnection(source, { readOnly: true });
   const partial = `${file}.partial`;
   await rm(partial, { force: true });
   closeSync(openSync(partial, 'wx', 0o600));
   try {
-    await backup(source.database, partial, allPages);
+    await backup(connection.database, partial, allPages);
     leaveWal(partial);
     await syncToDisk(partial);
     await rename(partial, file);
@@ -36,11 +36,11 @@ export async function backupFile(source: SqliteConnection, file: string): Promis
 export async function restoreFile(options: {
   file: string;
   target: string;
-  migrations: readonly Migration[];
+  migrations: readonly SqlMigration[];
   overwrite: boolean;
 }): Promise<void> {
   using source = openBackup(options.file);
-  pendingMigrations(options.migrations, readApplied(source, options.file));
+  checkHistory(options.migrations, readHistory(source, options.file));
   if (!options.overwrite && existsSync(options.target) && hasRows(options.target))
     throw notEmpty(options.target);
   createFile(options.target);
@@ -66,11 +66,12 @@ function openBackup(file: string): SqliteConnection {
   }
 }
 
-function readApplied(source: SqliteConnection, file: string): Applied[] {
+function readHistory(source: SqliteConnection, file: string): AppliedMigration[] {
   try {
     const [check] = source.execute({ sql: 'PRAGMA quick_check(1)', parameters: [], writes: false }).rows;
     if (check?.quick_check !== 'ok') throw new Error(String(check?.quick_check));
-    return appliedMigrations(source);
+    const sql = 'SELECT version, name, checksum FROM schema_migration ORDER BY version';
+    return source.execute({ sql, parameters: [], writes: false }).rows as unknown as AppliedMigration[];
   } catch (error) {
     throw notABackup(file, error);
   }
@@ -80,8 +81,10 @@ function readApplied(source: SqliteConnection, file: string): Applied[] {
 function hasRows(file: string): boolean {
   using target = new SqliteConnection(file, { readOnly: true });
   const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
-    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> 'schema_migration'`;
-  const tables = target.execute({ sql, parameters: [], writes: false }).rows;
+    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
+  const tables = target
+    .execute({ sql, parameters: [], writes: false })
+    .rows.filter(({ name }) => !historyTables.includes(String(name)));
   return tables.some(({ name }) => {
     const quoted = String(name).replaceAll('"', '""');
     return (

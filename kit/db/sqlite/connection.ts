@@ -1,13 +1,20 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Outcome, Query, Row } from '../session.ts';
+import type { Outcome, Query, Row, Runner } from '../session.ts';
 
-/** How long SQLite itself waits for a lock of another process where that is rare and short. */
+/** How long SQLite itself waits for a lock of another process. The writer does not use it: it tries again without blocking. */
 const busyTimeoutMs = 5_000;
 const adHocStatementsMax = 200;
+/** How much of the write-ahead log's file is left in place when the log starts over. */
+export const walBytesMax = 64 * 1024 * 1024;
 
 /** One connection with its prepared statements. Everything here is synchronous. */
 export class SqliteConnection implements Disposable {
   readonly database: DatabaseSync;
+  /** The connection as a session needs it. */
+  readonly runner: Runner = {
+    first: async (query) => this.first(query),
+    execute: async (query) => this.execute(query),
+  };
   readonly #named = new Map<string, Prepared>();
   readonly #adHoc = new Map<string, Prepared>();
 
@@ -20,7 +27,7 @@ export class SqliteConnection implements Disposable {
     try {
       this.database.exec(`PRAGMA cache_size = -${options.cacheKiB ?? 16_384}; PRAGMA temp_store = MEMORY`);
       if (!options.readOnly)
-        this.database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864');
+        this.database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${walBytesMax}`);
     } catch (error) {
       this.database.close();
       throw error;
@@ -38,7 +45,7 @@ export class SqliteConnection implements Disposable {
     return values === undefined ? undefined : prepared.toRow(values);
   }
 
-  /** All rows of a statement that returns rows; else what it changed. */
+  /** All rows of a statement that returns rows, otherwise how many it changed. */
   execute(query: Query): Outcome {
     const prepared = this.#prepare(query);
     const parameters = bindable(query.parameters);
@@ -51,9 +58,9 @@ export class SqliteConnection implements Disposable {
   }
 
   /** The rows one by one as arrays, read as they are asked for. The connection is busy until the iteration ends. */
-  iterate(query: Query): { names: string[]; rows: Iterator<unknown[]> } {
+  iterate(query: Query): { names: string[]; rows: Iterable<unknown[]> } {
     const prepared = this.#prepare(query);
-    const rows = prepared.statement.iterate(...bindable(query.parameters)) as unknown as Iterator<unknown[]>;
+    const rows = prepared.statement.iterate(...bindable(query.parameters)) as unknown as Iterable<unknown[]>;
     return { names: prepared.names, rows };
   }
 
@@ -88,7 +95,7 @@ export function toRow(names: readonly string[], values: readonly unknown[]): Row
   return row;
 }
 
-/** A prepared statement that gives rows as arrays: made into plain objects that is no slower than node's own, which have no prototype. */
+/** A prepared statement that gives rows as arrays. Plain objects made of them are as fast as node's own, which have no prototype. */
 class Prepared {
   readonly statement: StatementSync;
   readonly returnsRows: boolean;

@@ -1,41 +1,50 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { availableParallelism } from 'node:os';
 import type { Kysely } from 'kysely';
+import { AppError } from '../../errors.ts';
+import { WorkerPool } from '../../worker.ts';
 import type { Database, StreamOptions, WriteOptions } from '../database.ts';
-import { outerHandleError, translatingErrors } from '../errors.ts';
+import { outerHandleError } from '../errors.ts';
 import { kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
 import type { Statement } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
-import { backupFile } from './backup.ts';
-import { SqliteConnection } from './connection.ts';
+import { Transaction } from '../transaction.ts';
+import { SqliteConnection, toRow } from './connection.ts';
 import { fromSqliteError } from './errors.ts';
-import { Readers } from './readers.ts';
-import { sqliteTransaction } from './session.ts';
-import { Threads } from './threads.ts';
-import { TurnReader } from './turn-reader.ts';
+import { SnapshotPool } from './snapshots.ts';
+import type { StreamTasks } from './stream-thread.ts';
 import { WriteQueue } from './writer.ts';
+
+const streamThreadsMax = Math.max(2, Math.min(4, availableParallelism() - 1));
+const streamThreadIdleMs = 60_000;
+/** A snapshot that stays open keeps the write-ahead log from being reset. */
+const streamPauseMsMax = 120_000;
 
 /** A {@link Database} in one SQLite file, whose schema is in place. */
 export class SqliteDatabase<DB> implements Database<DB>, Runner {
   readonly dialect = 'sqlite';
   readonly runner: Runner = this;
   readonly kysely: Kysely<DB> = kyselyOver<DB>('sqlite', this);
-  readonly #file: string;
   readonly #writer: SqliteConnection;
   readonly #queue: WriteQueue;
-  readonly #reader: TurnReader;
-  readonly #readers: Readers;
-  readonly #threads: Threads;
+  /** For single statements, each of which sees what was committed before it. */
+  readonly #reader: SqliteConnection;
+  readonly #snapshots: SnapshotPool;
+  readonly #streamThreads: WorkerPool<StreamTasks>;
   readonly #inside = new AsyncLocalStorage<Transaction<DB>>();
 
   constructor(file: string, writer: SqliteConnection, metrics: WriteMetrics) {
-    this.#file = file;
     this.#writer = writer;
-    this.#reader = new TurnReader(new SqliteConnection(file, { readOnly: true }));
     this.#queue = new WriteQueue(writer, metrics);
-    this.#readers = new Readers(file);
-    this.#threads = new Threads(file);
+    this.#reader = new SqliteConnection(file, { readOnly: true });
+    this.#snapshots = new SnapshotPool(file);
+    this.#streamThreads = new WorkerPool<StreamTasks>(new URL('./stream-thread.ts', import.meta.url), {
+      name: 'sqlite-stream',
+      workerData: { file },
+      threadsMax: streamThreadsMax,
+      idleMs: streamThreadIdleMs,
+    });
   }
 
   async first(query: Query): Promise<Row | undefined> {
@@ -44,7 +53,7 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
     try {
       return this.#reader.first(query);
     } catch (error) {
-      throw fromSqliteError(error, this.#reader.connection);
+      throw fromSqliteError(error, this.#reader);
     }
   }
 
@@ -54,63 +63,71 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
     try {
       return this.#reader.execute(query);
     } catch (error) {
-      throw fromSqliteError(error, this.#reader.connection);
+      throw fromSqliteError(error, this.#reader);
     }
   }
 
   async read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T> {
     this.#refuseInside();
-    return this.#readers.snapshot((connection) => sqliteTransaction<DB>(connection).run(work));
+    return this.#snapshots.run((connection) => transactionOn<DB>(connection).run(work));
   }
 
   async write<T>(work: (session: WriteSession<DB>) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     this.#refuseInside();
     return this.#queue.submit(() => {
-      const session = sqliteTransaction<DB>(this.#writer);
+      const session = transactionOn<DB>(this.#writer);
       return this.#inside.run(session, () => session.run(work));
     }, options);
   }
 
   stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncGenerator<R[]> {
     this.#refuseInside();
-    const rows = this.#threads.stream(statement.bind('sqlite', params), options);
-    return translatingErrors(rows, (error) =>
-      fromSqliteError(error, this.#reader.connection),
-    ) as AsyncGenerator<R[]>;
-  }
-
-  async offload<P, R>(
-    statement: Statement<P, R>,
-    params: P,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<R[]> {
-    for await (const rows of this.stream(statement, params, {
-      batchRows: Number.POSITIVE_INFINITY,
-      ...options,
-    })) {
-      return rows;
-    }
-    return [];
+    return this.#streamRows(statement.bind('sqlite', params), options) as AsyncGenerator<R[]>;
   }
 
   async ping(): Promise<void> {
     await this.first({ sql: 'SELECT 1', parameters: [], writes: false, name: 'ping' });
   }
 
-  async backup(file: string): Promise<void> {
-    using source = new SqliteConnection(this.#file, { readOnly: true });
-    await backupFile(source, file);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#queue.close();
-    await this.#threads[Symbol.asyncDispose]();
-    this.#readers[Symbol.dispose]();
+    await this.#streamThreads[Symbol.asyncDispose]();
+    this.#snapshots[Symbol.dispose]();
     this.#reader[Symbol.dispose]();
     this.#writer[Symbol.dispose]();
+  }
+
+  async *#streamRows(query: Query, { batchRows, signal }: StreamOptions): AsyncGenerator<Row[]> {
+    const paused = new AbortController();
+    const signals = signal ? AbortSignal.any([signal, paused.signal]) : paused.signal;
+    for await (const { names, rows } of this.#streamThreads.stream(
+      'stream',
+      { query, batchRows },
+      { signal: signals },
+    )) {
+      const timer = setTimeout(() => paused.abort(pausedError()), streamPauseMsMax).unref();
+      try {
+        yield rows.map((values) => toRow(names, values));
+      } finally {
+        clearTimeout(timer);
+      }
+    }
   }
 
   #refuseInside(): void {
     if (this.#inside.getStore()?.isOpen) throw outerHandleError();
   }
+}
+
+/** A session on a connection that is in a transaction, or about to be. */
+function transactionOn<DB>(connection: SqliteConnection): Transaction<DB> {
+  return new Transaction<DB>({
+    dialect: 'sqlite',
+    runner: connection.runner,
+    translate: (error) => fromSqliteError(error, connection),
+  });
+}
+
+function pausedError(): AppError {
+  return new AppError('unavailable', `the rows were not read for ${streamPauseMsMax / 1_000} seconds`);
 }

@@ -1,24 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseOptions } from '../database.ts';
+import { kyselyOver } from '../kysely.ts';
 import { writeMetrics } from '../metrics.ts';
-import { readMigrations } from '../migrations.ts';
+import { type HistoryTables, migrate, readMigrations } from '../migrations.ts';
 import { SqliteConnection } from './connection.ts';
 import { SqliteDatabase } from './database.ts';
 import { fromSqliteError, isBusy } from './errors.ts';
 import { createFile, sqliteFile } from './file.ts';
-import { migrate } from './migrate.ts';
+import { begin } from './writer.ts';
 
 const startAttempts = 200;
+/** A long migration of another process may hold the lock. */
+const migrationLockWaitMs = 120_000;
 
 /** Opens `<folder>/<name>.sqlite`, readable by its owner only, in WAL mode, migrated. */
 export async function openSqlite<DB>(options: DatabaseOptions): Promise<SqliteDatabase<DB>> {
-  const migrations = readMigrations(options.migrations, 'sqlite');
   const file = sqliteFile(options);
   createFile(file);
   const writer = await whenFree(() => new SqliteConnection(file, { readOnly: false, busyTimeoutMs: 0 }));
   try {
     await whenFree(() => writer.exec('PRAGMA journal_mode = WAL'));
-    await migrate(writer, migrations, options.log);
+    await migrateFile(writer, options);
     return new SqliteDatabase<DB>(file, writer, writeMetrics(options.metrics, options.name));
   } catch (error) {
     const translated = fromSqliteError(error, writer);
@@ -27,7 +29,7 @@ export async function openSqlite<DB>(options: DatabaseOptions): Promise<SqliteDa
   }
 }
 
-/** Even a PRAGMA that only reads the schema meets the lock of another process that is changing the journal's mode. */
+/** Even a PRAGMA that only reads the schema meets the lock of another process that is changing the journal mode. */
 async function whenFree<T>(work: () => T): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -37,4 +39,34 @@ async function whenFree<T>(work: () => T): Promise<T> {
     }
     await delay(5 + Math.random() * 20);
   }
+}
+
+/**
+ * Runs the missing migrations, all in one transaction. Kysely takes no lock on SQLite, so BEGIN IMMEDIATE is the lock: other
+ * processes that start at the same time wait for it.
+ */
+async function migrateFile(connection: SqliteConnection, options: DatabaseOptions): Promise<void> {
+  const migrations = readMigrations(options.migrations, 'sqlite');
+  const runScript = (sql: string): void => {
+    connection.exec(sql);
+    if (!connection.isTransaction) throw new Error('a migration must not end the transaction');
+  };
+  // A migration may rebuild a table; dropping the old one would delete what refers to it (sqlite.org/lang_altertable.html).
+  connection.exec('PRAGMA foreign_keys = OFF');
+  await begin(connection, migrationLockWaitMs);
+  try {
+    const kysely = kyselyOver<HistoryTables>('sqlite', connection.runner);
+    const count = await migrate({ kysely, runScript, migrations, log: options.log });
+    if (count > 0) checkForeignKeys(connection);
+    connection.exec('COMMIT');
+  } catch (error) {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+    throw error;
+  }
+  connection.exec('PRAGMA foreign_keys = ON');
+}
+
+function checkForeignKeys(connection: SqliteConnection): void {
+  const broken = connection.first({ sql: 'PRAGMA foreign_key_check', parameters: [], writes: false });
+  if (broken) throw new Error(`the migrations leave rows of ${broken.table} that refer to nothing`);
 }

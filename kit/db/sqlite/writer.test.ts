@@ -6,10 +6,19 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AppError } from '../../errors.ts';
-import { idsOf, insertNote, note, noteById, Place, type Tables } from '../contract/fixture.ts';
+import {
+  allNotes,
+  idsOf,
+  insertNote,
+  note,
+  noteById,
+  openWithNotes,
+  Place,
+  type Tables,
+} from '../contract/fixture.ts';
 import type { Database } from '../index.ts';
 
-test('a trigger that rolls back the whole transaction fails one write, and its neighbours are kept', async () => {
+test('a trigger that rolls back the whole transaction fails one write, and its neighbors are kept', async () => {
   await using place = new Place(undefined);
   const database = await place.open();
   const trigger = sql`create trigger note_refuse before insert on note when new.slug = 'note-3'
@@ -40,7 +49,7 @@ test('work that goes on after the transaction was rolled back under it commits n
   assert.deepEqual(await idsOf(database), []);
 });
 
-test('work that ends its transaction itself fails, and its neighbours are kept', async () => {
+test('work that ends its transaction itself fails, and its neighbors are kept', async () => {
   await using place = new Place(undefined);
   const database = await place.open();
   const results = await Promise.allSettled([
@@ -143,7 +152,42 @@ test('a write that may be lost does not wait for the disk, unless it shares its 
   ]);
 });
 
-test('the file is its owner’s alone, in WAL mode, synchronised with every commit', async () => {
+test('the write-ahead log starts over under sustained load, though there is always a reader', async () => {
+  await using place = new Place(undefined);
+  const database = await place.open();
+  const body = 'x'.repeat(1_000_000);
+  let done = false;
+  const readers = [0, 10].map(async (offsetMs) => {
+    await delay(offsetMs);
+    while (!done) {
+      await database.read(async (session) => {
+        await noteById.first(session, { id: 1 });
+        await delay(20);
+      });
+    }
+  });
+  let largest = 0;
+  for (let id = 1; id <= 250; id++) {
+    await insertNote.run(database, note(id, { body }));
+    largest = Math.max(largest, statSync(`${fileOf(place)}-wal`).size);
+  }
+  done = true;
+  await Promise.all(readers);
+  assert.ok(largest < 130_000_000, `the log grew to ${largest} bytes`);
+});
+
+test('a stream that nobody reads gives its snapshot back', async (context) => {
+  await using place = new Place(undefined);
+  const database = await openWithNotes(place, 25);
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+  await stream.next();
+  await stream.next();
+  context.mock.timers.tick(120_000);
+  await assert.rejects(stream.next(), { code: 'unavailable' });
+});
+
+test('the file is its owner’s alone, in WAL mode, synced with every commit', async () => {
   await using place = new Place(undefined);
   const database = await place.open();
   await insertNote.run(database, note(1));

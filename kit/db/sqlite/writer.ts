@@ -3,16 +3,16 @@ import type { WriteOptions } from '../database.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import { control, type SqliteConnection } from './connection.ts';
 import { fromSqliteError, isBusy } from './errors.ts';
-import { noteCommit } from './turn-reader.ts';
+import { WalLimit } from './wal-limit.ts';
 
 /** A group commits when it has this many writes, or has been open this long. */
 const groupWritesMax = 256;
 const groupOpenMs = 20;
-/** How long to wait for another process to let go of the file. */
+/** How long to wait for the lock of another process. */
 const lockWaitMs = 15_000;
 /**
- * A process that never rests would keep others out, for SQLite has no queue between processes: so it leaves a gap this
- * long, this often, and more often while others write too.
+ * SQLite has no queue between processes, so a process that writes all the time would keep others out. It pauses this long, this
+ * often, and more often while others write too.
  */
 const gapMs = 5;
 const gapEveryMs = 250;
@@ -36,12 +36,13 @@ interface Write extends WriteOptions {
 
 /**
  * Queues the writes of one process for the one writer connection. Writes that wait at the same moment share one
- * transaction, a savepoint each, and so one sync of the disk. None is acknowledged before its COMMIT. Where all may be lost there is no
- * sync: the write-ahead log keeps their order, so that whatever is on disk is whole.
+ * transaction, with a savepoint each, and so one sync of the disk. None is acknowledged before its COMMIT. A group of writes that may all
+ * be lost is not synced; the write-ahead log keeps the order, so what is on disk is always consistent.
  */
 export class WriteQueue {
   readonly #connection: SqliteConnection;
   readonly #metrics: WriteMetrics;
+  readonly #walLimit: WalLimit;
   #waiting: Write[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
@@ -53,9 +54,10 @@ export class WriteQueue {
   constructor(connection: SqliteConnection, metrics: WriteMetrics) {
     this.#connection = connection;
     this.#metrics = metrics;
+    this.#walLimit = new WalLimit(connection);
   }
 
-  /** Runs `run` in a transaction; it may run again where a neighbour ended the transaction of both. */
+  /** Runs `run` in a transaction. It runs again if a neighbor ended the transaction of both. */
   submit<T>(run: () => Promise<T>, options?: WriteOptions): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the database is closed'));
     return new Promise<T>((resolve, reject) => {
@@ -65,7 +67,7 @@ export class WriteQueue {
     });
   }
 
-  /** Takes no more, and resolves when what it has taken is done. */
+  /** Takes no more writes, and resolves when those it has taken are done. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#draining;
@@ -76,6 +78,7 @@ export class WriteQueue {
     this.#busySinceMs = performance.now();
     while (this.#waiting.length > 0) {
       await this.#runGroup();
+      await this.#walLimit.enforce();
       await this.#leaveGap();
     }
     this.#draining = undefined;
@@ -118,7 +121,7 @@ export class WriteQueue {
     }
   }
 
-  /** Runs writes of the queue in the open transaction; those which succeeded so far come back. */
+  /** Runs writes of the queue in the open transaction, and gives those that succeeded so far. */
   async #runWrites(mayBeLost: boolean): Promise<Done[]> {
     const openedMs = performance.now();
     const group: Done[] = [];
@@ -147,7 +150,7 @@ export class WriteQueue {
     }
   }
 
-  /** For a write whose group was lost through no fault of its own, or that cannot be told from the one at fault. */
+  /** Runs a write again by itself, after its group was lost: only so the write at fault can be told from the others. */
   async #runAlone(write: Write): Promise<void> {
     try {
       await this.#begin(write.mayBeLost === true);
@@ -161,7 +164,7 @@ export class WriteQueue {
     }
   }
 
-  /** It is set outside a transaction. */
+  /** `synchronous` can only be changed outside a transaction. */
   async #begin(mayBeLost: boolean): Promise<void> {
     if (this.#waitsForDisk === mayBeLost) {
       this.#connection.execute(mayBeLost ? leaveToSystem : waitForDisk);
@@ -170,12 +173,11 @@ export class WriteQueue {
     await begin(this.#connection);
   }
 
-  /** The error that kept the transaction from being committed, if any; it is rolled back then. */
+  /** Commits, or rolls back and gives the error. */
   #commit(writes: number): unknown {
     const startedMs = performance.now();
     try {
       this.#connection.execute(commit);
-      noteCommit();
     } catch (error) {
       rollback(this.#connection);
       return fromSqliteError(error, this.#connection);
@@ -190,7 +192,7 @@ interface Done {
   readonly value: unknown;
 }
 
-/** BEGIN IMMEDIATE, tried again for as long as another process holds the lock; the event loop goes on meanwhile. */
+/** BEGIN IMMEDIATE, tried again while another process holds the lock. The event loop stays free. */
 export async function begin(connection: SqliteConnection, waitMs: number = lockWaitMs): Promise<void> {
   const giveUpMs = performance.now() + waitMs;
   for (;;) {
@@ -204,7 +206,7 @@ export async function begin(connection: SqliteConnection, waitMs: number = lockW
   }
 }
 
-/** Undoes one write of the group, or all where even that fails. */
+/** Rolls back one write of the group, or the whole group if that fails. */
 function rollbackOne(connection: SqliteConnection): void {
   if (!connection.isTransaction) return;
   try {

@@ -1,4 +1,4 @@
-// Counts down how long the access token holds. The server says how much is left, so that the reader's clock may be wrong.
+// Counts down to the expiry of the access token. The server says how much time is left, so the clock of the browser does not matter.
 for (const element of document.querySelectorAll('[data-countdown]')) {
   if (element instanceof HTMLElement) countDown(element);
 }
@@ -14,14 +14,14 @@ function countDown(element) {
   function show() {
     const left = Math.max(0, Math.round((endMs - performance.now()) / 1000));
     if (output)
-      output.textContent = left > 0 ? `${inWords(left)} left` : 'expired, renewed at the next request';
+      output.textContent = left > 0 ? `${format(left)} left` : 'expired; renewed at the next request';
     if (bar) bar.value = left;
     if (left === 0) clearInterval(timer);
   }
 }
 
 /** @param {number} seconds */
-function inWords(seconds) {
+function format(seconds) {
   const minutes = Math.floor(seconds / 60);
   const rest = `${String(seconds % 60).padStart(minutes > 0 ? 2 : 1, '0')} s`;
   return minutes > 0 ? `${minutes} min ${rest}` : rest;

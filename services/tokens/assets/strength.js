@@ -1,4 +1,4 @@
-// Says while a new password is typed whether it will be taken and how strong it is. The rules are the server's.
+// Shows while a new password is typed whether it is accepted and how strong it is. The server decides.
 const pauseMs = 250;
 
 for (const input of document.querySelectorAll('input[data-strength]')) {

@@ -18,6 +18,13 @@ export interface Account {
   role: string;
   disabled: boolean;
   createdAtMs: number;
+  /** Whether TOTP is enabled; false while it is pending. */
+  totpEnabled: boolean;
+  /**
+   * When the password was last changed; different after each change. A token carries the one that Login or
+   * ChangePassword returned, see Subject.
+   */
+  passwordChangedAtMs: number;
 }
 
 export interface LoginRequest {
@@ -37,6 +44,15 @@ export interface Subject {
   /** The role the token claims; the decision goes by the account's. */
   role: string;
   mfaVerified: boolean;
+  /**
+   * When the token was issued, in seconds since 1970 (iat). If password_changed_at_ms is absent, a token is stale if it
+   * was issued more than 5 seconds before the password was changed.
+   */
+  issuedAt?:
+    | number
+    | undefined;
+  /** Account.password_changed_at_ms when the token was issued. The token is stale if the account has another one now. */
+  passwordChangedAtMs?: number | undefined;
 }
 
 export interface DecideRequest {
@@ -51,7 +67,7 @@ export interface DecideRequest {
 
 export interface DecideResponse {
   allowed: boolean;
-  /** MFA_REQUIRED or ROLE on a denial, else empty. */
+  /** MFA_REQUIRED, ROLE or TOKEN_STALE (the password was changed since; sign in again) on a denial, else empty. */
   reason: string;
   /**
    * The id of the policy that decided; for MFA_REQUIRED the one that a second factor would satisfy (editor-delete-mfa);
@@ -62,10 +78,44 @@ export interface DecideResponse {
 }
 
 export interface ListAccountsRequest {
+  /** From 1 on; 1 if absent. Beyond the last page there are no accounts. */
+  page?:
+    | number
+    | undefined;
+  /** 1 to 200; 100 if absent. */
+  pageSize?:
+    | number
+    | undefined;
+  /** Only accounts whose name contains this text, in any case. */
+  search?: string | undefined;
 }
 
 export interface ListAccountsResponse {
   accounts: Account[];
+  /** The number of accounts on all pages. */
+  total: number;
+}
+
+export interface GetAccountRequest {
+  uid: number;
+}
+
+export interface GetAccountResponse {
+  account: Account | undefined;
+}
+
+export interface GetUsernamesRequest {
+  uids: number[];
+}
+
+export interface GetUsernamesResponse {
+  /** By uid. Those that no account has are absent. */
+  usernames: Map<number, string>;
+}
+
+export interface GetUsernamesResponse_UsernamesEntry {
+  key: number;
+  value: string;
 }
 
 export interface CreateAccountRequest {
@@ -89,8 +139,93 @@ export interface UpdateAccountResponse {
   account: Account | undefined;
 }
 
+export interface ChangePasswordRequest {
+  uid: number;
+  currentPassword: string;
+  newPassword: string;
+  /** The client's network address, for the limit on failures. */
+  remoteAddress: string;
+}
+
+export interface ChangePasswordResponse {
+  /** Its password_changed_at_ms is for a new token: the older ones are stale. */
+  account: Account | undefined;
+}
+
+export interface EnrollTotpRequest {
+  uid: number;
+  /** The account's password, so that a stolen token is not enough. */
+  password: string;
+  /** The client's network address, for the limit on failures. */
+  remoteAddress: string;
+}
+
+export interface EnrollTotpResponse {
+  /** In base 32, without padding. It is never shown again. */
+  secret: string;
+  /** For the QR code. */
+  otpauthUrl: string;
+}
+
+export interface ConfirmTotpRequest {
+  uid: number;
+  /** Six digits; white space does not matter. */
+  code: string;
+  /** The client's network address, for the limit on failures. */
+  remoteAddress: string;
+}
+
+export interface ConfirmTotpResponse {
+  account: Account | undefined;
+}
+
+export interface VerifyTotpRequest {
+  uid: number;
+  /** Six digits; white space does not matter. */
+  code: string;
+  /** The client's network address, for the limit on failures. */
+  remoteAddress: string;
+}
+
+export interface VerifyTotpResponse {
+}
+
+export interface DisableTotpRequest {
+  uid: number;
+  /** Six digits; white space does not matter. */
+  code: string;
+  /** The client's network address, for the limit on failures. */
+  remoteAddress: string;
+}
+
+export interface DisableTotpResponse {
+  account: Account | undefined;
+}
+
+export interface ResetTotpRequest {
+  username: string;
+}
+
+export interface ResetTotpResponse {
+  account: Account | undefined;
+}
+
+export interface PingRequest {
+}
+
+export interface PingResponse {
+}
+
 function createBaseAccount(): Account {
-  return { uid: 0, username: "", role: "", disabled: false, createdAtMs: 0 };
+  return {
+    uid: 0,
+    username: "",
+    role: "",
+    disabled: false,
+    createdAtMs: 0,
+    totpEnabled: false,
+    passwordChangedAtMs: 0,
+  };
 }
 
 export const Account: MessageFns<Account> = {
@@ -109,6 +244,12 @@ export const Account: MessageFns<Account> = {
     }
     if (message.createdAtMs !== 0) {
       writer.uint32(40).int64(message.createdAtMs);
+    }
+    if (message.totpEnabled !== false) {
+      writer.uint32(48).bool(message.totpEnabled);
+    }
+    if (message.passwordChangedAtMs !== 0) {
+      writer.uint32(56).int64(message.passwordChangedAtMs);
     }
     return writer;
   },
@@ -166,6 +307,22 @@ export const Account: MessageFns<Account> = {
             message.createdAtMs = longToNumber(reader.int64());
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.totpEnabled = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.passwordChangedAtMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -189,6 +346,16 @@ export const Account: MessageFns<Account> = {
         : isSet(object.created_at_ms)
         ? globalThis.Number(object.created_at_ms)
         : 0,
+      totpEnabled: isSet(object.totpEnabled)
+        ? globalThis.Boolean(object.totpEnabled)
+        : isSet(object.totp_enabled)
+        ? globalThis.Boolean(object.totp_enabled)
+        : false,
+      passwordChangedAtMs: isSet(object.passwordChangedAtMs)
+        ? globalThis.Number(object.passwordChangedAtMs)
+        : isSet(object.password_changed_at_ms)
+        ? globalThis.Number(object.password_changed_at_ms)
+        : 0,
     };
   },
 
@@ -209,6 +376,12 @@ export const Account: MessageFns<Account> = {
     if (message.createdAtMs !== 0) {
       obj.createdAtMs = Math.round(message.createdAtMs);
     }
+    if (message.totpEnabled !== false) {
+      obj.totpEnabled = message.totpEnabled;
+    }
+    if (message.passwordChangedAtMs !== 0) {
+      obj.passwordChangedAtMs = Math.round(message.passwordChangedAtMs);
+    }
     return obj;
   },
 
@@ -222,6 +395,8 @@ export const Account: MessageFns<Account> = {
     message.role = object.role ?? "";
     message.disabled = object.disabled ?? false;
     message.createdAtMs = object.createdAtMs ?? 0;
+    message.totpEnabled = object.totpEnabled ?? false;
+    message.passwordChangedAtMs = object.passwordChangedAtMs ?? 0;
     return message;
   },
 };
@@ -401,7 +576,7 @@ export const LoginResponse: MessageFns<LoginResponse> = {
 };
 
 function createBaseSubject(): Subject {
-  return { uid: 0, username: "", role: "", mfaVerified: false };
+  return { uid: 0, username: "", role: "", mfaVerified: false, issuedAt: undefined, passwordChangedAtMs: undefined };
 }
 
 export const Subject: MessageFns<Subject> = {
@@ -417,6 +592,12 @@ export const Subject: MessageFns<Subject> = {
     }
     if (message.mfaVerified !== false) {
       writer.uint32(32).bool(message.mfaVerified);
+    }
+    if (message.issuedAt !== undefined) {
+      writer.uint32(40).int64(message.issuedAt);
+    }
+    if (message.passwordChangedAtMs !== undefined) {
+      writer.uint32(48).int64(message.passwordChangedAtMs);
     }
     return writer;
   },
@@ -466,6 +647,22 @@ export const Subject: MessageFns<Subject> = {
             message.mfaVerified = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.issuedAt = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.passwordChangedAtMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -488,6 +685,16 @@ export const Subject: MessageFns<Subject> = {
         : isSet(object.mfa_verified)
         ? globalThis.Boolean(object.mfa_verified)
         : false,
+      issuedAt: isSet(object.issuedAt)
+        ? globalThis.Number(object.issuedAt)
+        : isSet(object.issued_at)
+        ? globalThis.Number(object.issued_at)
+        : undefined,
+      passwordChangedAtMs: isSet(object.passwordChangedAtMs)
+        ? globalThis.Number(object.passwordChangedAtMs)
+        : isSet(object.password_changed_at_ms)
+        ? globalThis.Number(object.password_changed_at_ms)
+        : undefined,
     };
   },
 
@@ -505,6 +712,12 @@ export const Subject: MessageFns<Subject> = {
     if (message.mfaVerified !== false) {
       obj.mfaVerified = message.mfaVerified;
     }
+    if (message.issuedAt !== undefined) {
+      obj.issuedAt = Math.round(message.issuedAt);
+    }
+    if (message.passwordChangedAtMs !== undefined) {
+      obj.passwordChangedAtMs = Math.round(message.passwordChangedAtMs);
+    }
     return obj;
   },
 
@@ -517,6 +730,8 @@ export const Subject: MessageFns<Subject> = {
     message.username = object.username ?? "";
     message.role = object.role ?? "";
     message.mfaVerified = object.mfaVerified ?? false;
+    message.issuedAt = object.issuedAt ?? undefined;
+    message.passwordChangedAtMs = object.passwordChangedAtMs ?? undefined;
     return message;
   },
 };
@@ -750,11 +965,20 @@ export const DecideResponse: MessageFns<DecideResponse> = {
 };
 
 function createBaseListAccountsRequest(): ListAccountsRequest {
-  return {};
+  return { page: undefined, pageSize: undefined, search: undefined };
 }
 
 export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
-  encode(_: ListAccountsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: ListAccountsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      writer.uint32(8).int32(message.page);
+    }
+    if (message.pageSize !== undefined) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.search !== undefined) {
+      writer.uint32(26).string(message.search);
+    }
     return writer;
   },
 
@@ -771,6 +995,30 @@ export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.page = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.search = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -783,32 +1031,55 @@ export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
     }
   },
 
-  fromJSON(_: any): ListAccountsRequest {
-    return {};
+  fromJSON(object: any): ListAccountsRequest {
+    return {
+      page: isSet(object.page) ? globalThis.Number(object.page) : undefined,
+      pageSize: isSet(object.pageSize)
+        ? globalThis.Number(object.pageSize)
+        : isSet(object.page_size)
+        ? globalThis.Number(object.page_size)
+        : undefined,
+      search: isSet(object.search) ? globalThis.String(object.search) : undefined,
+    };
   },
 
-  toJSON(_: ListAccountsRequest): unknown {
+  toJSON(message: ListAccountsRequest): unknown {
     const obj: any = {};
+    if (message.page !== undefined) {
+      obj.page = Math.round(message.page);
+    }
+    if (message.pageSize !== undefined) {
+      obj.pageSize = Math.round(message.pageSize);
+    }
+    if (message.search !== undefined) {
+      obj.search = message.search;
+    }
     return obj;
   },
 
   create(base?: DeepPartial<ListAccountsRequest>): ListAccountsRequest {
     return ListAccountsRequest.fromPartial(base ?? {});
   },
-  fromPartial(_: DeepPartial<ListAccountsRequest>): ListAccountsRequest {
+  fromPartial(object: DeepPartial<ListAccountsRequest>): ListAccountsRequest {
     const message = createBaseListAccountsRequest();
+    message.page = object.page ?? undefined;
+    message.pageSize = object.pageSize ?? undefined;
+    message.search = object.search ?? undefined;
     return message;
   },
 };
 
 function createBaseListAccountsResponse(): ListAccountsResponse {
-  return { accounts: [] };
+  return { accounts: [], total: 0 };
 }
 
 export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
   encode(message: ListAccountsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.accounts) {
       Account.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0) {
+      writer.uint32(16).int64(message.total);
     }
     return writer;
   },
@@ -834,6 +1105,14 @@ export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
             message.accounts.push(Account.decode(reader, reader.uint32()));
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -849,6 +1128,7 @@ export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
   fromJSON(object: any): ListAccountsResponse {
     return {
       accounts: globalThis.Array.isArray(object?.accounts) ? object.accounts.map((e: any) => Account.fromJSON(e)) : [],
+      total: isSet(object.total) ? globalThis.Number(object.total) : 0,
     };
   },
 
@@ -856,6 +1136,9 @@ export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
     const obj: any = {};
     if (message.accounts?.length) {
       obj.accounts = message.accounts.map((e) => Account.toJSON(e));
+    }
+    if (message.total !== 0) {
+      obj.total = Math.round(message.total);
     }
     return obj;
   },
@@ -866,6 +1149,400 @@ export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
   fromPartial(object: DeepPartial<ListAccountsResponse>): ListAccountsResponse {
     const message = createBaseListAccountsResponse();
     message.accounts = object.accounts?.map((e) => Account.fromPartial(e)) || [];
+    message.total = object.total ?? 0;
+    return message;
+  },
+};
+
+function createBaseGetAccountRequest(): GetAccountRequest {
+  return { uid: 0 };
+}
+
+export const GetAccountRequest: MessageFns<GetAccountRequest> = {
+  encode(message: GetAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetAccountRequest {
+    return { uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0 };
+  },
+
+  toJSON(message: GetAccountRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetAccountRequest>): GetAccountRequest {
+    return GetAccountRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetAccountRequest>): GetAccountRequest {
+    const message = createBaseGetAccountRequest();
+    message.uid = object.uid ?? 0;
+    return message;
+  },
+};
+
+function createBaseGetAccountResponse(): GetAccountResponse {
+  return { account: undefined };
+}
+
+export const GetAccountResponse: MessageFns<GetAccountResponse> = {
+  encode(message: GetAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetAccountResponse {
+    return { account: isSet(object.account) ? Account.fromJSON(object.account) : undefined };
+  },
+
+  toJSON(message: GetAccountResponse): unknown {
+    const obj: any = {};
+    if (message.account !== undefined) {
+      obj.account = Account.toJSON(message.account);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetAccountResponse>): GetAccountResponse {
+    return GetAccountResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetAccountResponse>): GetAccountResponse {
+    const message = createBaseGetAccountResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseGetUsernamesRequest(): GetUsernamesRequest {
+  return { uids: [] };
+}
+
+export const GetUsernamesRequest: MessageFns<GetUsernamesRequest> = {
+  encode(message: GetUsernamesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uids.length !== 0) {
+      writer.uint32(10).fork();
+      for (const v of message.uids) {
+        writer.int64(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetUsernamesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetUsernamesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag === 8) {
+              message.uids.push(longToNumber(reader.int64()));
+
+              continue;
+            }
+
+            if (tag === 10) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.uids.push(longToNumber(reader.int64()));
+              }
+
+              continue;
+            }
+
+            break;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetUsernamesRequest {
+    return { uids: globalThis.Array.isArray(object?.uids) ? object.uids.map((e: any) => globalThis.Number(e)) : [] };
+  },
+
+  toJSON(message: GetUsernamesRequest): unknown {
+    const obj: any = {};
+    if (message.uids?.length) {
+      obj.uids = message.uids.map((e) => Math.round(e));
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetUsernamesRequest>): GetUsernamesRequest {
+    return GetUsernamesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetUsernamesRequest>): GetUsernamesRequest {
+    const message = createBaseGetUsernamesRequest();
+    message.uids = object.uids?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseGetUsernamesResponse(): GetUsernamesResponse {
+  return { usernames: new Map() };
+}
+
+export const GetUsernamesResponse: MessageFns<GetUsernamesResponse> = {
+  encode(message: GetUsernamesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    message.usernames.forEach((value, key) => {
+      GetUsernamesResponse_UsernamesEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetUsernamesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetUsernamesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            const entry1 = GetUsernamesResponse_UsernamesEntry.decode(reader, reader.uint32());
+            if (entry1.value !== undefined) {
+              message.usernames.set(entry1.key, entry1.value);
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetUsernamesResponse {
+    return {
+      usernames: isObject(object.usernames)
+        ? (globalThis.Object.entries(object.usernames) as [string, any][]).reduce(
+          (acc: Map<number, string>, [key, value]: [string, any]) => {
+            acc.set(globalThis.Number(key), globalThis.String(value));
+            return acc;
+          },
+          new Map(),
+        )
+        : new Map(),
+    };
+  },
+
+  toJSON(message: GetUsernamesResponse): unknown {
+    const obj: any = {};
+    if (message.usernames?.size) {
+      obj.usernames = {};
+      message.usernames.forEach((v, k) => {
+        obj.usernames[k] = v;
+      });
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetUsernamesResponse>): GetUsernamesResponse {
+    return GetUsernamesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetUsernamesResponse>): GetUsernamesResponse {
+    const message = createBaseGetUsernamesResponse();
+    message.usernames = (() => {
+      const m = new Map();
+      (object.usernames as Map<number, string> ?? new Map()).forEach((value, key) => {
+        if (value !== undefined) {
+          m.set(key, globalThis.String(value));
+        }
+      });
+      return m;
+    })();
+    return message;
+  },
+};
+
+function createBaseGetUsernamesResponse_UsernamesEntry(): GetUsernamesResponse_UsernamesEntry {
+  return { key: 0, value: "" };
+}
+
+export const GetUsernamesResponse_UsernamesEntry: MessageFns<GetUsernamesResponse_UsernamesEntry> = {
+  encode(message: GetUsernamesResponse_UsernamesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== 0) {
+      writer.uint32(8).int64(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetUsernamesResponse_UsernamesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetUsernamesResponse_UsernamesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.key = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetUsernamesResponse_UsernamesEntry {
+    return {
+      key: isSet(object.key) ? globalThis.Number(object.key) : 0,
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: GetUsernamesResponse_UsernamesEntry): unknown {
+    const obj: any = {};
+    if (message.key !== 0) {
+      obj.key = Math.round(message.key);
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetUsernamesResponse_UsernamesEntry>): GetUsernamesResponse_UsernamesEntry {
+    return GetUsernamesResponse_UsernamesEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetUsernamesResponse_UsernamesEntry>): GetUsernamesResponse_UsernamesEntry {
+    const message = createBaseGetUsernamesResponse_UsernamesEntry();
+    message.key = object.key ?? 0;
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -1226,6 +1903,1143 @@ export const UpdateAccountResponse: MessageFns<UpdateAccountResponse> = {
   },
 };
 
+function createBaseChangePasswordRequest(): ChangePasswordRequest {
+  return { uid: 0, currentPassword: "", newPassword: "", remoteAddress: "" };
+}
+
+export const ChangePasswordRequest: MessageFns<ChangePasswordRequest> = {
+  encode(message: ChangePasswordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    if (message.currentPassword !== "") {
+      writer.uint32(18).string(message.currentPassword);
+    }
+    if (message.newPassword !== "") {
+      writer.uint32(26).string(message.newPassword);
+    }
+    if (message.remoteAddress !== "") {
+      writer.uint32(34).string(message.remoteAddress);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangePasswordRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangePasswordRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.currentPassword = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.newPassword = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.remoteAddress = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChangePasswordRequest {
+    return {
+      uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0,
+      currentPassword: isSet(object.currentPassword)
+        ? globalThis.String(object.currentPassword)
+        : isSet(object.current_password)
+        ? globalThis.String(object.current_password)
+        : "",
+      newPassword: isSet(object.newPassword)
+        ? globalThis.String(object.newPassword)
+        : isSet(object.new_password)
+        ? globalThis.String(object.new_password)
+        : "",
+      remoteAddress: isSet(object.remoteAddress)
+        ? globalThis.String(object.remoteAddress)
+        : isSet(object.remote_address)
+        ? globalThis.String(object.remote_address)
+        : "",
+    };
+  },
+
+  toJSON(message: ChangePasswordRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    if (message.currentPassword !== "") {
+      obj.currentPassword = message.currentPassword;
+    }
+    if (message.newPassword !== "") {
+      obj.newPassword = message.newPassword;
+    }
+    if (message.remoteAddress !== "") {
+      obj.remoteAddress = message.remoteAddress;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ChangePasswordRequest>): ChangePasswordRequest {
+    return ChangePasswordRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChangePasswordRequest>): ChangePasswordRequest {
+    const message = createBaseChangePasswordRequest();
+    message.uid = object.uid ?? 0;
+    message.currentPassword = object.currentPassword ?? "";
+    message.newPassword = object.newPassword ?? "";
+    message.remoteAddress = object.remoteAddress ?? "";
+    return message;
+  },
+};
+
+function createBaseChangePasswordResponse(): ChangePasswordResponse {
+  return { account: undefined };
+}
+
+export const ChangePasswordResponse: MessageFns<ChangePasswordResponse> = {
+  encode(message: ChangePasswordResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangePasswordResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangePasswordResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChangePasswordResponse {
+    return { account: isSet(object.account) ? Account.fromJSON(object.account) : undefined };
+  },
+
+  toJSON(message: ChangePasswordResponse): unknown {
+    const obj: any = {};
+    if (message.account !== undefined) {
+      obj.account = Account.toJSON(message.account);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ChangePasswordResponse>): ChangePasswordResponse {
+    return ChangePasswordResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChangePasswordResponse>): ChangePasswordResponse {
+    const message = createBaseChangePasswordResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseEnrollTotpRequest(): EnrollTotpRequest {
+  return { uid: 0, password: "", remoteAddress: "" };
+}
+
+export const EnrollTotpRequest: MessageFns<EnrollTotpRequest> = {
+  encode(message: EnrollTotpRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    if (message.password !== "") {
+      writer.uint32(18).string(message.password);
+    }
+    if (message.remoteAddress !== "") {
+      writer.uint32(26).string(message.remoteAddress);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnrollTotpRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnrollTotpRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.remoteAddress = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): EnrollTotpRequest {
+    return {
+      uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0,
+      password: isSet(object.password) ? globalThis.String(object.password) : "",
+      remoteAddress: isSet(object.remoteAddress)
+        ? globalThis.String(object.remoteAddress)
+        : isSet(object.remote_address)
+        ? globalThis.String(object.remote_address)
+        : "",
+    };
+  },
+
+  toJSON(message: EnrollTotpRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    if (message.password !== "") {
+      obj.password = message.password;
+    }
+    if (message.remoteAddress !== "") {
+      obj.remoteAddress = message.remoteAddress;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<EnrollTotpRequest>): EnrollTotpRequest {
+    return EnrollTotpRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EnrollTotpRequest>): EnrollTotpRequest {
+    const message = createBaseEnrollTotpRequest();
+    message.uid = object.uid ?? 0;
+    message.password = object.password ?? "";
+    message.remoteAddress = object.remoteAddress ?? "";
+    return message;
+  },
+};
+
+function createBaseEnrollTotpResponse(): EnrollTotpResponse {
+  return { secret: "", otpauthUrl: "" };
+}
+
+export const EnrollTotpResponse: MessageFns<EnrollTotpResponse> = {
+  encode(message: EnrollTotpResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.secret !== "") {
+      writer.uint32(10).string(message.secret);
+    }
+    if (message.otpauthUrl !== "") {
+      writer.uint32(18).string(message.otpauthUrl);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnrollTotpResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnrollTotpResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.secret = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.otpauthUrl = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): EnrollTotpResponse {
+    return {
+      secret: isSet(object.secret) ? globalThis.String(object.secret) : "",
+      otpauthUrl: isSet(object.otpauthUrl)
+        ? globalThis.String(object.otpauthUrl)
+        : isSet(object.otpauth_url)
+        ? globalThis.String(object.otpauth_url)
+        : "",
+    };
+  },
+
+  toJSON(message: EnrollTotpResponse): unknown {
+    const obj: any = {};
+    if (message.secret !== "") {
+      obj.secret = message.secret;
+    }
+    if (message.otpauthUrl !== "") {
+      obj.otpauthUrl = message.otpauthUrl;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<EnrollTotpResponse>): EnrollTotpResponse {
+    return EnrollTotpResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EnrollTotpResponse>): EnrollTotpResponse {
+    const message = createBaseEnrollTotpResponse();
+    message.secret = object.secret ?? "";
+    message.otpauthUrl = object.otpauthUrl ?? "";
+    return message;
+  },
+};
+
+function createBaseConfirmTotpRequest(): ConfirmTotpRequest {
+  return { uid: 0, code: "", remoteAddress: "" };
+}
+
+export const ConfirmTotpRequest: MessageFns<ConfirmTotpRequest> = {
+  encode(message: ConfirmTotpRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    if (message.remoteAddress !== "") {
+      writer.uint32(26).string(message.remoteAddress);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmTotpRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfirmTotpRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.remoteAddress = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ConfirmTotpRequest {
+    return {
+      uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0,
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      remoteAddress: isSet(object.remoteAddress)
+        ? globalThis.String(object.remoteAddress)
+        : isSet(object.remote_address)
+        ? globalThis.String(object.remote_address)
+        : "",
+    };
+  },
+
+  toJSON(message: ConfirmTotpRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.remoteAddress !== "") {
+      obj.remoteAddress = message.remoteAddress;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ConfirmTotpRequest>): ConfirmTotpRequest {
+    return ConfirmTotpRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ConfirmTotpRequest>): ConfirmTotpRequest {
+    const message = createBaseConfirmTotpRequest();
+    message.uid = object.uid ?? 0;
+    message.code = object.code ?? "";
+    message.remoteAddress = object.remoteAddress ?? "";
+    return message;
+  },
+};
+
+function createBaseConfirmTotpResponse(): ConfirmTotpResponse {
+  return { account: undefined };
+}
+
+export const ConfirmTotpResponse: MessageFns<ConfirmTotpResponse> = {
+  encode(message: ConfirmTotpResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmTotpResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfirmTotpResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ConfirmTotpResponse {
+    return { account: isSet(object.account) ? Account.fromJSON(object.account) : undefined };
+  },
+
+  toJSON(message: ConfirmTotpResponse): unknown {
+    const obj: any = {};
+    if (message.account !== undefined) {
+      obj.account = Account.toJSON(message.account);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ConfirmTotpResponse>): ConfirmTotpResponse {
+    return ConfirmTotpResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ConfirmTotpResponse>): ConfirmTotpResponse {
+    const message = createBaseConfirmTotpResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseVerifyTotpRequest(): VerifyTotpRequest {
+  return { uid: 0, code: "", remoteAddress: "" };
+}
+
+export const VerifyTotpRequest: MessageFns<VerifyTotpRequest> = {
+  encode(message: VerifyTotpRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    if (message.remoteAddress !== "") {
+      writer.uint32(26).string(message.remoteAddress);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VerifyTotpRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerifyTotpRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.remoteAddress = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): VerifyTotpRequest {
+    return {
+      uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0,
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      remoteAddress: isSet(object.remoteAddress)
+        ? globalThis.String(object.remoteAddress)
+        : isSet(object.remote_address)
+        ? globalThis.String(object.remote_address)
+        : "",
+    };
+  },
+
+  toJSON(message: VerifyTotpRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.remoteAddress !== "") {
+      obj.remoteAddress = message.remoteAddress;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<VerifyTotpRequest>): VerifyTotpRequest {
+    return VerifyTotpRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<VerifyTotpRequest>): VerifyTotpRequest {
+    const message = createBaseVerifyTotpRequest();
+    message.uid = object.uid ?? 0;
+    message.code = object.code ?? "";
+    message.remoteAddress = object.remoteAddress ?? "";
+    return message;
+  },
+};
+
+function createBaseVerifyTotpResponse(): VerifyTotpResponse {
+  return {};
+}
+
+export const VerifyTotpResponse: MessageFns<VerifyTotpResponse> = {
+  encode(_: VerifyTotpResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VerifyTotpResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerifyTotpResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): VerifyTotpResponse {
+    return {};
+  },
+
+  toJSON(_: VerifyTotpResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<VerifyTotpResponse>): VerifyTotpResponse {
+    return VerifyTotpResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<VerifyTotpResponse>): VerifyTotpResponse {
+    const message = createBaseVerifyTotpResponse();
+    return message;
+  },
+};
+
+function createBaseDisableTotpRequest(): DisableTotpRequest {
+  return { uid: 0, code: "", remoteAddress: "" };
+}
+
+export const DisableTotpRequest: MessageFns<DisableTotpRequest> = {
+  encode(message: DisableTotpRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    if (message.remoteAddress !== "") {
+      writer.uint32(26).string(message.remoteAddress);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DisableTotpRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDisableTotpRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.remoteAddress = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DisableTotpRequest {
+    return {
+      uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0,
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      remoteAddress: isSet(object.remoteAddress)
+        ? globalThis.String(object.remoteAddress)
+        : isSet(object.remote_address)
+        ? globalThis.String(object.remote_address)
+        : "",
+    };
+  },
+
+  toJSON(message: DisableTotpRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.remoteAddress !== "") {
+      obj.remoteAddress = message.remoteAddress;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<DisableTotpRequest>): DisableTotpRequest {
+    return DisableTotpRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DisableTotpRequest>): DisableTotpRequest {
+    const message = createBaseDisableTotpRequest();
+    message.uid = object.uid ?? 0;
+    message.code = object.code ?? "";
+    message.remoteAddress = object.remoteAddress ?? "";
+    return message;
+  },
+};
+
+function createBaseDisableTotpResponse(): DisableTotpResponse {
+  return { account: undefined };
+}
+
+export const DisableTotpResponse: MessageFns<DisableTotpResponse> = {
+  encode(message: DisableTotpResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DisableTotpResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDisableTotpResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DisableTotpResponse {
+    return { account: isSet(object.account) ? Account.fromJSON(object.account) : undefined };
+  },
+
+  toJSON(message: DisableTotpResponse): unknown {
+    const obj: any = {};
+    if (message.account !== undefined) {
+      obj.account = Account.toJSON(message.account);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<DisableTotpResponse>): DisableTotpResponse {
+    return DisableTotpResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DisableTotpResponse>): DisableTotpResponse {
+    const message = createBaseDisableTotpResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseResetTotpRequest(): ResetTotpRequest {
+  return { username: "" };
+}
+
+export const ResetTotpRequest: MessageFns<ResetTotpRequest> = {
+  encode(message: ResetTotpRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.username !== "") {
+      writer.uint32(10).string(message.username);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResetTotpRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResetTotpRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.username = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ResetTotpRequest {
+    return { username: isSet(object.username) ? globalThis.String(object.username) : "" };
+  },
+
+  toJSON(message: ResetTotpRequest): unknown {
+    const obj: any = {};
+    if (message.username !== "") {
+      obj.username = message.username;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ResetTotpRequest>): ResetTotpRequest {
+    return ResetTotpRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResetTotpRequest>): ResetTotpRequest {
+    const message = createBaseResetTotpRequest();
+    message.username = object.username ?? "";
+    return message;
+  },
+};
+
+function createBaseResetTotpResponse(): ResetTotpResponse {
+  return { account: undefined };
+}
+
+export const ResetTotpResponse: MessageFns<ResetTotpResponse> = {
+  encode(message: ResetTotpResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResetTotpResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResetTotpResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ResetTotpResponse {
+    return { account: isSet(object.account) ? Account.fromJSON(object.account) : undefined };
+  },
+
+  toJSON(message: ResetTotpResponse): unknown {
+    const obj: any = {};
+    if (message.account !== undefined) {
+      obj.account = Account.toJSON(message.account);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ResetTotpResponse>): ResetTotpResponse {
+    return ResetTotpResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResetTotpResponse>): ResetTotpResponse {
+    const message = createBaseResetTotpResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePingRequest(): PingRequest {
+  return {};
+}
+
+export const PingRequest: MessageFns<PingRequest> = {
+  encode(_: PingRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PingRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePingRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): PingRequest {
+    return {};
+  },
+
+  toJSON(_: PingRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<PingRequest>): PingRequest {
+    return PingRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PingRequest>): PingRequest {
+    const message = createBasePingRequest();
+    return message;
+  },
+};
+
+function createBasePingResponse(): PingResponse {
+  return {};
+}
+
+export const PingResponse: MessageFns<PingResponse> = {
+  encode(_: PingResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PingResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePingResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): PingResponse {
+    return {};
+  },
+
+  toJSON(_: PingResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<PingResponse>): PingResponse {
+    return PingResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PingResponse>): PingResponse {
+    const message = createBasePingResponse();
+    return message;
+  },
+};
+
 export type AuthServiceDefinition = typeof AuthServiceDefinition;
 export const AuthServiceDefinition = {
   name: "AuthService",
@@ -1249,11 +3063,30 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
+    /** A page of the accounts in the order of their uid. Errors: INVALID_ARGUMENT. */
     listAccounts: {
       name: "ListAccounts",
       requestType: ListAccountsRequest as typeof ListAccountsRequest,
       requestStream: false,
       responseType: ListAccountsResponse as typeof ListAccountsResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Errors: NOT_FOUND. */
+    getAccount: {
+      name: "GetAccount",
+      requestType: GetAccountRequest as typeof GetAccountRequest,
+      requestStream: false,
+      responseType: GetAccountResponse as typeof GetAccountResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** The names of up to 200 accounts, disabled ones too. Errors: INVALID_ARGUMENT. */
+    getUsernames: {
+      name: "GetUsernames",
+      requestType: GetUsernamesRequest as typeof GetUsernamesRequest,
+      requestStream: false,
+      responseType: GetUsernamesResponse as typeof GetUsernamesResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
@@ -1266,7 +3099,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Changes the fields that are given. Errors: NOT_FOUND, INVALID_ARGUMENT. */
+    /** Changes the fields that are given. For administrators: the caller checks that. Errors: NOT_FOUND, INVALID_ARGUMENT. */
     updateAccount: {
       name: "UpdateAccount",
       requestType: UpdateAccountRequest as typeof UpdateAccountRequest,
@@ -1274,6 +3107,86 @@ export const AuthServiceDefinition = {
       responseType: UpdateAccountResponse as typeof UpdateAccountResponse,
       responseStream: false,
       options: {},
+    },
+    /**
+     * Errors: UNAUTHENTICATED (INVALID_CREDENTIALS: the current password is wrong), RESOURCE_EXHAUSTED, INVALID_ARGUMENT
+     * (fields currentPassword, newPassword), ALREADY_EXISTS (PASSWORD_CHANGED: somebody else changed it at the same time).
+     */
+    changePassword: {
+      name: "ChangePassword",
+      requestType: ChangePasswordRequest as typeof ChangePasswordRequest,
+      requestStream: false,
+      responseType: ChangePasswordResponse as typeof ChangePasswordResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Creates a TOTP secret, which replaces a pending one. Confirm it within 15 minutes. Errors: UNAUTHENTICATED
+     * (INVALID_CREDENTIALS), RESOURCE_EXHAUSTED, INVALID_ARGUMENT (field password), ALREADY_EXISTS (TOTP_ENABLED: it must
+     * be disabled first), UNAVAILABLE (TOTP_UNAVAILABLE: the secret of the service is missing).
+     */
+    enrollTotp: {
+      name: "EnrollTotp",
+      requestType: EnrollTotpRequest as typeof EnrollTotpRequest,
+      requestStream: false,
+      responseType: EnrollTotpResponse as typeof EnrollTotpResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Enables TOTP with the first correct code. Errors: UNAUTHENTICATED (INVALID_CODE), RESOURCE_EXHAUSTED,
+     * INVALID_ARGUMENT (field code), FAILED_PRECONDITION (TOTP_NOT_PENDING: nothing to confirm, or too late), UNAVAILABLE.
+     */
+    confirmTotp: {
+      name: "ConfirmTotp",
+      requestType: ConfirmTotpRequest as typeof ConfirmTotpRequest,
+      requestStream: false,
+      responseType: ConfirmTotpResponse as typeof ConfirmTotpResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Accepts each code once. Errors: UNAUTHENTICATED (INVALID_CODE: wrong, or used before), RESOURCE_EXHAUSTED,
+     * INVALID_ARGUMENT (field code), FAILED_PRECONDITION (TOTP_NOT_ENABLED; TOTP_LOCKED after 100 wrong codes in a row,
+     * until an administrator resets TOTP), UNAVAILABLE.
+     */
+    verifyTotp: {
+      name: "VerifyTotp",
+      requestType: VerifyTotpRequest as typeof VerifyTotpRequest,
+      requestStream: false,
+      responseType: VerifyTotpResponse as typeof VerifyTotpResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Disables TOTP with a correct code. Errors: as VerifyTotp. */
+    disableTotp: {
+      name: "DisableTotp",
+      requestType: DisableTotpRequest as typeof DisableTotpRequest,
+      requestStream: false,
+      responseType: DisableTotpResponse as typeof DisableTotpResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Removes the TOTP secret, pending or enabled, without a code; no error if there is none. For administrators: the
+     * caller checks that. Errors: NOT_FOUND.
+     */
+    resetTotp: {
+      name: "ResetTotp",
+      requestType: ResetTotpRequest as typeof ResetTotpRequest,
+      requestStream: false,
+      responseType: ResetTotpResponse as typeof ResetTotpResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Reads one row. It costs the same whatever the number of accounts. Errors: UNAVAILABLE (the database does not answer). */
+    ping: {
+      name: "Ping",
+      requestType: PingRequest as typeof PingRequest,
+      requestStream: false,
+      responseType: PingResponse as typeof PingResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
   },
 } as const;
@@ -1296,6 +3209,10 @@ function longToNumber(int64: { toString(): string }): number {
     throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
   }
   return num;
+}
+
+function isObject(value: any): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function isSet(value: any): boolean {

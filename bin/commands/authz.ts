@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import type { Environment } from '#kit/config.ts';
+import { readConfig } from '#kit/config.ts';
+import { AppError } from '#kit/errors.ts';
+import { authz, openAccounts, runPolicyTests } from '../../services/authz/service.ts';
+import { contextFor } from '../../services/system.ts';
+
+type Accounts = Awaited<ReturnType<typeof openAccounts>>['accounts'];
+
+const verbs: Readonly<
+  Record<string, (accounts: Accounts, username: string, role: string) => Promise<string>>
+> = {
+  list: async (accounts) => (await accounts.list()).map(line).join('\n'),
+  add: async (accounts, username, role) =>
+    line(await accounts.create({ username, role, password: await readPassword(username) })),
+  passwd: async (accounts, username) =>
+    line(await accounts.update(username, { password: await readPassword(username) })),
+  role: async (accounts, username, role) => line(await accounts.update(username, { role })),
+  disable: async (accounts, username) => line(await accounts.update(username, { disabled: true })),
+  enable: async (accounts, username) => line(await accounts.update(username, { disabled: false })),
+};
+const takesRole = ['add', 'role'];
+
+/** `octavo accounts`. */
+export async function accounts(args: string[], environment: Environment = process.env): Promise<number> {
+  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
+  const [name = '', username = '', role = ''] = positionals;
+  const verb = verbs[name];
+  if (!verb)
+    throw new AppError('invalid_input', `octavo accounts needs one of ${Object.keys(verbs).join(', ')}`);
+  if (name !== 'list' && !username)
+    throw new AppError('invalid_input', `octavo accounts ${name} needs a username`);
+  if (takesRole.includes(name) && !role) {
+    throw new AppError('invalid_input', `octavo accounts ${name} needs a role: admin, editor or viewer`);
+  }
+  await using opened = await openAccounts(
+    readConfig(authz.settings, environment),
+    contextFor('authz', { environment }),
+  );
+  process.stdout.write(`${await verb(opened.accounts, username, role)}\n`);
+  return 0;
+}
+
+function line(account: { uid: number; username: string; role: string; disabled: boolean }): string {
+  const { uid, username, role, disabled } = account;
+  return `${String(uid).padStart(4)}  ${username.padEnd(24)}  ${role}${disabled ? '  (disabled)' : ''}`;
+}
+
+/** Reads a password: prompts for it without echo at a terminal, else takes the first line of standard input. */
+async function readPassword(username: string): Promise<string> {
+  const { isTTY } = process.stdin;
+  if (isTTY) process.stderr.write(`Password for ${username}: `);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: isTTY });
+  for await (const line of lines) {
+    if (isTTY) process.stderr.write('\n');
+    return line;
+  }
+  throw new AppError('invalid_input', 'the password is read from standard input, but it is empty');
+}
+
+/** `octavo policy`. */
+export async function policy(args: string[]): Promise<number> {
+  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
+  const [verb, file] = positionals;
+  if (verb !== 'test' || !file) throw new AppError('invalid_input', 'usage: octavo policy test FILE');
+  const { AUTHZ_POLICIES: folder } = readConfig(authz.settings, process.env);
+  const { passed, failures, uncovered } = await runPolicyTests(await readCases(file), folder);
+  for (const failure of failures) process.stdout.write(`${failure}\n`);
+  process.stdout.write(
+    `${passed} cases passed, ${failures.length} failed; ${uncovered} combinations have no case\n`,
+  );
+  return failures.length > 0 ? 1 : 0;
+}
+
+async function readCases(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AppError('invalid_input', `${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}

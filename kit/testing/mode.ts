@@ -1,0 +1,21 @@
+import { testDatabaseUrl } from './postgres.ts';
+
+/** How the tests of a service run. */
+export interface TestMode {
+  /** A fresh database on PostgreSQL (`TEST_DATABASE=postgres`), or undefined for SQLite (the default). */
+  readonly databaseUrl: string | undefined;
+  /** Whether services call each other over the network (`TEST_RPC=remote`) or in process (the default). */
+  readonly isRemote: boolean;
+}
+
+/**
+ * Reads the mode from the environment. Call it at the top of a test file: the database is dropped after its tests.
+ * Throws if PostgreSQL is asked for and there is none.
+ */
+export async function testMode(): Promise<TestMode> {
+  const isRemote = process.env.TEST_RPC === 'remote';
+  if (process.env.TEST_DATABASE !== 'postgres') return { databaseUrl: undefined, isRemote };
+  const { url, skip } = await testDatabaseUrl();
+  if (url === undefined) throw new Error(skip);
+  return { databaseUrl: url, isRemote };
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { backupDatabase, restoreDatabase } from '#kit/db/index.ts';
+import { alice, appCode, enrollApp, onBothDatabases, refused, startService } from './testing.ts';
+
+await onBothDatabases((world) => {
+  test('starts, becomes ready and responds to probes', async (context) => {
+    const service = await startService(context, world);
+    assert.deepEqual((await service.get('/health')).json, { status: 'ok' });
+    const readiness = await service.get('/readiness');
+    assert.equal(readiness.status, 200, readiness.text);
+    assert.deepEqual(readiness.json.checks, { database: 'ok' });
+  });
+
+  test('users, secrets and tokens survive a restart', async (context) => {
+    // Without a configured secret, the generated one must survive.
+    const environment = { PASSWORDLESS_JWT_SECRET: '' };
+    const first = await startService(context, world, { environment });
+    const { secret, response } = await enrollApp(first, alice);
+    const { access_token: token, refresh_token } = response.json;
+    const again = await startService(context, world, { environment, beside: first });
+    assert.equal((await again.get('/me', token)).status, 200);
+    assert.equal((await again.post('/token/refresh', { refresh_token })).status, 200);
+    assert.match(secret, /^[A-Z2-7]{32}$/);
+    const other = await startService(context, world, { beside: first });
+    refused(await other.get('/me', token), 401, 'INVALID_TOKEN');
+  });
+
+  // PostgreSQL is backed up by its own pg_dump.
+  if (world.databaseUrl !== undefined) return;
+  test('a backup taken while serving restores all users', async (context) => {
+    const service = await startService(context, world);
+    const pair = await service.signIn(alice);
+    const { access_token: token, refresh_token } = pair;
+    const { secret } = await enrollApp(service, alice, token);
+    const file = join(service.dataFolder, 'backup');
+    await backupDatabase(service.databaseOptions, file);
+    const { kysely } = service.database;
+    const users = await kysely.selectFrom('user').selectAll().execute();
+    assert.equal((await service.call('DELETE', '/me', { token })).status, 200);
+    await service[Symbol.asyncDispose]();
+    await restoreDatabase({ ...service.databaseOptions, file, overwrite: true });
+    const again = await startService(context, world, { beside: service });
+    assert.deepEqual(await again.database.kysely.selectFrom('user').selectAll().execute(), users);
+    assert.equal((await again.post('/token/refresh', { refresh_token })).status, 200);
+    again.clock.advance(30_000);
+    const code = appCode(secret, again.clock);
+    assert.equal((await again.post('/totp/verify', { email: alice, code })).status, 200);
+  });
+});
