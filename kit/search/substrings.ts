@@ -92,21 +92,24 @@ function indexStatements(name: string, text: RawBuilder<string>) {
   const [table, pending] = [sql.table(name), sql.ref(`${name}_pending`)];
   const [trigrams, grams] = [sql.table(`${name}_trigram`), sql.table(`${name}_gram`)];
   return {
-    pending: statement<unknown, { rowsMax: number }, { id: number; text: string }>(
-      (_db, p) => sql`SELECT id, ${text} AS text FROM ${table} INDEXED BY ${pending}
+    pending: statement<unknown, { rowsMax: number }>()(
+      (_db, p) => sql<{
+        id: number;
+        text: string;
+      }>`SELECT id, ${text} AS text FROM ${table} INDEXED BY ${pending}
         WHERE indexed = 0 ORDER BY id LIMIT ${p('rowsMax')}`,
     ),
-    nthPending: statement<unknown, { before: number }>(
+    nthPending: statement<unknown, { before: number }>()(
       (_db, p) =>
         sql`SELECT 1 FROM ${table} INDEXED BY ${pending} WHERE indexed = 0 LIMIT 1 OFFSET ${p('before')}`,
     ),
-    addTrigrams: statement<unknown, { id: number; text: string }>(
+    addTrigrams: statement<unknown, { id: number; text: string }>()(
       (_db, p) => sql`INSERT INTO ${trigrams} (rowid, text) VALUES (${p('id')}, ${p('text')})`,
     ),
-    addGrams: statement<unknown, { id: number; grams: string }>(
+    addGrams: statement<unknown, { id: number; grams: string }>()(
       (_db, p) => sql`INSERT INTO ${grams} (rowid, grams) VALUES (${p('id')}, ${p('grams')})`,
     ),
-    markIndexed: statement<unknown, { ids: string }>(
+    markIndexed: statement<unknown, { ids: string }>()(
       (_db, p) => sql`UPDATE ${table} SET indexed = 1 WHERE id IN (SELECT value FROM json_each(${p('ids')}))`,
     ),
   };

@@ -37,19 +37,19 @@ export class WordIndex<Field extends string> {
     this.#fields = Object.keys(weights) as Field[];
     this.#weights = Object.values(weights);
     const name = this.#table;
-    this.#putPostgres = statement(
+    this.#putPostgres = statement<unknown, { id: number; terms: string }>()(
       (_db, p) => sql`INSERT INTO ${name} (id, terms) VALUES (${p('id')}, ${p('terms')}::tsvector)
         ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`,
     );
     const columns = this.#fields.flatMap((field) => [field, wordColumn(field)]);
-    this.#putSqlite = statement<unknown, Record<string, string | number>>(
+    this.#putSqlite = statement<unknown, Record<string, string | number>>()(
       (
         _db,
         p,
       ) => sql`INSERT OR REPLACE INTO ${name} (rowid, ${sql.join(columns.map((column) => sql.ref(column)))})
         VALUES (${p('id')}, ${sql.join(columns.map((column) => p(column)))})`,
     );
-    this.#remove = statement(
+    this.#remove = statement<unknown, { id: number }>()(
       (_db, p, dialect) => sql`DELETE FROM ${name} WHERE ${idColumn(dialect)} = ${p('id')}`,
     );
   }

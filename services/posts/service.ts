@@ -1,5 +1,5 @@
-import { type Config, flag, type Settings, text } from '#kit/config.ts';
-import type { Database } from '#kit/db/index.ts';
+import { type Config, flag, type Settings } from '#kit/config.ts';
+import { type Database, databaseSettings } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { type Handlers, requireTokenOffLoopback, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
@@ -17,7 +17,7 @@ import { type Classifier, inferenceSettings, openClassifier, startEnrichment } f
 export type { DeadJobs } from './reanalysis/index.ts';
 
 const workerSettings = {
-  DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
+  ...databaseSettings,
   ...rpcSettings,
   ...inferenceSettings,
   ...brokerSettings,

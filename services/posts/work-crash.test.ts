@@ -118,10 +118,10 @@ async function classifiedIn(database: Database<Tables>): Promise<number> {
 }
 
 /** Makes the stored statistics wrong. */
-const spoil = statement<Tables>((db) =>
+const spoil = statement<Tables>()((db) =>
   db.updateTable('character_tally').set((e) => ({ occurrences: e('occurrences', '+', 7) })),
 );
 
-const countSentiments = statement<Tables, Record<never, never>, { count: number }>((db) =>
+const countSentiments = statement<Tables>()((db) =>
   db.selectFrom('post_sentiment').select((e) => e.fn.countAll<number>().as('count')),
 );

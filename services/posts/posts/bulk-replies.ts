@@ -1,6 +1,6 @@
 import { statement, type WriteSession } from '#kit/db/index.ts';
 import { AppError } from '#kit/errors.ts';
-import type { BulkReplyRow, Tables } from '../database.ts';
+import type { Tables } from '../database.ts';
 
 /** What a caller got for a bulk creation. */
 export interface BulkReply {
@@ -38,7 +38,7 @@ export async function storeReply(
   });
 }
 
-const byKey = statement<Tables, { key: string; since: number }, BulkReplyRow>((db, p) =>
+const byKey = statement<Tables, { key: string; since: number }>()((db, p) =>
   db
     .selectFrom('bulk_reply')
     .selectAll()
@@ -49,7 +49,7 @@ const byKey = statement<Tables, { key: string; since: number }, BulkReplyRow>((d
 const insert = statement<
   Tables,
   { key: string; digest: Uint8Array; ids: string; errors: string; nowMs: number }
->((db, p) =>
+>()((db, p) =>
   db.insertInto('bulk_reply').values({
     idempotency_key: p('key'),
     digest: p('digest'),
@@ -59,6 +59,6 @@ const insert = statement<
   }),
 );
 
-const removeOlder = statement<Tables, { before: number }>((db, p) =>
+const removeOlder = statement<Tables, { before: number }>()((db, p) =>
   db.deleteFrom('bulk_reply').where('created_at_ms', '<=', p('before')),
 );

@@ -60,12 +60,12 @@ export const postColumns = [
   'post.revision',
 ] as const;
 
-const byId = statement<Tables, { id: number }, Post>((db, p) =>
+const byId = statement<Tables, { id: number }>()((db, p) =>
   db.selectFrom('post').select(postColumns).where('id', '=', p('id')),
 );
 
 /** The posts that follow an id. */
-export const postsAfter = statement<Tables, { after: number; limit: number }, Post>((db, p) =>
+export const postsAfter = statement<Tables, { after: number; limit: number }>()((db, p) =>
   db
     .selectFrom('post')
     .select(postColumns)
@@ -85,7 +85,7 @@ const inserts = [64, 8, 1].map((rowCount) => {
     body: `body${row}`,
     normalized: `normalized${row}`,
   }));
-  const insert = statement<Tables, RowParams>((_db, p) => {
+  const insert = statement<Tables, RowParams>()((_db, p) => {
     const values = rows.map(
       ({ id, userId, title, body, normalized }) => sql`(${p(id)}, ${p(userId)}, ${p(title)}, ${p(body)},
         ${p('createdAtMs')}, ${p('createdAtMs')}, 1, ${p(normalized)})`,
@@ -107,7 +107,7 @@ const replace = statement<
     before: number;
     normalized: string | null;
   }
->((db, p) =>
+>()((db, p) =>
   db
     .updateTable('post')
     .set({
@@ -121,6 +121,6 @@ const replace = statement<
     .where('revision', '=', p('before')),
 );
 
-const remove = statement<Tables, { id: number; revision: number }>((db, p) =>
+const remove = statement<Tables, { id: number; revision: number }>()((db, p) =>
   db.deleteFrom('post').where('id', '=', p('id')).where('revision', '=', p('revision')),
 );

@@ -109,6 +109,6 @@ describe('where the broker is off', () =>
   }));
 
 /** Makes the stored statistics wrong. */
-const spoil = statement<Tables>((db) =>
+const spoil = statement<Tables>()((db) =>
   db.updateTable('character_tally').set((e) => ({ occurrences: e('occurrences', '+', 7) })),
 );

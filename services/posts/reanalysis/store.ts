@@ -46,7 +46,7 @@ const columns = [
   'error',
 ] as const;
 
-export const insertReanalysis = statement<Tables, { id: string; nowMs: number }, Reanalysis>((db, p) =>
+export const insertReanalysis = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .insertInto('reanalysis')
     .values({
@@ -63,11 +63,11 @@ export const insertReanalysis = statement<Tables, { id: string; nowMs: number },
     .returning(columns),
 );
 
-export const findReanalysis = statement<Tables, ById, Reanalysis>((db, p) =>
+export const findReanalysis = statement<Tables, ById>()((db, p) =>
   db.selectFrom('reanalysis').select(columns).where('id', '=', p('id')),
 );
 
-export const latestReanalyses = statement<Tables, { limit: number }, Reanalysis>((db, p) =>
+export const latestReanalyses = statement<Tables, { limit: number }>()((db, p) =>
   db
     .selectFrom('reanalysis')
     .select(columns)
@@ -77,7 +77,7 @@ export const latestReanalyses = statement<Tables, { limit: number }, Reanalysis>
 );
 
 /** Gives a reanalysis to a run, unless it has ended or another run has reported since `quietSinceMs`. */
-export const beginRun = statement<Tables, ByRun & { quietSinceMs: number }, Reanalysis>((db, p) =>
+export const beginRun = statement<Tables, ByRun & { quietSinceMs: number }>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set((e) => ({
@@ -98,7 +98,7 @@ export const beginRun = statement<Tables, ByRun & { quietSinceMs: number }, Rean
 );
 
 /** Reports the progress of a run. Changes no row if the run is over: it was canceled, or another run has taken over. */
-export const reportProgress = statement<Tables, ByRun & { progress: number }>((db, p) =>
+export const reportProgress = statement<Tables, ByRun & { progress: number }>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({ progress: p('progress'), seen_at_ms: p('nowMs') })
@@ -114,7 +114,7 @@ export async function storeState(session: WriteSession<Tables>, state: RunState)
 }
 
 /** Gives a run back to the queue when its worker stops. */
-export const pauseRun = statement<Tables, ByRun>((db, p) =>
+export const pauseRun = statement<Tables, ByRun>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({ status: 'queued', run: '', seen_at_ms: p('nowMs') })
@@ -123,7 +123,7 @@ export const pauseRun = statement<Tables, ByRun>((db, p) =>
     .where('status', '=', 'running'),
 );
 
-export const succeed = statement<Tables, ByRun>((db, p) =>
+export const succeed = statement<Tables, ByRun>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({ status: 'succeeded', progress: 1, seen_at_ms: p('nowMs'), finished_at_ms: p('nowMs') })
@@ -136,7 +136,7 @@ export const succeed = statement<Tables, ByRun>((db, p) =>
 export const endOpen = statement<
   Tables,
   { id: string; status: 'failed' | 'canceled'; error: string | null; nowMs: number }
->((db, p) =>
+>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({ status: p('status'), error: p('error'), finished_at_ms: p('nowMs') })
@@ -145,7 +145,7 @@ export const endOpen = statement<
 );
 
 /** Opens a failed reanalysis. */
-export const reopen = statement<Tables, { id: string; nowMs: number }>((db, p) =>
+export const reopen = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({ status: 'queued', run: '', finished_at_ms: null, seen_at_ms: p('nowMs') })
@@ -154,7 +154,7 @@ export const reopen = statement<Tables, { id: string; nowMs: number }>((db, p) =
 );
 
 /** Ends a reanalysis that was opened without success; its error is still there. */
-export const failAgain = statement<Tables, { id: string; nowMs: number }>((db, p) =>
+export const failAgain = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({ status: 'failed', finished_at_ms: p('nowMs') })
@@ -163,7 +163,7 @@ export const failAgain = statement<Tables, { id: string; nowMs: number }>((db, p
 );
 
 /** Open reanalyses that nobody has reported on since a time: their job may be lost. */
-export const findForgotten = statement<Tables, { sinceMs: number }, ById>((db, p) =>
+export const findForgotten = statement<Tables, { sinceMs: number }>()((db, p) =>
   db
     .selectFrom('reanalysis')
     .select('id')
@@ -171,7 +171,7 @@ export const findForgotten = statement<Tables, { sinceMs: number }, ById>((db, p
     .where('seen_at_ms', '<=', p('sinceMs')),
 );
 
-export const markSeen = statement<Tables, { id: string; nowMs: number }>((db, p) =>
+export const markSeen = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({ seen_at_ms: p('nowMs') })
@@ -179,7 +179,7 @@ export const markSeen = statement<Tables, { id: string; nowMs: number }>((db, p)
     .where('status', '=', 'queued'),
 );
 
-const updateState = statement<Tables, RunState>((db, p) =>
+const updateState = statement<Tables, RunState>()((db, p) =>
   db
     .updateTable('reanalysis')
     .set({

@@ -50,7 +50,7 @@ export function exportPosts(
   filter: PostFilter,
   options: { batchRows: number; signal: AbortSignal },
 ): AsyncIterable<Post[]> {
-  const matching = statement<Tables, Record<never, never>, Post>((db, _p, dialect) =>
+  const matching = statement<Tables>()((db, _p, dialect) =>
     db.selectFrom('post').select(postColumns).where(matches(dialect, filter)).orderBy('post.id'),
   );
   return database.stream(matching, {}, options);

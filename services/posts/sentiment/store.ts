@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely';
-import { type Dialect, type Session, type Statement, statement, type WriteSession } from '#kit/db/index.ts';
+import { type Dialect, type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import type { SentimentRow, Tables } from '../database.ts';
-import { type Post, postColumns } from '../posts/index.ts';
+import { postColumns } from '../posts/index.ts';
 
 /** How a revision of a post was classified. */
 export interface StoredSentiment {
@@ -48,7 +48,7 @@ export async function writeSentiments(
 }
 
 /** Which of some posts exist and have a text that this model has not classified. */
-export const unclassified = statement<Tables, { ids: string; model: string }, Post>((db, p, dialect) =>
+export const unclassified = statement<Tables, { ids: string; model: string }>()((db, p, dialect) =>
   db
     .selectFrom('post')
     .leftJoin('post_sentiment as known', (join) =>
@@ -68,16 +68,16 @@ const columns = sql`post_id AS "postId", revision, label, negative, neutral, pos
 
 type StoredColumns = Omit<StoredSentiment, 'probabilities'> & StoredSentiment['probabilities'];
 
-const byPost = statement<Tables, { postId: number }, StoredColumns>(
-  (_db, p) => sql`SELECT ${columns} FROM post_sentiment WHERE post_id = ${p('postId')}`,
+const byPost = statement<Tables, { postId: number }>()(
+  (_db, p) => sql<StoredColumns>`SELECT ${columns} FROM post_sentiment WHERE post_id = ${p('postId')}`,
 );
 
-const byPosts = statement<Tables, { ids: string }, StoredColumns>(
+const byPosts = statement<Tables, { ids: string }>()(
   (_db, p, dialect) =>
-    sql`SELECT ${columns} FROM post_sentiment WHERE post_id IN ${idsOf(p('ids'), dialect)}`,
+    sql<StoredColumns>`SELECT ${columns} FROM post_sentiment WHERE post_id IN ${idsOf(p('ids'), dialect)}`,
 );
 
-const put: Statement<{ rows: string }, { post_id: number }> = statement((_db, p, dialect) => {
+const put = statement<Tables, { rows: string }>()((_db, p, dialect) => {
   const values =
     dialect === 'sqlite'
       ? sql`SELECT value ->> 0 AS post_id, value ->> 1 AS revision, value ->> 2 AS label, value ->> 3 AS negative,
@@ -86,7 +86,9 @@ const put: Statement<{ rows: string }, { post_id: number }> = statement((_db, p,
           (value ->> 3)::double precision AS negative, (value ->> 4)::double precision AS neutral,
           (value ->> 5)::double precision AS positive, value ->> 6 AS model, (value ->> 7)::bigint AS at_ms
           FROM jsonb_array_elements(${p('rows')}::jsonb)`;
-  return sql`INSERT INTO post_sentiment (post_id, revision, label, negative, neutral, positive, model, classified_at_ms)
+  return sql<{
+    post_id: number;
+  }>`INSERT INTO post_sentiment (post_id, revision, label, negative, neutral, positive, model, classified_at_ms)
     SELECT given.post_id, given.revision, label, negative, neutral, positive, model, at_ms
       FROM (${values}) AS given JOIN post ON post.id = given.post_id AND post.revision = given.revision WHERE true
     ON CONFLICT (post_id) DO UPDATE SET revision = excluded.revision, label = excluded.label,

@@ -1,7 +1,7 @@
 import { type Database, type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import { type Tables, writeLock } from '../database.ts';
 import { slices } from '../pause.ts';
-import { type CountedPost, StatisticsDelta } from './delta.ts';
+import { StatisticsDelta } from './delta.ts';
 import { addStatistics, readStored } from './store.ts';
 
 export interface RecountReport {
@@ -76,11 +76,7 @@ async function countAll(
   }
 }
 
-const postsAfter = statement<
-  Tables,
-  { after: number; limit: number },
-  CountedPost & { id: number; createdAtMs: number }
->((db, p) =>
+const postsAfter = statement<Tables, { after: number; limit: number }>()((db, p) =>
   db
     .selectFrom('post')
     .select(['id', 'user_id as userId', 'title', 'body', 'created_at_ms as createdAtMs'])
@@ -89,11 +85,9 @@ const postsAfter = statement<
     .limit(p('limit')),
 );
 
-const readRepairs = statement<Tables, Record<never, never>, { repairs: number }>((db) =>
-  db.selectFrom('statistics_repair').select('repairs'),
-);
+const readRepairs = statement<Tables>()((db) => db.selectFrom('statistics_repair').select('repairs'));
 
-const claimRepair = statement<Tables, { repairs: number }>((db, p) =>
+const claimRepair = statement<Tables, { repairs: number }>()((db, p) =>
   db
     .updateTable('statistics_repair')
     .set((e) => ({ repairs: e('repairs', '+', 1) }))

@@ -120,7 +120,7 @@ const increaseCharacters = increaseStatement('character_tally', 'code_point', 'o
 /** One statement for any number of counts, given as a JSON object of increases by key. */
 function increaseStatement(tableName: string, keyName: string, countName: string) {
   const [table, key, count] = [sql.table(tableName), sql.ref(keyName), sql.ref(countName)];
-  return statement<Tables, { counts: string }>((_db, p, dialect) => {
+  return statement<Tables, { counts: string }>()((_db, p, dialect) => {
     const pairs =
       dialect === 'sqlite'
         ? sql`SELECT CAST(key AS integer), value FROM json_each(${p('counts')}) WHERE true`
@@ -130,42 +130,39 @@ function increaseStatement(tableName: string, keyName: string, countName: string
   });
 }
 
-const totals = statement<Tables, Record<never, never>, { posts: number; characters: number; lastId: number }>(
-  (db) => db.selectFrom('post_total').select(['posts', 'characters', 'last_id as lastId']),
+const totals = statement<Tables>()((db) =>
+  db.selectFrom('post_total').select(['posts', 'characters', 'last_id as lastId']),
 );
 
-const increaseTotals = statement<Tables, { posts: number; characters: number }>((db, p) =>
+const increaseTotals = statement<Tables, { posts: number; characters: number }>()((db, p) =>
   db.updateTable('post_total').set((e) => ({
     posts: e('posts', '+', p('posts')),
     characters: e('characters', '+', p('characters')),
   })),
 );
 
-const reserve = statement<Tables, { posts: number; characters: number; nowMs: number }, ReservedIds>(
-  (db, p) =>
-    db
-      .updateTable('post_total')
-      .set((e) => ({
-        last_id: e('last_id', '+', p('posts')),
-        posts: e('posts', '+', p('posts')),
-        characters: e('characters', '+', p('characters')),
-        last_created_at_ms: e
-          .case()
-          .when('last_created_at_ms', '>', p('nowMs'))
-          .then(e.ref('last_created_at_ms'))
-          .else(p('nowMs'))
-          .end(),
-      }))
-      .returning(['last_id as lastId', 'last_created_at_ms as createdAtMs']),
+const reserve = statement<Tables, { posts: number; characters: number; nowMs: number }>()((db, p) =>
+  db
+    .updateTable('post_total')
+    .set((e) => ({
+      last_id: e('last_id', '+', p('posts')),
+      posts: e('posts', '+', p('posts')),
+      characters: e('characters', '+', p('characters')),
+      last_created_at_ms: e
+        .case()
+        .when('last_created_at_ms', '>', p('nowMs'))
+        .then(e.ref('last_created_at_ms'))
+        .else(p('nowMs'))
+        .end(),
+    }))
+    .returning(['last_id as lastId', 'last_created_at_ms as createdAtMs']),
 );
 
-const postsOfUser = statement<Tables, { userId: number }, { posts: number }>((db, p) =>
+const postsOfUser = statement<Tables, { userId: number }>()((db, p) =>
   db.selectFrom('user_tally').select('posts').where('user_id', '=', p('userId')),
 );
 
-type Count = { key: number; count: number };
-
-const users = statement<Tables, Record<never, never>, Count>((db) =>
+const users = statement<Tables>()((db) =>
   db
     .selectFrom('user_tally')
     .select(['user_id as key', 'posts as count'])
@@ -173,26 +170,26 @@ const users = statement<Tables, Record<never, never>, Count>((db) =>
     .orderBy('user_id'),
 );
 
-const lengths = statement<Tables, Record<never, never>, Count>((db) =>
+const lengths = statement<Tables>()((db) =>
   db.selectFrom('length_tally').select(['length as key', 'posts as count']),
 );
 
-const hours = statement<Tables, Record<never, never>, Count>((db) =>
+const hours = statement<Tables>()((db) =>
   db.selectFrom('hour_tally').select(['hour as key', 'posts as count']),
 );
 
-const characters = statement<Tables, Record<never, never>, Count>((db) =>
+const characters = statement<Tables>()((db) =>
   db.selectFrom('character_tally').select(['code_point as key', 'occurrences as count']),
 );
 
-const uniqueCharacters = statement<Tables, Record<never, never>, { count: number }>((db) =>
+const uniqueCharacters = statement<Tables>()((db) =>
   db
     .selectFrom('character_tally')
     .select((e) => e.fn.countAll<number>().as('count'))
     .where('occurrences', '>', 0),
 );
 
-const topCharacters = statement<Tables, Record<never, never>, { codePoint: number; count: number }>((db) =>
+const topCharacters = statement<Tables>()((db) =>
   db
     .selectFrom('character_tally')
     .select(['code_point as codePoint', 'occurrences as count'])
@@ -203,12 +200,11 @@ const topCharacters = statement<Tables, Record<never, never>, { codePoint: numbe
 );
 
 /** The lengths of the posts at two positions, counted from 1, in the order of length. */
-const middleLengths = statement<
-  Tables,
-  { lower: number; upper: number },
-  { lower: number | null; upper: number | null }
->(
-  (_db, p) => sql`WITH reach AS (SELECT length, sum(posts) OVER (ORDER BY length) AS posts FROM length_tally)
+const middleLengths = statement<Tables, { lower: number; upper: number }>()(
+  (_db, p) => sql<{
+    lower: number | null;
+    upper: number | null;
+  }>`WITH reach AS (SELECT length, sum(posts) OVER (ORDER BY length) AS posts FROM length_tally)
     SELECT min(CASE WHEN posts >= ${p('lower')} THEN length END) AS lower,
       min(CASE WHEN posts >= ${p('upper')} THEN length END) AS upper FROM reach`,
 );
