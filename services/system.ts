@@ -6,7 +6,7 @@ import { choice, type Environment, integer, readConfig, text } from '#kit/config
 import { AppError } from '#kit/errors.ts';
 import { createLog, type Log } from '#kit/log.ts';
 import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
-import { localClient, requireTokenOffLoopback } from '#kit/rpc/index.ts';
+import { localClient, requireTokenOffLoopback, rpcSettings } from '#kit/rpc/index.ts';
 import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
 import { openTracer, tracingSettings } from '#kit/tracing/open.ts';
 
@@ -24,10 +24,7 @@ export const suiteSettings = {
     help: 'Least severe level to log',
   }),
   ...tracingSettings,
-  RPC_TOKEN: text({
-    secret: true,
-    help: 'Shared secret between the services; required in production off loopback',
-  }),
+  ...rpcSettings,
 } satisfies Settings;
 
 /** One service of the suite. */

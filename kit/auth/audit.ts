@@ -13,7 +13,7 @@ export interface AuditTrailOptions<Event extends string> {
   readonly log: Log;
   readonly metrics: Registry;
   /** The name of the metric that counts events, with the label `event`. */
-  readonly figure: string;
+  readonly metric: string;
   /** Events that are logged as warnings. */
   readonly alarming: readonly Event[];
 }
@@ -24,11 +24,11 @@ export class AuditTrail<Event extends string> {
   readonly #alarming: ReadonlySet<Event>;
   readonly #events: Counter<'event'>;
 
-  constructor({ log, metrics, figure, alarming }: AuditTrailOptions<Event>) {
+  constructor({ log, metrics, metric, alarming }: AuditTrailOptions<Event>) {
     this.#log = log;
     this.#alarming = new Set(alarming);
     this.#events = new Counter({
-      name: figure,
+      name: metric,
       help: 'Security events such as sign-ins, failures and revocations.',
       labelNames: ['event'],
       registers: [metrics],

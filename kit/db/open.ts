@@ -9,7 +9,10 @@ import { openSqlite } from './sqlite/open.ts';
 
 /** The setting that says where a service keeps its data; services spread it into theirs. */
 export const databaseSettings = {
-  DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
+  DATABASE_URL: text({
+    secret: true,
+    help: 'PostgreSQL database to store data in; SQLite files in the data folder if unset',
+  }),
 };
 
 /**

@@ -10,8 +10,8 @@ import {
   addReader,
   countRows,
   type EventTables,
+  findPosition,
   leaveReader,
-  lookFor,
   moveReader,
   type OutboxRow,
   renewReader,
@@ -93,7 +93,7 @@ export class OutboxConsumer<DB extends EventTables> implements AsyncDisposable {
     const { database, name, clock, leaseMs, handle } = this.#options;
     if (!this.#isKnown) await addReader.run(database, { name });
     this.#isKnown = true;
-    if (!(await lookFor.first(database, { name }))?.waiting) return false;
+    if (!(await findPosition.first(database, { name }))?.waiting) return false;
     const nowMs = clock.now();
     const lease = { name, holder: this.#holder, untilMs: nowMs + leaseMs };
     let position = (await this.#save((session) => takeReader.first(session, { ...lease, nowMs })))?.position;

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { statement } from '../db/index.ts';
 
-/** The tables of events, as a migration of the service makes them (README.md). */
+/** The tables of events, which a migration of the service creates (README.md). */
 export interface EventTables {
   event_outbox: OutboxRow;
   event_reader: ReaderRow;
 }
 
 export interface OutboxRow {
-  /** Rises in the order of commits. */
+  /** Increases in the order of commits. */
   seq: number;
   type: string;
   data: Uint8Array;
@@ -18,9 +18,9 @@ export interface OutboxRow {
 
 export interface ReaderRow {
   name: string;
-  /** The last row that it has seen to. */
+  /** The last row that was handled. */
   position: number;
-  /** Which process reads under this name, and until when. */
+  /** The process that has the lease on this name, and until when. */
   holder: string;
   until_ms: number;
 }
@@ -37,8 +37,8 @@ export const rowsAfter = statement<EventTables, { position: number; limit: numbe
   db.selectFrom('event_outbox').selectAll().where('seq', '>', p('position')).orderBy('seq').limit(p('limit')),
 );
 
-/** Where a reader is, and whether there is anything after it. */
-export const lookFor = statement<EventTables, { name: string }>()(
+/** The position of a reader, and whether there are rows after it. */
+export const findPosition = statement<EventTables, { name: string }>()(
   (_db, p) => sql<{
     position: number;
     waiting: number;
@@ -53,7 +53,7 @@ export const addReader = statement<EventTables, { name: string }>()((db, p) =>
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Makes one process the reader where nobody is, or where it is already. */
+/** Takes the lease on a name if it is free or already held by this process. */
 export const takeReader = statement<
   EventTables,
   { name: string; holder: string; nowMs: number; untilMs: number }
@@ -66,7 +66,7 @@ export const takeReader = statement<
     .returning('position'),
 );
 
-/** Moves the position, and renews the lease, unless another process reads now. */
+/** Moves the position and renews the lease, unless another process has the lease. */
 export const moveReader = statement<
   EventTables,
   { name: string; holder: string; position: number; untilMs: number }
@@ -95,17 +95,17 @@ export const leaveReader = statement<EventTables, { name: string; holder: string
     .where('holder', '=', p('holder')),
 );
 
-/** Drops rows up to a position, if they are older than a time. */
+/** Deletes rows up to a position that are older than a time. */
 export const dropRows = statement<EventTables, { position: number; beforeMs: number }>()((db, p) =>
   db.deleteFrom('event_outbox').where('seq', '<=', p('position')).where('time_ms', '<', p('beforeMs')),
 );
 
-/** The first row that is kept. */
+/** The oldest row. */
 export const firstRow = statement<EventTables>()((db) =>
   db.selectFrom('event_outbox').select(['seq', 'time_ms']).orderBy('seq').limit(sql.lit(1)),
 );
 
-/** What a reader has not seen to. */
+/** The rows that a reader has not handled. */
 export const countRows = statement<EventTables, { name: string }>()(
   (_db, p) => sql<{
     count: number;

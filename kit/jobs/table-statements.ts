@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { statement } from '../db/index.ts';
 
-/** The table that {@link openTableJobs} works on, as a migration of the service makes it (README.md). */
+/** The table of `openTableJobs`, which a migration of the service creates (README.md). */
 export interface JobTables {
   job: JobRow;
 }
@@ -12,16 +12,16 @@ export interface JobRow {
   payload: Uint8Array;
   traceparent: string | null;
   created_at_ms: number;
-  /** When it may be taken; while it is leased, when the lease ends. */
+  /** When it can be taken. While it is leased, when the lease ends. */
   due_at_ms: number;
   attempts: number;
-  /** Of the lease; empty without one. */
+  /** The worker that has the lease; empty if none has. */
   holder: string;
   error: string | null;
   dead_at_ms: number | null;
 }
 
-/** Adds jobs, given as JSON lists of id, kind, payload in hexadecimal digits, and traceparent; those whose id is there stay. */
+/** Adds jobs, given as JSON arrays of id, kind, payload in hexadecimal, and traceparent. Existing jobs with the same id are kept. */
 export const insertJobs = statement<JobTables, { jobs: string; nowMs: number }>()((_db, p, dialect) => {
   const values =
     dialect === 'sqlite'
@@ -33,7 +33,7 @@ export const insertJobs = statement<JobTables, { jobs: string; nowMs: number }>(
     ON CONFLICT (id) DO NOTHING`;
 });
 
-/** When the next job of a kind may be taken. */
+/** When the next job of a kind can be taken. */
 export const nextDue = statement<JobTables, { kind: string }>()(
   (_db, p) => sql<{
     due: number;
@@ -41,7 +41,7 @@ export const nextDue = statement<JobTables, { kind: string }>()(
     ORDER BY due_at_ms LIMIT 1`,
 );
 
-/** Leases those that are due, the longest waiting first. */
+/** Leases jobs that are due, longest waiting first. */
 export const takeDue = statement<
   JobTables,
   { kind: string; holder: string; nowMs: number; untilMs: number; limit: number }
@@ -53,12 +53,12 @@ export const takeDue = statement<
     RETURNING *`;
 });
 
-/** Removes jobs that are done, given as JSON pairs of id and holder: those of a lost lease stay. */
+/** Removes finished jobs, given as JSON pairs of id and holder. Jobs whose lease was lost stay. */
 export const removeDone = statement<JobTables, { pairs: string }>()((_db, p, dialect) => {
   if (dialect === 'sqlite') {
     return sql`DELETE FROM job WHERE (id, holder) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${p('pairs')}))`;
   }
-  // The array has it look up each id, where it would read the table.
+  // With an array, PostgreSQL looks up each id instead of scanning the table.
   const each = sql`jsonb_array_elements(${p('pairs')}::jsonb)`;
   return sql`DELETE FROM job WHERE id = ANY (ARRAY(SELECT value ->> 0 FROM ${each}))
     AND (id, holder) IN (SELECT value ->> 0, value ->> 1 FROM ${each})`;

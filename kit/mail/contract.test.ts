@@ -8,7 +8,7 @@ import { testFolder } from '../testing/folder.ts';
 import { startSmtpSink } from '../testing/smtp-sink.ts';
 import {
   type Dkim,
-  listKeptMails,
+  listSavedMails,
   type Mail,
   MailError,
   type Mailer,
@@ -171,7 +171,7 @@ for (const [name, open] of Object.entries(adapters)) {
 
 test('mails of a folder are listed newest first', async () => {
   const folder = testFolder('mail');
-  assert.deepEqual(await listKeptMails(join(folder, 'nowhere')), []);
+  assert.deepEqual(await listSavedMails(join(folder, 'nowhere')), []);
   await using mailer = openFolderMailer({ folder });
   const mails = [
     newMail({ subject: 'First' }),
@@ -179,7 +179,7 @@ test('mails of a folder are listed newest first', async () => {
     newMail({ subject: 'Third' }),
   ];
   for (const mail of mails) await mailer.send(mail);
-  const listed = await listKeptMails(folder, 2);
+  const listed = await listSavedMails(folder, 2);
   assert.deepEqual(
     listed.map(({ id, subject, to, text }) => ({ id, subject, to, text })),
     mails

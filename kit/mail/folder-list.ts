@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileOf } from './folder.ts';
 
 /** An e-mail in a folder, parsed for display. */
-export interface KeptMail {
+export interface SavedMail {
   readonly id: string;
   readonly from: string;
   readonly to: string;
@@ -16,18 +16,18 @@ export interface KeptMail {
 const idShape = /^[A-Za-z0-9_-][A-Za-z0-9._-]*@[A-Za-z0-9.-]+$/;
 
 /** The newest e-mails of a folder, newest first; empty if there is no such folder. */
-export async function listKeptMails(folder: string, limit = 50): Promise<KeptMail[]> {
+export async function listSavedMails(folder: string, limit = 50): Promise<SavedMail[]> {
   const names = await readdir(folder).catch(unlessMissing);
   const files = await Promise.all(
     (names ?? []).filter((name) => name.endsWith('.eml')).map((name) => ageOf(folder, name)),
   );
   const newest = files.filter((file) => file !== undefined).sort((one, other) => other.atMs - one.atMs);
-  const mails = await Promise.all(newest.slice(0, limit).map(({ id }) => readKeptMail(folder, id)));
+  const mails = await Promise.all(newest.slice(0, limit).map(({ id }) => readSavedMail(folder, id)));
   return mails.filter((mail) => mail !== undefined);
 }
 
 /** The e-mail with this id; undefined if there is none. */
-export async function readKeptMail(folder: string, id: string): Promise<KeptMail | undefined> {
+export async function readSavedMail(folder: string, id: string): Promise<SavedMail | undefined> {
   if (!idShape.test(id)) return undefined;
   const source = await readFile(fileOf(folder, id)).catch(unlessMissing);
   if (source === undefined) return undefined;

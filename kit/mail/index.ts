@@ -2,7 +2,7 @@ import type { Mailer } from './mailer.ts';
 import type { SmtpOptions } from './smtp.ts';
 
 export { type FolderOptions, openFolderMailer } from './folder.ts';
-export { type KeptMail, listKeptMails, readKeptMail } from './folder-list.ts';
+export { listSavedMails, readSavedMail, type SavedMail } from './folder-list.ts';
 export {
   type Dkim,
   type Mail,

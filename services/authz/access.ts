@@ -23,7 +23,7 @@ export interface AccessRequest {
 /** What is stored of the account. */
 export type AccessAccount = Pick<Account, 'uid' | 'username' | 'role' | 'disabled' | 'passwordChangedAtMs'>;
 
-/** Everything that a policy may look at. */
+/** Everything that a policy can look at. */
 export interface AccessQuery {
   readonly uid: number;
   readonly username: string;

@@ -19,7 +19,7 @@ export interface DecisionsOptions {
 
 const outcomes = { '': 'denied', ROLE: 'denied', MFA_REQUIRED: 'mfa_required', TOKEN_STALE: 'token_stale' };
 
-/** Decides, and says so: each decision has an id, a line in the log and its place in a metric. */
+/** Decides, and records it: each decision has an id, a log line and a count in the metric. */
 export class Decisions {
   readonly #options: DecisionsOptions;
   readonly #counter: Counter<'policy' | 'outcome'>;

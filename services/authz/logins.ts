@@ -51,7 +51,7 @@ export class Logins {
     }
   }
 
-  /** The name of a failed attempt is not kept: people type passwords there. */
+  /** The username of a failed attempt is not logged: people type passwords there by mistake. */
   #record(outcome: string, who: { uid?: number; username?: string; remoteAddress: string }): void {
     this.#counter.inc({ outcome });
     this.#options.log.info({ outcome, ...who }, 'sign-in');
@@ -71,11 +71,11 @@ export class Logins {
         reason: 'INVALID_CREDENTIALS',
       });
     }
-    await this.#renewHash(hasher, account.uid, { before: account.passwordHash, password });
+    await this.#updateHash(hasher, account.uid, { before: account.passwordHash, password });
     return account;
   }
 
-  async #renewHash(hasher: Hasher, uid: number, old: { before: string; password: string }): Promise<void> {
+  async #updateHash(hasher: Hasher, uid: number, old: { before: string; password: string }): Promise<void> {
     if (!this.#options.passwords.needsRehash(old.before)) return;
     const after = await hasher.hash(old.password);
     await replaceHash.run(this.#options.database, { uid, before: old.before, after });

@@ -20,16 +20,16 @@ export function watchPolicies({ policies, folder, log, metrics }: WatchOptions):
     labelNames: ['outcome'],
     registers: [metrics],
   });
-  logPolicies('access policies are in force');
+  logPolicies('access policies loaded');
   let timer: NodeJS.Timeout | undefined;
   const watcher = watchFolder();
 
-  // The service works without a watch, so a system that has none left must not stop it.
+  // The service works without a watch, so a system that has run out of watches must not stop it.
   function watchFolder(): FSWatcher | undefined {
     try {
-      return watch(folder, { persistent: false }, settle).on('error', unwatched);
+      return watch(folder, { persistent: false }, settle).on('error', notWatching);
     } catch (error) {
-      unwatched(error);
+      notWatching(error);
       return undefined;
     }
   }
@@ -39,8 +39,8 @@ export function watchPolicies({ policies, folder, log, metrics }: WatchOptions):
     timer = setTimeout(reload, settleMs).unref();
   }
 
-  function unwatched(error: unknown): void {
-    log.error({ err: error, folder }, 'changes of access policies will not be noticed');
+  function notWatching(error: unknown): void {
+    log.error({ err: error, folder }, 'changes to access policies will not be noticed');
   }
 
   async function reload(): Promise<void> {
@@ -59,7 +59,7 @@ export function watchPolicies({ policies, folder, log, metrics }: WatchOptions):
 
   function logPolicies(message: string): void {
     const { ids, version, warnings } = policies;
-    if (warnings.length > 0) log.warn({ folder, warnings }, 'access policies are suspicious');
+    if (warnings.length > 0) log.warn({ folder, warnings }, 'access policies have warnings');
     log.info({ folder, ids, policies: version }, message);
   }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorOf, inEveryWorld, openStore, startAuthz } from './testing.ts';
+import { errorOf, inTestMode, openStore, startAuthz } from './testing.ts';
 
 const alice = { username: 'alice', password: 'correct horse', role: 'editor' };
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('lists in pages, and finds a part of a name', async (context) => {
     const { client } = await startAuthz(context, world);
     for (const username of ['alice', 'al_ice', 'Bob@example.org']) {

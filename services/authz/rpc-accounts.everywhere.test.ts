@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorOf, inEveryWorld, startAuthz } from './testing.ts';
+import { errorOf, inTestMode, startAuthz } from './testing.ts';
 
 const alice = { username: 'alice', password: 'correct horse', role: 'editor' };
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('creates accounts after the demo ones, and lists them', async (context) => {
     const { client, clock } = await startAuthz(context, world);
     const { account } = await client.createAccount(alice);

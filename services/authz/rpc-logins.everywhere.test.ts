@@ -4,12 +4,12 @@ import { Passwords } from '#kit/auth/passwords.ts';
 import type { LoginRequest } from '#proto/authz/v1/authz.ts';
 import { PasswordAttempts } from './password-attempts.ts';
 import { findByUsername } from './store.ts';
-import { errorOf, inEveryWorld, openStore, startAuthz, type TestAuthz, type World } from './testing.ts';
+import { errorOf, inTestMode, openStore, startAuthz, type TestAuthz, type World } from './testing.ts';
 
 const alice = { username: 'alice', password: 'correct horse' };
 const home = '192.0.2.1';
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('signs in with the right password, in any case of the name', async (context) => {
     const { client } = await startWithAlice(context, world);
     for (const username of ['alice', 'ALICE', 'Alice']) {

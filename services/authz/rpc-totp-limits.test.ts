@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { errorOf, inEveryWorld, openStore, startAuthz } from './testing.ts';
+import { errorOf, inTestMode, openStore, startAuthz } from './testing.ts';
 import { enroll, failure, home, password, startWithApp, stepMs } from './testing-totp.ts';
 
 const minuteMs = 60_000;
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('five wrong codes in 15 minutes from one network, twenty in an hour from all, at two replicas', async (context) => {
     const first = await startWithApp(context, world);
     const second = await startAuthz(context, world, { beside: first });

@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
-import { errorOf, inEveryWorld, startAuthz, type TestAuthz } from './testing.ts';
+import { errorOf, inTestMode, startAuthz, type TestAuthz } from './testing.ts';
 
 const given = {
   DEMO_ADMIN_PASSWORD: 'a',
@@ -11,7 +11,7 @@ const given = {
   DEMO_VIEWER_PASSWORD: 'viewer password',
 };
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('makes three accounts with passwords of their own, and keeps them', async (context) => {
     const first = await startAuthz(context, world);
     const passwords = await passwordsInForce(first);

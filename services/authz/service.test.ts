@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { shippedPolicies } from './policy-files.ts';
-import { inEveryWorld, startAuthz, type World } from './testing.ts';
+import { inTestMode, startAuthz, type World } from './testing.ts';
 
 const editor = { uid: 2, username: 'editor', role: 'editor', mfaVerified: false };
 const deletion = { subject: editor, resourceType: 'post', action: 'delete' };
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('changed policies are in force without a restart; broken ones change nothing', async (context) => {
     const folder = join(testFolder('authz'), 'policies');
     cpSync(shippedPolicies, folder, { recursive: true });

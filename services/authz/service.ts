@@ -1,9 +1,9 @@
 import { Passwords, passwordCost, passwordSettings } from '#kit/auth/passwords.ts';
 import { type Settings, text } from '#kit/config.ts';
-import type { Database } from '#kit/db/index.ts';
+import { type Database, databaseSettings } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import type { Log } from '#kit/log.ts';
-import { type Handlers, requireTokenOffLoopback, serveRpc } from '#kit/rpc/index.ts';
+import { type Handlers, requireTokenOffLoopback, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { Accounts } from './accounts.ts';
@@ -23,8 +23,8 @@ import { openTotpEncryption } from './totp-encryption.ts';
 export { type PolicyTestReport, runPolicyTests } from './policy-cases.ts';
 
 const settings = {
-  DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
-  RPC_TOKEN: text({ secret: true, help: 'Shared secret between the services' }),
+  ...databaseSettings,
+  ...rpcSettings,
   AUTHZ_POLICIES: text({
     help: 'Folder of Cedar policies to use instead of the shipped ones; changes apply at once',
   }),
@@ -104,7 +104,7 @@ function sweeping(log: Log, swept: readonly { sweep(): Promise<void> }[]): Dispo
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** If one fails, the other has settled too, so that nothing it uses is closed under it. */
+/** Like `Promise.all`, but waits for both even if one fails, so that nothing is closed while the other still uses it. */
 async function bothSettled<A, B>(
   first: Promise<A> | A,
   second: Promise<B>,
@@ -113,7 +113,7 @@ async function bothSettled<A, B>(
   return Promise.all([first, second]);
 }
 
-/** Over RPC if it has a port of its own; the handlers are called directly otherwise. */
+/** Serves the handlers over RPC if there is a port. Otherwise the caller is in the same process and calls them directly. */
 async function listen(
   { config, context, stack }: Parts,
   handlers: Handlers<AuthServiceDefinition>,

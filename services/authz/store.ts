@@ -23,7 +23,7 @@ interface AccountRow {
 type AttemptColumn = `at_${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}_ms`;
 type AttemptRow = { login: string } & Record<AttemptColumn, number>;
 
-/** An account with what only this service knows of it. */
+/** An account with the columns that only this service sees. */
 export interface StoredAccount extends Account {
   readonly passwordHash: string;
   readonly demo: boolean;
@@ -56,11 +56,11 @@ const uidMax = 2 ** 31 - 1;
 
 type AccountWithTotp = AccountRow & { totp_enabled: unknown };
 
-const byUid = statement<Tables, { uid: number }, AccountWithTotp>((db, p) =>
+const byUid = statement<Tables, { uid: number }>()((db, p) =>
   accountsWithTotp(db).where('uid', '=', p('uid')),
 );
 
-const byKey = statement<Tables, { key: string }, AccountWithTotp>((db, p) =>
+const byKey = statement<Tables, { key: string }>()((db, p) =>
   accountsWithTotp(db).where('username_key', '=', p('key')),
 );
 
@@ -138,7 +138,7 @@ function isUid(uid: number): boolean {
   return Number.isInteger(uid) && uid >= 1 && uid <= uidMax;
 }
 
-/** The new account; `undefined` where the name is taken. The lock is for the next uid. */
+/** The new account; undefined if the name is taken. The lock protects the choice of the next uid. */
 export async function insertAccount(
   store: WriteSession<Tables>,
   account: NewAccount,
@@ -153,7 +153,7 @@ export async function insertAccount(
   return inserted ? findByUid(store, uid) : undefined;
 }
 
-/** Makes a demo account with its fixed uid. False where there is one of that uid or name. */
+/** Creates a demo account with its fixed uid. False if an account has that uid or name. */
 export async function insertDemoAccount(
   store: WriteSession<Tables>,
   account: NewAccount & { uid: number },
@@ -184,7 +184,7 @@ async function insertRow(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** A new password makes a demo account a real one: somebody took it over. */
+/** A new password makes a demo account an ordinary one. */
 export async function updateAccount(store: Store, uid: number, change: AccountChange): Promise<void> {
   const { role, disabled, password } = change;
   if (role === undefined && disabled === undefined && password === undefined) return;
@@ -207,7 +207,7 @@ export async function updateAccount(store: Store, uid: number, change: AccountCh
 export const replacePassword = statement<
   Tables,
   { uid: number; before: string; after: string; demo: 0 | 1; nowMs: number }
->((db, p) =>
+>()((db, p) =>
   db
     .updateTable('account')
     .set((eb) => ({
@@ -230,7 +230,7 @@ function nextChange(eb: ExpressionBuilder<Tables, 'account'>, nowMs: Expression<
 }
 
 /** Replaces the hash of the same password, unless somebody changed the password meanwhile. */
-export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>((db, p) =>
+export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>()((db, p) =>
   db
     .updateTable('account')
     .set({ password_hash: p('after') })
@@ -253,53 +253,54 @@ function toAccount(row: AccountWithTotp): StoredAccount {
 }
 
 /**
- * Counts an attempt where fewer than ten failed after the cutoff: the oldest of the ten makes room. One statement, so
- * that attempts at the same moment, here or in another replica, cannot both take the last place.
+ * Records an attempt if fewer than ten failed after the cutoff; it replaces the oldest of the ten. One statement, so that
+ * simultaneous attempts, here or in another replica, cannot both take the last place.
  */
-export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>((db, p) =>
-  db
-    .insertInto('login_attempt')
-    .values({
-      login: p('login'),
-      at_0_ms: 0,
-      at_1_ms: 0,
-      at_2_ms: 0,
-      at_3_ms: 0,
-      at_4_ms: 0,
-      at_5_ms: 0,
-      at_6_ms: 0,
-      at_7_ms: 0,
-      at_8_ms: 0,
-      at_9_ms: p('nowMs'),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .column('login')
-        .doUpdateSet((eb) => ({
-          at_0_ms: eb.ref('login_attempt.at_1_ms'),
-          at_1_ms: eb.ref('login_attempt.at_2_ms'),
-          at_2_ms: eb.ref('login_attempt.at_3_ms'),
-          at_3_ms: eb.ref('login_attempt.at_4_ms'),
-          at_4_ms: eb.ref('login_attempt.at_5_ms'),
-          at_5_ms: eb.ref('login_attempt.at_6_ms'),
-          at_6_ms: eb.ref('login_attempt.at_7_ms'),
-          at_7_ms: eb.ref('login_attempt.at_8_ms'),
-          at_8_ms: eb.ref('login_attempt.at_9_ms'),
-          at_9_ms: eb.ref('excluded.at_9_ms'),
-        }))
-        .where('login_attempt.at_0_ms', '<=', p('cutoffMs')),
-    ),
+export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>()(
+  (db, p) =>
+    db
+      .insertInto('login_attempt')
+      .values({
+        login: p('login'),
+        at_0_ms: 0,
+        at_1_ms: 0,
+        at_2_ms: 0,
+        at_3_ms: 0,
+        at_4_ms: 0,
+        at_5_ms: 0,
+        at_6_ms: 0,
+        at_7_ms: 0,
+        at_8_ms: 0,
+        at_9_ms: p('nowMs'),
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column('login')
+          .doUpdateSet((eb) => ({
+            at_0_ms: eb.ref('login_attempt.at_1_ms'),
+            at_1_ms: eb.ref('login_attempt.at_2_ms'),
+            at_2_ms: eb.ref('login_attempt.at_3_ms'),
+            at_3_ms: eb.ref('login_attempt.at_4_ms'),
+            at_4_ms: eb.ref('login_attempt.at_5_ms'),
+            at_5_ms: eb.ref('login_attempt.at_6_ms'),
+            at_6_ms: eb.ref('login_attempt.at_7_ms'),
+            at_7_ms: eb.ref('login_attempt.at_8_ms'),
+            at_8_ms: eb.ref('login_attempt.at_9_ms'),
+            at_9_ms: eb.ref('excluded.at_9_ms'),
+          }))
+          .where('login_attempt.at_0_ms', '<=', p('cutoffMs')),
+      ),
 );
 
-/** The oldest of the ten; after the cutoff where no further attempt may be made. */
-export const oldestAttempt = statement<Tables, { login: string }, { at_0_ms: number }>((db, p) =>
+/** The oldest of the ten attempts. If it is after the cutoff, no further attempt is allowed. */
+export const oldestAttempt = statement<Tables, { login: string }>()((db, p) =>
   db.selectFrom('login_attempt').select('at_0_ms').where('login', '=', p('login')),
 );
 
-export const clearAttempts = statement<Tables, { login: string }>((db, p) =>
+export const clearAttempts = statement<Tables, { login: string }>()((db, p) =>
   db.deleteFrom('login_attempt').where('login', '=', p('login')),
 );
 
-export const sweepAttempts = statement<Tables, { cutoffMs: number }>((db, p) =>
+export const sweepAttempts = statement<Tables, { cutoffMs: number }>()((db, p) =>
   db.deleteFrom('login_attempt').where('at_9_ms', '<=', p('cutoffMs')),
 );

@@ -64,7 +64,7 @@ export class Logs {
 const lightHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 /** Runs the tests in the mode that the environment asks for. */
-export async function inEveryWorld(tests: (world: World) => void): Promise<void> {
+export async function inTestMode(tests: (world: World) => void): Promise<void> {
   const { databaseUrl, isRemote: remote } = await testMode();
   tests({ name: databaseUrl ? 'postgres' : 'sqlite', databaseUrl, remote });
 }

@@ -16,7 +16,7 @@ const insertEvent = statement<
     sessionId: string | null;
     address: string | null;
   }
->((db, p) =>
+>()((db, p) =>
   db.insertInto('audit_event').values({
     id: p('id'),
     at_ms: p('nowMs'),
@@ -27,7 +27,7 @@ const insertEvent = statement<
   }),
 );
 
-export const deleteOldEvents = statement<Tables, { beforeMs: number }>((db, p) =>
+export const deleteOldEvents = statement<Tables, { beforeMs: number }>()((db, p) =>
   db
     .deleteFrom('audit_event')
     .where('id', 'in', (eb) =>
@@ -62,8 +62,8 @@ export class Audit extends AuditTrail<AuditEvent> {
   readonly #clock: Clock;
 
   constructor({ log, clock, metrics }: { log: Log; clock: Clock; metrics: Registry }) {
-    const figure = 'passwordless_events_total';
-    super({ log, metrics, figure, alarming: ['authn_login_lock', 'authn_token_reuse', 'passkey_cloned'] });
+    const metric = 'passwordless_events_total';
+    super({ log, metrics, metric, alarming: ['authn_login_lock', 'authn_token_reuse', 'passkey_cloned'] });
     this.#clock = clock;
   }
 

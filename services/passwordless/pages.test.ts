@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { authenticator, register } from './passkeys/testing.ts';
-import { alice, appCode, onBothDatabases, startService } from './testing.ts';
+import { alice, appCode, inTestMode, startService } from './testing.ts';
 import { codeOf, linkIn, signedIn } from './testing-pages.ts';
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   describe('without scripts', () => {
     test('a link signs in once, after its button is pressed, even if it was looked at before', async (context) => {
       const service = await startService(context, world);

@@ -7,7 +7,7 @@ import {
   bob,
   claimsOf,
   enrollApp,
-  onBothDatabases,
+  inTestMode,
   refused,
   startService,
   type World,
@@ -15,7 +15,7 @@ import {
 
 const json = { 'content-type': 'application/json' };
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('a body has at most 64 KiB, which is checked before the token', async (context) => {
     const service = await startService(context, world);
     const sized = (sizeBytes: number) => {

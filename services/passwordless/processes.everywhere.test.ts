@@ -13,7 +13,7 @@ import {
   claimsOf,
   clientOf,
   databaseOptionsOf,
-  onBothDatabases,
+  inTestMode,
   secret,
   type World,
 } from './testing.ts';
@@ -24,7 +24,7 @@ interface Place {
   readonly database: Awaited<ReturnType<typeof openDatabase<Tables>>>;
 }
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('two web processes share everything, and each link and token works once', async (context) => {
     const place = await openPlace(context, world);
     const [one, two] = await Promise.all([place.start(), place.start()]);

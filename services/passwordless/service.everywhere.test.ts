@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { backupDatabase, restoreDatabase } from '#kit/db/index.ts';
-import { alice, appCode, enrollApp, onBothDatabases, refused, startService } from './testing.ts';
+import { alice, appCode, enrollApp, inTestMode, refused, startService } from './testing.ts';
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('starts, becomes ready and responds to probes', async (context) => {
     const service = await startService(context, world);
     assert.deepEqual((await service.get('/health')).json, { status: 'ok' });

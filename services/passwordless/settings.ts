@@ -1,4 +1,5 @@
 import { type Config, choice, flag, integer, type Settings, text } from '#kit/config.ts';
+import { databaseSettings } from '#kit/db/index.ts';
 
 const day = 86_400;
 
@@ -179,7 +180,7 @@ export const settings = {
   SMTP_PORT: integer({ min: 1, max: 65_535, help: 'Port of the mail server' }),
   SMTP_USERNAME: text({ help: 'User name at the mail server' }),
   SMTP_PASSWORD: text({ secret: true, help: 'Password at the mail server' }),
-  DATABASE_URL: text({ secret: true, help: 'PostgreSQL to keep data in; without it SQLite files' }),
+  ...databaseSettings,
 } satisfies Settings;
 
 export type PasswordlessConfig = Config<typeof settings>;

@@ -95,7 +95,7 @@ export interface CeremonyRow {
   expires_at_ms: number;
 }
 
-const writeNothing = statement<Tables>((db) => db.deleteFrom('failed_attempt').where('id', '=', ''));
+const writeNothing = statement<Tables>()((db) => db.deleteFrom('failed_attempt').where('id', '=', ''));
 
 /** Throws if the database cannot be written, as on a read-only disk or a standby. */
 export async function checkWritable(database: Executor): Promise<void> {

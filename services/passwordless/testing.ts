@@ -8,7 +8,7 @@ import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index
 import { createLog, silentLog } from '#kit/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import { testMode } from '#kit/testing/mode.ts';
 import { Encryption } from './encryption.ts';
 import { Keys } from './keys.ts';
 import { passwordless } from './service.ts';
@@ -80,13 +80,10 @@ export interface StartOptions {
   readonly host?: string;
 }
 
-/** Runs the tests on both databases. */
-export async function onBothDatabases(tests: (world: World) => void): Promise<void> {
-  if (process.env.TEST_DATABASE !== 'postgres')
-    describe('on SQLite', () => tests({ databaseUrl: undefined }));
-  if (process.env.TEST_DATABASE === 'sqlite') return;
-  const postgres = await testDatabaseUrl();
-  describe('on PostgreSQL', { skip: postgres.skip }, () => tests({ databaseUrl: postgres.url }));
+/** Runs the tests on the database that the environment names (`kit/testing/mode.ts`). */
+export async function inTestMode(tests: (world: World) => void): Promise<void> {
+  const { databaseUrl } = await testMode();
+  describe(databaseUrl === undefined ? 'on SQLite' : 'on PostgreSQL', () => tests({ databaseUrl }));
 }
 
 const noLimits = {

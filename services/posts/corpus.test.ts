@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCorpus, seedPosts } from './corpus.ts';
 import { problemsOf } from './posts/index.ts';
-import { exported, listing, onBothDatabases, startPosts } from './testing/testing.ts';
+import { exported, inTestMode, listing, startPosts } from './testing/testing.ts';
 
 const corpus = createCorpus({ seed: 1, size: 5_000, users: 12 });
 const posts = Array.from({ length: corpus.size }, (_, index) => corpus.at(index));
@@ -48,7 +48,7 @@ test('the corpus has the scripts, the emoji and the lengths of real posts', () =
   assert.ok((lengths.at(-1) as number) > 3_000);
 });
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('a seeded service has the posts of the corpus', async (context) => {
     const { client } = await startPosts(context, world);
     const counts: number[] = [];

@@ -23,7 +23,7 @@ export class Audit extends AuditTrail<AuditEvent> {
     super({
       log,
       metrics,
-      figure: 'tokens_events_total',
+      metric: 'tokens_events_total',
       alarming: ['authn_login_lock', 'authn_token_reuse'],
     });
   }

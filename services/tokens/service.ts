@@ -4,7 +4,6 @@ import { Passwords, passwordCost } from '#kit/auth/passwords.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import { refuse } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
-import { parseTrustedProxies, type TrustedProxy } from '#kit/http/client-address.ts';
 import { limitRequests } from '#kit/http/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
 import { newSecret } from '#kit/ids.ts';
@@ -134,7 +133,7 @@ function createServer(config: TokensConfig, context: ServiceContext, signIns: Si
     },
     invalidBody: 'invalid_input',
     corsOrigin: config.CORS_ORIGIN,
-    trustedProxy: trustedProxy(config.TRUST_PROXY),
+    trustedProxy: config.TRUST_PROXY,
     accessLog: 'info',
     limits: {
       bodyBytes: 10 * 1_024,
@@ -143,14 +142,6 @@ function createServer(config: TokensConfig, context: ServiceContext, signIns: Si
       keepAliveTimeoutMs: 5_000,
     },
   });
-}
-
-function trustedProxy(setting: string | undefined): TrustedProxy | undefined {
-  try {
-    return parseTrustedProxies(setting);
-  } catch (error) {
-    return refuse({ TRUST_PROXY: (error as Error).message }) as undefined;
-  }
 }
 
 function sweep({ sessions, lockout, confirmations, limiter }: State, nowMs: number): void {

@@ -1,6 +1,6 @@
 import { passwordSettings } from '#kit/auth/passwords.ts';
 import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
-import { sharedSettings } from '#kit/shared-settings.ts';
+import { trustProxySetting } from '#kit/http/client-address.ts';
 
 const day = 86_400;
 
@@ -70,7 +70,7 @@ export const settings = {
     default: '*',
     help: 'Origins allowed to call the API, separated by commas, or *',
   }),
-  TRUST_PROXY: sharedSettings.TRUST_PROXY,
+  TRUST_PROXY: trustProxySetting,
   ...passwordSettings,
 } satisfies Settings;
 

@@ -7,13 +7,13 @@ import {
   bob,
   claimsOf,
   enrollApp,
-  onBothDatabases,
+  inTestMode,
   refused,
   startService,
   type World,
 } from '../testing.ts';
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('GET /me returns the user of the token and their sign-in methods', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);

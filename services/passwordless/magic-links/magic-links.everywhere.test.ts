@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
-import { alice, bob, claimsOf, onBothDatabases, refused, startService, type World } from '../testing.ts';
+import { alice, bob, claimsOf, inTestMode, refused, startService, type World } from '../testing.ts';
 
 const onItsWay = { message: 'If the address can receive mail, a sign-in link is on its way.' };
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('a link from a mail signs in once', async (context) => {
     const service = await startService(context, world);
     const { token } = await service.requestLink(alice);

@@ -17,7 +17,7 @@ export const insertLink = statement<
     nowMs: number;
     expiresMs: number;
   }
->((db, p) =>
+>()((db, p) =>
   db.insertInto('magic_link').values({
     hash: p('hash'),
     email: p('email'),
@@ -30,7 +30,7 @@ export const insertLink = statement<
   }),
 );
 
-const linksSince = statement<Tables, { email: string; sinceMs: number }, { links: number }>((db, p) =>
+const linksSince = statement<Tables, { email: string; sinceMs: number }>()((db, p) =>
   db
     .selectFrom('magic_link')
     .select((eb) => eb.fn.countAll<number>().as('links'))
@@ -44,7 +44,7 @@ export async function countLinks(session: Executor, email: string, sinceMs: numb
 }
 
 /** Voids the oldest links of an address, so that a new one is at most the third. The caller holds the lock of the address. */
-export const voidOldestLinks = statement<Tables, { email: string }>((db, p) =>
+export const voidOldestLinks = statement<Tables, { email: string }>()((db, p) =>
   db
     .updateTable('magic_link')
     .set({ used: 1 })
@@ -60,16 +60,16 @@ export const voidOldestLinks = statement<Tables, { email: string }>((db, p) =>
     ),
 );
 
-export const voidLinks = statement<Tables, { email: string }>((db, p) =>
+export const voidLinks = statement<Tables, { email: string }>()((db, p) =>
   db.updateTable('magic_link').set({ used: 1 }).where('email', '=', p('email')).where(isUnused),
 );
 
-export const findLink = statement<Tables, { hash: string }, LinkRow>((db, p) =>
+export const findLink = statement<Tables, { hash: string }>()((db, p) =>
   db.selectFrom('magic_link').selectAll().where('hash', '=', p('hash')),
 );
 
 /** Of several requests at once, only the winner changes a row. */
-export const useLink = statement<Tables, { hash: string; nowMs: number }>((db, p) =>
+export const useLink = statement<Tables, { hash: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('magic_link')
     .set({ used: 1 })
@@ -79,7 +79,7 @@ export const useLink = statement<Tables, { hash: string; nowMs: number }>((db, p
 );
 
 /** Counts a try for every valid code of an address, and returns their links. */
-export const tryCodes = statement<Tables, { email: string; nowMs: number }, LinkRow>((db, p) =>
+export const tryCodes = statement<Tables, { email: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('magic_link')
     .set((eb) => ({ code_tries: eb('code_tries', '+', 1) }))
@@ -91,7 +91,7 @@ export const tryCodes = statement<Tables, { email: string; nowMs: number }, Link
 );
 
 /** Deletes at most 500. */
-export const deleteExpiredLinks = statement<Tables, { beforeMs: number }>((db, p) =>
+export const deleteExpiredLinks = statement<Tables, { beforeMs: number }>()((db, p) =>
   db
     .deleteFrom('magic_link')
     .where('hash', 'in', (eb) =>

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
-import { onBothDatabases, secret, type World } from '../testing.ts';
+import { inTestMode, secret, type World } from '../testing.ts';
 import { link, startMailing, type TestMailing } from './testing.ts';
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('octavo queue lists, retries and removes mails', async (t) => {
     const responses = new Map([['nobody@example.com', '550 no such user']]);
     await using sink = await startSmtpSink({

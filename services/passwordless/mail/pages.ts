@@ -5,7 +5,7 @@ import { type Content, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { table } from '#kit/html/table.ts';
-import { type KeptMail, listKeptMails, readKeptMail } from '#kit/mail/index.ts';
+import { listSavedMails, readSavedMail, type SavedMail } from '#kit/mail/index.ts';
 import type { PageContext } from '../pages.ts';
 import { pageRoutes } from '../routes.ts';
 import type { TokenPair } from '../sessions/index.ts';
@@ -20,11 +20,11 @@ export function addMailPages(
   { pages, folder }: { pages: PageContext; folder: string },
 ): void {
   routes.get(pageRoutes.mails, { access: 'public' }, async (visit) =>
-    mailsPage(pages.frameOf(visit), await listKeptMails(folder)),
+    mailsPage(pages.frameOf(visit), await listSavedMails(folder)),
   );
   routes.get(pageRoutes.mail, { access: 'public' }, async (visit) => {
     const { id } = visit.request.params as { id: string };
-    const mail = await readKeptMail(folder, id);
+    const mail = await readSavedMail(folder, id);
     if (!mail) throw new AppError('not_found', 'This mail does not exist.');
     return mailPage(pages.frameOf(visit), mail);
   });
@@ -33,7 +33,7 @@ export function addMailPages(
 /** Where to find the mail that was just asked for. */
 export const mailsHint: Content = html`<p class="small">There is no mail server: find the mail in <a href="${pageRoutes.mails}">Mails</a>.</p>`;
 
-function mailsPage(frame: Frame, mails: readonly KeptMail[]): string {
+function mailsPage(frame: Frame, mails: readonly SavedMail[]): string {
   const main =
     mails.length === 0
       ? empty({
@@ -46,8 +46,8 @@ function mailsPage(frame: Frame, mails: readonly KeptMail[]): string {
   return layout(frame, { title: 'Mails', lead, main });
 }
 
-function mailTable(mails: readonly KeptMail[]): Content {
-  return table<KeptMail>({
+function mailTable(mails: readonly SavedMail[]): Content {
+  return table<SavedMail>({
     caption: 'Mails, newest first',
     columns: [
       {
@@ -63,7 +63,7 @@ function mailTable(mails: readonly KeptMail[]): Content {
   });
 }
 
-function mailPage(frame: Frame, mail: KeptMail): string {
+function mailPage(frame: Frame, mail: SavedMail): string {
   return layout(frame, {
     title: mail.subject,
     parent: { href: pageRoutes.mails, label: 'Mails' },

@@ -4,11 +4,11 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Caught, type SinkOptions, type SmtpSink, startSmtpSink } from '#kit/testing/smtp-sink.ts';
 import { startProcess, stopProcess } from '../../testing.ts';
-import { onBothDatabases, secret, type World } from '../testing.ts';
+import { inTestMode, secret, type World } from '../testing.ts';
 import type { MailRow } from './store.ts';
 import { startMailing, type TestMailing } from './testing.ts';
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   describe('a worker process', () => {
     test('that is killed after the server accepted a mail sends the same mail again', async (t) => {
       const { promise: held, resolve: letGo } = Promise.withResolvers<void>();

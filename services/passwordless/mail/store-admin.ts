@@ -34,11 +34,7 @@ export function listMails(
 }
 
 /** How many entries are not finished, and when the oldest of them was created. */
-export const openMails = statement<
-  MailTables,
-  Record<never, never>,
-  { entries: number; oldest_ms: number | null }
->((db) =>
+export const openMails = statement<MailTables>()((db) =>
   db
     .selectFrom('email_queue')
     .select((eb) => [eb.fn.countAll<number>().as('entries'), eb.fn.min('created_at_ms').as('oldest_ms')])

@@ -51,7 +51,7 @@ const isOpen = sql<boolean>`status in ('pending', 'sending')`;
 
 const isNoLink = sql<boolean>`kind <> 'magic-link'`;
 
-export const insertMail = statement<MailTables, NewMailRow>((db, p) =>
+export const insertMail = statement<MailTables, NewMailRow>()((db, p) =>
   db.insertInto('email_queue').values({
     id: p('id'),
     kind: p('kind'),
@@ -68,32 +68,28 @@ export const insertMail = statement<MailTables, NewMailRow>((db, p) =>
   }),
 );
 
-export const hasRecentMail = statement<
-  MailTables,
-  { recipient: string; kind: string; sinceMs: number },
-  Pick<MailRow, 'id'>
->((db, p) =>
-  db
-    .selectFrom('email_queue')
-    .select('id')
-    .where('recipient', '=', p('recipient'))
-    .where('kind', '=', p('kind'))
-    .where('created_at_ms', '>', p('sinceMs'))
-    .where(isNoLink)
-    .limit(1),
+export const hasRecentMail = statement<MailTables, { recipient: string; kind: string; sinceMs: number }>()(
+  (db, p) =>
+    db
+      .selectFrom('email_queue')
+      .select('id')
+      .where('recipient', '=', p('recipient'))
+      .where('kind', '=', p('kind'))
+      .where('created_at_ms', '>', p('sinceMs'))
+      .where(isNoLink)
+      .limit(1),
 );
 
 /** When the next entry is due. */
-export const nextDue = statement<MailTables, Record<never, never>, Pick<MailRow, 'next_try_at_ms'>>((db) =>
+export const nextDue = statement<MailTables>()((db) =>
   db.selectFrom('email_queue').select('next_try_at_ms').where(isOpen).orderBy('next_try_at_ms').limit(1),
 );
 
 /** Claims the entries that have been due the longest. It is one statement, so that each of several workers gets different ones. */
 export const claimMails = statement<
   MailTables,
-  { worker: string; nowMs: number; leaseEndMs: number; count: number },
-  MailRow
->((db, p, dialect) => {
+  { worker: string; nowMs: number; leaseEndMs: number; count: number }
+>()((db, p, dialect) => {
   const due = db
     .selectFrom('email_queue')
     .select('id')
@@ -138,7 +134,7 @@ export async function finishSent(
   return rows.map(({ id }) => id);
 }
 
-const fail = statement<MailTables, Claim & { lastError: string; note: string; nowMs: number }>((db, p) =>
+const fail = statement<MailTables, Claim & { lastError: string; note: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('email_queue')
     .set({
@@ -157,7 +153,7 @@ const fail = statement<MailTables, Claim & { lastError: string; note: string; no
 const release = statement<
   MailTables,
   Claim & { nextTryAtMs: number; attempts: number; lastError: string | null }
->((db, p) =>
+>()((db, p) =>
   db
     .updateTable('email_queue')
     .set({
@@ -197,7 +193,7 @@ export async function deleteFinishedMails(session: Session<MailTables>, beforeMs
   return changes;
 }
 
-const deleteFinished = statement<MailTables, { beforeMs: number }>((db, p) =>
+const deleteFinished = statement<MailTables, { beforeMs: number }>()((db, p) =>
   db
     .deleteFrom('email_queue')
     .where('id', 'in', (eb) =>
@@ -206,23 +202,23 @@ const deleteFinished = statement<MailTables, { beforeMs: number }>((db, p) =>
 );
 
 /** Records that a worker is alive. */
-export const recordHeartbeat = statement<MailTables, { id: string; nowMs: number }>((db, p) =>
+export const recordHeartbeat = statement<MailTables, { id: string; nowMs: number }>()((db, p) =>
   db
     .insertInto('mail_worker')
     .values({ id: p('id'), started_at_ms: p('nowMs'), beat_at_ms: p('nowMs') })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ beat_at_ms: p('nowMs') })),
 );
 
-export const deleteWorker = statement<MailTables, { id: string }>((db, p) =>
+export const deleteWorker = statement<MailTables, { id: string }>()((db, p) =>
   db.deleteFrom('mail_worker').where('id', '=', p('id')),
 );
 
-export const deleteDeadWorkers = statement<MailTables, { beforeMs: number }>((db, p) =>
+export const deleteDeadWorkers = statement<MailTables, { beforeMs: number }>()((db, p) =>
   db.deleteFrom('mail_worker').where('beat_at_ms', '<', p('beforeMs')),
 );
 
 /** Counts the workers with a heartbeat since then. */
-export const countWorkers = statement<MailTables, { sinceMs: number }, { workers: number }>((db, p) =>
+export const countWorkers = statement<MailTables, { sinceMs: number }>()((db, p) =>
   db
     .selectFrom('mail_worker')
     .select((eb) => eb.fn.countAll<number>().as('workers'))

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { type SinkOptions, startSmtpSink } from '#kit/testing/smtp-sink.ts';
-import { onBothDatabases, type World } from '../testing.ts';
+import { inTestMode, type World } from '../testing.ts';
 import { bodyNote } from './claim-store.ts';
 import type { MailRow } from './store.ts';
 import { link, startMailing } from './testing.ts';
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   deliveries(world);
   failures(world);
   outages(world);

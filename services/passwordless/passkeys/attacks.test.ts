@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  alice,
-  bob,
-  charlie,
-  claimsOf,
-  eventually,
-  onBothDatabases,
-  refused,
-  startService,
-} from '../testing.ts';
+import { alice, bob, charlie, claimsOf, eventually, inTestMode, refused, startService } from '../testing.ts';
 import { authenticator, register, registered, signIn } from './testing.ts';
 import type { Forgery } from './testing-authenticator.ts';
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('responses that a browser would not have signed here are refused, at registration and sign-in', async (context) => {
     const service = await startService(context, world);
     const device = authenticator({ counts: true });

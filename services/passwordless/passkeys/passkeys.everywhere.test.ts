@@ -5,7 +5,7 @@ import {
   bob,
   charlie,
   claimsOf,
-  onBothDatabases,
+  inTestMode,
   refused,
   secret,
   startService,
@@ -15,7 +15,7 @@ import { authenticator, register, registered, signIn } from './testing.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('registers a passkey and signs in with it, by address and without one', async (context) => {
     const service = await startService(context, world);
     const device = authenticator();

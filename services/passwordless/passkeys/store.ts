@@ -6,7 +6,7 @@ import type { Passkey } from './passkey.ts';
 /** A passkey with the user handle that its authenticator knows. */
 export type HeldPasskey = Passkey & { readonly handle: string };
 
-export const insertCeremony = statement<Tables, { [K in keyof CeremonyRow]: CeremonyRow[K] }>((db, p) =>
+export const insertCeremony = statement<Tables, { [K in keyof CeremonyRow]: CeremonyRow[K] }>()((db, p) =>
   db.insertInto('passkey_ceremony').values({
     id: p('id'),
     kind: p('kind'),
@@ -19,23 +19,22 @@ export const insertCeremony = statement<Tables, { [K in keyof CeremonyRow]: Cere
 );
 
 /** A challenge is used up, whether or not its response is valid. */
-export const takeCeremony = statement<Tables, { id: string; kind: CeremonyRow['kind'] }, CeremonyRow>(
-  (db, p) =>
-    db.deleteFrom('passkey_ceremony').where('id', '=', p('id')).where('kind', '=', p('kind')).returningAll(),
+export const takeCeremony = statement<Tables, { id: string; kind: CeremonyRow['kind'] }>()((db, p) =>
+  db.deleteFrom('passkey_ceremony').where('id', '=', p('id')).where('kind', '=', p('kind')).returningAll(),
 );
 
-export const deleteExpiredCeremonies = statement<Tables, { nowMs: number }>((db, p) =>
+export const deleteExpiredCeremonies = statement<Tables, { nowMs: number }>()((db, p) =>
   db.deleteFrom('passkey_ceremony').where('expires_at_ms', '<=', p('nowMs')),
 );
 
-const insertHolder = statement<Tables, { userId: string; handle: string }>((db, p) =>
+const insertHolder = statement<Tables, { userId: string; handle: string }>()((db, p) =>
   db
     .insertInto('passkey_holder')
     .values({ user_id: p('userId'), handle: p('handle') })
     .onConflict((conflict) => conflict.column('user_id').doNothing()),
 );
 
-const holder = statement<Tables, { userId: string }, { handle: string }>((db, p) =>
+const holder = statement<Tables, { userId: string }>()((db, p) =>
   db.selectFrom('passkey_holder').select('handle').where('user_id', '=', p('userId')),
 );
 
@@ -54,7 +53,7 @@ export async function handleOf(session: Executor, userId: string): Promise<strin
   return made;
 }
 
-const byId = statement<Tables, { id: string }, PasskeyRow & { handle: string }>((db, p) =>
+const byId = statement<Tables, { id: string }>()((db, p) =>
   db
     .selectFrom('passkey')
     .innerJoin('passkey_holder', 'passkey_holder.user_id', 'passkey.user_id')
@@ -68,7 +67,7 @@ export async function findPasskey(session: Executor, id: string): Promise<HeldPa
   return row && { ...toPasskey(row), handle: row.handle };
 }
 
-const ofUser = statement<Tables, { userId: string }, PasskeyRow>((db, p) =>
+const ofUser = statement<Tables, { userId: string }>()((db, p) =>
   db
     .selectFrom('passkey')
     .selectAll()
@@ -82,17 +81,16 @@ export async function passkeysOf(session: Executor, userId: string): Promise<Pas
   return (await ofUser.all(session, { userId })).map(toPasskey);
 }
 
-const ofAddress = statement<Tables, { email: string; limit: number }, Pick<PasskeyRow, 'id' | 'transports'>>(
-  (db, p) =>
-    db
-      .selectFrom('passkey')
-      .innerJoin('user', 'user.id', 'passkey.user_id')
-      .select(['passkey.id', 'passkey.transports'])
-      .where('user.email', '=', p('email'))
-      .orderBy('user.verified', 'desc')
-      .orderBy('passkey.created_at_ms')
-      .orderBy('passkey.id')
-      .limit(p('limit')),
+const ofAddress = statement<Tables, { email: string; limit: number }>()((db, p) =>
+  db
+    .selectFrom('passkey')
+    .innerJoin('user', 'user.id', 'passkey.user_id')
+    .select(['passkey.id', 'passkey.transports'])
+    .where('user.email', '=', p('email'))
+    .orderBy('user.verified', 'desc')
+    .orderBy('passkey.created_at_ms')
+    .orderBy('passkey.id')
+    .limit(p('limit')),
 );
 
 /** The passkeys of all users with an address; those of its owner first. */
@@ -105,14 +103,14 @@ export async function passkeysOfAddress(
   return rows.map(({ id, transports }) => ({ id, transports: JSON.parse(transports) }));
 }
 
-export const countPasskeys = statement<Tables, { userId: string }, { passkeys: number }>((db, p) =>
+export const countPasskeys = statement<Tables, { userId: string }>()((db, p) =>
   db
     .selectFrom('passkey')
     .select((e) => e.fn.countAll<number>().as('passkeys'))
     .where('user_id', '=', p('userId')),
 );
 
-const insert = statement<Tables, { [K in keyof PasskeyRow]: PasskeyRow[K] }>((db, p) =>
+const insert = statement<Tables, { [K in keyof PasskeyRow]: PasskeyRow[K] }>()((db, p) =>
   db
     .insertInto('passkey')
     .values({
@@ -151,18 +149,20 @@ export async function insertPasskey(session: Executor, passkey: Passkey): Promis
  * Records a sign-in. It changes no row where the counter did not rise, as when a clone signs in at the same moment.
  * Authenticators that do not count stay at 0.
  */
-export const usePasskey = statement<Tables, { id: string; counter: number; backedUp: number; nowMs: number }>(
-  (db, p) =>
-    db
-      .updateTable('passkey')
-      .set({ counter: p('counter'), backed_up: p('backedUp'), last_used_at_ms: p('nowMs') })
-      .where('id', '=', p('id'))
-      .where((e) =>
-        e.or([e('counter', '<', p('counter')), e.and([e('counter', '=', 0), e(p('counter'), '=', 0)])]),
-      ),
+export const usePasskey = statement<
+  Tables,
+  { id: string; counter: number; backedUp: number; nowMs: number }
+>()((db, p) =>
+  db
+    .updateTable('passkey')
+    .set({ counter: p('counter'), backed_up: p('backedUp'), last_used_at_ms: p('nowMs') })
+    .where('id', '=', p('id'))
+    .where((e) =>
+      e.or([e('counter', '<', p('counter')), e.and([e('counter', '=', 0), e(p('counter'), '=', 0)])]),
+    ),
 );
 
-const rename = statement<Tables, { id: string; userId: string; name: string }, PasskeyRow>((db, p) =>
+const rename = statement<Tables, { id: string; userId: string; name: string }>()((db, p) =>
   db
     .updateTable('passkey')
     .set({ name: p('name') })
@@ -180,7 +180,7 @@ export async function renamePasskey(
   return row && toPasskey(row);
 }
 
-export const deletePasskey = statement<Tables, { id: string; userId: string }>((db, p) =>
+export const deletePasskey = statement<Tables, { id: string; userId: string }>()((db, p) =>
   db.deleteFrom('passkey').where('id', '=', p('id')).where('user_id', '=', p('userId')),
 );
 

@@ -8,7 +8,7 @@ import {
   bob,
   claimsOf,
   enrollApp,
-  onBothDatabases,
+  inTestMode,
   refused,
   secret,
   startService,
@@ -21,7 +21,7 @@ const key = Buffer.from(hkdfSync('sha256', secret, '', 'jwt', 32));
 const refresh = (service: TestService, refresh_token: unknown): Promise<TestResponse> =>
   service.post('/token/refresh', { refresh_token });
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   testTokens(world);
   testRotation(world);
   testRetries(world);

@@ -2,11 +2,11 @@ import { type Executor, statement } from '#kit/db/index.ts';
 import type { SessionRow, Tables } from '../store.ts';
 import type { Method, Session } from './session.ts';
 
-const byId = statement<Tables, { id: string }, SessionRow>((db, p) =>
+const byId = statement<Tables, { id: string }>()((db, p) =>
   db.selectFrom('session').selectAll().where('id', '=', p('id')),
 );
 
-const live = statement<Tables, { userId: string; nowMs: number }, SessionRow>((db, p) =>
+const live = statement<Tables, { userId: string; nowMs: number }>()((db, p) =>
   db
     .selectFrom('session')
     .selectAll()
@@ -29,7 +29,7 @@ export async function sessionsOf(session: Executor, userId: string, nowMs: numbe
 export const insertSession = statement<
   Tables,
   Record<'id' | 'userId' | 'amr' | 'address' | 'userAgent', string> & { nowMs: number; expiresMs: number }
->((db, p) =>
+>()((db, p) =>
   db.insertInto('session').values({
     id: p('id'),
     user_id: p('userId'),
@@ -44,7 +44,7 @@ export const insertSession = statement<
   }),
 );
 
-export const insertToken = statement<Tables, { hash: string; sessionId: string; generation: number }>(
+export const insertToken = statement<Tables, { hash: string; sessionId: string; generation: number }>()(
   (db, p) =>
     db
       .insertInto('refresh_token')
@@ -59,7 +59,7 @@ interface Rotation extends Record<'nowMs' | 'expiresMs' | 'sessionMs', number> {
  * Moves a session to its next generation if the token is the active one and has not expired. Of several requests with the same token one
  * wins, because each checks the generation again once it holds the row.
  */
-const rotate = statement<Tables, Rotation, SessionRow>((db, p) =>
+const rotate = statement<Tables, Rotation>()((db, p) =>
   db
     .updateTable('session')
     .set((eb) => ({
@@ -89,7 +89,7 @@ export async function rotateSession(session: Executor, rotation: Rotation): Prom
   return row && toSession(row);
 }
 
-const byToken = statement<Tables, { hash: string }, SessionRow & { token_generation: number }>((db, p) =>
+const byToken = statement<Tables, { hash: string }>()((db, p) =>
   db
     .selectFrom('refresh_token')
     .innerJoin('session', 'session.id', 'refresh_token.session_id')
@@ -107,35 +107,34 @@ export async function sessionOfToken(
   return row && { session: toSession(row), generation: row.token_generation };
 }
 
-export const touchSession = statement<Tables, { id: string; nowMs: number }>((db, p) =>
+export const touchSession = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('session')
     .set({ last_used_at_ms: p('nowMs') })
     .where('id', '=', p('id')),
 );
 
-export const deleteSession = statement<Tables, { id: string }>((db, p) =>
+export const deleteSession = statement<Tables, { id: string }>()((db, p) =>
   db.deleteFrom('session').where('id', '=', p('id')),
 );
 
-export const deleteSessionOf = statement<Tables, { id: string; userId: string }>((db, p) =>
+export const deleteSessionOf = statement<Tables, { id: string; userId: string }>()((db, p) =>
   db.deleteFrom('session').where('id', '=', p('id')).where('user_id', '=', p('userId')),
 );
 
-export const deleteSessionsOf = statement<Tables, { userId: string }>((db, p) =>
+export const deleteSessionsOf = statement<Tables, { userId: string }>()((db, p) =>
   db.deleteFrom('session').where('user_id', '=', p('userId')),
 );
 
 // Reads in the order of an index, so it is cheap if there are no excess sessions.
-const excessSession = statement<Tables, { userId: string; keep: number }, { authenticated_at_ms: number }>(
-  (db, p) =>
-    db
-      .selectFrom('session')
-      .select('authenticated_at_ms')
-      .where('user_id', '=', p('userId'))
-      .orderBy('authenticated_at_ms', 'desc')
-      .limit(1)
-      .offset(p('keep')),
+const excessSession = statement<Tables, { userId: string; keep: number }>()((db, p) =>
+  db
+    .selectFrom('session')
+    .select('authenticated_at_ms')
+    .where('user_id', '=', p('userId'))
+    .orderBy('authenticated_at_ms', 'desc')
+    .limit(1)
+    .offset(p('keep')),
 );
 
 /** Deletes all sessions of a user except the newest `keep`. */
@@ -146,7 +145,7 @@ export async function deleteExcessSessions(
   if (await excessSession.first(session, of)) await deleteExcess.run(session, of);
 }
 
-const deleteExcess = statement<Tables, { userId: string; keep: number }>((db, p) =>
+const deleteExcess = statement<Tables, { userId: string; keep: number }>()((db, p) =>
   db
     .deleteFrom('session')
     .where('id', 'in', (eb) =>
@@ -162,7 +161,7 @@ const deleteExcess = statement<Tables, { userId: string; keep: number }>((db, p)
 );
 
 /** Deletes at most 50, since their tokens go with them. */
-export const deleteExpiredSessions = statement<Tables, { beforeMs: number }>((db, p) =>
+export const deleteExpiredSessions = statement<Tables, { beforeMs: number }>()((db, p) =>
   db
     .deleteFrom('session')
     .where('id', 'in', (eb) =>

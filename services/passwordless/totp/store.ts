@@ -17,7 +17,7 @@ const buckets = 64;
 export const putPending = statement<
   Tables,
   { userId: string; secret: string; bearer: boolean; nowMs: number }
->((db, p) =>
+>()((db, p) =>
   db
     .insertInto('totp')
     .values({
@@ -37,7 +37,7 @@ export const putPending = statement<
     ),
 );
 
-const candidates = statement<Tables, { email: string }, TotpCandidate>((db, p) =>
+const candidates = statement<Tables, { email: string }>()((db, p) =>
   db
     .selectFrom('user')
     .innerJoin('totp', 'totp.user_id', 'user.id')
@@ -63,7 +63,7 @@ export function secretsOf(session: Executor, email: string): Promise<TotpCandida
 }
 
 /** Accepts a step once: steps only go forward. */
-export const useStep = statement<Tables, { userId: string; step: number }>((db, p) =>
+export const useStep = statement<Tables, { userId: string; step: number }>()((db, p) =>
   db
     .updateTable('totp')
     .set({ last_step: p('step') })
@@ -73,7 +73,7 @@ export const useStep = statement<Tables, { userId: string; step: number }>((db, 
 );
 
 /** Makes the pending secret the active one. Run {@link deleteActive} before. */
-export const confirmPending = statement<Tables, { userId: string; step: number }>((db, p) =>
+export const confirmPending = statement<Tables, { userId: string; step: number }>()((db, p) =>
   db
     .updateTable('totp')
     .set({ state: 'active', last_step: p('step') })
@@ -81,19 +81,15 @@ export const confirmPending = statement<Tables, { userId: string; step: number }
     .where('state', '=', 'pending'),
 );
 
-export const deleteActive = statement<Tables, { userId: string }>((db, p) =>
+export const deleteActive = statement<Tables, { userId: string }>()((db, p) =>
   db.deleteFrom('totp').where('user_id', '=', p('userId')).where('state', '=', 'active'),
 );
 
-export const deleteTotp = statement<Tables, { userId: string }>((db, p) =>
+export const deleteTotp = statement<Tables, { userId: string }>()((db, p) =>
   db.deleteFrom('totp').where('user_id', '=', p('userId')),
 );
 
-const addMiss = statement<
-  Tables,
-  Record<'one' | 'two' | 'three' | 'four', string>,
-  Pick<UserRow, 'id' | 'email' | 'verified' | 'totp_failures'>
->((db, p) =>
+const addMiss = statement<Tables, Record<'one' | 'two' | 'three' | 'four', string>>()((db, p) =>
   db
     .updateTable('user')
     .set((eb) => ({ totp_failures: eb('totp_failures', '+', 1) }))
@@ -101,7 +97,7 @@ const addMiss = statement<
     .returning(['id', 'email', 'verified', 'totp_failures']),
 );
 
-const countMissOfNobody = statement<Tables, { bucket: number }>((db, p) =>
+const countMissOfNobody = statement<Tables, { bucket: number }>()((db, p) =>
   db
     .updateTable('totp_nobody')
     .set((eb) => ({ failures: eb('failures', '+', 1) }))
@@ -126,10 +122,10 @@ export async function countMisses(
   return rows.filter(({ totp_failures: misses }) => misses === allowed);
 }
 
-export const clearMisses = statement<Tables, { id: string }>((db, p) =>
+export const clearMisses = statement<Tables, { id: string }>()((db, p) =>
   db.updateTable('user').set({ totp_failures: 0 }).where('id', '=', p('id')),
 );
 
-export const deletePendingSecrets = statement<Tables, { beforeMs: number }>((db, p) =>
+export const deletePendingSecrets = statement<Tables, { beforeMs: number }>()((db, p) =>
   db.deleteFrom('totp').where('state', '=', 'pending').where('created_at_ms', '<', p('beforeMs')),
 );

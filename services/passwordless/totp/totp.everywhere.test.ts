@@ -6,7 +6,7 @@ import {
   bob,
   claimsOf,
   enrollApp,
-  onBothDatabases,
+  inTestMode,
   refused,
   startService,
   type World,
@@ -14,7 +14,7 @@ import {
 
 const stepMs = 30_000;
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('the flow of the specification: enroll, verify, and sign in with later codes', async (context) => {
     const service = await startService(context, world);
     const enrolled = await service.post('/totp/enroll', { email: alice });

@@ -2,11 +2,11 @@ import { type Executor, statement, type WriteSession } from '#kit/db/index.ts';
 import type { Tables, UserRow } from '../store.ts';
 import type { PendingKind, User } from './user.ts';
 
-const byId = statement<Tables, { id: string }, UserRow>((db, p) =>
+const byId = statement<Tables, { id: string }>()((db, p) =>
   db.selectFrom('user').selectAll().where('id', '=', p('id')),
 );
 
-const byEmail = statement<Tables, { email: string }, UserRow>((db, p) =>
+const byEmail = statement<Tables, { email: string }>()((db, p) =>
   db
     .selectFrom('user')
     .selectAll()
@@ -29,7 +29,7 @@ export async function usersOf(session: Executor, email: string): Promise<User[]>
 export const insertUser = statement<
   Tables,
   Record<'id' | 'email', string> & { verified: boolean; kind: PendingKind | null; nowMs: number }
->((db, p) =>
+>()((db, p) =>
   db.insertInto('user').values({
     id: p('id'),
     email: p('email'),
@@ -42,12 +42,12 @@ export const insertUser = statement<
 );
 
 /** Makes the user the owner of the address. */
-export const verifyUser = statement<Tables, { id: string }>((db, p) =>
+export const verifyUser = statement<Tables, { id: string }>()((db, p) =>
   db.updateTable('user').set({ verified: 1, pending_kind: null }).where('id', '=', p('id')),
 );
 
 /** Gives a pending user another day to prove a sign-in method. */
-export const renewPending = statement<Tables, { id: string; nowMs: number }>((db, p) =>
+export const renewPending = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('user')
     .set({ created_at_ms: p('nowMs') })
@@ -55,7 +55,7 @@ export const renewPending = statement<Tables, { id: string; nowMs: number }>((db
 );
 
 /** Of several attempts at once, only the winner changes a row. */
-export const proveUser = statement<Tables, { id: string; kind: PendingKind; nowMs: number }>((db, p) =>
+export const proveUser = statement<Tables, { id: string; kind: PendingKind; nowMs: number }>()((db, p) =>
   db
     .updateTable('user')
     .set({ pending_kind: null, last_sign_in_at_ms: p('nowMs') })
@@ -63,7 +63,7 @@ export const proveUser = statement<Tables, { id: string; kind: PendingKind; nowM
     .where('pending_kind', '=', p('kind')),
 );
 
-export const touchUser = statement<Tables, { id: string; nowMs: number }>((db, p) =>
+export const touchUser = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('user')
     .set({ last_sign_in_at_ms: p('nowMs') })
@@ -71,19 +71,19 @@ export const touchUser = statement<Tables, { id: string; nowMs: number }>((db, p
 );
 
 /** Like {@link touchUser}. Also accepts TOTP codes again. */
-export const touchAndUnblockUser = statement<Tables, { id: string; nowMs: number }>((db, p) =>
+export const touchAndUnblockUser = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .updateTable('user')
     .set({ last_sign_in_at_ms: p('nowMs'), totp_failures: 0 })
     .where('id', '=', p('id')),
 );
 
-export const deleteUser = statement<Tables, { id: string }>((db, p) =>
+export const deleteUser = statement<Tables, { id: string }>()((db, p) =>
   db.deleteFrom('user').where('id', '=', p('id')),
 );
 
 /** Users who never proved a sign-in method, or have none left: nobody can sign in as them. */
-export const deleteIdleUsers = statement<Tables, { beforeMs: number }>((db, p) =>
+export const deleteIdleUsers = statement<Tables, { beforeMs: number }>()((db, p) =>
   db.deleteFrom('user').where('id', 'in', (eb) =>
     eb
       .selectFrom('user')
@@ -125,7 +125,7 @@ function toUser(row: UserRow): User {
 const wipeStatements = (
   ['totp', 'recovery_code', 'session', 'passkey', 'passkey_ceremony', 'passkey_holder'] as const
 ).map((table) =>
-  statement<Tables, { userId: string }>((db, p) =>
+  statement<Tables, { userId: string }>()((db, p) =>
     db.deleteFrom(table).where('user_id', '=', p('userId') as never),
   ),
 );
@@ -136,27 +136,29 @@ export async function wipeFactors(session: WriteSession<Tables>, userId: string)
 }
 
 /** Counts the sign-in methods of a user, besides links. */
-export const factorsOf = statement<
-  Tables,
-  { userId: string },
-  { totp: number; passkeys: number; recovery_codes: number }
->((db, p) =>
+export const factorsOf = statement<Tables, { userId: string }>()((db, p) =>
   db.selectNoFrom((eb) => [
     eb
       .selectFrom('totp')
       .select(eb.fn.countAll<number>().as('n'))
       .where('user_id', '=', p('userId'))
       .where('state', '=', 'active')
+      .$asScalar()
+      .$notNull()
       .as('totp'),
     eb
       .selectFrom('passkey')
       .select(eb.fn.countAll<number>().as('n'))
       .where('user_id', '=', p('userId'))
+      .$asScalar()
+      .$notNull()
       .as('passkeys'),
     eb
       .selectFrom('recovery_code')
       .select(eb.fn.countAll<number>().as('n'))
       .where('user_id', '=', p('userId'))
+      .$asScalar()
+      .$notNull()
       .as('recovery_codes'),
   ]),
 );
@@ -171,7 +173,7 @@ export async function canSignIn(session: Executor, user: User): Promise<boolean>
 export const insertFailure = statement<
   Tables,
   Record<'id' | 'kind' | 'addressKey' | 'network', string> & { nowMs: number }
->((db, p) =>
+>()((db, p) =>
   db.insertInto('failed_attempt').values({
     id: p('id'),
     kind: p('kind'),
@@ -184,9 +186,8 @@ export const insertFailure = statement<
 /** Time of the failure before the last `skipped` ones. A null network means any. */
 export const nthLastFailure = statement<
   Tables,
-  Record<'kind' | 'addressKey', string> & { network: string | null; skipped: number },
-  { at_ms: number }
->((db, p) =>
+  Record<'kind' | 'addressKey', string> & { network: string | null; skipped: number }
+>()((db, p) =>
   db
     .selectFrom('failed_attempt')
     .select('at_ms')
@@ -198,12 +199,12 @@ export const nthLastFailure = statement<
     .offset(p('skipped')),
 );
 
-export const deleteFailures = statement<Tables, { kind: string; addressKey: string }>((db, p) =>
+export const deleteFailures = statement<Tables, { kind: string; addressKey: string }>()((db, p) =>
   db.deleteFrom('failed_attempt').where('address_key', '=', p('addressKey')).where('kind', '=', p('kind')),
 );
 
 /** Deletes at most 500. */
-export const deleteOldFailures = statement<Tables, { beforeMs: number }>((db, p) =>
+export const deleteOldFailures = statement<Tables, { beforeMs: number }>()((db, p) =>
   db
     .deleteFrom('failed_attempt')
     .where('id', 'in', (eb) =>

@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { TokenPair } from '../sessions/session.ts';
-import {
-  alice,
-  appCode,
-  onBothDatabases,
-  startService,
-  type TestResponse,
-  type TestService,
-} from '../testing.ts';
+import { alice, appCode, inTestMode, startService, type TestResponse, type TestService } from '../testing.ts';
 
 /**
  * Alice reads the mails of an address, Charlie does not. Whatever both do in whatever order, no token of Charlie's ever speaks for
@@ -82,7 +75,7 @@ const step = fc.record({
   pick: fc.nat(7),
 });
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('no sequence of steps gives a stranger the account of the owner of the address', async (context) => {
     const service = await startService(context, world);
     const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {

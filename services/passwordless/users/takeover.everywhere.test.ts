@@ -9,7 +9,7 @@ import {
   claimsOf,
   enrollApp,
   eventually,
-  onBothDatabases,
+  inTestMode,
   refused,
   startService,
   type TestService,
@@ -33,7 +33,7 @@ function alerted(service: TestService, times: number): Promise<void> {
   });
 }
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('enrolling at an address with an owner creates a separate user, and the owner gets a mail', async (context) => {
     const service = await startService(context, world);
     const owner = await service.signIn(alice);

@@ -9,7 +9,7 @@ import { silentLog } from '#kit/log.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
 import { remoteClient } from '#kit/rpc/remote.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import { testMode } from '#kit/testing/mode.ts';
 import {
   type ListPostsRequest,
   PostServiceDefinition,
@@ -38,25 +38,12 @@ export interface TestPosts {
   readonly open: () => Promise<Database<Tables>>;
 }
 
-/** Runs the tests on both databases, in process and over the network. */
-export async function inEveryWorld(tests: (world: World) => void): Promise<void> {
-  const postgres = await testDatabaseUrl();
-  for (const remote of [false, true]) {
-    const way = remote ? 'over the network' : 'in process';
-    describe(`on SQLite, ${way}`, () => tests({ databaseUrl: undefined, remote }));
-    describe(`on PostgreSQL, ${way}`, { skip: postgres.skip }, () =>
-      tests({ databaseUrl: postgres.url, remote }),
-    );
-  }
-}
-
-/** Runs the tests on both databases, in process. */
-export async function onBothDatabases(tests: (world: World) => void): Promise<void> {
-  const postgres = await testDatabaseUrl();
-  describe('on SQLite', () => tests({ databaseUrl: undefined, remote: false }));
-  describe('on PostgreSQL', { skip: postgres.skip }, () =>
-    tests({ databaseUrl: postgres.url, remote: false }),
-  );
+/** Runs the tests on the database and over the kind of call that the environment names (`kit/testing/mode.ts`). */
+export async function inTestMode(tests: (world: World) => void): Promise<void> {
+  const { databaseUrl, isRemote } = await testMode();
+  const database = databaseUrl === undefined ? 'SQLite' : 'PostgreSQL';
+  describe(`on ${database}, ${isRemote ? 'over the network' : 'in process'}`, () =>
+    tests({ databaseUrl, remote: isRemote }));
 }
 
 /** The service with an empty database, or with the one of a folder. It stops after the test. */

@@ -5,7 +5,7 @@ import type { Environment } from '#kit/config.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { natsIsMissing, startTestNats, type TestNats } from '#kit/testing/nats.ts';
 import { type PostServiceDefinition, type Reanalysis, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
-import { inEveryWorld, onBothDatabases, type World } from './testing.ts';
+import { inTestMode, type World } from './testing.ts';
 
 const waitMs = 60_000;
 
@@ -14,27 +14,14 @@ export interface WorkWorld extends World {
   readonly nats: TestNats | undefined;
 }
 
-/**
- * Runs tests with jobs and events in tables and in NATS, on both databases, in process and over the network; or only there
- * where TEST_DATABASE and TEST_RPC say.
- */
+/** Runs tests with jobs and events in tables and in NATS, in the mode that the environment names. */
 export function onEveryBroker(tests: (world: WorkWorld) => void): Promise<void> {
-  const way = process.env.TEST_RPC;
-  return inEveryWorld((world) => {
-    if (isChosen(world) && (!way || world.remote === (way === 'remote'))) withBrokers(world, tests);
-  });
+  return inTestMode((world) => withBrokers(world, tests));
 }
 
-/** The same where the work is done by other processes. */
+/** The same where other processes do the work, whatever the calls go over. */
 export function inEachProcess(tests: (world: WorkWorld) => void): Promise<void> {
-  return onBothDatabases((world) => {
-    if (isChosen(world)) withBrokers(world, tests);
-  });
-}
-
-function isChosen({ databaseUrl }: World): boolean {
-  const chosen = process.env.TEST_DATABASE;
-  return !chosen || (databaseUrl !== undefined) === (chosen === 'postgres');
+  return inTestMode((world) => withBrokers({ ...world, remote: false }, tests));
 }
 
 function withBrokers(world: World, tests: (world: WorkWorld) => void): void {

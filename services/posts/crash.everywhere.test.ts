@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { recountStatistics } from './statistics/index.ts';
-import { dropSchema, exported, onBothDatabases, startPosts, type World } from './testing/testing.ts';
+import { dropSchema, exported, inTestMode, startPosts, type World } from './testing/testing.ts';
 
 const batch = 100;
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('after a kill during a load every acknowledged batch is there, and no partial one', async (context) => {
     const dataFolder = testFolder('posts');
     if (world.databaseUrl) await dropSchema(world.databaseUrl);

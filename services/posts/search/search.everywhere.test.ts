@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bulkCreate, exported, listing, onBothDatabases, refusal, startPosts } from '../testing/testing.ts';
+import { bulkCreate, exported, inTestMode, listing, refusal, startPosts } from '../testing/testing.ts';
 
 /** The predicate written another way than in kit/search: simple lower case of the NFC, one code point at a time. */
 function matches(post: { title: string; body: string }, search: string): boolean {
@@ -28,7 +28,7 @@ const post = fc
     ({ title, body }) => /[^\p{White_Space}\ufeff]/u.test(title) && /[^\p{White_Space}\ufeff]/u.test(body),
   );
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('finds a part of title or body, in any case, and nothing else', async (context) => {
     const { client } = await startPosts(context, world);
     const posts = [

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Subject } from '#proto/authz/v1/authz.ts';
-import { errorOf, inEveryWorld, startAuthz, type TestAuthz, type World } from './testing.ts';
+import { errorOf, inTestMode, startAuthz, type TestAuthz, type World } from './testing.ts';
 
 const password = 'correct horse';
 const newPassword = 'battery staple';
 const home = '192.0.2.1';
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('changes the own password', async (context) => {
     const { client, clock, uid } = await startWithAlice(context, world);
     clock.advance(1_000);

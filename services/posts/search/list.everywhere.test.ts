@@ -2,15 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PostSort, type Post as WirePost } from '#proto/posts/v1/posts.ts';
-import {
-  bulkCreate,
-  exported,
-  inEveryWorld,
-  listing,
-  onBothDatabases,
-  refusal,
-  startPosts,
-} from '../testing/testing.ts';
+import { bulkCreate, exported, inTestMode, listing, refusal, startPosts } from '../testing/testing.ts';
 
 const sorts: readonly [PostSort, (post: WirePost) => string | number][] = [
   [PostSort.POST_SORT_ID, ({ id }) => id],
@@ -20,7 +12,7 @@ const sorts: readonly [PostSort, (post: WirePost) => string | number][] = [
   [PostSort.POST_SORT_UNSPECIFIED, ({ id }) => id],
 ];
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('a page past the end is empty and knows the total', async (context) => {
     const { client } = await startPosts(context, world);
     assert.deepEqual(await client.listPosts(listing()), { posts: [], total: 0 });
@@ -54,7 +46,7 @@ await inEveryWorld((world) => {
   });
 });
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('titles are in the order of code points, and equal ones in that of ids', async (context) => {
     const { client } = await startPosts(context, world);
     const titles = [

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Client } from '#kit/rpc/index.ts';
 import type { GetAnalyticsResponse, PostServiceDefinition, Post as WirePost } from '#proto/posts/v1/posts.ts';
-import { bulkCreate, exported, inEveryWorld, onBothDatabases, startPosts } from '../testing/testing.ts';
+import { bulkCreate, exported, inTestMode, startPosts } from '../testing/testing.ts';
 import { recountStatistics } from './recount.ts';
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('without posts all statistics are zero', async (context) => {
     const { client } = await startPosts(context, world);
     assert.deepEqual(await client.getAnalytics({}), analyse([]));
@@ -54,7 +54,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 9_000_000 }) }),
 );
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('the statistics are those of a full recount after any changes', async (context) => {
     const { client, clock } = await startPosts(context, world);
     await fc.assert(

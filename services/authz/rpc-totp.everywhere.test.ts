@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { errorOf, inEveryWorld, openStore, startAuthz, type World } from './testing.ts';
+import { errorOf, inTestMode, openStore, startAuthz, type World } from './testing.ts';
 import {
   App,
   enroll,
@@ -16,7 +16,7 @@ import {
 
 const minuteMs = 60_000;
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   test('an app is enrolled, confirmed, used and disabled', async (context) => {
     const { client, clock, uid } = await startWithAlice(context, world);
     const isEnabled = async () => (await client.getAccount({ uid })).account?.totpEnabled;

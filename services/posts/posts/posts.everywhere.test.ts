@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bulkCreate, inEveryWorld, listing, refusal, startPosts } from '../testing/testing.ts';
+import { bulkCreate, inTestMode, listing, refusal, startPosts } from '../testing/testing.ts';
 
 const alice = 1;
 const bob = 2;
 
-await inEveryWorld((world) => {
+await inTestMode((world) => {
   describe('one post', () => {
     test('is created, read, changed and deleted', async (context) => {
       const { client, clock } = await startPosts(context, world);

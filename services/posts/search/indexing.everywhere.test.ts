@@ -15,14 +15,7 @@ import { migrations, openPostDatabase, type Tables } from '../database.ts';
 import { deletePost, updatePost } from '../posts/changes.ts';
 import { insertPrepared, preparePosts } from '../posts/create.ts';
 import type { NewPost, Post } from '../posts/index.ts';
-import {
-  bulkCreate,
-  dropSchema,
-  exported,
-  listing,
-  onBothDatabases,
-  startPosts,
-} from '../testing/testing.ts';
+import { bulkCreate, dropSchema, exported, inTestMode, listing, startPosts } from '../testing/testing.ts';
 import type { PageRequest } from './request.ts';
 import { postText, readPage } from './store.ts';
 
@@ -82,7 +75,7 @@ const search = fc.record({
   limit: fc.integer({ min: 1, max: 30 }),
 });
 
-await onBothDatabases((world) => {
+await inTestMode((world) => {
   test('any page of any search is what a scan of all posts gives, whatever is indexed', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -4,7 +4,7 @@ import { statement } from '#kit/db/index.ts';
 import { newId } from '#kit/ids.ts';
 import { ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import type { Tables } from '../database.ts';
-import { bulkCreate, onBothDatabases, refusal, startPosts, type World } from '../testing/testing.ts';
+import { bulkCreate, inTestMode, refusal, startPosts, type World } from '../testing/testing.ts';
 import { ended, fresh, onEveryBroker } from '../testing/work.ts';
 
 const { REANALYSIS_STATUS_CANCELED: canceled, REANALYSIS_STATUS_SUCCEEDED: succeeded } = ReanalysisStatus;
@@ -95,7 +95,7 @@ await onEveryBroker((each) => {
 });
 
 describe('where the broker is off', () =>
-  onBothDatabases((world: World) => {
+  inTestMode((world: World) => {
     test('nothing can be reanalyzed', async (context) => {
       const { client } = await startPosts(context, { ...world, settings: { MESSAGE_BROKER: 'off' } });
       for (const call of [client.requestReanalysis({}), client.getReanalysis({ id: newId() })]) {
