@@ -184,6 +184,8 @@ class ServedStream {
     const { name, streamIdleTimeoutMs } = this.#method;
     const isRead = this.#rejectNext !== undefined;
     this.#call.stop(streamTimedOut(name, isRead ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
-    if (!isRead) this.#onUnread?.();
+    // A client that notices the same at the same moment gets its own `timeout` first, not a broken connection.
+    const cut = this.#onUnread;
+    if (!isRead && cut) setTimeout(cut, Math.min(1_000, streamIdleTimeoutMs)).unref();
   }
 }
