@@ -126,6 +126,8 @@ class ServedCall implements RpcContext {
   }
 }
 
+const cutDelayMs = 1_000;
+
 /** A streaming handler that can be stopped even while it hangs or its caller does not read. */
 class ServedStream {
   readonly #method: ServedMethod;
@@ -184,8 +186,7 @@ class ServedStream {
     const { name, streamIdleTimeoutMs } = this.#method;
     const isRead = this.#rejectNext !== undefined;
     this.#call.stop(streamTimedOut(name, isRead ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
-    // A client that notices the same at the same moment gets its own `timeout` first, not a broken connection.
-    const cut = this.#onUnread;
-    if (!isRead && cut) setTimeout(cut, Math.min(1_000, streamIdleTimeoutMs)).unref();
+    // A client that reads again at this moment still gets the `timeout`, not a broken connection.
+    if (!isRead && this.#onUnread) setTimeout(this.#onUnread, cutDelayMs).unref();
   }
 }
