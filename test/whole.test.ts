@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { type AddressInfo, createServer } from 'node:net';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from '#kit/testing/folder.ts';
 import { freePort } from '#kit/testing/free-port.ts';
 import { commands } from '../bin/commands.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 
-const entry = join(import.meta.dirname, '../bin/octavo.js');
+const root = join(import.meta.dirname, '..');
+const entry = join(root, 'bin/octavo.js');
 const folder = testFolder('whole');
 const quick = { LOG_LEVEL: 'warn', ARGON2_MEMORY_KIB: '1024', ARGON2_PASSES: '1' };
 
@@ -187,6 +190,41 @@ describe('several workers behind one port', () => {
   });
 });
 
+describe('the end of a process', () => {
+  test('follows a signal to "npm start"', { skip: npmMissing() }, async () => {
+    const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
+    const environment = { ...quick, PATH, PORT: '0', OCTAVO_DATA: join(folder, 'npm') };
+    const npm = spawn('npm', ['start'], {
+      cwd: root,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    for await (const line of createInterface({ input: npm.stdout })) {
+      output += `${line}\n`;
+      if (line.startsWith('Ready')) break;
+    }
+    const address = /^ +portal +(\S+)/m.exec(output)?.[1] ?? '';
+    const [server = 0] = await childrenOf(npm);
+    assert.equal((await fetch(address)).status, 200);
+    npm.kill('SIGTERM');
+    await once(npm, 'exit');
+    await untilGone(server);
+    await assert.rejects(fetch(address));
+  });
+
+  test('does not wait for workers that cannot start', async () => {
+    const taken = createServer();
+    await once(taken.listen(0, '127.0.0.1'), 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const args = ['serve', 'gateway', '--port', String(port), '--workers', '2'];
+    const workers = await octavo(args, { ...quick, OCTAVO_DATA: join(folder, 'taken') });
+    taken.close();
+    assert.equal(workers.code, 69);
+    assert.match(workers.stderr, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use`));
+  });
+});
+
 /** A running `octavo up` on free ports. */
 class Up implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -267,6 +305,22 @@ async function totalPosts(url: string): Promise<number> {
     pagination: { totalItems: number };
   };
   return list.pagination.totalItems;
+}
+
+function npmMissing(): string | false {
+  return spawnSync('npm', ['--version']).status === 0 ? false : 'npm is missing';
+}
+
+async function untilGone(pid: number): Promise<void> {
+  for (const deadlineMs = performance.now() + 10_000; performance.now() < deadlineMs; await delay(50)) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+  }
+  process.kill(pid, 'SIGKILL');
+  assert.fail('the server runs on without its parent');
 }
 
 async function childrenOf(child: ChildProcess): Promise<number[]> {

@@ -46,14 +46,16 @@ async function serve(
   ports: Readonly<Record<string, number>>,
 ): Promise<number> {
   const stopped = stopSignal();
-  {
+  try {
     await using system = await startSystem(names, { environment, ports });
     const addresses = await system.addresses();
     announce(addresses.map(({ name, url }) => `${name.padEnd(12)} ${url}\n`).join(''));
     await stopped;
+    return 0;
+  } finally {
+    // The channel to the supervisor would keep a worker alive that could not start.
+    cluster.worker?.disconnect();
   }
-  cluster.worker?.disconnect();
-  return 0;
 }
 
 /** A worker sends the lines to its supervisor, which prints them once for all. */
