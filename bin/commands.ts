@@ -59,7 +59,7 @@ export const commands: Readonly<Record<string, Command>> = {
   accounts: {
     usage: 'octavo accounts add|passwd|role|disable|enable|list [USERNAME] [ROLE]',
     summary: "manage the gateway's accounts; passwords are read from standard input",
-    options: {},
+    options: { '--role ROLE': 'admin, editor or viewer, as an alternative to naming it last' },
     load: async () => ({ run: (await import('./commands/authz.ts')).accounts }),
   },
   jobs: {

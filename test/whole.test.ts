@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,6 +15,7 @@ import { startProcess, stopProcess } from '../services/testing.ts';
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'bin/octavo.js');
 const folder = testFolder('whole');
+const olderNode = findOlderNode();
 const quick = { LOG_LEVEL: 'warn', ARGON2_MEMORY_KIB: '1024', ARGON2_PASSES: '1' };
 
 describe('octavo up', () => {
@@ -86,7 +88,7 @@ describe('the command line', () => {
   test('accounts are added, changed and disabled', async () => {
     const environment = { ...quick, OCTAVO_DATA: join(folder, 'accounts') };
     const added = await octavo(
-      ['accounts', 'add', 'alice', 'editor'],
+      ['accounts', 'add', 'alice', '--role', 'editor'],
       environment,
       'a long enough password\n',
     );
@@ -187,6 +189,49 @@ describe('several workers behind one port', () => {
     assert.equal(await totalPosts(url), 0);
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+});
+
+describe('what a machine lacks', () => {
+  const start = (data: string) => octavo(['serve', 'posts', '--port', '0'], { ...quick, OCTAVO_DATA: data });
+
+  test('is named with its place and what to do', async () => {
+    const [file, damaged, elsewhere] = ['a-file', 'damaged', 'elsewhere'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    writeFileSync(file, '');
+    mkdirSync(damaged);
+    writeFileSync(join(damaged, 'posts.sqlite'), 'no database '.repeat(1_000));
+    mkdirSync(join(elsewhere, 'posts.sqlite'), { recursive: true });
+    for (const [data, words] of [
+      [join(file, 'data'), /a-file.* goes through a file where a folder is expected/],
+      [file, /a-file is a file where a folder is expected/],
+      [damaged, /damaged\/posts\.sqlite is not a SQLite database: move it away and restore a backup/],
+      [elsewhere, /elsewhere\/posts\.sqlite cannot be opened: check/],
+    ] as const) {
+      const { code, stderr } = await start(data);
+      assert.equal(code, 69, stderr);
+      assert.match(stderr, words);
+      assert.doesNotMatch(stderr, /our side|\n +at /);
+    }
+  });
+
+  test('is this version of Node: an older one hands over to the one of the packages', {
+    skip: olderNode.skip,
+  }, async () => {
+    const environment = { PATH: process.env.PATH };
+    const child = spawn(olderNode.path, [entry, '--version'], { env: environment });
+    const printed = (await Array.fromAsync(child.stdout.setEncoding('utf8'))).join('');
+    assert.match(printed, new RegExp(`node ${process.versions.node}`));
+    const bare = testFolder('bare');
+    cpSync(join(root, 'bin/octavo.js'), join(bare, 'bin/octavo.js'));
+    writeFileSync(join(bare, 'package.json'), '{"type":"module"}');
+    const alone = spawnSync(olderNode.path, [join(bare, 'bin/octavo.js'), 'up'], { encoding: 'utf8' });
+    assert.equal(alone.status, 78);
+    assert.match(
+      alone.stderr,
+      /^octavo: this is Node [\d.]+, and Node 26 or newer is needed\. "npm ci" in .* installs it.*\n$/,
+    );
   });
 });
 
@@ -305,6 +350,16 @@ async function totalPosts(url: string): Promise<number> {
     pagination: { totalItems: number };
   };
   return list.pagination.totalItems;
+}
+
+/** A Node of this machine that is too old to run the code. */
+function findOlderNode(): { path: string; skip: string | false } {
+  for (const directory of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(directory, 'node');
+    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+    if (/^v\d/.test(stdout ?? '') && Number.parseInt(stdout.slice(1), 10) < 26) return { path, skip: false };
+  }
+  return { path: '', skip: 'no older Node is on the path' };
 }
 
 function npmMissing(): string | false {
