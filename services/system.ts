@@ -37,6 +37,8 @@ export interface Entry<R extends Running = Running> {
   readonly upPort?: number;
   /** Its port when served alone. */
   readonly alonePort: number;
+  /** The services that it calls in its own process, by the setting that holds their address when they run elsewhere. */
+  readonly calls?: Readonly<Record<string, Entry>>;
   /** Loads its code, so that a process holds only the code it runs. */
   load(): Promise<Loaded<R>>;
 }
