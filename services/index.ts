@@ -120,14 +120,20 @@ export const seeds: Readonly<
   Record<string, (environment: Environment, options: SeedOptions) => Promise<void>>
 > = {
   gateway: async (environment, { count, onProgress }) => {
-    const { createCorpus, seedPosts } = await import('./posts/corpus.ts');
-    await using system = new System(topology, { environment });
-    const context = contextFor('posts', { environment });
+    const { createCorpus, SeedClock, seedPosts, seedSpanMs } = await import('./posts/corpus.ts');
+    const clock = new SeedClock();
+    const startMs = Date.now() - seedSpanMs;
+    // Queued work is left to the service, whose clock shows the time of day.
+    await using system = new System(topology, {
+      environment: { ...environment, POSTS_WORKER: 'off' },
+      clock,
+    });
     const client = await system.client(PostServiceDefinition, posts, {
       address: 'POSTSVC_ADDR',
-      context,
+      context: contextFor('posts', { environment }),
     });
-    await seedPosts(client, createCorpus({ seed: 1, size: count, users: 40 }), onProgress);
+    const corpus = createCorpus({ seed: 1, size: count, users: 40, startMs });
+    await seedPosts(client, corpus, environment.POSTSVC_ADDR ? { onProgress } : { clock, onProgress });
   },
 };
 

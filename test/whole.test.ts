@@ -128,6 +128,11 @@ describe('the data', () => {
     };
     const { url, child } = await startProcess('gateway', environment);
     assert.equal((await octavo(['seed', 'gateway', '--count', '1200'], environment)).code, 0);
+    assert.equal((await octavo(['seed', 'gateway', '--count', '1200'], environment)).code, 0);
+    const [oldest, newest] = [await createdTimes(url, 'asc'), await createdTimes(url, 'desc')];
+    const days = ((newest[0] ?? 0) - (oldest[0] ?? 0)) / 86_400_000;
+    assert.ok(days > 85 && days < 91 && (newest[0] ?? 0) <= Date.now(), `${days} days`);
+    assert.ok(new Set(oldest).size >= 50, 'the posts have their own times');
     const file = join(folder, 'backup.tar');
     const saved = await octavo(['backup', file], environment);
     assert.equal(saved.code, 0, saved.stderr);
@@ -253,12 +258,24 @@ function signIn(url: string, username: string, password: string): Promise<Respon
 }
 
 async function totalPosts(url: string): Promise<number> {
+  return (await readAsViewer(url, 'posts')).pagination.totalItems;
+}
+
+/** When the first hundred posts in this order were created, in milliseconds. */
+async function createdTimes(url: string, order: 'asc' | 'desc'): Promise<number[]> {
+  const { data } = await readAsViewer(url, `posts?sortBy=createdAt&sortOrder=${order}&pageSize=100`);
+  return data.map(({ createdAt }) => Date.parse(createdAt));
+}
+
+interface Read {
+  readonly pagination: { readonly totalItems: number };
+  readonly data: readonly { readonly createdAt: string }[];
+}
+
+async function readAsViewer(url: string, path: string): Promise<Read> {
   const signedIn = (await (await signIn(url, 'viewer', 'viewer-of-the-tests')).json()) as {
     data: { token: string };
   };
   const headers = { authorization: `Bearer ${signedIn.data.token}` };
-  const list = (await (await fetch(`${url}/api/v1/posts`, { headers })).json()) as {
-    pagination: { totalItems: number };
-  };
-  return list.pagination.totalItems;
+  return (await fetch(`${url}/api/v1/${path}`, { headers })).json() as Promise<Read>;
 }
