@@ -81,6 +81,33 @@ describe('a store that is slow', () => {
   });
 });
 
+describe('a store that never responds', () => {
+  test('does not keep the gateway from ending', async () => {
+    const silent = await startTestS3();
+    const passwords = { admin: 'admin-admin', editor: 'editor-editor', viewer: 'viewer-viewer' };
+    const { url, child } = await startProcess('gateway', {
+      ...settingsOf(silent),
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'fatal',
+      OCTAVO_DATA: testFolder('silent'),
+      DEMO_ADMIN_PASSWORD: passwords.admin,
+      DEMO_EDITOR_PASSWORD: passwords.editor,
+      DEMO_VIEWER_PASSWORD: passwords.viewer,
+    });
+    const cast = await castOf({ url, passwords });
+    silent.freeze();
+    await bytesOf(cast, '/posts/export');
+    const list = cast.charlie.get('/exports');
+    await until(async () => (await metricsOf({ url })).pending === 1);
+    const startedMs = performance.now();
+    const stopped = stopProcess(child);
+    const [response] = await Promise.allSettled([list, stopped]);
+    await stopped;
+    assert.ok(performance.now() - startedMs < 20_000);
+    if (response.status === 'fulfilled') assertError(response.value, 503, 'SERVICE_UNAVAILABLE');
+  });
+});
+
 describe('a gateway that is killed', () => {
   test('during an export leaves only complete files in the list', async (context) => {
     const passwords = { admin: 'admin-admin', editor: 'editor-editor', viewer: 'viewer-viewer' };
