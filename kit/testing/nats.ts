@@ -16,6 +16,8 @@ export interface TestNats {
   thaw(): void;
   /** Starts it again at the same address, on what it had. */
   revive(): Promise<void>;
+  /** Ends it and starts an empty one at the same address. */
+  replace(): Promise<void>;
 }
 
 /** Why there can be no NATS server: `describe('on NATS', { skip: natsIsMissing() }, …)`. With `CI=true` that is an error. */
@@ -28,7 +30,7 @@ export function natsIsMissing(): string | false {
 
 /** Starts a server of its own, empty; it is gone after the tests. */
 export async function startTestNats(): Promise<TestNats> {
-  const folder = testFolder('nats');
+  let folder = testFolder('nats');
   const port = await freePort();
   let child = await start(port, folder);
   const kill = async (): Promise<void> => {
@@ -44,6 +46,11 @@ export async function startTestNats(): Promise<TestNats> {
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     revive: async () => {
+      child = await start(port, folder);
+    },
+    replace: async () => {
+      await kill();
+      folder = testFolder('nats');
       child = await start(port, folder);
     },
   };
