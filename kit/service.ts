@@ -34,7 +34,7 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   databaseLocation?(config: Config<S>): Pick<DatabaseOptions, 'url'> & Partial<DatabaseOptions>;
   /** Where its settings come from, if not only from the environment. See {@link Service.sources}. */
   sources?(environment: Environment, log?: Log): Environment;
-  /** It keeps its state in memory, so it runs as one process only. */
+  /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
   /** Wires the service up. Resolves when it listens. What it adds to `stack` is disposed of when it stops. */
   build(parts: ServiceParts<S, Deps>): Promise<R>;
@@ -94,7 +94,7 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
    * `readConfig`; warnings go to the log.
    */
   sources?(environment: Environment, log?: Log): Environment;
-  /** It keeps its state in memory, so it runs as one process only. */
+  /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
   /** Its database, so that it can be migrated, backed up and restored without serving; absent if it has none. */
   database?(config: Config<S>, context: ServiceContext): DatabaseOptions;
