@@ -36,7 +36,7 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   sources?(environment: Environment, log?: Log): Environment;
   /** What a backup holds besides the database. See {@link Service.backupFiles}. */
   readonly backupFiles?: readonly string[];
-  /** It keeps its state in memory, so it runs as one process only. */
+  /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
   /** Wires the service up. Resolves when it listens. What it adds to `stack` is disposed of when it stops. */
   build(parts: ServiceParts<S, Deps>): Promise<R>;
@@ -96,7 +96,7 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
    * `readConfig`; warnings go to the log.
    */
   sources?(environment: Environment, log?: Log): Environment;
-  /** It keeps its state in memory, so it runs as one process only. */
+  /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
   /**
    * What a backup holds besides the database: files in the data folder by name (`signing-secret`), and folders with all that is in
