@@ -104,7 +104,7 @@ test('decisions are numbered without gaps, short, and say when to revisit them',
   for (const [index, file] of files.entries()) {
     assert.ok(file.startsWith(`decisions/${String(index + 1).padStart(3, '0')}-`), `${file} is out of order`);
     const lines = read(file).trimEnd().split('\n').length;
-    assert.ok(lines >= 10 && lines <= 70, `${file} has ${lines} lines`);
+    assert.ok(lines >= 10 && lines <= 50, `${file} has ${lines} lines`);
     assert.match(read(file), /revisit/i, `${file} does not say when to revisit it`);
   }
 });
