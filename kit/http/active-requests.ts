@@ -1,10 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
 import { clientAddress } from './client-address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** When the request arrived, by `performance.now()`. */
+    startMs: number;
     /** The caller, for the access log. Set by whatever identifies the caller. */
     userId: string | number | null;
     /** The status to record if the response was cut off. */
@@ -24,6 +28,7 @@ export class ActiveRequests {
   readonly #replies = new WeakMap<Socket, FastifyReply>();
 
   constructor(app: FastifyInstance, onEnd: OnEnd) {
+    app.decorateRequest('startMs', 0);
     app.decorateRequest('userId', null);
     app.decorateRequest('brokenOffWith', null);
     this.#onEnd = onEnd;
@@ -32,18 +37,35 @@ export class ActiveRequests {
   /** Counts a request until its response ends. Fastify's `onResponse` does not report clients that went away; `close` does. */
   add(request: FastifyRequest, reply: FastifyReply): void {
     this.count++;
-    this.#replies.set(request.raw.socket, reply);
+    request.startMs = performance.now();
+    if (hasBody(request.raw)) this.track(request.raw.socket, reply);
     reply.raw.on('close', () => {
       this.count--;
       this.#onEnd(request, reply);
     });
   }
 
-  /** The reply on a connection that is not sent completely, if there is one. */
+  /** Remembers the reply of a request or response with more than one piece, in case the connection fails before its end. */
+  track(socket: Socket, reply: FastifyReply): void {
+    this.#replies.set(socket, reply);
+  }
+
+  /** The tracked reply on a connection that is not sent completely, if there is one. */
   replyOn(socket: Socket): FastifyReply | undefined {
     const reply = this.#replies.get(socket);
     return reply?.raw.writableFinished ? undefined : reply;
   }
+}
+
+/** Whether the head announces a body (RFC 9112 section 6.3). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
+  return coding !== undefined || length !== '0';
+}
+
+/** Milliseconds since the request arrived. */
+export function elapsedMs({ startMs }: FastifyRequest): number {
+  return performance.now() - startMs;
 }
 
 /** The status of the response; 499 (as in nginx) if the client went away before it was complete. */
@@ -69,7 +91,7 @@ export function createAccessLog(log: Log, level: 'debug' | 'info'): OnEnd {
         method: request.method,
         route: routeOf(request),
         status: statusOf(request, reply),
-        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+        durationMs: Math.round(elapsedMs(request) * 1000) / 1000,
         address: clientAddress(request),
         ...(request.userId !== null && { userId: request.userId }),
       },

@@ -14,7 +14,9 @@ export async function listen(app: FastifyInstance, options: HttpServerOptions): 
   }
   // Later failures, such as accepting a connection without a free file descriptor, must not end the process.
   app.server.on('error', (error) => log.error({ err: error }, 'listening failed'));
-  return addressOf(app.server);
+  const url = addressOf(app.server);
+  log.info({ url }, 'listening');
+  return url;
 }
 
 function inWords(error: unknown, host: string, port: number): unknown {

@@ -1,7 +1,7 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { Type } from '../schema.ts';
 import type { HttpApp } from './access.ts';
-import { type OnEnd, routeOf, statusOf } from './active-requests.ts';
+import { elapsedMs, type OnEnd, routeOf, statusOf } from './active-requests.ts';
 import { answersDuringOverload } from './overload.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 
@@ -14,7 +14,7 @@ export function createRequestMetrics(registry: Registry): OnEnd {
   const durations = new Histogram({ name, help, labelNames, buckets, registers: [registry] });
   return (request, reply) => {
     const labels = { route: routeOf(request), method: request.method, status: statusOf(request, reply) };
-    durations.observe(labels, reply.elapsedTime / 1000);
+    durations.observe(labels, elapsedMs(request) / 1000);
   };
 }
 

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
-import type { ActiveRequests } from './active-requests.ts';
+import { type ActiveRequests, hasBody } from './active-requests.ts';
 
 const lingerMs = 2_000;
 
@@ -11,7 +11,9 @@ const lingerMs = 2_000;
 export function addResponseHooks(app: FastifyInstance, active: ActiveRequests): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (active.isStopping) reply.header('connection', 'close');
-    if (hasUnreadBody(request.raw) && isWhole(payload)) {
+    const whole = isWhole(payload);
+    if (!whole && payload !== undefined && payload !== null) active.track(request.raw.socket, reply);
+    if (whole && !request.raw.complete && hasBody(request.raw)) {
       reply.header('connection', 'close').header('content-length', String(Buffer.byteLength(payload)));
       done(null, Readable.from(lingering(payload, request.raw)));
     } else {
@@ -66,11 +68,4 @@ async function* lingering(
 
 function isWhole(payload: unknown): payload is string | Buffer {
   return typeof payload === 'string' || Buffer.isBuffer(payload);
-}
-
-/** Whether the request has a body that has not arrived completely. */
-function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
-  return coding !== undefined || length !== '0';
 }

@@ -22,6 +22,7 @@ import { type HttpServerOptions, type Limits, withDefaults } from './options.ts'
 import { shedLoad } from './overload.ts';
 import { addProbes } from './probes.ts';
 import { checkHead, requestIdOf } from './request-checks.ts';
+import { createRequestLog } from './request-log.ts';
 import { addResponseHooks } from './response-hooks.ts';
 import { securityHeaders, strictTransport } from './security-headers.ts';
 import { createStop } from './stop.ts';
@@ -107,8 +108,8 @@ function fastifyOptions(options: HttpServerOptions, limits: Limits): FastifyHttp
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: limits.stalledMs,
     return503OnClosing: false,
-    loggerInstance: options.context.log,
-    logController: new ServerLog({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    childLoggerFactory: (_logger, { reqId }) => createRequestLog(options.context.log, reqId),
+    logController: new ServerLog({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     trustProxy: options.trustedProxy ?? false,
     routerOptions: { maxParamLength: limits.urlCharacters, querystringParser: parseQuery },
