@@ -9,7 +9,7 @@ export interface Command {
 export const commands: Readonly<Record<string, Command>> = {
   up: {
     usage: 'octavo up [--data DIR] [--host HOST] [--port N] [--config FILE]',
-    summary: 'run all services on embedded parts with demo accounts, and print their addresses',
+    summary: 'run all services in one process with demo accounts, and print their addresses',
     options: {
       '--data DIR': 'folder for databases, files and secrets (OCTAVO_DATA, default ./data)',
       '--host HOST': 'address to listen on (HOST, default 127.0.0.1)',
@@ -42,14 +42,13 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   backup: {
     usage: 'octavo backup FILE',
-    summary:
-      'write every SQLite database to one file, while services go on; print the commands for PostgreSQL',
+    summary: 'write every SQLite database to one file, while services run; print the commands for PostgreSQL',
     options: {},
     load: () => import('./commands/backup.ts'),
   },
   restore: {
     usage: 'octavo restore FILE [--force]',
-    summary: 'bring databases back from a backup; services must be stopped',
+    summary: 'restore databases from a backup; services must be stopped',
     options: { '--force': 'overwrite databases that hold data' },
     load: () => import('./commands/restore.ts'),
   },

@@ -45,7 +45,7 @@ async function unpack(file: string, folder: string): Promise<{ options: Database
     throw new AppError('invalid_input', `${file} cannot be read as a backup: ${(error as Error).message}`);
   }
   if (targets.length === 0)
-    throw new AppError('invalid_input', `${file} is not a backup: it holds no database`);
+    throw new AppError('invalid_input', `${file} is not a backup: it contains no database`);
   return targets;
 }
 
@@ -56,7 +56,7 @@ async function targetOf(part: string): Promise<DatabaseOptions> {
   if (dialect !== (options.url ? 'postgres' : 'sqlite')) {
     throw new AppError(
       'invalid_input',
-      `the backup of ${name} is of ${dialect}; DATABASE_URL says otherwise`,
+      `the backup of ${name} is of ${dialect}, but DATABASE_URL says otherwise`,
     );
   }
   return options;
