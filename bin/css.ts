@@ -112,7 +112,7 @@ function isUsedAtRule(prelude: string): boolean {
 
 function withoutNot(selector: string): string {
   return selector.replace(/:not\((?:[^()]|\([^()]*\))*\)/g, (whole) =>
-    // The rules of a colour scheme are themselves written as ":root:not([data-theme=dark])".
+    // The rules of a color scheme are themselves written as ":root:not([data-theme=dark])".
     whole.includes('data-theme') ? whole : '',
   );
 }

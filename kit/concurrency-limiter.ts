@@ -37,7 +37,7 @@ export class ConcurrencyLimiter {
       return;
     }
     if (this.#queue.length >= this.#options.waiting) {
-      throw new AppError('unavailable', 'Too many such requests at once; try again in a moment.', {
+      throw new AppError('unavailable', 'Too many requests at the same time. Try again in a moment.', {
         retryAfterSeconds: 1,
       });
     }

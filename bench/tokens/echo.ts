@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** A bare node:http server in a process of its own that parses a JSON body and answers with JSON made anew; one refresh chain cannot tell it from ours. */
+/** A bare node:http server in a process of its own that parses a JSON body and answers with new JSON; one refresh chain cannot tell it from ours. */
 export async function startEcho(tokens: object): Promise<{ url: string } & Disposable> {
   const child = fork(fileURLToPath(import.meta.url), [JSON.stringify(tokens)]);
   const [url] = (await once(child, 'message')) as [string];

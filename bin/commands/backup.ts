@@ -127,7 +127,7 @@ function printCommands(file: string, url: string, schemas: readonly string[]): v
   const selected = schemas.map((schema) => `--schema=${schema}`).join(' ');
   process.stdout.write(`PostgreSQL saves ${schemas.join(', ')} itself. Run this, with the password in PGPASSWORD or ~/.pgpass:
   pg_dump --format=custom ${selected} --extension='*' --file=${dump} ${database}
-To bring them back, stop the services and run:
+To restore them, stop the services and run:
   pg_restore --clean --if-exists --single-transaction --no-owner ${database} ${dump}
 `);
 }

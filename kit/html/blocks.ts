@@ -28,9 +28,9 @@ export function badge(tone: Tone | 'plain', text: string): Html {
 }
 
 /** Numbers in tiles, each with its label above. */
-export function stats(figures: readonly { label: string; value: Content }[]): Html {
-  return html`<dl class="stats">${figures.map(
-    (figure) => html`<div class="stat"><dt>${figure.label}</dt><dd>${figure.value}</dd></div>`,
+export function stats(items: readonly { label: string; value: Content }[]): Html {
+  return html`<dl class="stats">${items.map(
+    (item) => html`<div class="stat"><dt>${item.label}</dt><dd>${item.value}</dd></div>`,
   )}</dl>`;
 }
 

@@ -59,7 +59,7 @@ function equal(a: string, b: string): boolean {
 function csrfError(): AppError {
   return new AppError(
     'forbidden',
-    'This form is not from a page of ours, or it is too old. Reload the page and send it again.',
+    'This form is not from one of our pages, or it is too old. Reload the page and send it again.',
     {
       reason: 'CSRF',
     },

@@ -78,7 +78,10 @@ export function errorSummary(
     if (label === undefined) return html`<li>${sentence(name, message)}</li>`;
     return html`<li><a href="#field-${name}">${sentence(label, message)}</a></li>`;
   });
-  return notice('bad', html`<ul>${lines}</ul>`, { title: title ?? 'Nothing was saved yet', id: 'errors' });
+  return notice('bad', html`<ul>${lines}</ul>`, {
+    title: title ?? 'Nothing has been saved yet',
+    id: 'errors',
+  });
 }
 
 function control(options: FieldOptions, shared: Html): Html {

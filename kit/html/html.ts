@@ -75,7 +75,7 @@ function contentMarkup(value: Content): string {
 
 function tagMarkup(value: unknown): string {
   if (value instanceof Attributes) return value.toString();
-  throw new TypeError('inside a tag only attributes() may stand');
+  throw new TypeError('inside a tag only attributes() is allowed');
 }
 
 function attributeMarkup(value: unknown, isUrl: boolean): string {

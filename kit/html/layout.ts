@@ -125,7 +125,7 @@ function account(frame: Frame): Content {
 
 function themeSwitch(frame: Frame): Html {
   const choices = [
-    ['auto', 'Theme of the system', 'screen'],
+    ['auto', 'System theme', 'screen'],
     ['light', 'Light theme', 'sun'],
     ['dark', 'Dark theme', 'moon'],
   ] as const;

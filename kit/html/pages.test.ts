@@ -89,7 +89,7 @@ async function startSite(log = silentLog) {
   return { clock, url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-test('a page comes with a strict policy, is not kept, and weighs under 50 kB with its stylesheet', async () => {
+test('a page has a strict policy, is not cached, and is under 50 kB with its stylesheet', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   const { html: text, ...response } = await alice.open('/');
@@ -135,7 +135,7 @@ test('signing in starts another session, shows a message once, and ends by itsel
   assert.match((await alice.open('/')).html, /who=nobody/);
 });
 
-test('a page is shown to those whom its access lets through, and its handler gets who they are', async () => {
+test('a page is shown to those that its access admits, and its handler knows who they are', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   await alice.open('/');
@@ -144,7 +144,7 @@ test('a page is shown to those whom its access lets through, and its handler get
   assert.equal((await alice.open('/mine')).html, 'Hello Alice');
 });
 
-test('a form without this reader’s token, or from elsewhere, is refused', async () => {
+test('a form without this reader’s token, or from another site, is refused', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   const charlie = new PageClient(site.url);
@@ -203,7 +203,7 @@ test('a form page takes forms only, and pages of other methods say so', async ()
   assert.match(wrong.html, /^error 405 /);
 });
 
-test('text comes through unchanged but for the newlines of browsers', async () => {
+test('text arrives unchanged except for the newlines of browsers', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   await alice.open('/');
@@ -234,7 +234,7 @@ test('errors are pages with the request id, and only the log tells of their caus
   assert.match(asJson.headers.get('content-type') ?? '', /json/);
 });
 
-test('the theme is remembered, and nobody is sent to another site', async () => {
+test('the theme is remembered, and nobody is redirected to another site', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   await alice.open('/');
@@ -247,7 +247,7 @@ test('the theme is remembered, and nobody is sent to another site', async () => 
   assert.match((await alice.open('/')).html, /<html lang="en"><head>/);
 });
 
-test('a reader who comes from another site loads the page again from here, so that the strict cookie comes along', async () => {
+test('a reader who comes from another site reloads the page from here, so that the strict cookie is sent', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   const fromElsewhere = { headers: { 'sec-fetch-site': 'cross-site' } };
@@ -262,7 +262,7 @@ test('a reader who comes from another site loads the page again from here, so th
   assert.match((await alice.open('/', fromElsewhere)).html, /who=nobody/);
 });
 
-test('a form that comes after its session has ended is answered by 401', async () => {
+test('a form that arrives after its session has ended gets 401', async () => {
   await using site = await startSite();
   const alice = new PageClient(site.url);
   await alice.open('/');
@@ -270,7 +270,7 @@ test('a form that comes after its session has ended is answered by 401', async (
   assert.equal((await alice.send('/echo', { text: 'x' })).status, 401);
 });
 
-test('an address that browsers share with programs answers the former as a page does', async () => {
+test('a browser gets a page from an address that it shares with programs', async () => {
   await using site = await startSite();
   assert.deepEqual(await (await fetch(new URL('/shared', site.url))).json(), { for: 'programs' });
   const alice = new PageClient(site.url);

@@ -187,7 +187,7 @@ describe('a request body', () => {
     const refused = await server.send('/form', { headers, body: 'age=x&age=2' });
     assert.deepEqual(
       [refused.status, refused.error.fields],
-      [422, { name: 'is required', age: 'must be given once' }],
+      [422, { name: 'is required', age: 'must be given only once' }],
     );
     assert.equal((await server.send('/form', { body: { name: 'a', age: 1 } })).status, 415);
   });

@@ -42,7 +42,7 @@ interface Kind {
 const malformed: Kind = {
   status: 400,
   reason: 'Bad Request',
-  explain: () => new AppError('invalid_input', 'The request is not well-formed HTTP.'),
+  explain: () => new AppError('invalid_input', 'The request is not valid HTTP.'),
 };
 
 const kinds: Readonly<Record<string, Kind>> = {

@@ -56,18 +56,18 @@ export function fromFastify(error: unknown): AppError {
 
 /** The error of a request whose body was cut off. */
 export function incompleteBody(cause: unknown): AppError {
-  return new AppError('canceled', 'The request body did not arrive whole.', { cause });
+  return new AppError('canceled', 'The request body is incomplete.', { cause });
 }
 
 type Known = readonly [ErrorCode, string];
 
 const fastifyErrors: Readonly<Partial<Record<string, Known>>> = {
-  FST_ERR_BAD_URL: ['invalid_input', 'The address is not well-formed.'],
+  FST_ERR_BAD_URL: ['invalid_input', 'The address is malformed.'],
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_input', 'A part of the address is too long.'],
 };
 
 const fastifyStatuses: Readonly<Partial<Record<string, Known>>> = {
-  400: ['invalid_input', 'The request is not well-formed.'],
+  400: ['invalid_input', 'The request is malformed.'],
   404: ['not_found', 'There is nothing at this address.'],
   413: ['too_large', 'The request body is too large.'],
   415: ['unsupported_media_type', 'The media type of the request body is not supported here.'],

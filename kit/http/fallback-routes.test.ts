@@ -144,7 +144,7 @@ describe('parameters', () => {
     assert.deepEqual((await server.send('/notes?page=3&tag=1&other=x')).json, { page: 3, tag: '1' });
     const { status, error } = await server.send('/notes?page=&tag=a&tag=b');
     assert.deepEqual([status, error.code], [400, 'INVALID_INPUT']);
-    assert.deepEqual(error.fields, { page: 'must be a whole number', tag: 'must be given once' });
+    assert.deepEqual(error.fields, { page: 'must be a whole number', tag: 'must be given only once' });
   });
 });
 

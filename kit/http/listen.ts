@@ -22,9 +22,9 @@ export async function listen(app: FastifyInstance, options: HttpServerOptions): 
 function inWords(error: unknown, host: string, port: number): unknown {
   const reasons: Record<string, string> = {
     EADDRINUSE: 'is in use',
-    EACCES: 'needs more rights than this process has',
+    EACCES: 'requires permissions that this process does not have',
     EADDRNOTAVAIL: 'cannot be used: this machine does not have that address',
-    ENOTFOUND: 'cannot be used: there is no such host',
+    ENOTFOUND: 'cannot be used: the host does not exist',
   };
   const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
   if (!reason) return error;

@@ -9,7 +9,7 @@ import { addProcessMetrics } from './process-metrics.ts';
 export function createRequestMetrics(registry: Registry): OnEnd {
   const labelNames = ['route', 'method', 'status'] as const;
   const name = 'http_request_duration_seconds';
-  const help = 'Time from the head of a request to the end of its response.';
+  const help = 'Time from the headers of a request to the end of its response.';
   const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
   const durations = new Histogram({ name, help, labelNames, buckets, registers: [registry] });
   return (request, reply) => {
@@ -33,7 +33,7 @@ export function addMetrics(app: HttpApp, registry: Registry, inFlight: () => num
   addProcessMetrics(registry);
   new Gauge({
     name: 'http_requests_in_flight',
-    help: 'Requests that are being answered.',
+    help: 'Requests in flight.',
     registers: [registry],
     collect() {
       this.set(inFlight());

@@ -23,7 +23,7 @@ export const answersDuringOverload = { pressureHandler: () => undefined };
 /** A request that was refused because of overload. Such errors come by the thousand, so only their number is logged. */
 export class OverloadError extends AppError {
   constructor() {
-    super('unavailable', 'The server is overloaded; try again shortly.', { retryAfterSeconds: 1 });
+    super('unavailable', 'The server is overloaded. Try again shortly.', { retryAfterSeconds: 1 });
   }
 }
 

@@ -19,7 +19,7 @@ const healthSchema = {
 };
 const readinessSchema = {
   tags: ['Probes'],
-  summary: 'Whether the service can do its work, and what keeps it from it',
+  summary: 'Whether the service can work, and if not, why',
   response: {
     200: verdicts('ready', 'ok'),
     503: verdicts('not_ready', 'failing: no answer within 400 ms'),

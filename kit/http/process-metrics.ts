@@ -20,7 +20,10 @@ export function addProcessMetrics(registry: Registry): void {
     process_start_time_seconds: ['When the process started, Unix time.', startTimeSeconds],
     process_open_fds: ['Open file descriptors.', openDescriptors],
     nodejs_heap_used_bytes: ['Used JavaScript heap.', () => process.memoryUsage().heapUsed],
-    nodejs_external_memory_bytes: ['Memory of buffers and the like.', () => process.memoryUsage().external],
+    nodejs_external_memory_bytes: [
+      'Memory of buffers outside the JavaScript heap.',
+      () => process.memoryUsage().external,
+    ],
   };
   for (const [name, [help, value]] of Object.entries(gauges)) {
     new Gauge({

@@ -36,7 +36,7 @@ export async function sendRanged(reply: FastifyReply, file: RangedFile): Promise
   const range = mayCut ? rangeOf(headers.range, sizeBytes) : undefined;
   if (range === 'outside') {
     reply.header('content-range', `bytes */${sizeBytes}`);
-    throw new AppError('range_not_satisfiable', 'The range lies outside of the file.');
+    throw new AppError('range_not_satisfiable', 'The range is outside the file.');
   }
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
   reply.header('content-length', String(range ? range.end - range.start + 1 : sizeBytes));

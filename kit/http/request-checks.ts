@@ -12,7 +12,7 @@ export function requestIdOf({ headers }: Pick<FastifyRequest['raw'], 'headers'>)
 /** Why a request must be rejected, judged by its request line and headers alone. */
 export function checkHead({ raw }: FastifyRequest, limits: Limits): AppError | undefined {
   const repeated = repeatedHeader(raw.rawHeaders);
-  if (repeated) return new AppError('invalid_input', `The header ${repeated} must be there once.`);
+  if (repeated) return new AppError('invalid_input', `The header ${repeated} must be sent only once.`);
   if (raw.headers.host === undefined && raw.httpVersionMinor > 0) {
     return new AppError('invalid_input', 'The header Host is required.');
   }

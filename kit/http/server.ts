@@ -122,7 +122,7 @@ class ServerLog extends LogController {
   override streamError(error: Error, request: FastifyRequest): void {
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     request.brokenOffWith = 500;
-    request.log.error({ err: error }, 'response broken off');
+    request.log.error({ err: error }, 'response cut off');
   }
 }
 

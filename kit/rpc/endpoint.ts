@@ -55,7 +55,7 @@ export class Endpoint {
     if (this.#closed) return;
     if (this.#failures === 0) {
       this.#downSinceMs = nowMs;
-      this.#log.warn({ address: this.origin, err: reason }, 'RPC server does not take calls');
+      this.#log.warn({ address: this.origin, err: reason }, 'RPC server does not accept calls');
     }
     this.#failures += 1;
     this.#skipUntilMs = nowMs + Math.min(skipMsMax, 25 * 2 ** this.#failures);
@@ -77,7 +77,7 @@ export class Endpoint {
     if (this.#failures === 0) return;
     this.#failures = 0;
     this.#skipUntilMs = 0;
-    this.#log.info({ address: this.origin }, 'RPC server takes calls again');
+    this.#log.info({ address: this.origin }, 'RPC server accepts calls again');
   }
 
   /** Lets unary calls in flight finish, which their deadlines bound, and cuts streams. */

@@ -103,7 +103,7 @@ export class RemoteCall {
     try {
       bytes = encode(request);
     } catch (error) {
-      log.error({ err: error, method: name }, 'RPC request does not fit its type');
+      log.error({ err: error, method: name }, 'RPC request does not match its type');
       throw new AppError('internal', 'Something went wrong on our side.');
     }
     if (bytes.length > messageBytesMax) throw messageTooLarge(messageBytesMax);

@@ -94,7 +94,7 @@ describe('a call that fails', () => {
     await using alone = clientOf(overloaded.url);
     await assert.rejects(alone.write({ row: undefined }), {
       code: 'unavailable',
-      message: 'The server is overloaded; try again shortly.',
+      message: 'The server is overloaded. Try again shortly.',
       retryAfterSeconds: 1,
     });
     assert.equal(writes, 6);
@@ -198,7 +198,7 @@ describe('servers behind one address', () => {
     await using _server = await serveTest(handlersWith(), { port });
     await client.write({ row: undefined });
     await client.write({ row: undefined });
-    assert.deepEqual(lines, ['RPC server does not take calls', 'RPC server takes calls again']);
+    assert.deepEqual(lines, ['RPC server does not accept calls', 'RPC server accepts calls again']);
   });
 });
 

@@ -44,7 +44,7 @@ export function callOptionsOf(request: FastifyRequest, reply: FastifyReply): Cal
 /** Throws `unsupported_media_type` for compressed messages, which no caller of ours sends. */
 export function rejectEncoding(encoding: string | string[] | undefined): void {
   if (encoding === undefined || encoding === 'identity') return;
-  throw new AppError('unsupported_media_type', `encoding ${encoding} is not supported; identity is`);
+  throw new AppError('unsupported_media_type', `encoding ${encoding} is not supported, only identity`);
 }
 
 /** Decodes a message. Throws `invalid_input`. */

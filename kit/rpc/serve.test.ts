@@ -272,7 +272,7 @@ test('in production an address that other machines can reach is refused without 
   for (const address of offMachine) {
     assert.throws(() => requireTokenOffLoopback({ tokenSetting, address, token: undefined, environment }), {
       code: 'invalid_input',
-      fields: { RPC_TOKEN: `is required in production with ${address}, which is not this machine alone` },
+      fields: { RPC_TOKEN: `is required in production with ${address}, which other machines can reach` },
     });
     requireTokenOffLoopback({ tokenSetting, address, token, environment });
     requireTokenOffLoopback({ tokenSetting, address, token: undefined, environment: 'development' });

@@ -94,8 +94,8 @@ function asAppError(thrown: unknown, request: FastifyRequest, log: Log): AppErro
 }
 
 const fastifyErrors: Readonly<Record<number, readonly [ErrorCode, string]>> = {
-  400: ['invalid_input', 'The request is not well-formed.'],
+  400: ['invalid_input', 'The request is malformed.'],
   413: ['too_large', 'The request body is too large.'],
   415: ['unsupported_media_type', 'The media type of the request body is not supported here.'],
-  503: ['unavailable', 'The server is overloaded; try again shortly.'],
+  503: ['unavailable', 'The server is overloaded. Try again shortly.'],
 };

@@ -40,7 +40,7 @@ export function requireTokenOffLoopback(options: {
   const { tokenSetting, address, token, environment } = options;
   if (token || environment !== 'production' || address.split(',').every((each) => isLoopback(each.trim())))
     return;
-  refuse({ [tokenSetting]: `is required in production with ${address}, which is not this machine alone` });
+  refuse({ [tokenSetting]: `is required in production with ${address}, which other machines can reach` });
 }
 
 /** Whether an address, as `host`, `host:port` or URL, can only be reached from this machine. */

@@ -6,13 +6,13 @@ import type { Tracer } from './tracer.ts';
 /** The settings for sending traces, with the names of the OpenTelemetry specification. All services of a process share them. */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: text({
-    help: 'Collector of traces by OTLP over HTTP, without /v1/traces, such as http://127.0.0.1:4318',
+    help: 'OTLP collector for traces, over HTTP and without /v1/traces, such as http://127.0.0.1:4318',
   }),
   OTEL_EXPORTER_OTLP_HEADERS: text({
     secret: true,
-    help: 'What is sent along to it: name=value, several with commas between, values percent-encoded',
+    help: 'Headers for it: name=value pairs separated by commas, with percent-encoded values',
   }),
-  OTEL_TRACES_SAMPLER_ARG: text({ default: '1', help: 'Share of the traces that are sent, 0 to 1' }),
+  OTEL_TRACES_SAMPLER_ARG: text({ default: '1', help: 'Share of traces to send, 0 to 1' }),
 } satisfies Settings;
 
 /**
@@ -28,7 +28,7 @@ export async function openTracer(
   if (!(ratio >= 0 && ratio <= 1)) refuse({ OTEL_TRACES_SAMPLER_ARG: 'must be a number from 0 to 1' });
   if (endpoint === undefined) return undefined;
   if (!/^https?:/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    refuse({ OTEL_EXPORTER_OTLP_ENDPOINT: 'must be an address with http or https' });
+    refuse({ OTEL_EXPORTER_OTLP_ENDPOINT: 'must be an http or https address' });
   }
   const { OtlpTracer } = await import('./otlp.ts');
   return new OtlpTracer({ endpoint, headers: readHeaders(headers), ratio, ...context });
@@ -40,6 +40,6 @@ function readHeaders(list: string): Record<string, string> {
   try {
     return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
   } catch {
-    return refuse({ OTEL_EXPORTER_OTLP_HEADERS: 'must be name=value, several with commas between' }) as never;
+    return refuse({ OTEL_EXPORTER_OTLP_HEADERS: 'must be name=value pairs separated by commas' }) as never;
   }
 }

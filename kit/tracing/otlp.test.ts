@@ -32,11 +32,11 @@ function open(options: { ratio?: number; endpoint?: string } = {}) {
   const metrics = new Registry();
   const usual = { endpoint, service: 'tests', ratio: 1, log: silentLog, metrics };
   const tracer = new OtlpTracer({ ...usual, ...options });
-  const figure = async (outcome: string) => {
+  const count = async (outcome: string) => {
     const text = await metrics.metrics();
     return Number(new RegExp(`trace_spans_total\\{outcome="${outcome}"\\} (\\d+)`).exec(text)?.[1]);
   };
-  return { tracer, figure };
+  return { tracer, count };
 }
 
 const step = {
@@ -48,7 +48,7 @@ const step = {
 
 test('what is left is sent at the end, each step under its cause', async () => {
   sent = [];
-  const { tracer, figure } = open();
+  const { tracer, count } = open();
   const outer = beginSpan(tracer, step);
   await withinSpans([outer], async () => {
     const inner = beginSpan(tracer, {
@@ -71,7 +71,7 @@ test('what is left is sent at the end, each step under its cause', async () => {
   );
   assert.equal(inner?.traceId, root?.traceId);
   assert.equal(inner?.parentSpanId, outer.traceparent?.split('-')[2]);
-  assert.equal(await figure('sent'), 2);
+  assert.equal(await count('sent'), 2);
 });
 
 test('a share of the traces is sent, whole', async () => {
@@ -95,11 +95,11 @@ test('a share of the traces is sent, whole', async () => {
 });
 
 test('what the collector does not take is counted, and keeps no memory', async () => {
-  const { tracer, figure } = open({ endpoint: 'http://127.0.0.1:1' });
+  const { tracer, count } = open({ endpoint: 'http://127.0.0.1:1' });
   for (let count = 0; count < 5_000; count++) beginSpan(tracer, step).end(false);
-  assert.equal(await figure('dropped'), 5_000 - 4_096);
+  assert.equal(await count('dropped'), 5_000 - 4_096);
   await tracer[Symbol.asyncDispose]();
-  assert.equal(await figure('sent'), 0);
+  assert.equal(await count('sent'), 0);
   await assert.rejects(tracer.ping(), { code: 'unavailable' });
 });
 

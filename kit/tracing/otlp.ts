@@ -83,7 +83,7 @@ export class OtlpTracer implements Tracer, AsyncDisposable {
 
   async ping(): Promise<void> {
     const { problem: cause } = this.#exporter;
-    if (cause) throw new AppError('unavailable', 'The collector of traces does not answer.', { cause });
+    if (cause) throw new AppError('unavailable', 'The trace collector does not answer.', { cause });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -147,7 +147,7 @@ function outcomesIn(registry: Registry): Counter<'outcome'> {
   if (known) return known;
   const outcomes = new Counter({
     name,
-    help: 'Spans of traces, by whether the collector took them.',
+    help: 'Spans of traces by outcome.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });

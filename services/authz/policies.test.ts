@@ -38,7 +38,7 @@ const unsound: Record<string, { text: string; problem: RegExp }> = {
     text: '\n@id("x")\npermit (principal, action resource);',
     problem: /own\.cedar line 3/,
   },
-  'an empty file': { text: '// nothing\n', problem: /own\.cedar: holds no policy/ },
+  'an empty file': { text: '// nothing\n', problem: /own\.cedar: contains no policy/ },
   'a policy without an id': {
     text: 'permit (principal, action, resource);',
     problem: /own\.cedar: each policy needs @id/,
@@ -90,7 +90,7 @@ permit (principal, action, resource) when { principal.username == "@id(\\"fifth\
 
 test('rejects a folder that is missing or has no policies', async () => {
   const folder = testFolder('policies');
-  await assert.rejects(Policies.open(folder), /holds no \.cedar file/);
+  await assert.rejects(Policies.open(folder), /contains no \.cedar file/);
   await assert.rejects(Policies.open(join(folder, 'missing')), /cannot be read: ENOENT/);
 });
 

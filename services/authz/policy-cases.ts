@@ -80,7 +80,7 @@ export function parsePolicyCases(text: string): PolicyCase[] {
   }
   const seen = new Map<string, number>();
   return rows.flatMap(({ line, words }) => {
-    if (words.length !== names.length) throw malformed(line, `there must be ${names.length} words`);
+    if (words.length !== names.length) throw malformed(line, `must have ${names.length} words`);
     const cases = expand(
       line,
       Object.fromEntries(names.map((name, index) => [name, words[index] as string])),

@@ -20,7 +20,7 @@ export async function readPolicyFiles(cedar: Cedar, folder: string): Promise<Pol
   const schema = await readFile(new URL('policies/authz.cedarschema', import.meta.url), 'utf8');
   const policies: Record<string, string> = Object.create(null);
   const fileNames = (await listFolder(folder)).filter((name) => name.endsWith('.cedar')).sort();
-  if (fileNames.length === 0) throw invalidPolicies(`${folder} holds no .cedar file`);
+  if (fileNames.length === 0) throw invalidPolicies(`${folder} contains no .cedar file`);
   for (const fileName of fileNames) {
     const text = await readFile(`${folder}/${fileName}`, 'utf8');
     for (const [id, policy] of parseFile(cedar, fileName, text)) {
@@ -45,8 +45,9 @@ async function listFolder(folder: string): Promise<string[]> {
 function parseFile(cedar: Cedar, fileName: string, text: string): [string, string][] {
   const parts = cedar.policySetTextToParts(text);
   if (parts.type === 'failure') throw invalidPolicies(`${fileName}${describe(parts.errors, text)}`);
-  if (parts.policy_templates.length > 0) throw invalidPolicies(`${fileName}: templates are not used here`);
-  if (parts.policies.length === 0) throw invalidPolicies(`${fileName}: holds no policy`);
+  if (parts.policy_templates.length > 0)
+    throw invalidPolicies(`${fileName}: policy templates are not supported`);
+  if (parts.policies.length === 0) throw invalidPolicies(`${fileName}: contains no policy`);
   return parts.policies.map((policy) => [idOf(fileName, policy), policy]);
 }
 
@@ -54,7 +55,7 @@ function parseFile(cedar: Cedar, fileName: string, text: string): [string, strin
 function idOf(fileName: string, policy: string): string {
   for (const [, id] of policy.matchAll(commentsTextsAndIds)) if (id) return id;
   throw invalidPolicies(
-    `${fileName}: each policy needs @id("...") of a-z 0-9 -, this one has none: ${policy}`,
+    `${fileName}: each policy needs @id("...") of a-z 0-9 -; this one has none: ${policy}`,
   );
 }
 

@@ -98,10 +98,10 @@ await inTestMode((world) => {
       [line?.resource, line?.action, line?.outcome, line?.policy],
       ['post', 'delete', 'mfa_required', 'editor-delete-mfa'],
     );
-    const figures = await metrics.getSingleMetricAsString('authz_decisions_total');
-    assert.match(figures, /\{policy="editor-delete-mfa",outcome="mfa_required"\} 1/);
-    assert.match(figures, /\{policy="editor-read-write",outcome="allowed"\} 1/);
-    assert.match(figures, /\{policy="default-deny",outcome="denied"\} 1/);
+    const text = await metrics.getSingleMetricAsString('authz_decisions_total');
+    assert.match(text, /\{policy="editor-delete-mfa",outcome="mfa_required"\} 1/);
+    assert.match(text, /\{policy="editor-read-write",outcome="allowed"\} 1/);
+    assert.match(text, /\{policy="default-deny",outcome="denied"\} 1/);
   });
 
   test('what cannot be evaluated is denied, and logged', async (context) => {

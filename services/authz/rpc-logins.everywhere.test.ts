@@ -174,9 +174,9 @@ await inTestMode((world) => {
     const { client, metrics, logs } = await startWithAlice(context, world);
     await client.login({ ...alice, remoteAddress: home });
     await errorOf(client.login({ ...alice, password: 'wrong one', remoteAddress: home }));
-    const figures = await metrics.getSingleMetricAsString('authz_logins_total');
-    assert.match(figures, /\{outcome="ok"\} 1/);
-    assert.match(figures, /\{outcome="unauthenticated"\} 1/);
+    const text = await metrics.getSingleMetricAsString('authz_logins_total');
+    assert.match(text, /\{outcome="ok"\} 1/);
+    assert.match(text, /\{outcome="unauthenticated"\} 1/);
     await errorOf(client.login({ username: 'my password', password: 'wrong one', remoteAddress: home }));
     const told = logs.lines.filter(({ msg }) => msg === 'sign-in').map(({ outcome, uid }) => [outcome, uid]);
     assert.deepEqual(told, [

@@ -72,7 +72,7 @@ async function seedStored(options: SeedOptions, role: Role): Promise<DemoSignIn 
   const account = known ?? (stored && (await ensureAccount(options, role, stored.passwordHash)));
   if (stored && account && (await isCurrent(passwords, account, stored)))
     return signIn(account, stored.password);
-  log.info({ username: role }, 'the password of this account was set elsewhere');
+  log.info({ username: role }, 'this account has a password that was set elsewhere');
   return undefined;
 }
 

@@ -28,9 +28,9 @@ await inTestMode((world) => {
     rmSync(join(folder, 'lenient.cedar'));
     await started.logs.told('access policies changed', 2);
     assert.equal((await started.client.decide(deletion)).reason, 'MFA_REQUIRED');
-    const figures = await started.metrics.getSingleMetricAsString('authz_policy_reloads_total');
-    assert.match(figures, /\{outcome="ok"\} 2/);
-    assert.match(figures, /\{outcome="refused"\} 1/);
+    const text = await started.metrics.getSingleMetricAsString('authz_policy_reloads_total');
+    assert.match(text, /\{outcome="ok"\} 2/);
+    assert.match(text, /\{outcome="refused"\} 1/);
   });
 
   test('does not start with policies that are not sound', async (context) => {

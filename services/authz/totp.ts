@@ -229,13 +229,9 @@ function wrongState(wanted: State, totp: TotpRow | undefined): AppError {
     });
   }
   if (totp?.enabled === 1) return alreadyEnabled();
-  return new AppError(
-    'precondition_failed',
-    'Set up the authenticator app again: the time for that is over.',
-    {
-      reason: 'TOTP_NOT_PENDING',
-    },
-  );
+  return new AppError('precondition_failed', 'The setup has expired. Set up the authenticator app again.', {
+    reason: 'TOTP_NOT_PENDING',
+  });
 }
 
 function alreadyEnabled(): AppError {

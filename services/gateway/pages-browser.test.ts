@@ -66,7 +66,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByLabel('Body').fill('a thought');
     assert.equal(await page.locator('[data-count="title"]').textContent(), '4 of 500');
     await page.reload();
-    await page.getByText('What you typed here before is back.').waitFor();
+    await page.getByText('What you typed here before was restored.').waitFor();
     assert.equal(await page.getByLabel('Body').inputValue(), 'a thought');
     await page.getByLabel('User number').fill('nobody');
     await page.getByRole('button', { name: 'Create post' }).click();
@@ -131,7 +131,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.notEqual(dark, light);
     await page.goto('/analysis');
     assert.equal(await background(), dark);
-    await page.getByRole('button', { name: 'Theme of the system' }).click();
+    await page.getByRole('button', { name: 'System theme' }).click();
     assert.equal(await background(), light);
   });
 

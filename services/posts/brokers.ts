@@ -13,15 +13,15 @@ const dayMs = 86_400_000;
 export const brokerSettings = {
   MESSAGE_BROKER: flag({
     default: true,
-    help: 'Whether reanalyses can be requested: their jobs are in the database, or in NATS where NATS_URL is set',
+    help: 'Whether reanalyses can be requested: their jobs are in the database, or in NATS if NATS_URL is set',
   }),
   EVENT_STREAM: flag({
     default: true,
-    help: 'Whether changes of posts are published as events: in the database, or in NATS where NATS_URL is set',
+    help: 'Whether changes of posts are published as events: in the database, or in NATS if NATS_URL is set',
   }),
   NATS_URL: text({
     secret: true,
-    help: 'NATS with JetStream for jobs and events: nats://[user:password@]host:port, several with commas; tls:// for TLS',
+    help: 'NATS with JetStream for jobs and events: nats://[user:password@]host:port, several separated by commas; tls:// for TLS',
   }),
   NATS_PREFIX: text({ default: 'octavo', help: 'First part of the subjects and streams in NATS' }),
   EVENT_DAYS: integer({
@@ -71,7 +71,7 @@ export async function openBrokers(
 function checkSettings({ NATS_URL: url, NATS_PREFIX: prefix }: Config<typeof brokerSettings>): void {
   const isAddress = (server: string) => /^(nats|tls):\/\//.test(server.trim()) && URL.canParse(server.trim());
   if (url !== undefined && !url.split(',').every(isAddress)) {
-    refuse({ NATS_URL: 'must be an address with nats:// or tls://, or several with commas between' });
+    refuse({ NATS_URL: 'must be nats:// or tls:// addresses separated by commas' });
   }
   if (!/^[A-Za-z0-9_]{1,32}$/.test(prefix)) {
     refuse({ NATS_PREFIX: 'must be 1 to 32 letters, digits or _' });

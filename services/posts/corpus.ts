@@ -55,7 +55,7 @@ export function createCorpus(options: {
       const english = random() < 0.66;
       const texts = english ? matter.english : pick(matter.languages, random());
       const fill = filler(matter, random);
-      const title = capitalised(fill(pick(texts.titles, random())));
+      const title = capitalized(fill(pick(texts.titles, random())));
       const body = Array.from({ length: sentenceCount(random) }, (_, place) => {
         return gap(place) + fill(pick(texts.sentences, random()));
       }).join('');
@@ -159,7 +159,7 @@ function readMatter(): Matter {
     nouns: topics.map((topic) => topic.nouns.split('|')),
     words: {
       adjective: adjectives.split('|'),
-      Adjective: adjectives.split('|').map(capitalised),
+      Adjective: adjectives.split('|').map(capitalized),
       verb: verbs.split('|'),
       name: givenNames.split('|'),
       place: places.split('|'),
@@ -198,7 +198,7 @@ function gap(place: number): string {
   return place % 5 === 0 ? '\n\n' : ' ';
 }
 
-function capitalised(text: string): string {
+function capitalized(text: string): string {
   return text.replace(/^[a-z]/, (letter) => letter.toUpperCase());
 }
 

@@ -53,7 +53,7 @@ export const posts = defineService({
 /** The work behind the posts, in a process of its own: any number of them, anywhere. */
 export const postsWorker = defineService({
   name: 'posts-worker',
-  summary: 'Reanalyses, events and sentiments of the posts',
+  summary: 'Reanalysis, events and sentiment of posts',
   settings: workerSettings,
   build: buildWorker,
 });

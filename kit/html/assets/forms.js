@@ -100,7 +100,7 @@ function sayRestored(form, key) {
     location.reload();
   });
   const text = document.createElement('div');
-  text.textContent = 'What you typed here before is back.';
+  text.textContent = 'What you typed here before was restored.';
   notice.append(text, discard);
   form.before(notice);
 }

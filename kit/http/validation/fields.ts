@@ -113,7 +113,7 @@ function problemOf({ keyword, schema, parentSchema, params, data, message = '' }
     case 'format':
       return formats[String(schema)]?.problem ?? message;
     case 'uniqueItems':
-      return 'must not have the same item twice';
+      return 'must not contain the same item twice';
     default:
       return boundProblem(keyword, schema as number) ?? message;
   }

@@ -56,7 +56,7 @@ test('a query is decoded once, and names what cannot be decoded', () => {
   for (const bad of ['%ff', '%ed%a0%80', '%zz', '%', 'a%', '%c3%28']) {
     assert.deepEqual(
       validate(parseQuery(`page=2&search=${bad}&tag=1&tag=${bad}`)),
-      { fields: { search: 'must be UTF-8 in percent-encoding', tag: 'must be UTF-8 in percent-encoding' } },
+      { fields: { search: 'must be percent-encoded UTF-8', tag: 'must be percent-encoded UTF-8' } },
       bad,
     );
   }
@@ -64,6 +64,10 @@ test('a query is decoded once, and names what cannot be decoded', () => {
 
 test('a parameter given twice is a problem like any other', () => {
   assert.deepEqual(validate({ page: ['1', '2'], open: 'yes', tag: ['1', 'x'] }), {
-    fields: { page: 'must be given once', open: 'must be true or false', 'tag[1]': 'must be a whole number' },
+    fields: {
+      page: 'must be given only once',
+      open: 'must be true or false',
+      'tag[1]': 'must be a whole number',
+    },
   });
 });

@@ -54,8 +54,8 @@ export function compileTextValidator(schema: TSchema): (texts: Texts) => Validat
 /** Why a parameter cannot be parsed at all. */
 function problemOf(given: unknown, { type }: JsonSchema): string | undefined {
   if (typeof given === 'string') return undefined;
-  if (asList(given).includes(undecodable)) return 'must be UTF-8 in percent-encoding';
-  return Array.isArray(given) && type !== 'array' ? 'must be given once' : undefined;
+  if (asList(given).includes(undecodable)) return 'must be percent-encoded UTF-8';
+  return Array.isArray(given) && type !== 'array' ? 'must be given only once' : undefined;
 }
 
 function asList(given: unknown): unknown[] {

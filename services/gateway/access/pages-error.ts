@@ -17,7 +17,7 @@ export function createErrorPage({ access, restoreForm }: Pick<SignInParts, 'acce
     const message = notice(
       'bad',
       html`${error.message} Your text is below: try again in a moment.<br><small>Request <code>${id}</code></small>`,
-      { title: 'Nothing was saved yet' },
+      { title: 'Nothing has been saved yet' },
     );
     const form = restoreForm(frame, { address, fields: preserve(visit.fields()), message });
     return form ?? errorPage(frame(), error, id);

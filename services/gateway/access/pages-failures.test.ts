@@ -30,7 +30,7 @@ after(async () => {
 
 function assertPreserved(response: PageAnswer): void {
   assert.equal(response.status, 503);
-  assert.match(response.html, /Nothing was saved yet[\s\S]*Request <code>[\w-]+<\/code>/);
+  assert.match(response.html, /Nothing has been saved yet[\s\S]*Request <code>[\w-]+<\/code>/);
   assert.match(response.html, /value="Long work"[\s\S]*>\nof an hour<\/textarea>/);
   assert.match(response.html, /<html lang="en" data-failure>/);
 }

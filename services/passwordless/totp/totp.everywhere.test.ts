@@ -116,7 +116,7 @@ function testOwners(world: World): void {
     assert.equal(
       (await verify(first.secret)).status,
       200,
-      'the former app counts until the new one is proved',
+      'the previous app counts until the new one is proved',
     );
     service.clock.advance(2 * stepMs);
     assert.equal((await verify(second.json.secret)).status, 200);

@@ -43,7 +43,7 @@ function requeueForgotten({ database, clock, leaseMs, log, queue }: WorkerParts)
         await queue.add([{ id, kind: reanalysisKind, payload: new Uint8Array() }]);
       }
     } catch (error) {
-      log.debug({ err: error }, 'forgotten reanalyses were not queued');
+      log.debug({ err: error }, 'lost reanalyses could not be queued again');
     }
   };
   const timer = setInterval(() => void look(), lookEveryMs).unref();

@@ -73,13 +73,13 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
 function refusedByServer(thrown: unknown): AppError {
   const isTooLarge = (thrown as { statusCode?: number }).statusCode === 413;
   return isTooLarge
-    ? new AppError('too_large', `a body has at most ${bodyBytesMax} bytes`)
+    ? new AppError('too_large', `a body must be at most ${bodyBytesMax} bytes`)
     : toAppError(thrown);
 }
 
 function checkModel(params: unknown, model: string): void {
   const asked = (params as { model: string }).model;
-  if (asked !== model) throw new AppError('not_found', `there is no model ${asked}; there is ${model}`);
+  if (asked !== model) throw new AppError('not_found', `there is no model ${asked}, only ${model}`);
 }
 
 function metadataOf(model: string) {

@@ -10,23 +10,25 @@ import { ThreadClassifier } from './thread-classifier.ts';
 export const inferenceSettings = {
   INFERENCE: flag({
     default: true,
-    help: 'Whether texts are classified: by the shipped model, or by a server where INFERENCE_URL is set',
+    help: 'Whether texts are classified: by the shipped model, or by a server if INFERENCE_URL is set',
   }),
   INFERENCE_URL: text({
     help: 'Address of a server of the Open Inference protocol (KServe v2), without /v2',
   }),
   INFERENCE_MODEL: text({ help: 'Name of its model' }),
-  INFERENCE_TOKEN: text({ secret: true, help: 'Bearer token that it wants' }),
-  INFERENCE_INPUT: text({ help: 'Its tensor of BYTES that takes texts; by default the only one' }),
-  INFERENCE_OUTPUT: text({ help: 'Its tensor of three probabilities a text; by default the first such one' }),
+  INFERENCE_TOKEN: text({ secret: true, help: 'Bearer token for it' }),
+  INFERENCE_INPUT: text({ help: 'Its BYTES tensor for texts; by default the only one' }),
+  INFERENCE_OUTPUT: text({
+    help: 'Its tensor with three probabilities per text; by default the first such tensor',
+  }),
   INFERENCE_LABELS: text({
     default: labels.join(','),
-    help: 'What the three mean, in their order',
+    help: 'What the three probabilities stand for, in order',
   }),
   INFERENCE_TIMEOUT_MS: integer({
     default: 5_000,
     min: 1,
-    help: 'How long it may take for one request of up to 32 texts',
+    help: 'How long one request of up to 32 texts may take',
   }),
 } satisfies Settings;
 
@@ -38,7 +40,7 @@ export function openClassifier(
   const { INFERENCE_URL: url, INFERENCE_MODEL: model } = config;
   const columns = columnsOf(config.INFERENCE_LABELS);
   if (url !== undefined && !/^https?:/.test(URL.parse(url)?.protocol ?? '')) {
-    refuse({ INFERENCE_URL: 'must be an address with http or https' });
+    refuse({ INFERENCE_URL: 'must be an http or https address' });
   }
   if ((url === undefined) !== (model === undefined)) {
     refuse({ INFERENCE_MODEL: 'and INFERENCE_URL belong together' });
@@ -77,14 +79,14 @@ class MeasuredClassifier implements Classifier {
     this.#classifier = classifier;
     this.#texts = new Counter({
       name: 'sentiment_texts_total',
-      help: 'Texts that were to be classified, by what became of them.',
+      help: 'Texts to classify, by outcome.',
       labelNames: ['outcome'] as const,
       registers: [registry],
     });
     for (const outcome of ['classified', 'unavailable', 'timeout']) this.#texts.inc({ outcome }, 0);
     this.#durations = new Histogram({
       name: 'sentiment_call_duration_seconds',
-      help: 'How long calls of the classifier take, each with one text or many.',
+      help: 'Duration of calls to the classifier, with one text or many.',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
       registers: [registry],
     });

@@ -61,7 +61,7 @@ function classificationOf(row: readonly unknown[], columns: readonly Label[]): C
   const shares = row.filter((share) => typeof share === 'number' && share >= 0 && share <= 1.01) as number[];
   const sum = shares.reduce((total, share) => total + share, 0);
   if (shares.length !== columns.length || Math.abs(sum - 1) > 0.01) {
-    throw misfit(`${JSON.stringify(row)} are no probabilities`);
+    throw misfit(`${JSON.stringify(row)} are not probabilities`);
   }
   const shareOf = (label: Label) => (shares[columns.indexOf(label)] as number) / sum;
   const probabilities = {
@@ -73,7 +73,7 @@ function classificationOf(row: readonly unknown[], columns: readonly Label[]): C
 }
 
 function misfit(why: string): AppError {
-  return new AppError('unavailable', 'The inference server answers in a form that is not understood.', {
+  return new AppError('unavailable', 'The inference server sent an invalid response.', {
     cause: new Error(`inference server: ${why}`),
   });
 }

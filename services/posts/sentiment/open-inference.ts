@@ -148,7 +148,7 @@ async function textOf(response: Response): Promise<string> {
   let size = 0;
   for await (const piece of response.body ?? []) {
     size += piece.length;
-    if (size > answerBytesMax) throw unavailable(`an answer of more than ${answerBytesMax} bytes`);
+    if (size > answerBytesMax) throw unavailable(`a response of more than ${answerBytesMax} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');
