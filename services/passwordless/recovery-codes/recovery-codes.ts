@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { base32 } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
@@ -9,7 +10,6 @@ import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh, type Sessions, type TokenPair } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
-import { base32 } from '../totp/index.ts';
 import { clearFailures, countFailure, findUser, lockAddress, secondsBlocked } from '../users/index.ts';
 import { deleteRecoveryCodes, insertRecoveryCode, takeRecoveryCode } from './store.ts';
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { base32, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
@@ -17,7 +18,7 @@ import {
   findUser,
   lockAddress,
 } from '../users/index.ts';
-import { base32, otpauthUrl, totpSecretBytes } from './code.ts';
+
 import { deleteTotp, putPending } from './store.ts';
 
 interface TotpSetupOptions {
@@ -69,7 +70,7 @@ export class TotpSetup {
     });
     if (owner) alerts.send({ ...attemptMail, to: owner.email, locale: request.locale });
     const text = base32(secret);
-    return { secret: text, otpauth_url: otpauthUrl({ secret: text, issuer, email }) };
+    return { secret: text, otpauth_url: otpauthUrl({ secret: text, issuer, account: email }) };
   }
 
   /** Throws REAUTH_REQUIRED, LAST_FACTOR, or `not_found` if there is no app. */

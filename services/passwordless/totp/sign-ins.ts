@@ -1,4 +1,5 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { matchingTotpStep, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
@@ -17,7 +18,6 @@ import {
   secondsBlocked,
   type User,
 } from '../users/index.ts';
-import { matchingStep, totpSecretBytes } from './code.ts';
 import {
   clearMisses,
   confirmPending,
@@ -121,7 +121,7 @@ export class TotpSignIns {
       const secret = candidate
         ? encryption.decrypt(candidate.secret, candidate.user_id)
         : encryption.decrypt(dummy, 'nobody');
-      const step = matchingStep(Buffer.from(secret ?? '', 'base64url'), code, nowMs);
+      const step = matchingTotpStep(Buffer.from(secret ?? '', 'base64url'), code, nowMs);
       return candidate && secret !== undefined ? step : undefined;
     });
   }
