@@ -1,4 +1,4 @@
-import { type Executor, statement, type WriteSession } from '#kit/db/index.ts';
+import { type Executor, statement } from '#kit/db/index.ts';
 import type { Tables, UserRow } from '../store.ts';
 import type { PendingKind, User } from './user.ts';
 
@@ -120,19 +120,6 @@ function toUser(row: UserRow): User {
     createdMs: row.created_at_ms,
     lastSignInMs: row.last_sign_in_at_ms,
   };
-}
-
-const wipeStatements = (
-  ['totp', 'recovery_code', 'session', 'passkey', 'passkey_ceremony', 'passkey_holder'] as const
-).map((table) =>
-  statement<Tables, { userId: string }>()((db, p) =>
-    db.deleteFrom(table).where('user_id', '=', p('userId') as never),
-  ),
-);
-
-/** Removes all sign-in methods and sessions of a user. */
-export async function wipeFactors(session: WriteSession<Tables>, userId: string): Promise<void> {
-  for (const wipe of wipeStatements) await wipe.run(session, { userId });
 }
 
 /** Counts the sign-in methods of a user, besides links. */

@@ -92,7 +92,7 @@ function testFirst(world: World): void {
     const codes = (await service.post('/recovery-codes', {}, token)).json.codes as string[];
     const replaced = await service.post('/totp/enroll', { email: alice }, token);
     const owner = await service.signIn(alice);
-    assert.equal(claimsOf(owner.access_token).sub, claimsOf(token).sub, 'the user is claimant');
+    assert.notEqual(claimsOf(owner.access_token).sub, claimsOf(token).sub, 'the owner is a new user');
     service.clock.advance(2 * stepMs);
     refused(await verify(service, charlie.secret), 401, 'INVALID_CODE');
     refused(await verify(service, replaced.json.secret), 401, 'INVALID_CODE');
@@ -104,34 +104,81 @@ function testFirst(world: World): void {
     assert.deepEqual({ totp, passkeys, recovery_codes }, { totp: false, passkeys: 0, recovery_codes: 0 });
   });
 
-  test('a link requested with a token keeps the sign-in methods of its user, and the mails say so', async (context) => {
+  test('a link that a stranger asked for with their token gives them nothing when its owner uses it', async (context) => {
     const service = await startService(context, world);
-    const own = await enrollApp(service, alice);
-    const { access_token: token } = own.response.json;
+    const charlie = await enrollApp(service, alice);
+    const { access_token: token, refresh_token } = charlie.response.json;
     const { token: link } = await service.requestLink(alice, token);
-    const signedIn = await service.get(`/verify/magic?token=${link}`);
-    assert.equal(subOf(signedIn), claimsOf(token).sub);
-    assert.equal((await service.get('/me', token)).json.email_verified, true);
+    const [mail] = await service.mails(alice);
+    for (const text of [mail?.text, mail?.html]) assert.match(text ?? '', /Somebody who is signed in/);
+    const owner = await service.get(`/verify/magic?token=${link}`);
+    assert.notEqual(subOf(owner), claimsOf(token).sub);
+    assert.equal(claimsOf(owner.json.access_token).email_verified, true);
+    refused(await service.get('/me', token), 401, 'INVALID_TOKEN');
+    refused(await service.post('/token/refresh', { refresh_token }), 401, 'INVALID_TOKEN');
     service.clock.advance(stepMs);
-    assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
-    const kinds = (await service.mails(alice)).map(({ kind }) => kind);
-    assert.ok(kinds.includes('security:totp-added'), 'whoever reads the mails hears of the app');
+    refused(await verify(service, charlie.secret), 401, 'INVALID_CODE');
+    assert.equal((await service.get('/me', owner.json.access_token)).json.totp, false);
   });
 
+  for (const how of ['GET', 'POST', 'code'] as const) {
+    test(`a link used with a token (${how}) makes its user the owner, with their sign-in methods`, async (context) => {
+      const service = await startService(context, world);
+      const own = await enrollApp(service, alice);
+      const { access_token: token } = own.response.json;
+      // Nobody was signed in when the link was asked for.
+      const { token: link, code } = await service.requestLink(alice);
+      const [mail] = await service.mails(alice);
+      for (const text of [mail?.text, mail?.html]) assert.doesNotMatch(text ?? '', /signed in to an account/);
+      const signedIn = await {
+        GET: () => service.get(`/verify/magic?token=${link}`, token),
+        POST: () => service.post('/verify/magic', { token: link }, token),
+        code: () => service.post('/verify/magic', { email: alice, code }, token),
+      }[how]();
+      assert.equal(subOf(signedIn), claimsOf(token).sub);
+      assert.equal((await service.get('/me', token)).json.email_verified, true);
+      service.clock.advance(stepMs);
+      assert.equal(subOf(await verify(service, own.secret)), claimsOf(token).sub);
+      const kinds = (await service.mails(alice)).map(({ kind }) => kind);
+      assert.ok(kinds.includes('security:totp-added'), 'whoever reads the mails hears of the app');
+    });
+  }
+
   for (const whose of ['of another address', 'of a session that has ended', 'that is none']) {
-    test(`a token ${whose} requests only a plain link`, async (context) => {
+    test(`a token ${whose} keeps nothing when a link is used with it`, async (context) => {
       const service = await startService(context, world);
       const charlie = await enrollApp(service, alice);
       const { access_token: own } = charlie.response.json;
       const others = (await enrollApp(service, bob)).response.json.access_token;
       if (whose.endsWith('ended')) await service.post('/logout-all', undefined, own);
       const tokens = { 'of another address': others, 'of a session that has ended': own } as const;
-      const { token } = await service.requestLink(alice, tokens[whose as keyof typeof tokens] ?? 'none');
-      assert.equal((await service.get(`/verify/magic?token=${token}`)).status, 200);
+      const { token } = await service.requestLink(alice);
+      const used = tokens[whose as keyof typeof tokens] ?? 'none';
+      const owner = await service.get(`/verify/magic?token=${token}`, used);
+      assert.equal(owner.status, 200);
+      assert.notEqual(subOf(owner), claimsOf(own).sub);
       service.clock.advance(stepMs);
       refused(await verify(service, charlie.secret), 401, 'INVALID_CODE');
     });
   }
+
+  test('links that users with a token ask for leave the links and the allowance of others alone', async (context) => {
+    const environment = { PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS: '5' };
+    const service = await startService(context, world, { environment });
+    const charlie = (await enrollApp(service, alice)).response.json.access_token;
+    const { token: link } = await service.requestLink(alice);
+    for (let index = 0; index < 8; index++) await service.post('/request/magic', { email: alice }, charlie);
+    assert.equal((await service.mails(alice)).length, 6, 'they have an allowance of their own');
+    assert.equal((await service.call('DELETE', '/me', { token: charlie })).status, 200);
+    const owner = await service.get(`/verify/magic?token=${link}`);
+    assert.equal(owner.status, 200, 'the link still works');
+    for (let index = 0; index < 4; index++) await service.requestLink(alice);
+    assert.notEqual(
+      (await service.requestLink(alice, owner.json.access_token)).token,
+      '',
+      'nor is the owner',
+    );
+  });
 
   test('with a token at an address that has an owner, a link signs in the owner', async (context) => {
     const service = await startService(context, world);
