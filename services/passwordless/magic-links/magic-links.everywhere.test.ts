@@ -189,17 +189,11 @@ function testRaces(world: World): void {
   });
 
   test('after five wrong codes, also at once, the code no longer works but the link does', async (context) => {
-    const service = await startService(context, world, { environment: { PASSWORDLESS_TRUST_PROXY: '1' } });
+    const service = await startService(context, world);
     const { token, code } = await service.requestLink(alice);
     const wrong = code === '000000' ? '000001' : '000000';
-    // From many networks, since a single one is refused sooner.
     const responses = await Promise.all(
-      Array.from({ length: 5 }, (_, index) =>
-        service.call('POST', '/verify/magic', {
-          body: { email: alice, code: wrong },
-          headers: { 'x-forwarded-for': `192.0.2.${index}` },
-        }),
-      ),
+      Array.from({ length: 5 }, () => service.post('/verify/magic', { email: alice, code: wrong })),
     );
     for (const response of responses) refused(response, 401, 'INVALID_TOKEN');
     refused(await service.post('/verify/magic', { email: alice, code }), 401, 'INVALID_TOKEN');
@@ -268,23 +262,13 @@ function testLimits(world: World): void {
     assert.equal((await service.call('GET', path, { headers: { accept: 'text/html' } })).status, 200);
   });
 
-  test('wrong codes for an address are limited per network and in total', async (context) => {
-    const environment = { PASSWORDLESS_TRUST_PROXY: '1' };
-    const service = await startService(context, world, { environment });
-    const attempt = (from: string, code = '000000') =>
-      service.call('POST', '/verify/magic', {
-        body: { email: alice, code },
-        headers: { 'x-forwarded-for': from },
-      });
-    for (let index = 0; index < 5; index++) refused(await attempt('192.0.2.1'), 401, 'INVALID_TOKEN');
-    const limited = await attempt('192.0.2.1');
-    refused(limited, 429, 'RATE_LIMITED');
-    assert.equal(limited.headers.get('retry-after'), '900');
-    for (let index = 0; index < 15; index++)
-      refused(await attempt(`198.51.100.${index}`), 401, 'INVALID_TOKEN');
-    refused(await attempt('203.0.113.1'), 429, 'RATE_LIMITED');
-    service.clock.advance(3_600_000);
-    refused(await attempt('203.0.113.1'), 401, 'INVALID_TOKEN');
+  test('wrong codes of strangers do not use up the tries of a later code', async (context) => {
+    const service = await startService(context, world);
+    for (let index = 0; index < 120; index++) {
+      refused(await service.post('/verify/magic', { email: alice, code: '000000' }), 401, 'INVALID_TOKEN');
+    }
+    const { code } = await service.requestLink(alice);
+    assert.equal((await service.post('/verify/magic', { email: alice, code })).status, 200);
   });
 
   test('without sign-up, only known addresses get a link', async (context) => {

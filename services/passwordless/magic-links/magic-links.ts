@@ -12,14 +12,7 @@ import type { MailQueue } from '../mail/index.ts';
 import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
 import type { Site } from '../site.ts';
 import type { Tables } from '../store.ts';
-import {
-  claimAccount,
-  clearFailures,
-  countFailure,
-  lockAddress,
-  secondsBlocked,
-  usersOf,
-} from '../users/index.ts';
+import { claimAccount, lockAddress, usersOf } from '../users/index.ts';
 import {
   countLinks,
   findLink,
@@ -105,22 +98,18 @@ export class MagicLinks {
     });
   }
 
-  /** Throws INVALID_TOKEN or RATE_LIMITED. */
+  /** Throws INVALID_TOKEN. Each code has five tries and no other limit, so that strangers cannot keep the owner of an address out. */
   async verifyCode(given: { email: string; code: string }, use: LinkUse): Promise<TokenPair> {
     const email = normalizeEmail(given.email);
     if (email === undefined) throw authErrors.invalidToken();
     const { database, audit, clock } = this.#options;
-    const { visitor } = use;
-    const attempt = { kind: 'link-code', email, address: visitor.address, nowMs: clock.now() } as const;
-    // The count of wrong codes must be committed although the request fails.
+    const nowMs = clock.now();
+    // The count of tries must be committed although the request fails.
     const result = await database.write(async (session): Promise<TokenPair | AppError> => {
       await lockAddress(session, email);
-      const seconds = await secondsBlocked(session, attempt);
-      if (seconds > 0) return authErrors.rateLimited(seconds);
-      const link = this.#matching(await tryCodes.all(session, { email, nowMs: attempt.nowMs }), given.code);
+      const link = this.#matching(await tryCodes.all(session, { email, nowMs }), given.code);
       if (link) return this.#signIn(session, link, use);
-      await countFailure(session, attempt);
-      await audit.record(session, 'authn_login_fail', { address: visitor.address });
+      await audit.record(session, 'authn_login_fail', { address: use.visitor.address });
       return authErrors.invalidToken();
     });
     if (result instanceof Error) throw result;
@@ -176,7 +165,6 @@ export class MagicLinks {
     const { changes } = await useLink.run(session, { hash: linkHash, nowMs });
     if (changes === 0) throw authErrors.invalidToken();
     await voidLinks.run(session, { email });
-    await clearFailures(session, { kind: 'link-code', email });
     const proof = { email, signedInAs: caller?.user.id, nowMs };
     const user = await claimAccount({ session, audit, mails }, proof);
     return sessions.open(session, { user, amr: ['email'], visitor });

@@ -1,5 +1,5 @@
 export { claimAccount } from './account-claim.ts';
-export { clearFailures, countFailure, failuresKeptMs, secondsBlocked } from './attempts.ts';
+export { clearFailures, countFailure, deleteOldFailures, secondsBlocked } from './attempts.ts';
 export {
   type EnrollmentTarget,
   type EnrollmentWithoutProof,
@@ -10,7 +10,6 @@ export {
 export {
   canSignIn,
   deleteIdleUsers,
-  deleteOldFailures,
   deleteUser,
   factorsOf,
   findUser,

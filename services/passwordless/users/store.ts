@@ -170,31 +170,42 @@ export const insertFailure = statement<
   }),
 );
 
-/** Time of the failure before the last `skipped` ones. A null network means any. */
+/** Time of the failure before the last `skipped` ones until then. A null network means any. */
 export const nthLastFailure = statement<
   Tables,
-  Record<'kind' | 'addressKey', string> & { network: string | null; skipped: number }
+  Record<'kind' | 'addressKey', string> & { network: string | null; untilMs: number; skipped: number }
 >()((db, p) =>
   db
     .selectFrom('failed_attempt')
     .select('at_ms')
     .where('address_key', '=', p('addressKey'))
     .where('kind', '=', p('kind'))
+    .where('at_ms', '<=', p('untilMs'))
     .where((eb) => eb('network', '=', eb.fn.coalesce(p('network'), 'network')))
     .orderBy('at_ms', 'desc')
     .limit(1)
     .offset(p('skipped')),
 );
 
-export const deleteFailures = statement<Tables, { kind: string; addressKey: string }>()((db, p) =>
-  db.deleteFrom('failed_attempt').where('address_key', '=', p('addressKey')).where('kind', '=', p('kind')),
+/** A null network means any. */
+export const deleteFailures = statement<
+  Tables,
+  Record<'addressKey' | 'keptKind', string> & { network: string | null }
+>()((db, p) =>
+  db
+    .deleteFrom('failed_attempt')
+    .where('address_key', '=', p('addressKey'))
+    .where('kind', '<>', p('keptKind'))
+    .where((eb) => eb('network', '=', eb.fn.coalesce(p('network'), 'network'))),
 );
 
 /** Deletes at most 500. */
-export const deleteOldFailures = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db
-    .deleteFrom('failed_attempt')
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('failed_attempt').select('id').where('at_ms', '<', p('beforeMs')).limit(500),
-    ),
+export const deleteFailuresOutside = statement<Tables, { fromMs: number; untilMs: number }>()((db, p) =>
+  db.deleteFrom('failed_attempt').where('id', 'in', (eb) =>
+    eb
+      .selectFrom('failed_attempt')
+      .select('id')
+      .where((each) => each.or([each('at_ms', '<', p('fromMs')), each('at_ms', '>', p('untilMs'))]))
+      .limit(500),
+  ),
 );
