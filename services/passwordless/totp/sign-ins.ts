@@ -24,7 +24,6 @@ import {
   confirmPending,
   countMisses,
   deleteActive,
-  deleteTotp,
   secretsOf,
   type TotpCandidate,
   useStep,
@@ -166,7 +165,6 @@ export class TotpSignIns {
     if (bearer === 0 && !(await proveFirstFactor(session, { user, kind: 'totp', nowMs }))) return false;
     await deleteActive.run(session, { userId });
     await confirmPending.run(session, { userId, step });
-    if (!user.isVerified) await deleteExcessSecrets(session, candidate, given);
     await this.#announce(session, user, given);
     return true;
   }
@@ -205,7 +203,7 @@ function isOpen({ verified, state, totp_failures: misses }: TotpCandidate, block
   return !isBlocked && (state === 'pending' || misses < missesMax);
 }
 
-/** The secrets that a code is compared with: those of the owner and of three other users, one of whom may be setting up an app. */
+/** The secrets that a code is compared with: those of the owner and of three other users. */
 function relevant(candidates: readonly TotpCandidate[], nowMs: number): TotpCandidate[] {
   const inTime = candidates.filter(
     ({ state, bearer, created_at_ms: createdMs }) =>
@@ -215,22 +213,6 @@ function relevant(candidates: readonly TotpCandidate[], nowMs: number): TotpCand
     ({ verified, bearer, state }) => verified === 1 && (state === 'active' || bearer === 1),
   );
   const others = inTime.filter(({ verified }) => verified === 0);
-  const ids = [...new Set(others.map(({ user_id }) => user_id))];
-  const pending = others.find(({ pending_kind }) => pending_kind === 'totp')?.user_id;
-  const proven = ids
-    .filter((id) => id !== pending)
-    .slice(0, pending === undefined ? othersMax : othersMax - 1);
-  return [...owners, ...others.filter(({ user_id: id }) => id === pending || proven.includes(id))];
-}
-
-/** Besides a new secret, at most one other user who does not own the address keeps theirs: the first one. */
-async function deleteExcessSecrets(
-  session: Session,
-  { user_id: own }: TotpCandidate,
-  { email }: Given,
-): Promise<void> {
-  const others = (await secretsOf(session, email)).filter(
-    ({ verified, state, user_id: id }) => verified === 0 && state === 'active' && id !== own,
-  );
-  for (const { user_id: userId } of others.slice(1)) await deleteTotp.run(session, { userId });
+  const ids = [...new Set(others.map(({ user_id: id }) => id))].slice(0, othersMax);
+  return [...owners, ...others.filter(({ user_id: id }) => ids.includes(id))];
 }

@@ -82,6 +82,29 @@ export const deleteUser = statement<Tables, { id: string }>()((db, p) =>
   db.deleteFrom('user').where('id', '=', p('id')),
 );
 
+/** Users of an address without its owner who signed in before, and used nothing since then. The longest idle come first. */
+export const idleUsers = statement<Tables, { email: string; sinceMs: number }>()((db, p) =>
+  db
+    .selectFrom('user')
+    .select('id')
+    .where('email', '=', p('email'))
+    .where('verified', '=', 0)
+    .where('pending_kind', 'is', null)
+    .where('last_sign_in_at_ms', '<=', p('sinceMs'))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('session')
+            .select('user_id')
+            .whereRef('session.user_id', '=', 'user.id')
+            .where('last_used_at_ms', '>', p('sinceMs')),
+        ),
+      ),
+    )
+    .orderBy('last_sign_in_at_ms')
+    .orderBy('id'),
+);
+
 /** Users who never proved a sign-in method, or have none left: nobody can sign in as them. */
 export const deleteIdleUsers = statement<Tables, { beforeMs: number }>()((db, p) =>
   db.deleteFrom('user').where('id', 'in', (eb) =>

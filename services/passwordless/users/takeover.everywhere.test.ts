@@ -4,6 +4,7 @@ import { silentLog } from '#kit/log.ts';
 import { Cleanup } from '../cleanup.ts';
 import { Encryption } from '../encryption.ts';
 import { Keys } from '../keys.ts';
+import { authenticator } from '../passkeys/testing.ts';
 import {
   alice,
   appCode,
@@ -220,16 +221,54 @@ function testUnproven(world: World): void {
     service.clock.advance(stepMs);
     const charlie = await enrollApp(service, alice);
     assert.notEqual(subOf(charlie.response), subOf(own.response));
-    for (let round = 0; round < 3; round++) {
-      service.clock.advance(stepMs);
-      assert.equal((await enrollApp(service, alice)).response.status, 200);
-    }
+  });
+
+  test('at most three users share an address without owning it, and none is pushed out within a day of use', async (context) => {
+    const service = await startService(context, world);
+    const first = await enrollApp(service, alice);
+    const { access_token: token, refresh_token } = first.response.json;
+    const others = [await enrollApp(service, alice), await enrollApp(service, alice)];
+    const full = async () => {
+      const { status, json } = await service.post('/totp/enroll', { email: alice });
+      assert.deepEqual([status, Object.keys(json)], [200, ['secret', 'otpauth_url']]);
+      refused(await verify(service, json.secret), 401, 'INVALID_CODE');
+      const options = await service.post('/webauthn/register/options', { email: alice });
+      assert.match(options.json.user.id, /^[A-Za-z0-9_-]{43}$/);
+      const { pending_id } = options.json;
+      const response = authenticator().create(options.json);
+      const complete = await service.post('/webauthn/register/complete', { pending_id, response });
+      refused(complete, 400, 'INVALID_CEREMONY');
+    };
+    await full();
     service.clock.advance(stepMs);
+    for (const each of [first, ...others])
+      assert.equal(subOf(await verify(service, each.secret)), subOf(each.response));
+    // The first keeps a session alive; of the others, the second is idle the longest.
+    service.clock.advance(20 * 3_600_000);
+    assert.equal((await service.post('/token/refresh', { refresh_token })).status, 200);
     assert.equal(
-      subOf(await verify(service, own.secret)),
-      subOf(own.response),
-      'the first is never pushed out',
+      subOf(await verify(service, others[1]?.secret ?? '')),
+      subOf(others[1]?.response ?? first.response),
     );
+    await full();
+    service.clock.advance(4 * 3_600_000);
+    const late = await enrollApp(service, alice);
+    assert.equal(late.response.status, 200);
+    refused(await verify(service, others[0]?.secret ?? ''), 401, 'INVALID_CODE');
+    assert.equal(subOf(await verify(service, first.secret)), claimsOf(token).sub);
+    await full();
+  });
+
+  test('who proved nothing makes room before anybody else', async (context) => {
+    const service = await startService(context, world);
+    const proven = [await enrollApp(service, alice), await enrollApp(service, alice)];
+    const begun = (await service.post('/webauthn/register/options', { email: alice })).json;
+    service.clock.advance(25 * 3_600_000);
+    assert.equal((await enrollApp(service, alice)).response.status, 200);
+    const { pending_id } = begun;
+    const complete = { pending_id, response: authenticator().create(begun) };
+    refused(await service.post('/webauthn/register/complete', complete), 400, 'INVALID_CEREMONY');
+    for (const each of proven) assert.equal(subOf(await verify(service, each.secret)), subOf(each.response));
   });
 
   test('right codes of a stranger, and codes that were used already, cost the owner nothing', async (context) => {
