@@ -1,52 +1,106 @@
-import type { WriteSession } from '#kit/db/index.ts';
+import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
 import { newId } from '#kit/ids.ts';
+import type { Audit } from '../audit.ts';
+import type { Background } from '../background.ts';
 import { authErrors } from '../errors.ts';
+import type { MailQueue } from '../mail/index.ts';
 import type { PasswordlessConfig } from '../settings.ts';
 import type { Tables } from '../store.ts';
 import { deleteUser, idleUsers, insertUser, proveUser, renewPending, usersOf } from './store.ts';
 import type { PendingKind, User } from './user.ts';
 
 /** What adding a sign-in method without a token does, as the setting says. */
-export type EnrollmentWithoutProof = PasswordlessConfig['PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF'];
+type EnrollmentWithoutProof = PasswordlessConfig['PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF'];
 
 /** Users who share an address that they do not own. */
 const unverifiedMax = 3;
 const idleMs = 24 * 3_600_000;
 
-/** The user that a sign-in method is added to. */
-export interface EnrollmentTarget {
-  /** Undefined if nothing is stored. The response must look the same. */
-  readonly user: User | undefined;
-  /** Whether the user's own token asked for it. */
-  readonly isBearer: boolean;
-  /** The owner of the address, if somebody without their token asked: they get a mail about it. */
-  readonly owner: User | undefined;
+/** A request to add a sign-in method without a token. */
+interface UnprovenRequest {
+  readonly email: string;
+  readonly visitor: Visitor;
+  readonly locale: string | undefined;
 }
 
-/**
- * The user that a sign-in method is added to without a token: never one who has signed in before. Each address has at most one pending user
- * per kind, who has proved nothing yet. There is none if other users take up all the room: see {@link makeRoom}. The response shows neither that nor
- * whether the address has an owner.
- */
-export async function enrollmentTarget(
+interface UnprovenEnrollmentOptions {
+  readonly database: Database<Tables>;
+  readonly mails: MailQueue;
+  readonly audit: Audit;
+  readonly background: Background;
+  readonly mode: EnrollmentWithoutProof;
+  readonly allowsSignUp: boolean;
+}
+
+const attemptMail = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
+
+/** Adding a sign-in method without a token. The response never shows whether the address has an owner. */
+export class UnprovenEnrollment {
+  readonly #options: UnprovenEnrollmentOptions;
+
+  constructor(options: UnprovenEnrollmentOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Whether something may be stored. Without sign-up nobody new may be, so the response is created without the database, in the same time for
+   * every address. Throws MISSING_TOKEN if only users with a token may add sign-in methods.
+   */
+  isOpen(): boolean {
+    const { mode, allowsSignUp } = this.#options;
+    if (mode === 'off') throw authErrors.missingToken();
+    return allowsSignUp;
+  }
+
+  /**
+   * The user that the sign-in method is added to: never one who has signed in before. Each address has at most one pending user per kind, who
+   * has proved nothing yet. There is none if nothing is to be stored, or if other users take up all the room: see {@link makeRoom}.
+   */
+  async target(
+    session: WriteSession<Tables>,
+    { email, visitor }: UnprovenRequest,
+    { kind, nowMs }: { kind: PendingKind; nowMs: number },
+  ): Promise<User | undefined> {
+    const { mode, audit } = this.#options;
+    await lockAddress(session, email);
+    const users = await usersOf(session, email);
+    const isClaimed = users.some((user) => user.pendingKind === undefined);
+    const isInert = mode === 'inert' && isClaimed;
+    const user = isInert ? undefined : await pendingUser(session, users, { email, kind, nowMs });
+    const facts = { userId: user?.id, address: visitor.address };
+    await audit.record(session, 'enrolment_without_token', facts);
+    return user;
+  }
+
+  /** Mails the owner of the address, if it has one, after the response. */
+  tellOwner({ email, visitor, locale }: UnprovenRequest): void {
+    const { database, mails, audit, background, allowsSignUp } = this.#options;
+    background.run('telling the owner of an address', async () => {
+      await database.write(async (session) => {
+        const owner = (await usersOf(session, email)).find((user) => user.isVerified);
+        if (owner) await mails.enqueue(session, { ...attemptMail, to: owner.email, locale });
+        if (!allowsSignUp)
+          await audit.record(session, 'enrolment_without_token', { address: visitor.address });
+      });
+      mails.wakeWorkers();
+    });
+  }
+}
+
+async function pendingUser(
   session: WriteSession<Tables>,
-  asked: { email: string; kind: PendingKind; mode: EnrollmentWithoutProof; nowMs: number },
-): Promise<EnrollmentTarget> {
-  const { email, kind, mode, nowMs } = asked;
-  if (mode === 'off') throw authErrors.missingToken();
-  await lockAddress(session, email);
-  const users = await usersOf(session, email);
-  const owner = users.find((user) => user.isVerified);
-  const isClaimed = users.some((user) => user.pendingKind === undefined);
-  if (mode === 'inert' && isClaimed) return { user: undefined, isBearer: false, owner };
+  users: readonly User[],
+  asked: { email: string; kind: PendingKind; nowMs: number },
+): Promise<User | undefined> {
+  const { email, kind, nowMs } = asked;
   const known = users.find((user) => user.pendingKind === kind);
   if (known) {
     await renewPending.run(session, { id: known.id, nowMs });
-    return { user: known, isBearer: false, owner };
+    return known;
   }
   const hasRoom = await makeRoom(session, { email, users, nowMs });
-  const user = hasRoom ? await insertPending(session, { email, kind, nowMs }) : undefined;
-  return { user, isBearer: false, owner };
+  return hasRoom ? insertPending(session, asked) : undefined;
 }
 
 /**

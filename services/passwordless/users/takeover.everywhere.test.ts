@@ -4,38 +4,21 @@ import { silentLog } from '#kit/log.ts';
 import { Cleanup } from '../cleanup.ts';
 import { Encryption } from '../encryption.ts';
 import { Keys } from '../keys.ts';
-import { authenticator } from '../passkeys/testing.ts';
 import {
   alice,
   appCode,
   bob,
   claimsOf,
   enrollApp,
-  eventually,
   inTestMode,
   secret as keySecret,
   refused,
   startService,
-  type TestService,
   type World,
 } from '../testing.ts';
+import { alerted, stepMs, subOf, verify } from './testing.ts';
 
 /** Alice owns the address; Charlie, a stranger, wants her account. */
-
-const stepMs = 30_000;
-const subOf = (response: { json: { access_token: string } }) => claimsOf(response.json.access_token).sub;
-
-async function verify(service: TestService, secret: string, steps = 0) {
-  return service.post('/totp/verify', { email: alice, code: appCode(secret, service.clock, steps) });
-}
-
-/** Owners are written to after the stranger was returned. */
-function alerted(service: TestService, times: number): Promise<void> {
-  return eventually(async () => {
-    const mails = await service.mails(alice);
-    assert.equal(mails.filter(({ kind }) => kind === 'security:enrolment-attempt').length, times);
-  });
-}
 
 await inTestMode((world) => {
   test('enrolling at an address with an owner creates a separate user, and the owner gets a mail', async (context) => {
@@ -84,7 +67,6 @@ await inTestMode((world) => {
 
   testFirst(world);
   testUnproven(world);
-  testModes(world);
 });
 
 /** Pre-hijacking: Charlie is there before Alice. */
@@ -223,54 +205,6 @@ function testUnproven(world: World): void {
     assert.notEqual(subOf(charlie.response), subOf(own.response));
   });
 
-  test('at most three users share an address without owning it, and none is pushed out within a day of use', async (context) => {
-    const service = await startService(context, world);
-    const first = await enrollApp(service, alice);
-    const { access_token: token, refresh_token } = first.response.json;
-    const others = [await enrollApp(service, alice), await enrollApp(service, alice)];
-    const full = async () => {
-      const { status, json } = await service.post('/totp/enroll', { email: alice });
-      assert.deepEqual([status, Object.keys(json)], [200, ['secret', 'otpauth_url']]);
-      refused(await verify(service, json.secret), 401, 'INVALID_CODE');
-      const options = await service.post('/webauthn/register/options', { email: alice });
-      assert.match(options.json.user.id, /^[A-Za-z0-9_-]{43}$/);
-      const { pending_id } = options.json;
-      const response = authenticator().create(options.json);
-      const complete = await service.post('/webauthn/register/complete', { pending_id, response });
-      refused(complete, 400, 'INVALID_CEREMONY');
-    };
-    await full();
-    service.clock.advance(stepMs);
-    for (const each of [first, ...others])
-      assert.equal(subOf(await verify(service, each.secret)), subOf(each.response));
-    // The first keeps a session alive; of the others, the second is idle the longest.
-    service.clock.advance(20 * 3_600_000);
-    assert.equal((await service.post('/token/refresh', { refresh_token })).status, 200);
-    assert.equal(
-      subOf(await verify(service, others[1]?.secret ?? '')),
-      subOf(others[1]?.response ?? first.response),
-    );
-    await full();
-    service.clock.advance(4 * 3_600_000);
-    const late = await enrollApp(service, alice);
-    assert.equal(late.response.status, 200);
-    refused(await verify(service, others[0]?.secret ?? ''), 401, 'INVALID_CODE');
-    assert.equal(subOf(await verify(service, first.secret)), claimsOf(token).sub);
-    await full();
-  });
-
-  test('who proved nothing makes room before anybody else', async (context) => {
-    const service = await startService(context, world);
-    const proven = [await enrollApp(service, alice), await enrollApp(service, alice)];
-    const begun = (await service.post('/webauthn/register/options', { email: alice })).json;
-    service.clock.advance(25 * 3_600_000);
-    assert.equal((await enrollApp(service, alice)).response.status, 200);
-    const { pending_id } = begun;
-    const complete = { pending_id, response: authenticator().create(begun) };
-    refused(await service.post('/webauthn/register/complete', complete), 400, 'INVALID_CEREMONY');
-    for (const each of proven) assert.equal(subOf(await verify(service, each.secret)), subOf(each.response));
-  });
-
   test('right codes of a stranger, and codes that were used already, cost the owner nothing', async (context) => {
     const service = await startService(context, world);
     const { access_token: token } = await service.signIn(alice);
@@ -362,34 +296,5 @@ function testUnproven(world: World): void {
     const again = (await enrollApp(service, bob)).response.json.access_token;
     assert.equal((await service.call('DELETE', '/me', { token: again })).status, 200);
     assert.equal((await service.get('/me', owner.access_token)).status, 200);
-  });
-}
-
-function testModes(world: World): void {
-  test('inert: the same response, and nothing is stored for an address with an owner', async (context) => {
-    const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'inert' };
-    const service = await startService(context, world, { environment });
-    await service.signIn(alice);
-    const { secret, response } = await enrollApp(service, alice);
-    assert.match(secret, /^[A-Z2-7]{32}$/);
-    refused(response, 401, 'INVALID_CODE');
-    assert.equal((await enrollApp(service, bob)).response.status, 200);
-    const handleOf = async (email: string) =>
-      (await service.post('/webauthn/register/options', { email })).json.user.id;
-    for (const email of [alice, 'unknown@example.com']) {
-      const handle = await handleOf(email);
-      assert.match(handle, /^[A-Za-z0-9_-]{43}$/);
-      assert.equal(await handleOf(email), handle, 'as stable for who is known as for who is not');
-    }
-    assert.equal((await service.database.kysely.selectFrom('totp').selectAll().execute()).length, 1);
-  });
-
-  test('off: adding a sign-in method requires a token', async (context) => {
-    const environment = { PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: 'off' };
-    const service = await startService(context, world, { environment });
-    refused(await service.post('/totp/enroll', { email: alice }), 401, 'MISSING_TOKEN');
-    refused(await service.post('/totp/enroll', { email: bob }), 401, 'MISSING_TOKEN');
-    const { access_token: token } = await service.signIn(alice);
-    assert.equal((await enrollApp(service, alice, token)).response.status, 200);
   });
 }
