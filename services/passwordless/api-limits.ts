@@ -2,11 +2,12 @@ import type { Clock } from '#kit/clock.ts';
 import { clientAddress } from '#kit/http/client-address.ts';
 import { limitRequests, type RateLimit, takeAll } from '#kit/http/rate-limit.ts';
 import { networkOf } from '#kit/network.ts';
+import type { Background } from './background.ts';
 import { authErrors } from './errors.ts';
 import type { LimitRequest, Limits, RequestLimits } from './limits.ts';
 
-/** Limits as hooks. On a route they run after its access, so that refused tokens do not count. */
-export function createRequestLimits(limits: Limits, clock: Clock): RequestLimits {
+/** Limits as hooks. On a route they run after its access, so that refused tokens do not count. Links are sent in `background` if it is given. */
+export function createRequestLimits(limits: Limits, clock: Clock, background?: Background): RequestLimits {
   const { post, magic, enroll, verify, refresh } = limits;
   const limitedBy = (...counted: RateLimit[]): LimitRequest => {
     const limit = limitRequests(counted, clock);
@@ -21,8 +22,13 @@ export function createRequestLimits(limits: Limits, clock: Clock): RequestLimits
     async sendMagic(request, send) {
       const [client, nowMs] = [networkOf(clientAddress(request)), clock.now()];
       const verdicts = takeAll([...post, ...magic], client, nowMs);
-      if (verdicts.some(({ isAllowed }) => !isAllowed) || (await send())) return;
-      for (const { limiter } of magic) limiter.giveBack(client, nowMs);
+      if (verdicts.some(({ isAllowed }) => !isAllowed)) return;
+      const sendAndCount = async () => {
+        if (await send()) return;
+        for (const { limiter } of magic) limiter.giveBack(client, nowMs);
+      };
+      if (background) background.run('sending a magic link', sendAndCount);
+      else await sendAndCount();
     },
   };
 }

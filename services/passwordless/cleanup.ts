@@ -7,7 +7,7 @@ import { deleteExpiredCeremonies } from './passkeys/index.ts';
 import { deleteExpiredSessions } from './sessions/index.ts';
 import type { Tables } from './store.ts';
 import { deletePendingSecrets } from './totp/index.ts';
-import { deleteIdleUsers, deleteOldFailures, failuresKeptMs } from './users/index.ts';
+import { deleteIdleUsers, deleteOldFailures } from './users/index.ts';
 
 interface CleanupOptions {
   readonly database: Database<Tables>;
@@ -37,7 +37,7 @@ export class Cleanup {
     await deleteExpiredCeremonies.run(database, { nowMs });
     await deletePendingSecrets.run(database, { beforeMs: nowMs - dayMs });
     await deleteIdleUsers.run(database, { beforeMs: nowMs - dayMs });
-    await deleteOldFailures.run(database, { beforeMs: nowMs - failuresKeptMs });
+    await deleteOldFailures(database, nowMs);
     await deleteOldEvents.run(database, { beforeMs: nowMs - auditDays * dayMs });
   }
 

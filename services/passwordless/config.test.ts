@@ -163,6 +163,11 @@ test('a secret under 32 characters, or none in production, exits with status 78'
     reason: 'CONFIG',
     message: /PASSWORDLESS_JWT_SECRET must be at least 32 characters/,
   });
+  const shortBefore = { environment: { PASSWORDLESS_JWT_SECRET_PREVIOUS: 'x'.repeat(31) } };
+  await assert.rejects(startService(context, { databaseUrl: undefined }, shortBefore), {
+    reason: 'CONFIG',
+    message: /PASSWORDLESS_JWT_SECRET_PREVIOUS must be at least 32 characters \(jwt_secret_previous\)/,
+  });
   // Characters, not bytes or code units.
   await startService(
     context,

@@ -2,10 +2,11 @@ import type { Database } from '#kit/db/index.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { Accounts } from './account/index.ts';
 import { Audit } from './audit.ts';
+import type { Background } from './background.ts';
 import { Encryption } from './encryption.ts';
 import type { Keys } from './keys.ts';
 import { MagicLinks } from './magic-links/index.ts';
-import type { Alerts, MailQueue } from './mail/index.ts';
+import type { MailQueue } from './mail/index.ts';
 import { createParty, PasskeySignIns, Passkeys } from './passkeys/index.ts';
 import { RecoveryCodes } from './recovery-codes/index.ts';
 import { AccessTokens, Sessions } from './sessions/index.ts';
@@ -13,6 +14,7 @@ import type { PasswordlessConfig } from './settings.ts';
 import type { Site } from './site.ts';
 import type { Tables } from './store.ts';
 import { TotpSetup, TotpSignIns } from './totp/index.ts';
+import { UnprovenEnrollment } from './users/index.ts';
 
 /** Creates the parts of each feature. Only `service.ts` sees them together. */
 export function createFeatures(parts: {
@@ -22,9 +24,9 @@ export function createFeatures(parts: {
   readonly keys: Keys;
   readonly database: Database<Tables>;
   readonly mails: MailQueue;
-  readonly alerts: Alerts;
+  readonly background: Background;
 }) {
-  const { config, context, site, keys, database, mails, alerts } = parts;
+  const { config, context, site, keys, database, mails, background } = parts;
   const { clock, log, metrics } = context;
   const audit = new Audit({ log, clock, metrics });
   const sessions = new Sessions({
@@ -36,11 +38,15 @@ export function createFeatures(parts: {
     refreshKey: keys.current('refresh'),
   });
   const shared = { database, sessions, mails, audit, clock };
-  const enrollment = { alerts, enrollmentWithoutProof: config.PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF };
+  const unprovenEnrollment = new UnprovenEnrollment({
+    ...{ database, mails, audit, background },
+    mode: config.PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF,
+    allowsSignUp: config.PASSWORDLESS_ALLOW_SIGNUP,
+  });
   const codeKeys = keys.all('code-hmac');
   const encryption = new Encryption(keys.all('totp-enc'));
   const party = createParty(config, site);
-  const passkeys = { ...shared, ...enrollment, party, decoyKeys: keys.all('decoy') };
+  const passkeys = { ...shared, unprovenEnrollment, party, decoyKeys: keys.all('decoy') };
   return {
     sessions,
     party,
@@ -51,7 +57,7 @@ export function createFeatures(parts: {
       allowsSignUp: config.PASSWORDLESS_ALLOW_SIGNUP,
     }),
     totpSetup: new TotpSetup({
-      ...{ ...shared, ...enrollment, encryption },
+      ...{ ...shared, unprovenEnrollment, encryption },
       issuer: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
     }),
     totpSignIns: new TotpSignIns({ ...shared, encryption }),

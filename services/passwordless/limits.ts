@@ -20,7 +20,8 @@ export interface RequestLimits {
   /** Exchanging a refresh token. */
   readonly refresh: LimitRequest;
   /**
-   * Calls `send` to send a magic link, unless the client has reached its limit. The client is never told. `send` returns whether the request
+   * Calls `send` to send a magic link, unless the client has reached its limit. The client is never told. With sign-up off it is called after the
+   * response, as unknown addresses take less time. `send` returns whether the request
    * counts: one that the limit of the address refused does not.
    */
   sendMagic(request: FastifyRequest, send: () => Promise<boolean>): Promise<void>;

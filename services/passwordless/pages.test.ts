@@ -210,24 +210,34 @@ await inTestMode((world) => {
       assert.equal((await enter()).status, 401);
     });
 
-    test('an unverified user is told what that means, and keeps their sign-in methods by using a link', async (context) => {
-      const service = await startService(context, world);
-      const { secret } = (await service.post('/totp/enroll', { email: alice })).json;
-      const client = new PageClient(service.url);
-      await client.open('/sign-in/authenticator');
-      const code = appCode(secret, service.clock);
-      assert.equal((await client.send('/sign-in/authenticator', { email: alice, code })).status, 303);
-      assert.match((await client.open('/')).html, /is not verified yet/);
-      assert.match((await client.send('/account/authenticator/remove', {})).html, /the last way to sign in/);
-      assert.match((await client.send('/account/verify', {})).html, /Check your mail/);
-      assert.equal(
-        (await client.send('/sign-in/code', { email: alice, code: await codeOf(service, alice) })).status,
-        303,
-      );
-      const page = (await client.open('/')).html;
-      assert.match(page, /verified<\/span>/);
-      assert.match(page, /set up<\/span>/);
-    });
+    for (const how of ['its code', 'the link'] as const) {
+      test(`an unverified user keeps their sign-in methods by using ${how} where they are signed in`, async (context) => {
+        const service = await startService(context, world);
+        const { secret } = (await service.post('/totp/enroll', { email: alice })).json;
+        const client = new PageClient(service.url);
+        await client.open('/sign-in/authenticator');
+        const code = appCode(secret, service.clock);
+        assert.equal((await client.send('/sign-in/authenticator', { email: alice, code })).status, 303);
+        assert.match((await client.open('/')).html, /is not verified yet/);
+        assert.match(
+          (await client.send('/account/authenticator/remove', {})).html,
+          /the last way to sign in/,
+        );
+        assert.match((await client.send('/account/verify', {})).html, /Check your mail/);
+        if (how === 'its code') {
+          const fields = { email: alice, code: await codeOf(service, alice) };
+          assert.equal((await client.send('/sign-in/code', fields)).status, 303);
+        } else {
+          const link = await linkIn(service, alice);
+          assert.match((await client.open(link)).html, /You are signed in as alice@example\.com/);
+          const token = new URL(link, service.url).searchParams.get('token') ?? '';
+          assert.equal((await client.send('/sign-in/link', { token })).status, 303);
+        }
+        const page = (await client.open('/')).html;
+        assert.match(page, /verified<\/span>/);
+        assert.match(page, /set up<\/span>/);
+      });
+    }
 
     test('an account is deleted after a confirmation', async (context) => {
       const service = await startService(context, world);

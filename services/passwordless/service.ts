@@ -10,6 +10,7 @@ import { addAccountApi } from './account/api.ts';
 import { addAccountPages, createAccountPage } from './account/pages.ts';
 import { createApiAccess } from './api-access.ts';
 import { createRequestLimits } from './api-limits.ts';
+import { Background } from './background.ts';
 import { Cleanup } from './cleanup.ts';
 import { withConfigFile } from './config-file.ts';
 import { createFeatures, type Features } from './features.ts';
@@ -17,14 +18,7 @@ import { type Keys, openKeys } from './keys.ts';
 import { Limits, type RequestLimits } from './limits.ts';
 import { addMagicLinkApi, type ShowLanding } from './magic-links/api.ts';
 import { addMagicLinkPages, createLanding } from './magic-links/pages.ts';
-import {
-  Alerts,
-  checkWorkers,
-  MailNotifier,
-  MailQueueAdmin,
-  openMail,
-  shownMailFolder,
-} from './mail/index.ts';
+import { checkWorkers, MailNotifier, MailQueueAdmin, openMail, shownMailFolder } from './mail/index.ts';
 import { addMailPages, mailsHint } from './mail/pages.ts';
 import { createPageContext, errorPage } from './pages.ts';
 import { addPasskeyApi } from './passkeys/api.ts';
@@ -77,11 +71,12 @@ async function build({ config, context, stack, openDatabase }: Parts) {
   const database = await openDatabase<Tables>();
   const runsWorker = config.PASSWORDLESS_WORKER;
   const { queue: mails } = stack.use(await openMail({ config, context, database, keys, runsWorker }));
-  const alerts = stack.use(new Alerts({ database, mails, log }));
+  const background = stack.use(new Background(log));
   const server = stack.use(await createServer(config, context, database));
-  const features = createFeatures({ config, context, site, keys, database, mails, alerts });
+  const features = createFeatures({ config, context, site, keys, database, mails, background });
   const limits = new Limits(config);
-  const requestLimits = createRequestLimits(limits, clock);
+  const linksLater = config.PASSWORDLESS_ALLOW_SIGNUP ? undefined : background;
+  const requestLimits = createRequestLimits(limits, clock, linksLater);
   const showLanding = addPages(server.app, { config, context, keys, features, limits: requestLimits });
   addApi(server.app, { site, features, limits: requestLimits, showLanding });
   stack.use(limits.startSweeping(clock));

@@ -59,7 +59,7 @@ export const settings = {
   }),
   PASSWORDLESS_ALLOW_SIGNUP: flag({
     default: true,
-    help: 'Whether a magic link creates a user for an unknown address',
+    help: 'Whether a magic link, or a sign-in method added without a token, creates a user',
   }),
   PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: choice(['provisional', 'inert', 'off'], {
     default: 'provisional',

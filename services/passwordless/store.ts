@@ -40,7 +40,7 @@ export interface SessionRow {
 export interface MagicLinkRow {
   hash: string;
   email: string;
-  user_id: string | null;
+  asker: 'anybody' | 'unverified' | 'owner';
   code_hash: string;
   code_tries: number;
   used: number;

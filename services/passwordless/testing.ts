@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { Registry } from 'prom-client';
+import { totpCode } from '#kit/auth/totp.ts';
 import { FakeClock } from '#kit/clock.ts';
 import { type Environment, readConfig } from '#kit/config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
@@ -14,7 +15,6 @@ import { Keys } from './keys.ts';
 import { passwordless } from './service.ts';
 import type { TokenPair } from './sessions/session.ts';
 import type { Tables } from './store.ts';
-import { codeAt } from './totp/code.ts';
 
 export const secret = 'the secret of the tests, which is long enough';
 export const alice = 'alice@example.com';
@@ -260,7 +260,7 @@ export function appCode(secretText: string, clock: FakeClock, steps = 0): string
   const bytes = Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>
     Number.parseInt(bits.slice(index * 8, index * 8 + 8), 2),
   );
-  return codeAt(Uint8Array.from(bytes), Math.floor(clock.now() / 30_000) + steps);
+  return totpCode(Uint8Array.from(bytes), Math.floor(clock.now() / 30_000) + steps);
 }
 
 /** Sets up an authenticator app and gives its secret and what its first code was returned. */

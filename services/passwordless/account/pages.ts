@@ -89,7 +89,7 @@ function verification(frame: Frame, { email }: User): Html {
   return notice(
     'warn',
     html`<form class="stack" method="post" action="${pageRoutes.verifyEmail}">${frame.csrfField}
-<p>${email} is not verified yet. Until you use a link sent there, other services do not see the address. If somebody else uses one first, they get the account, and your passkeys and codes are removed.</p>
+<p>${email} is not verified yet. Other services see the address once you use a link sent there. Open it in this browser, or type its code here: if a link is used where you are not signed in, this account is deleted.</p>
 <button class="secondary">Mail me a link</button></form>`,
   );
 }

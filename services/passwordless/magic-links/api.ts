@@ -9,7 +9,7 @@ import { Code, codeOf, email, message, Tokens } from '../api-schemas.ts';
 import { authErrors } from '../errors.ts';
 import type { RequestLimits } from '../limits.ts';
 import { routes } from '../routes.ts';
-import { orUndefined, type Sessions } from '../sessions/index.ts';
+import { type Caller, orUndefined, type Sessions } from '../sessions/index.ts';
 import type { MagicLinks } from './magic-links.ts';
 
 const tags = ['magic link'];
@@ -19,8 +19,11 @@ const requested = {
 const tokenCharactersMax = 512;
 const errors = [authErrors.invalidToken(), authErrors.tokenExpired(), limitError];
 
-/** The response is 200 whatever is sent, so an invalid token is ignored. */
+/** An invalid token is ignored: asking always returns 200, and whose token has expired must be able to sign in again. */
 const ignoredBearer: AccessRule = { security: [{}, { bearer: [] }] };
+
+const verification =
+  'The first link used decides who owns the address: the user of the token, who keeps their sign-in methods, or else a new user.';
 
 /** Shows browsers the page of a link: see {@link isOnlyLooking}. */
 export type ShowLanding = (
@@ -60,8 +63,7 @@ function addRequest(app: HttpApp, { magicLinks, sessions, limits }: MagicLinkApi
       await limits.sendMagic(request, async () => {
         const { email: address } = (request.body ?? {}) as { email?: unknown };
         if (typeof address !== 'string') return false;
-        // Whose token asks keeps, once the address is verified, the sign-in methods they have added.
-        const caller = await orUndefined(sessions.identify(request.headers.authorization));
+        const caller = await callerOf(request, sessions);
         return magicLinks.request(address, { caller, locale: request.headers['accept-language'] });
       });
       return requested;
@@ -69,7 +71,8 @@ function addRequest(app: HttpApp, { magicLinks, sessions, limits }: MagicLinkApi
   );
 }
 
-function addVerificationByLink(app: HttpApp, { magicLinks, limits, showLanding }: MagicLinkApi): void {
+function addVerificationByLink(app: HttpApp, parts: MagicLinkApi): void {
+  const { magicLinks, sessions, limits, showLanding } = parts;
   // Fastify answers HEAD by running the GET handler, which would use up the link.
   app.head(routes.verifyMagic, { access: 'public', schema: { hide: true } as object }, (_request, reply) =>
     reply.header('content-type', 'text/html; charset=utf-8').send(),
@@ -77,7 +80,7 @@ function addVerificationByLink(app: HttpApp, { magicLinks, limits, showLanding }
   app.get(
     routes.verifyMagic,
     {
-      access: 'public',
+      access: ignoredBearer,
       preValidation: async (request, reply) => {
         if (!isOnlyLooking(request)) await limits.verify(request, reply);
       },
@@ -88,23 +91,24 @@ function addVerificationByLink(app: HttpApp, { magicLinks, limits, showLanding }
         tags,
         summary: 'Sign in with a magic link',
         description:
-          'Browsers, mail scanners and prefetchers get a page with a button instead, which does not use up the link.',
+          'Browsers, mail scanners and prefetchers get a page with a button instead, which does not use up the link. ' +
+          verification,
       },
       config: { errors },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const token = checkToken((request.query as { token?: unknown }).token);
       if (isOnlyLooking(request)) return showLanding(request, reply, token) as never;
-      return magicLinks.verify(token, visitorOf(request));
+      return magicLinks.verify(token, await useOf(request, sessions));
     },
   );
 }
 
-function addVerificationByPost(app: HttpApp, { magicLinks, limits }: MagicLinkApi): void {
+function addVerificationByPost(app: HttpApp, { magicLinks, sessions, limits }: MagicLinkApi): void {
   app.post(
     routes.verifyMagic,
     {
-      access: 'public',
+      access: ignoredBearer,
       preValidation: limits.verify,
       schema: {
         body: Type.Object({
@@ -115,18 +119,28 @@ function addVerificationByPost(app: HttpApp, { magicLinks, limits }: MagicLinkAp
         response: { 200: Tokens },
         tags,
         summary: 'Sign in with the token of a magic link, or with the code from the same mail',
+        description: verification,
       },
       config: { errors },
     },
-    (request) => {
+    async (request) => {
       const { token, email: address, code } = request.body;
-      if (token !== undefined) return magicLinks.verify(checkToken(token), visitorOf(request));
+      const use = await useOf(request, sessions);
+      if (token !== undefined) return magicLinks.verify(checkToken(token), use);
       if (address === undefined || code === undefined) {
         throw new AppError('invalid_input', 'token, or email and code, is required');
       }
-      return magicLinks.verifyCode({ email: address, code: codeOf(code) }, visitorOf(request));
+      return magicLinks.verifyCode({ email: address, code: codeOf(code) }, use);
     },
   );
+}
+
+function callerOf(request: FastifyRequest, sessions: Sessions): Promise<Caller | undefined> {
+  return orUndefined(sessions.identify(request.headers.authorization));
+}
+
+async function useOf(request: FastifyRequest, sessions: Sessions) {
+  return { caller: await callerOf(request, sessions), visitor: visitorOf(request) };
 }
 
 /** Browsers that navigate or prefetch, and mail scanners, most of which call themselves browsers. */

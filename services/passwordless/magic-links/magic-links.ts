@@ -12,18 +12,12 @@ import type { MailQueue } from '../mail/index.ts';
 import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
 import type { Site } from '../site.ts';
 import type { Tables } from '../store.ts';
-import {
-  claimAccount,
-  clearFailures,
-  countFailure,
-  lockAddress,
-  secondsBlocked,
-  usersOf,
-} from '../users/index.ts';
+import { claimAccount, lockAddress, usersOf } from '../users/index.ts';
 import {
   countLinks,
   findLink,
   insertLink,
+  type LinkAsker,
   type LinkRow,
   liveLinksMax,
   tryCodes,
@@ -47,7 +41,15 @@ interface MagicLinksOptions {
   readonly allowsSignUp: boolean;
 }
 
+/** Where a link or code was used. */
+interface LinkUse {
+  /** The user who was signed in there. */
+  readonly caller: Caller | undefined;
+  readonly visitor: Visitor;
+}
+
 const perAddressWindowMs = 600_000;
+const askers = 3;
 
 /** Links, and codes for other devices. They are sent by mail and work once. */
 export class MagicLinks {
@@ -69,12 +71,14 @@ export class MagicLinks {
     if (email === undefined) return false;
     const { database, mails, clock } = this.#options;
     const nowMs = clock.now();
+    const asker = askerOf(caller, email);
     const outcome = await database.write(async (session) => {
       await lockAddress(session, email);
-      if (await this.#isLimited(session, email, nowMs)) return 'refused';
+      if (await this.#isLimited(session, { email, asker, nowMs })) return 'refused';
       if (!(await this.#maySignIn(session, email))) return 'ignored';
-      const { link, code, expiresAtMs } = await this.#create(session, { email, caller, nowMs });
-      await mails.enqueue(session, { kind: 'magic-link', to: email, link, code, expiresAtMs, locale });
+      const link = await this.#create(session, { email, asker, nowMs });
+      const isAskerSignedIn = asker !== 'anybody';
+      await mails.enqueue(session, { kind: 'magic-link', to: email, ...link, isAskerSignedIn, locale });
       return 'sent';
     });
     if (outcome === 'sent') mails.wakeWorkers();
@@ -82,7 +86,7 @@ export class MagicLinks {
   }
 
   /** Throws INVALID_TOKEN or TOKEN_EXPIRED. */
-  async verify(token: string, visitor: Visitor): Promise<TokenPair> {
+  async verify(token: string, use: LinkUse): Promise<TokenPair> {
     const { database, clock } = this.#options;
     const nowMs = clock.now();
     return database.write(async (session) => {
@@ -90,35 +94,38 @@ export class MagicLinks {
       if (link?.used !== 0) throw authErrors.invalidToken();
       if (link.expires_at_ms <= nowMs) throw authErrors.tokenExpired();
       await lockAddress(session, link.email);
-      return this.#signIn(session, link, visitor);
+      return this.#signIn(session, link, use);
     });
   }
 
-  /** Throws INVALID_TOKEN or RATE_LIMITED. */
-  async verifyCode(given: { email: string; code: string }, visitor: Visitor): Promise<TokenPair> {
+  /** Throws INVALID_TOKEN. Each code has five tries and no other limit, so that strangers cannot keep the owner of an address out. */
+  async verifyCode(given: { email: string; code: string }, use: LinkUse): Promise<TokenPair> {
     const email = normalizeEmail(given.email);
     if (email === undefined) throw authErrors.invalidToken();
     const { database, audit, clock } = this.#options;
-    const attempt = { kind: 'link-code', email, address: visitor.address, nowMs: clock.now() } as const;
-    // The count of wrong codes must be committed although the request fails.
+    const nowMs = clock.now();
+    // The count of tries must be committed although the request fails.
     const result = await database.write(async (session): Promise<TokenPair | AppError> => {
       await lockAddress(session, email);
-      const seconds = await secondsBlocked(session, attempt);
-      if (seconds > 0) return authErrors.rateLimited(seconds);
-      const link = this.#matching(await tryCodes.all(session, { email, nowMs: attempt.nowMs }), given.code);
-      if (link) return this.#signIn(session, link, visitor);
-      await countFailure(session, attempt);
-      await audit.record(session, 'authn_login_fail', { address: visitor.address });
+      const link = this.#matching(await tryCodes.all(session, { email, nowMs }), given.code);
+      if (link) return this.#signIn(session, link, use);
+      await audit.record(session, 'authn_login_fail', { address: use.visitor.address });
       return authErrors.invalidToken();
     });
     if (result instanceof Error) throw result;
     return result;
   }
 
-  async #isLimited(session: WriteSession<Tables>, email: string, nowMs: number): Promise<boolean> {
+  /** Askers of one kind do not use up the links of another. */
+  async #isLimited(
+    session: WriteSession<Tables>,
+    { email, asker, nowMs }: { email: string; asker: LinkAsker; nowMs: number },
+  ): Promise<boolean> {
     const { perAddressMax } = this.#options;
     if (perAddressMax === 0) return false;
-    return (await countLinks(session, email, nowMs - perAddressWindowMs)) >= perAddressMax;
+    return (
+      (await countLinks(session, { email, asker, sinceMs: nowMs - perAddressWindowMs })) >= perAddressMax
+    );
   }
 
   /** Whether the address may sign in or sign up. */
@@ -128,18 +135,18 @@ export class MagicLinks {
 
   async #create(
     session: WriteSession<Tables>,
-    { email, caller, nowMs }: { email: string; caller: Caller | undefined; nowMs: number },
+    { email, asker, nowMs }: { email: string; asker: LinkAsker; nowMs: number },
   ): Promise<{ link: string; code: string; expiresAtMs: number }> {
     const { site, lifetimeSeconds } = this.#options;
     const token = newSecret();
     const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
     const expiresAtMs = nowMs + lifetimeSeconds * 1_000;
     const tokenHash = hashOf(token);
-    await voidOldestLinks.run(session, { email });
+    await voidOldestLinks.run(session, { email, asker });
     await insertLink.run(session, {
       hash: tokenHash,
       email,
-      userId: caller?.user.email === email ? caller.user.id : null,
+      asker,
       codeHash: codeHash(this.#options.codeKeys[0], tokenHash, code).toString('base64url'),
       nowMs,
       expiresMs: expiresAtMs,
@@ -148,15 +155,17 @@ export class MagicLinks {
   }
 
   /** Uses up the link and all other links of the address. */
-  async #signIn(session: WriteSession<Tables>, link: LinkRow, visitor: Visitor): Promise<TokenPair> {
+  async #signIn(
+    session: WriteSession<Tables>,
+    { email, hash: linkHash }: LinkRow,
+    { caller, visitor }: LinkUse,
+  ): Promise<TokenPair> {
     const { sessions, audit, mails, clock } = this.#options;
-    const { email, hash: linkHash } = link;
     const nowMs = clock.now();
     const { changes } = await useLink.run(session, { hash: linkHash, nowMs });
     if (changes === 0) throw authErrors.invalidToken();
     await voidLinks.run(session, { email });
-    await clearFailures(session, { kind: 'link-code', email });
-    const proof = { email, askedBy: link.user_id ?? undefined, nowMs };
+    const proof = { email, signedInAs: caller?.user.id, nowMs };
     const user = await claimAccount({ session, audit, mails }, proof);
     return sessions.open(session, { user, amr: ['email'], visitor });
   }
@@ -164,7 +173,7 @@ export class MagicLinks {
   /** Always compares the same number of codes, however many links there are. */
   #matching(links: readonly LinkRow[], code: string): LinkRow | undefined {
     let found: LinkRow | undefined;
-    for (let index = 0; index < Math.max(liveLinksMax, links.length); index++) {
+    for (let index = 0; index < Math.max(askers * liveLinksMax, links.length); index++) {
       const link = links[index];
       const expected = Buffer.from(link?.code_hash ?? '', 'base64url');
       for (const key of this.#options.codeKeys) {
@@ -174,6 +183,12 @@ export class MagicLinks {
     }
     return found;
   }
+}
+
+/** A token for another address counts for nothing. */
+function askerOf(caller: Caller | undefined, email: string): LinkAsker {
+  if (caller?.user.email !== email) return 'anybody';
+  return caller.user.isVerified ? 'owner' : 'unverified';
 }
 
 function codeHash(key: Buffer, linkHash: string, code: string): Buffer {

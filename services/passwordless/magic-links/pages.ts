@@ -81,7 +81,9 @@ function addSignIn(routes: PageRoutes<TokenPair>, parts: MagicLinkPages): void {
   routes.post(pageRoutes.signInByLink, { access: 'public' }, async (visit) => {
     try {
       await limits.verify(visit.request, visit.reply);
-      const pair = await magicLinks.verify(visit.field('token'), visitorOf(visit.request));
+      const caller = await pages.callerOf(visit);
+      const use = { caller, visitor: visitorOf(visit.request) };
+      const pair = await magicLinks.verify(visit.field('token'), use);
       await signInVisit(visit, sessions, pair);
     } catch (error) {
       const { status, problem } = linkProblem(error);
@@ -95,7 +97,8 @@ function addSignIn(routes: PageRoutes<TokenPair>, parts: MagicLinkPages): void {
       sessions,
       limit: limits.verify,
       isNumeric: true,
-      verify: (given, visitor) => magicLinks.verifyCode(given, visitor),
+      verify: async (given, visitor) =>
+        magicLinks.verifyCode(given, { caller: await pages.callerOf(visit), visitor }),
       show: (view) => checkMailPage(pages.frameOf(visit), parts, view),
     }),
   );
@@ -111,7 +114,7 @@ function linkProblem(error: unknown): FormProblem {
  * The page that a magic link leads to in a browser. Nothing happens before the button is pressed, so that mail scanners do not use up the link.
  * The address holds the token, so no other site may learn it.
  */
-export function createLanding(answer: PageAnswer<TokenPair>, { frameOf }: PageContext) {
+export function createLanding(answer: PageAnswer<TokenPair>, { callerOf, frameOf }: PageContext) {
   return (
     request: PageVisit['request'],
     reply: PageVisit['reply'],
@@ -119,15 +122,17 @@ export function createLanding(answer: PageAnswer<TokenPair>, { frameOf }: PageCo
   ): Promise<PageVisit['reply']> =>
     answer(request, reply, async (visit) => {
       reply.header('referrer-policy', 'no-referrer');
-      return landingPage(frameOf(visit), token);
+      return landingPage(frameOf(visit), { token, caller: await callerOf(visit) });
     });
 }
 
-function landingPage(frame: Frame, token: string): string {
+function landingPage(frame: Frame, { token, caller }: { token: string; caller: Caller | undefined }): string {
+  const unverified = caller?.user.isVerified === false ? caller.user.email : undefined;
   return standalone(frame, {
     title: 'Sign in',
     lead: 'You followed the link in our mail. It works once.',
     main: html`<form class="stack" method="post" action="${pageRoutes.signInByLink}">${frame.csrfField}<input type="hidden" name="token" value="${token}">
+${unverified && html`<p>You are signed in as ${unverified}. If the link was sent there and nobody owns the address yet, you keep this account and its sign-in methods. Is the account not yours? Sign out first.</p>`}
 <button class="wide" autofocus>Sign in</button></form>
 <p class="small muted">If you did not ask for it, close this page. Nobody will be signed in.</p>`,
   });

@@ -3,9 +3,11 @@ import { type Executor, statement } from '#kit/db/index.ts';
 import type { MagicLinkRow, Tables } from '../store.ts';
 
 export type LinkRow = MagicLinkRow;
+/** Who asked for a link: somebody without a token, or a user of the address with theirs. */
+export type LinkAsker = MagicLinkRow['asker'];
 
 const codeTriesMax = 5;
-/** Links of an address that work at the same time. */
+/** Links of an address that work at the same time, for each kind of asker. */
 export const liveLinksMax = 3;
 /** A literal, since with a parameter the databases would not use the partial index of unused links. */
 const isUnused = sql<boolean>`used = 0`;
@@ -13,7 +15,7 @@ const isUnused = sql<boolean>`used = 0`;
 export const insertLink = statement<
   Tables,
   Record<'hash' | 'email' | 'codeHash', string> & {
-    userId: string | null;
+    asker: LinkAsker;
     nowMs: number;
     expiresMs: number;
   }
@@ -21,7 +23,7 @@ export const insertLink = statement<
   db.insertInto('magic_link').values({
     hash: p('hash'),
     email: p('email'),
-    user_id: p('userId'),
+    asker: p('asker'),
     code_hash: p('codeHash'),
     code_tries: 0,
     used: 0,
@@ -30,21 +32,25 @@ export const insertLink = statement<
   }),
 );
 
-const linksSince = statement<Tables, { email: string; sinceMs: number }>()((db, p) =>
+const linksSince = statement<Tables, { email: string; asker: LinkAsker; sinceMs: number }>()((db, p) =>
   db
     .selectFrom('magic_link')
     .select((eb) => eb.fn.countAll<number>().as('links'))
     .where('email', '=', p('email'))
+    .where('asker', '=', p('asker'))
     .where('created_at_ms', '>', p('sinceMs')),
 );
 
-/** How many links were sent to an address since then. */
-export async function countLinks(session: Executor, email: string, sinceMs: number): Promise<number> {
-  return (await linksSince.first(session, { email, sinceMs }))?.links ?? 0;
+/** How many links an asker had sent to an address since then. */
+export async function countLinks(
+  session: Executor,
+  since: { email: string; asker: LinkAsker; sinceMs: number },
+): Promise<number> {
+  return (await linksSince.first(session, since))?.links ?? 0;
 }
 
-/** Voids the oldest links of an address, so that a new one is at most the third. The caller holds the lock of the address. */
-export const voidOldestLinks = statement<Tables, { email: string }>()((db, p) =>
+/** Voids the oldest links of an asker, so that a new one is at most the third. The caller holds the lock of the address. */
+export const voidOldestLinks = statement<Tables, { email: string; asker: LinkAsker }>()((db, p) =>
   db
     .updateTable('magic_link')
     .set({ used: 1 })
@@ -53,6 +59,7 @@ export const voidOldestLinks = statement<Tables, { email: string }>()((db, p) =>
         .selectFrom('magic_link')
         .select('hash')
         .where('email', '=', p('email'))
+        .where('asker', '=', p('asker'))
         .where(isUnused)
         .orderBy('created_at_ms', 'desc')
         .limit(100)

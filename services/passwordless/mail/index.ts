@@ -1,5 +1,4 @@
 export { MailQueueAdmin, type QueuedMail } from './admin.ts';
-export { Alerts } from './alerts.ts';
 export { checkWorkers } from './heartbeat.ts';
 export { shownMailFolder } from './mailer.ts';
 export { MailNotifier } from './notifier.ts';

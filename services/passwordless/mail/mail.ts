@@ -29,6 +29,8 @@ interface MagicLinkMail extends Addressed {
   readonly code: string;
   /** When the link expires. After that the mail is not sent. */
   readonly expiresAtMs: number;
+  /** Whether the user who asked was signed in with an account of the address. The mail says so. */
+  readonly isAskerSignedIn: boolean;
 }
 
 export interface SecurityMail extends Addressed {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { testBrowser } from '#kit/testing/browser.ts';
@@ -65,6 +67,30 @@ describe('without a mail server', () => {
       assert.equal((await client.open(`/mails/${id}`)).status, 404, id);
     }
   });
+});
+
+test('the pages exist only under a loopback name', async (t) => {
+  const service = await start(t);
+  await service.post('/request/magic', { email: 'bob@example.com' });
+  const path = await newestMail(new PageClient(service.url), 1);
+  const { port } = new URL(service.url);
+  const statusAt = async (place: string, host: string) => {
+    const sent = request(`${service.url}${place}`, { headers: { host } }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return response.resume().statusCode;
+  };
+  for (const place of ['/mails', path]) {
+    for (const host of [`localhost:${port}`, 'localhost', `127.0.0.1:${port}`, `[::1]:${port}`])
+      assert.equal(await statusAt(place, host), 200, host);
+    const others = [
+      'evil.example',
+      `evil.example:${port}`,
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+    ];
+    for (const host of [...others, '192.0.2.1', 'user@localhost', 'evil.example#localhost'])
+      assert.notEqual(await statusAt(place, host), 200, host);
+  }
 });
 
 test('the pages do not exist where mails are sent, on other addresses, or in production', async (t) => {

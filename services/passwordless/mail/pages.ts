@@ -6,28 +6,40 @@ import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { table } from '#kit/html/table.ts';
 import { listSavedMails, readSavedMail, type SavedMail } from '#kit/mail/index.ts';
-import type { PageContext } from '../pages.ts';
+import { isLoopback } from '#kit/network.ts';
+import type { PageContext, PageVisit } from '../pages.ts';
 import { pageRoutes } from '../routes.ts';
 import type { TokenPair } from '../sessions/index.ts';
 
 const lead =
   'There is no mail server, so mails are saved here instead of being sent. This page does not exist in production.';
+/** Host and port. Anything else, such as a user name, is no name of ours. */
+const hostPattern = /^(\[[\d:.a-f]+\]|[\w.-]+)(?::\d+)?$/i;
 const url = /(https?:\/\/\S+)/;
 
-/** Shows the mails in the folder that they are saved to instead of being sent. Never in production: they open every account. */
+/**
+ * Shows the mails in the folder that they are saved to instead of being sent. Never in production, and only under a loopback name: they open every
+ * account, and a page of another site can give its own name our address (DNS rebinding).
+ */
 export function addMailPages(
   routes: PageRoutes<TokenPair>,
   { pages, folder }: { pages: PageContext; folder: string },
 ): void {
-  routes.get(pageRoutes.mails, { access: 'public' }, async (visit) =>
+  routes.get(pageRoutes.mails, { access: underLoopbackName }, async (visit) =>
     mailsPage(pages.frameOf(visit), await listSavedMails(folder)),
   );
-  routes.get(pageRoutes.mail, { access: 'public' }, async (visit) => {
+  routes.get(pageRoutes.mail, { access: underLoopbackName }, async (visit) => {
     const { id } = visit.request.params as { id: string };
     const mail = await readSavedMail(folder, id);
     if (!mail) throw new AppError('not_found', 'This mail does not exist.');
     return mailPage(pages.frameOf(visit), mail);
   });
+}
+
+function underLoopbackName(visit: PageVisit): PageVisit {
+  const [, name = ''] = hostPattern.exec(visit.request.headers.host ?? '') ?? [];
+  if (isLoopback(name.toLowerCase().replace(/[[\]]/g, ''))) return visit;
+  throw new AppError('not_found', 'Mails are shown only at localhost.');
 }
 
 /** Where to find the mail that was just asked for. */

@@ -125,6 +125,22 @@ describe('the templates of mails', () => {
     }
   });
 
+  test('always say that a signed-in user asked for a link, also if they have no place for it', async (t) => {
+    const folder = await templates({
+      'en/magic-link.txt': 'Subject: Hello\n\n{{link}}\n',
+      'en/magic-link.html': '<p>{{link}}</p>',
+    });
+    const service = await startService(t, world, { environment: { PASSWORDLESS_MAIL_TEMPLATES: folder } });
+    const { access_token: token } = await service.signIn('bob@example.com');
+    const [first] = await service.mails();
+    assert.doesNotMatch(`${first?.text}${first?.html}`, /signed in/);
+    service.clock.advance(1);
+    await service.post('/request/magic', { email: 'bob@example.com' }, token);
+    const mail = (await service.mails()).at(-1);
+    assert.match(mail?.text ?? '', /^http\S+\n\nSomebody who is signed in .+\n$/);
+    assert.match(mail?.html ?? '', /^<p>http[^<]+<\/p>\s*<p>Somebody who is signed in [^<]+<\/p>$/);
+  });
+
   test('prevent the start if they have a mistake', async (t) => {
     const mistakes: Record<string, [file: string, content: string, problem: RegExp]> = {
       'no subject': ['en/magic-link.txt', '{{link}}\n', /must start with "Subject/],

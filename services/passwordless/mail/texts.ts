@@ -17,7 +17,7 @@ const fallback = 'en';
 const localeName = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/;
 const minuteMs = 60_000;
 const placeholders = {
-  'magic-link': ['service', 'link', 'code', 'minutes', 'expires'],
+  'magic-link': ['service', 'link', 'code', 'minutes', 'expires', 'asker'],
   security: ['service', 'what', 'when'],
 } as const;
 
@@ -28,7 +28,12 @@ type Values = Readonly<Record<string, string>>;
 interface Locale {
   readonly kinds: Readonly<Record<Kind, Readonly<Record<keyof MailText, Template>>>>;
   readonly events: Readonly<Record<SecurityEvent, string>>;
+  /** A sentence in links that a signed-in user asked for. */
+  readonly signedInAsker: string;
 }
+
+/** The key of that sentence in `events.json`. */
+const signedInAskerKey = 'link-asked-while-signed-in';
 
 /**
  * The templates of the mails by language, read once. The operator's folder can replace any shipped file and add languages:
@@ -48,11 +53,13 @@ export class MailTexts {
   render(mail: NewMail, nowMs: number): MailText {
     const locale = this.#localeFor(mail.locale);
     const { subject, text, html: markup } = locale.kinds[mail.kind];
-    const values = { service: this.#service, ...valuesOf(mail, locale, nowMs) };
+    const values: Values = { service: this.#service, ...valuesOf(mail, locale, nowMs) };
+    // Never left out, also where the template of an operator has no place for it.
+    const { asker = '' } = values;
     return {
       subject: subject.fill(values).replace(/\s+/g, ' ').trim(),
-      text: text.fill(values),
-      html: markup.fill(inMarkup(values)),
+      text: text.fill(values) + (text.uses('asker') ? '' : asker && `\n${asker}\n`),
+      html: markup.fill(inMarkup(values)) + (markup.uses('asker') ? '' : asker && html`<p>${asker}</p>`),
     };
   }
 
@@ -71,6 +78,7 @@ function valuesOf(mail: NewMail, locale: Locale, nowMs: number): Values {
     code: mail.code,
     minutes: String(minutes),
     expires: instant(mail.expiresAtMs),
+    asker: mail.isAskerSignedIn ? locale.signedInAsker : '',
   };
 }
 
@@ -89,6 +97,10 @@ class Template {
 
   constructor(text: string) {
     this.#parts = text.split(/\{\{(\w+)\}\}/);
+  }
+
+  uses(name: string): boolean {
+    return this.#parts.some((part, index) => index % 2 === 1 && part === name);
   }
 
   fill(values: Values): string {
@@ -134,7 +146,8 @@ function readLocale(folders: readonly string[], name: string): Locale {
   const events = Object.fromEntries(
     securityEvents.map((event) => [event, String(sentences[event] ?? shipped[event])]),
   ) as Record<SecurityEvent, string>;
-  return { kinds: { 'magic-link': magicLink, security }, events };
+  const signedInAsker = String(sentences[signedInAskerKey] ?? shipped[signedInAskerKey]);
+  return { kinds: { 'magic-link': magicLink, security }, events, signedInAsker };
 }
 
 /** A text file starts with the subject and an empty line. */

@@ -1,10 +1,10 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
-import type { Alerts, MailQueue } from '../mail/index.ts';
+import type { MailQueue } from '../mail/index.ts';
 import type { Sessions } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
-import type { EnrollmentWithoutProof } from '../users/index.ts';
+import type { UnprovenEnrollment } from '../users/index.ts';
 import type { RelyingParty } from './passkey.ts';
 
 /** What the functions of passkeys work with. */
@@ -13,11 +13,10 @@ export interface PasskeyContext {
   readonly sessions: Sessions;
   readonly audit: Audit;
   readonly mails: MailQueue;
-  readonly alerts: Alerts;
   readonly clock: Clock;
   /** A function, because the default is known only once the service listens. */
   readonly party: () => RelyingParty;
   /** The one that new decoys are made with, then the previous one. */
   readonly decoyKeys: readonly [Uint8Array, ...Uint8Array[]];
-  readonly enrollmentWithoutProof: EnrollmentWithoutProof;
+  readonly unprovenEnrollment: UnprovenEnrollment;
 }

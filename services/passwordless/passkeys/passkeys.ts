@@ -1,17 +1,11 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { WriteSession } from '#kit/db/index.ts';
+import { newId, newSecret } from '#kit/ids.ts';
 import { authErrors } from '../errors.ts';
 import { type Caller, checkFresh, findSession, type TokenPair } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
-import {
-  canSignIn,
-  enrollmentTarget,
-  findUser,
-  lockAddress,
-  proveFirstFactor,
-  type User,
-} from '../users/index.ts';
+import { canSignIn, findUser, lockAddress, proveFirstFactor, type User } from '../users/index.ts';
 import { beginCeremony, type Ceremony, endCeremony } from './ceremonies.ts';
 import type { PasskeyContext } from './context.ts';
 import { decoyHandle, isDecoy } from './decoys.ts';
@@ -61,8 +55,6 @@ interface AcceptedPasskeys {
   readonly allAcceptedCredentialIds: readonly string[];
 }
 
-const attemptMail = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
-
 /** Passkeys of users: adding, naming, removing. */
 export class Passkeys {
   readonly #context: PasskeyContext;
@@ -71,28 +63,25 @@ export class Passkeys {
     this.#context = context;
   }
 
-  /** The options of a registration, for the user of the token or else of {@link enrollmentTarget}. */
+  /** The options of a registration, for the user of the token or else for a new one: see {@link UnprovenEnrollment}. */
   async begin(asked: RegistrationRequest) {
-    const { database, clock, party, decoyKeys, enrollmentWithoutProof: mode, alerts } = this.#context;
-    const { email, caller, locale } = asked;
+    const { database, clock, unprovenEnrollment } = this.#context;
+    const { email, caller } = asked;
     const nowMs = clock.now();
-    if (caller) checkFresh(caller, email, nowMs);
-    const { owner, options } = await database.write(async (session) => {
-      const target = caller
-        ? { user: caller.user, isBearer: true, owner: undefined }
-        : await enrollmentTarget(session, { email, kind: 'webauthn', mode, nowMs });
-      const userId = target.user?.id;
-      const sessionId = caller?.session.id;
-      const about = { kind: 'register', userId, sessionId } as const;
-      const { id, challenge } = await beginCeremony(session, clock, about);
-      const handle =
-        userId === undefined ? decoyHandle(decoyKeys[0], email) : await handleOf(session, userId);
-      const known = caller ? await passkeysOf(session, caller.user.id) : [];
-      if (!caller) await this.#noteAttempt(session, userId, asked);
-      const options = { pending_id: id, ...creationOptions(party(), { challenge, handle, email, known }) };
-      return { options, owner: target.owner };
-    });
-    if (owner) alerts.send({ ...attemptMail, to: owner.email, locale });
+    if (caller) {
+      checkFresh(caller, email, nowMs);
+      return database.write(async (session) => {
+        const known = await passkeysOf(session, caller.user.id);
+        return this.#optionsFor(session, email, { user: caller.user, sessionId: caller.session.id, known });
+      });
+    }
+    const options = unprovenEnrollment.isOpen()
+      ? await database.write(async (session) => {
+          const user = await unprovenEnrollment.target(session, asked, { kind: 'webauthn', nowMs });
+          return this.#optionsFor(session, email, { user, sessionId: undefined, known: [] });
+        })
+      : this.#decoyOptions(email);
+    unprovenEnrollment.tellOwner(asked);
     return options;
   }
 
@@ -161,6 +150,26 @@ export class Passkeys {
     mails.wakeWorkers();
   }
 
+  async #optionsFor(
+    session: WriteSession<Tables>,
+    email: string,
+    { user, sessionId, known }: { user: User | undefined; sessionId: string | undefined; known: Passkey[] },
+  ) {
+    const { clock, party, decoyKeys } = this.#context;
+    const about = { kind: 'register', userId: user?.id, sessionId } as const;
+    const { id, challenge } = await beginCeremony(session, clock, about);
+    const handle = user ? await handleOf(session, user.id) : decoyHandle(decoyKeys[0], email);
+    return { pending_id: id, ...creationOptions(party(), { challenge, handle, email, known }) };
+  }
+
+  /** Options that nobody can complete. */
+  #decoyOptions(email: string) {
+    const { party, decoyKeys } = this.#context;
+    const handle = decoyHandle(decoyKeys[0], email);
+    const about = { challenge: newSecret(), handle, email, known: [] };
+    return { pending_id: newId(), ...creationOptions(party(), about) };
+  }
+
   async #verify(response: RegistrationResponseJSON, { challenge }: Ceremony): Promise<Registration> {
     try {
       return await verifyRegistration(response, challenge, this.#context.party());
@@ -211,15 +220,6 @@ export class Passkeys {
     const isNew = await insertPasskey(session, passkey);
     // An id that is taken and the id of a decoy get the same answer.
     if (!isNew || isDecoy(this.#context.decoyKeys, passkey.id)) throw passkeyErrors.exists();
-  }
-
-  async #noteAttempt(
-    session: WriteSession<Tables>,
-    userId: string | undefined,
-    { visitor }: RegistrationRequest,
-  ): Promise<void> {
-    const { address } = visitor;
-    await this.#context.audit.record(session, 'enrolment_without_token', { userId, address });
   }
 
   async #announce(

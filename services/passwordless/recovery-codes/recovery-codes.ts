@@ -1,16 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { base32 } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
-import type { AppError } from '#kit/errors.ts';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh, type Sessions, type TokenPair } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
-import { base32 } from '../totp/index.ts';
-import { clearFailures, countFailure, findUser, lockAddress, secondsBlocked } from '../users/index.ts';
+import { findUser, lockAddress } from '../users/index.ts';
 import { deleteRecoveryCodes, insertRecoveryCode, takeRecoveryCode } from './store.ts';
 
 interface RecoveryCodesOptions {
@@ -62,34 +61,29 @@ export class RecoveryCodes {
     return made;
   }
 
-  /** Throws INVALID_CODE or RATE_LIMITED. */
+  /** Throws INVALID_CODE. Codes of 80 bits cannot be guessed, so that only the requests of a client are limited. */
   async verify(given: { email: string; code: string }, visitor: Visitor): Promise<TokenPair> {
-    const { database, sessions, mails, audit, clock } = this.#options;
+    const { database, sessions, mails, audit } = this.#options;
     const email = normalizeEmail(given.email);
     if (email === undefined) throw authErrors.invalidCode();
-    const attempt = { kind: 'recovery', email, address: visitor.address, nowMs: clock.now() } as const;
-    // The count of wrong codes must be committed although the request fails.
-    const result = await database.write(async (session): Promise<TokenPair | AppError> => {
+    // The event must be committed although the request fails.
+    const pair = await database.write(async (session) => {
       await lockAddress(session, email);
-      const seconds = await secondsBlocked(session, attempt);
-      if (seconds > 0) return authErrors.rateLimited(seconds);
       const [hash, previousHash = hash] = this.#hashes(given.code);
       const taken = await takeRecoveryCode.first(session, { hash, previousHash, email });
       const user = taken && (await findUser(session, taken.user_id));
       if (!user) {
-        await countFailure(session, attempt);
         await audit.record(session, 'authn_login_fail', { address: visitor.address });
-        return authErrors.invalidCode();
+        return undefined;
       }
-      await clearFailures(session, attempt);
       await audit.record(session, 'recovery_code_used', { userId: user.id, address: visitor.address });
       if (user.isVerified)
         await mails.enqueue(session, { kind: 'security', event: 'recovery-code-used', to: user.email });
       return sessions.open(session, { user, amr: ['recovery'], visitor });
     });
     mails.wakeWorkers();
-    if (result instanceof Error) throw result;
-    return result;
+    if (!pair) throw authErrors.invalidCode();
+    return pair;
   }
 
   /** Keyed, so that the database alone is not enough to try codes. Case and separators do not matter. */

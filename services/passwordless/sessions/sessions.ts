@@ -9,7 +9,7 @@ import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Tables } from '../store.ts';
-import { findUser, touchAndUnblockUser, touchUser, type User } from '../users/index.ts';
+import { clearFailures, findUser, touchAndUnblockUser, touchUser, type User } from '../users/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { type Caller, orUndefined } from './caller.ts';
 import type { Method, Session, TokenPair } from './session.ts';
@@ -52,7 +52,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Signs a user in, in the caller's transaction. A link or a passkey also unblocks TOTP. */
+  /** Signs a user in, in the caller's transaction. A link or a passkey also clears the counters of wrong TOTP codes. */
   async open(
     session: WriteSession<Tables>,
     { user, amr, visitor }: { user: User; amr: readonly Method[]; visitor: Visitor },
@@ -74,8 +74,9 @@ export class Sessions {
     const refreshToken = newSecret();
     await insertToken.run(session, { hash: hashOf(refreshToken), sessionId: opened.id, generation: 1 });
     await deleteExcessSessions(session, { userId: user.id, keep: sessionsMax });
-    const touch = amr.some((method) => unblocksTotp.has(method)) ? touchAndUnblockUser : touchUser;
-    await touch.run(session, { id: user.id, nowMs });
+    const unblocks = amr.some((method) => unblocksTotp.has(method));
+    await (unblocks ? touchAndUnblockUser : touchUser).run(session, { id: user.id, nowMs });
+    if (unblocks) await clearFailures(session, user);
     const facts = { userId: user.id, sessionId: opened.id, address };
     await audit.record(session, 'authn_login_success', facts);
     return this.#pair(user, { ...opened, amr, authenticatedMs: nowMs }, refreshToken);

@@ -1,4 +1,3 @@
-export { base32 } from './code.ts';
 export { TotpSetup } from './setup.ts';
 export { TotpSignIns } from './sign-ins.ts';
 export { deletePendingSecrets } from './store.ts';

@@ -1,3 +1,4 @@
+import { otpauthUrl } from '#kit/auth/totp.ts';
 import type { Fields } from '#kit/errors.ts';
 import { badge, card, linkButton } from '#kit/html/blocks.ts';
 import { confirm } from '#kit/html/confirm.ts';
@@ -13,7 +14,6 @@ import { type AccountCard, type PageContext, removalLink, type ShowAccount, send
 import { codeErrors, codeField, codePage, type SignInView, signInByCode } from '../pages-sign-in.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Sessions, TokenPair } from '../sessions/index.ts';
-import { otpauthUrl } from './code.ts';
 import { qrCode } from './qr-code.ts';
 import type { TotpSetup } from './setup.ts';
 import type { TotpSignIns } from './sign-ins.ts';
@@ -78,7 +78,7 @@ function addConfirmation(routes: PageRoutes<TokenPair>, parts: TotpPages): void 
     if (secret === undefined) return visit.redirect(pageRoutes.home);
     const again = (status: number, errors: Fields) => {
       visit.reply.code(status);
-      const url = otpauthUrl({ secret, issuer: totpSetup.issuer, email });
+      const url = otpauthUrl({ secret, issuer: totpSetup.issuer, account: email });
       return setupPage(pages.frameOf(visit, caller), { secret, url, errors });
     };
     const typed = visit.field('code').trim();

@@ -1,35 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { base32, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
 import type { Encryption } from '../encryption.ts';
 import { authErrors } from '../errors.ts';
-import type { Alerts, MailQueue } from '../mail/index.ts';
+import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
-import {
-  canSignIn,
-  type EnrollmentTarget,
-  type EnrollmentWithoutProof,
-  enrollmentTarget,
-  findUser,
-  lockAddress,
-} from '../users/index.ts';
-import { base32, otpauthUrl, totpSecretBytes } from './code.ts';
+import { canSignIn, findUser, lockAddress, type UnprovenEnrollment, type User } from '../users/index.ts';
+
 import { deleteTotp, putPending } from './store.ts';
 
 interface TotpSetupOptions {
   readonly database: Database<Tables>;
   readonly mails: MailQueue;
-  readonly alerts: Alerts;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly encryption: Encryption;
   /** The name of the service in authenticator apps. */
   readonly issuer: string;
-  readonly enrollmentWithoutProof: EnrollmentWithoutProof;
+  readonly unprovenEnrollment: UnprovenEnrollment;
 }
 
 /** Who asked, and the language for mails to them. */
@@ -38,8 +31,6 @@ interface EnrollmentRequest {
   readonly visitor: Visitor;
   readonly locale: string | undefined;
 }
-
-const attemptMail = { kind: 'security', event: 'enrolment-attempt', quietMs: 3_600_000 } as const;
 
 /** Setting up and removing authenticator apps. */
 export class TotpSetup {
@@ -54,22 +45,27 @@ export class TotpSetup {
 
   /** Creates a secret, which becomes active with its first code. Throws INVALID_EMAIL, EMAIL_MISMATCH or REAUTH_REQUIRED. */
   async enroll(given: string, request: EnrollmentRequest): Promise<{ secret: string; otpauth_url: string }> {
-    const { database, alerts, audit, clock, issuer } = this.#options;
+    const { database, clock, issuer, unprovenEnrollment } = this.#options;
+    const { caller, visitor, locale } = request;
     const email = normalizeEmail(given);
     if (email === undefined) throw authErrors.invalidEmail();
     const nowMs = clock.now();
-    if (request.caller) checkFresh(request.caller, email, nowMs);
     const secret = randomBytes(totpSecretBytes);
-    const { owner } = await database.write(async (session) => {
-      const target = await this.#target(session, email, request, nowMs);
-      await this.#store(session, target, secret, nowMs);
-      const facts = { userId: target.user?.id, address: request.visitor.address };
-      if (!target.isBearer) await audit.record(session, 'enrolment_without_token', facts);
-      return target;
-    });
-    if (owner) alerts.send({ ...attemptMail, to: owner.email, locale: request.locale });
+    if (caller) {
+      checkFresh(caller, email, nowMs);
+      await database.write((session) => this.#store(session, caller.user, { secret, bearer: true, nowMs }));
+    } else {
+      const asked = { email, visitor, locale };
+      if (unprovenEnrollment.isOpen()) {
+        await database.write(async (session) => {
+          const user = await unprovenEnrollment.target(session, asked, { kind: 'totp', nowMs });
+          await this.#store(session, user, { secret, bearer: false, nowMs });
+        });
+      }
+      unprovenEnrollment.tellOwner(asked);
+    }
     const text = base32(secret);
-    return { secret: text, otpauth_url: otpauthUrl({ secret: text, issuer, email }) };
+    return { secret: text, otpauth_url: otpauthUrl({ secret: text, issuer, account: email }) };
   }
 
   /** Throws REAUTH_REQUIRED, LAST_FACTOR, or `not_found` if there is no app. */
@@ -89,26 +85,14 @@ export class TotpSetup {
     mails.wakeWorkers();
   }
 
-  async #target(
-    session: WriteSession<Tables>,
-    email: string,
-    { caller }: EnrollmentRequest,
-    nowMs: number,
-  ): Promise<EnrollmentTarget> {
-    if (caller) return { user: caller.user, isBearer: true, owner: undefined };
-    const mode = this.#options.enrollmentWithoutProof;
-    return enrollmentTarget(session, { email, kind: 'totp', mode, nowMs });
-  }
-
   async #store(
     session: WriteSession<Tables>,
-    { user, isBearer }: EnrollmentTarget,
-    secret: Uint8Array,
-    nowMs: number,
+    user: User | undefined,
+    { secret, bearer, nowMs }: { secret: Uint8Array; bearer: boolean; nowMs: number },
   ): Promise<void> {
     // Encrypted even if it is not stored, so that the time is the same.
     const encrypted = this.#options.encryption.encrypt(base64(secret), user?.id ?? 'nobody');
-    if (user) await putPending.run(session, { userId: user.id, secret: encrypted, bearer: isBearer, nowMs });
+    if (user) await putPending.run(session, { userId: user.id, secret: encrypted, bearer, nowMs });
   }
 }
 

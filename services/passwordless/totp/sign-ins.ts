@@ -1,4 +1,5 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { matchingTotpStep, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
@@ -10,6 +11,7 @@ import type { MailQueue } from '../mail/index.ts';
 import type { Sessions, TokenPair } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
 import {
+  clearFailures,
   countFailure,
   findUser,
   lockAddress,
@@ -17,13 +19,11 @@ import {
   secondsBlocked,
   type User,
 } from '../users/index.ts';
-import { matchingStep, totpSecretBytes } from './code.ts';
 import {
   clearMisses,
   confirmPending,
   countMisses,
   deleteActive,
-  deleteTotp,
   secretsOf,
   type TotpCandidate,
   useStep,
@@ -41,8 +41,21 @@ interface TotpSignInsOptions {
 interface Given {
   readonly email: string;
   readonly code: string;
-  readonly visitor: Visitor;
+  /** The address of the client. */
+  readonly address: string;
   readonly nowMs: number;
+}
+
+/** A secret whose code it is, and the step of the code. */
+interface Match {
+  readonly candidate: TotpCandidate;
+  readonly step: number;
+}
+
+/** For how many seconds the counters of the address block codes: see `FailureCounter`. */
+interface Blocked {
+  readonly owner: number;
+  readonly everybody: number;
 }
 
 type Session = WriteSession<Tables>;
@@ -64,104 +77,133 @@ export class TotpSignIns {
   }
 
   /** Throws INVALID_CODE, for any reason, or RATE_LIMITED. */
-  async verify(given: { email: string; code: string }, visitor: Visitor): Promise<TokenPair> {
-    const { database, audit, clock, mails } = this.#options;
-    const email = normalizeEmail(given.email);
+  async verify(
+    { email: typed, code }: { email: string; code: string },
+    visitor: Visitor,
+  ): Promise<TokenPair> {
+    const { database, sessions, audit, clock, mails } = this.#options;
+    const email = normalizeEmail(typed);
     if (email === undefined) throw authErrors.invalidCode();
-    const { code } = given;
-    const nowMs = clock.now();
-    const attempt = { kind: 'totp', email, address: visitor.address, nowMs } as const;
+    const { address } = visitor;
+    const given = { email, code, address, nowMs: clock.now() };
     // The count of wrong codes must be committed although the request fails.
     const result = await database.write(async (session): Promise<TokenPair | AppError> => {
       await lockAddress(session, email);
-      const seconds = await secondsBlocked(session, attempt);
-      if (seconds > 0) return authErrors.rateLimited(seconds);
-      const user = await this.#findUser(session, { email, code, visitor, nowMs });
-      if (user) return this.#options.sessions.open(session, { user, amr: ['otp'], visitor });
-      await countFailure(session, attempt);
-      await audit.record(session, 'authn_login_fail', { address: visitor.address });
-      return authErrors.invalidCode();
+      const blocked = {
+        owner: await secondsBlocked(session, 'owner', given),
+        everybody: await secondsBlocked(session, 'everybody', given),
+      };
+      const user = await this.#findUser(session, given, blocked);
+      if (user) return sessions.open(session, { user, amr: ['otp'], visitor });
+      await audit.record(session, 'authn_login_fail', { address });
+      return blocked.everybody > 0 ? authErrors.rateLimited(blocked.everybody) : authErrors.invalidCode();
     });
     mails.wakeWorkers();
     if (result instanceof Error) throw result;
     return result;
   }
 
-  /**
-   * The user whose code it is. The code counts as wrong for every user it was compared with before, even if it is another user's:
-   * otherwise a stranger with a user at the same address could guess at both with each of their own codes.
-   */
-  async #findUser(session: Session, given: Given): Promise<User | undefined> {
+  /** The user whose code it is, whose counters are cleared. If it is nobody's, the counters of all whom it could have been are raised. */
+  async #findUser(session: Session, given: Given, blocked: Blocked): Promise<User | undefined> {
     const candidates = relevant(await secretsOf(session, given.email), given.nowMs);
-    const steps = this.#compare(candidates, given);
-    let winner: string | undefined;
-    const missed = new Set<string>();
-    for (const [index, candidate] of candidates.entries()) {
-      const step = steps[index];
-      if (step !== undefined && (await this.#accept(session, candidate, step, given))) {
-        winner = candidate.user_id;
-        break;
-      }
-      if (candidate.state === 'active') missed.add(candidate.user_id);
+    const matches = this.#compare(candidates, given);
+    const id = await this.#winnerOf(session, matches, given, blocked);
+    const user = id === undefined ? undefined : await findUser(session, id);
+    if (user) {
+      await clearMisses.run(session, { id: user.id });
+      await clearFailures(session, user, given.address);
+      return user;
     }
-    const others = [...missed].filter((id) => id !== winner);
-    // Also counts where there is no user, so that it takes as long.
-    if (winner === undefined || others.length > 0) await this.#countMisses(session, others, given);
-    if (winner === undefined) return undefined;
-    await clearMisses.run(session, { id: winner });
-    return findUser(session, winner);
+    // A code that was used already, or is a stranger's, is no guess at the owner's. One that the counters block looks like a wrong one.
+    const isGuess = matches.every(({ candidate: each }) => each.verified === 1 && !isOpen(each, blocked));
+    const compared = candidates.filter((candidate) => isOpen(candidate, blocked));
+    if (isGuess) await this.#countGuess(session, compared, given, blocked);
+    return undefined;
   }
 
-  /** The step of the code for each candidate. The work is always the same, however many there are. */
-  #compare(candidates: readonly TotpCandidate[], { code, nowMs }: Given): (number | undefined)[] {
+  /**
+   * Whose code it is, if it is accepted. One that matches secrets of two users is accepted for neither, now or later: otherwise a stranger with a
+   * user at the address could guess at the owner's codes with each right code of their own, which is not counted.
+   */
+  async #winnerOf(
+    session: Session,
+    matches: readonly Match[],
+    given: Given,
+    blocked: Blocked,
+  ): Promise<string | undefined> {
+    const ids = new Set(matches.map(({ candidate }) => candidate.user_id));
+    for (const { candidate, step } of matches) {
+      const { user_id: userId, state } = candidate;
+      if (ids.size > 1 && state === 'active') await useStep.run(session, { userId, step });
+      if (ids.size > 1 || !isOpen(candidate, blocked)) continue;
+      if (await this.#accept(session, candidate, step, given)) return userId;
+    }
+    return undefined;
+  }
+
+  /** The secrets whose code it is. The work is always the same, however many candidates there are. */
+  #compare(candidates: readonly TotpCandidate[], { code, nowMs }: Given): Match[] {
     const { encryption } = this.#options;
     const dummy = encryption.encrypt(Buffer.alloc(totpSecretBytes).toString('base64url'), 'nobody');
-    return Array.from({ length: comparedMax }, (_, index) => {
+    return Array.from({ length: comparedMax }, (_, index): Match[] => {
       const candidate = candidates[index];
       const secret = candidate
         ? encryption.decrypt(candidate.secret, candidate.user_id)
         : encryption.decrypt(dummy, 'nobody');
-      const step = matchingStep(Buffer.from(secret ?? '', 'base64url'), code, nowMs);
-      return candidate && secret !== undefined ? step : undefined;
-    });
+      const step = matchingTotpStep(Buffer.from(secret ?? '', 'base64url'), code, nowMs);
+      return candidate && secret !== undefined && step !== undefined ? [{ candidate, step }] : [];
+    }).flat();
   }
 
   /** Whether the code is accepted. An active secret accepts each step once; a pending one becomes active. */
   async #accept(session: Session, candidate: TotpCandidate, step: number, given: Given): Promise<boolean> {
     const { user_id: userId, state, bearer } = candidate;
-    if (state === 'active') {
-      if (candidate.totp_failures >= missesMax) return false;
-      return (await useStep.run(session, { userId, step })).changes === 1;
-    }
+    if (state === 'active') return (await useStep.run(session, { userId, step })).changes === 1;
     const user = await findUser(session, userId);
     if (!user) return false;
     const { nowMs } = given;
     if (bearer === 0 && !(await proveFirstFactor(session, { user, kind: 'totp', nowMs }))) return false;
     await deleteActive.run(session, { userId });
     await confirmPending.run(session, { userId, step });
-    if (!user.isVerified) await deleteExcessSecrets(session, candidate, given);
     await this.#announce(session, user, given);
     return true;
   }
 
-  async #countMisses(session: Session, ids: readonly string[], { visitor }: Given): Promise<void> {
+  /** Counts as much at an address that nobody uses, so that it takes as long. */
+  async #countGuess(
+    session: Session,
+    compared: readonly TotpCandidate[],
+    given: Given,
+    blocked: Blocked,
+  ): Promise<void> {
     const { audit, mails } = this.#options;
+    const isGuessAtOwner = compared.some(({ verified }) => verified === 1);
+    if (blocked.everybody === 0) await countFailure(session, 'everybody', given);
+    if (isGuessAtOwner) await countFailure(session, 'owner', given);
+    else if (blocked.everybody === 0) await countFailure(session, 'nobody', given);
+    const ids = compared.filter(({ state }) => state === 'active').map(({ user_id: id }) => id);
     for (const { id, email, verified } of await countMisses(session, ids, missesMax)) {
-      await audit.record(session, 'authn_login_lock', { userId: id, address: visitor.address });
+      await audit.record(session, 'authn_login_lock', { userId: id, address: given.address });
       if (verified === 1)
         await mails.enqueue(session, { kind: 'security', event: 'totp-blocked', to: email });
     }
   }
 
-  async #announce(session: Session, user: User, { visitor }: Given): Promise<void> {
+  async #announce(session: Session, user: User, { address }: Given): Promise<void> {
     const { audit, mails } = this.#options;
-    await audit.record(session, 'totp_added', { userId: user.id, address: visitor.address });
+    await audit.record(session, 'totp_added', { userId: user.id, address });
     if (user.isVerified)
       await mails.enqueue(session, { kind: 'security', event: 'totp-added', to: user.email });
   }
 }
 
-/** The secrets that can sign in now: those of the owner and of three other users, one of whom may be setting up an app. */
+/** Whether a code of the secret can sign in now. */
+function isOpen({ verified, state, totp_failures: misses }: TotpCandidate, blocked: Blocked): boolean {
+  const isBlocked = (verified === 1 ? blocked.owner : blocked.everybody) > 0;
+  return !isBlocked && (state === 'pending' || misses < missesMax);
+}
+
+/** The secrets that a code is compared with: those of the owner and of three other users. */
 function relevant(candidates: readonly TotpCandidate[], nowMs: number): TotpCandidate[] {
   const inTime = candidates.filter(
     ({ state, bearer, created_at_ms: createdMs }) =>
@@ -171,22 +213,6 @@ function relevant(candidates: readonly TotpCandidate[], nowMs: number): TotpCand
     ({ verified, bearer, state }) => verified === 1 && (state === 'active' || bearer === 1),
   );
   const others = inTime.filter(({ verified }) => verified === 0);
-  const ids = [...new Set(others.map(({ user_id }) => user_id))];
-  const pending = others.find(({ pending_kind }) => pending_kind === 'totp')?.user_id;
-  const proven = ids
-    .filter((id) => id !== pending)
-    .slice(0, pending === undefined ? othersMax : othersMax - 1);
-  return [...owners, ...others.filter(({ user_id: id }) => id === pending || proven.includes(id))];
-}
-
-/** Besides a new secret, at most one other user who does not own the address keeps theirs: the first one. */
-async function deleteExcessSecrets(
-  session: Session,
-  { user_id: own }: TotpCandidate,
-  { email }: Given,
-): Promise<void> {
-  const others = (await secretsOf(session, email)).filter(
-    ({ verified, state, user_id: id }) => verified === 0 && state === 'active' && id !== own,
-  );
-  for (const { user_id: userId } of others.slice(1)) await deleteTotp.run(session, { userId });
+  const ids = [...new Set(others.map(({ user_id: id }) => id))].slice(0, othersMax);
+  return [...owners, ...others.filter(({ user_id: id }) => ids.includes(id))];
 }

@@ -6,9 +6,7 @@ import type { Tables, TotpRow, UserRow } from '../store.ts';
 export interface TotpCandidate extends TotpRow {
   readonly email: string;
   readonly verified: number;
-  readonly pending_kind: UserRow['pending_kind'];
   readonly totp_failures: number;
-  readonly user_created_at_ms: number;
 }
 
 const buckets = 64;
@@ -42,13 +40,7 @@ const candidates = statement<Tables, { email: string }>()((db, p) =>
     .selectFrom('user')
     .innerJoin('totp', 'totp.user_id', 'user.id')
     .selectAll('totp')
-    .select([
-      'email',
-      'verified',
-      'pending_kind',
-      'totp_failures',
-      'user.created_at_ms as user_created_at_ms',
-    ])
+    .select(['email', 'verified', 'totp_failures'])
     .where('email', '=', p('email'))
     .orderBy('verified', 'desc')
     .orderBy('user.created_at_ms')

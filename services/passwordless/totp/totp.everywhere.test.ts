@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLog } from '#kit/log.ts';
+import { Cleanup } from '../cleanup.ts';
 import {
   alice,
   appCode,
@@ -230,14 +232,61 @@ function testGuesses(world: World): void {
     assert.equal((await right()).status, 200);
   });
 
-  test('a right code resets the count of wrong ones', async (context) => {
+  test('a right code clears the wrong ones of its user and network', async (context) => {
     const service = await startService(context, world);
     const { secret } = await enrollApp(service, alice);
-    await service.database.kysely.updateTable('user').set({ totp_failures: 99 }).execute();
+    await service.database.kysely.updateTable('user').set({ totp_failures: 90 }).execute();
     service.clock.advance(stepMs);
+    const wrong = { email: alice, code: appCode(secret, service.clock, 9) };
+    for (let index = 0; index < 4; index++)
+      refused(await service.post('/totp/verify', wrong), 401, 'INVALID_CODE');
     const code = appCode(secret, service.clock);
     assert.equal((await service.post('/totp/verify', { email: alice, code })).status, 200);
     const [user] = await service.database.kysely.selectFrom('user').selectAll().execute();
     assert.equal(user?.totp_failures, 0);
+    for (let index = 0; index < 5; index++)
+      refused(await service.post('/totp/verify', wrong), 401, 'INVALID_CODE');
+    refused(await service.post('/totp/verify', wrong), 429, 'RATE_LIMITED');
+  });
+
+  test('a sign-in by link clears the wrong codes of all networks', async (context) => {
+    const environment = { PASSWORDLESS_TRUST_PROXY: '1' };
+    const service = await startService(context, world, { environment });
+    const { access_token: token } = await service.signIn(alice);
+    const { secret } = await enrollApp(service, alice, token);
+    service.clock.advance(2 * stepMs);
+    const attempt = (from: string, code: string) =>
+      service.call('POST', '/totp/verify', {
+        body: { email: alice, code },
+        headers: { 'x-forwarded-for': from },
+      });
+    for (let index = 0; index < 20; index++) {
+      refused(await attempt(`198.51.100.${index}`, appCode(secret, service.clock, 9)), 401, 'INVALID_CODE');
+    }
+    refused(await attempt('203.0.113.1', appCode(secret, service.clock)), 429, 'RATE_LIMITED');
+    await service.signIn(alice);
+    refused(await attempt('198.51.100.1', appCode(secret, service.clock, 9)), 401, 'INVALID_CODE');
+    assert.equal((await attempt('203.0.113.1', appCode(secret, service.clock))).status, 200);
+  });
+
+  test('a clock that was ahead locks nobody out for longer than the difference and a step', async (context) => {
+    const service = await startService(context, world);
+    const { access_token: token } = await service.signIn(alice);
+    const { secret } = await enrollApp(service, alice, token);
+    const verify = (steps = 0) =>
+      service.post('/totp/verify', { email: alice, code: appCode(secret, service.clock, steps) });
+    const aheadMs = 3 * 3_600_000;
+    service.clock.advance(aheadMs);
+    assert.equal((await verify(1)).status, 200);
+    for (let index = 0; index < 5; index++) refused(await verify(9), 401, 'INVALID_CODE');
+    service.clock.advance(-aheadMs);
+    const { database, clock } = service;
+    await new Cleanup({ database, clock, log: silentLog, auditDays: 90 }).run();
+    for (let index = 0; index < 30; index++) {
+      service.clock.advance(stepMs);
+      refused(await verify(), 401, 'INVALID_CODE');
+    }
+    service.clock.advance(aheadMs - 28 * stepMs);
+    assert.equal((await verify()).status, 200);
   });
 }

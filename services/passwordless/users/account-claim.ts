@@ -3,13 +3,13 @@ import { newId } from '#kit/ids.ts';
 import type { Audit } from '../audit.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Tables } from '../store.ts';
-import { factorsOf, insertUser, usersOf, verifyUser, wipeFactors } from './store.ts';
+import { deleteUser, factorsOf, insertUser, usersOf, verifyUser } from './store.ts';
 import type { User } from './user.ts';
 
 interface Proof {
   readonly email: string;
-  /** The user whose own token asked for the link. */
-  readonly askedBy: string | undefined;
+  /** The user who was signed in where the link was used. */
+  readonly signedInAs: string | undefined;
   readonly nowMs: number;
 }
 
@@ -20,26 +20,33 @@ interface ClaimParts {
 }
 
 /**
- * The owner of an address, now that a link sent there was used. The caller holds the lock of the address. If nobody owned it, its oldest
- * user becomes the owner, without the sign-in methods that were set up before: a stranger may have been there first
- * (pre-hijacking, Sudhodanan and Paverd 2022). Only a user who asked for the link with their own token keeps them.
+ * The owner of an address, now that a link sent there was used. The caller holds the lock of the address. If nobody owned it, what counts is
+ * who used the link, not who asked for it: a user of the address becomes its owner and keeps their sign-in methods if they were signed in.
+ * Otherwise the owner is a new user, and all users of the address are deleted: a stranger may have been there first (pre-hijacking,
+ * Sudhodanan and Paverd 2022). The new user has an id of their own, since other services may have stored things for the old ones.
  */
 export async function claimAccount(parts: ClaimParts, proof: Proof): Promise<User> {
   const { session, audit } = parts;
   const users = await usersOf(session, proof.email);
   const owner = users.find((user) => user.isVerified);
   if (owner) return owner;
-  const asked = users.find((user) => user.id === proof.askedBy);
-  const claimant = asked ?? users.find((user) => user.pendingKind === undefined) ?? users[0];
-  if (!claimant) return newOwner(parts, proof);
-  if (asked) await mailAboutFactors(parts, asked);
-  else await wipeFactors(session, claimant.id);
+  const claimant = users.find((user) => user.id === proof.signedInAs);
+  if (!claimant) return replaceAll(parts, users, proof);
+  await mailAboutFactors(parts, claimant);
   await verifyUser.run(session, { id: claimant.id });
   await audit.record(session, 'user_verified', { userId: claimant.id });
   return { ...claimant, isVerified: true, pendingKind: undefined };
 }
 
-async function newOwner({ session, audit }: ClaimParts, { email, nowMs }: Proof): Promise<User> {
+async function replaceAll(
+  { session, audit }: ClaimParts,
+  users: readonly User[],
+  { email, nowMs }: Proof,
+): Promise<User> {
+  for (const { id } of users) {
+    await deleteUser.run(session, { id });
+    await audit.record(session, 'user_deleted', { userId: id });
+  }
   const id = newId();
   await insertUser.run(session, { id, email, verified: true, kind: null, nowMs });
   await audit.record(session, 'user_created', { userId: id });

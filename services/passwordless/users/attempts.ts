@@ -1,15 +1,19 @@
 import { hash } from 'node:crypto';
-import type { WriteSession } from '#kit/db/index.ts';
+import type { Executor, WriteSession } from '#kit/db/index.ts';
 import { newId } from '#kit/ids.ts';
 import { networkOf } from '#kit/network.ts';
 import type { Tables } from '../store.ts';
-import { deleteFailures, insertFailure, nthLastFailure } from './store.ts';
+import { deleteFailures, deleteFailuresOutside, insertFailure, nthLastFailure } from './store.ts';
+import type { User } from './user.ts';
 
-type AttemptKind = 'totp' | 'link-code' | 'recovery';
+/**
+ * Whose wrong TOTP codes count: those of the owner of an address, or those of everybody. A right code of a stranger with a user at the address
+ * thus clears nothing of the owner's. At an address whose owner has no app, codes are counted as `nobody`'s instead, which takes as long.
+ */
+type FailureCounter = 'owner' | 'everybody' | 'nobody';
 
-/** Entering a code that could be a guess. */
+/** Entering a TOTP code that could be a guess. */
 interface Attempt {
-  readonly kind: AttemptKind;
   readonly email: string;
   /** The address of the client. */
   readonly address: string;
@@ -21,51 +25,69 @@ interface Rule {
   readonly windowMs: number;
   /** Counts only failures from the same network. */
   readonly perNetwork?: boolean;
-  readonly kinds?: readonly AttemptKind[];
 }
 
 const minuteMs = 60_000;
-
-/** The longest time that a failure counts. */
-export const failuresKeptMs = 30 * 24 * 60 * minuteMs;
+const hourMs = 60 * minuteMs;
+/** How much the clocks of several processes may differ. Failures later than that do not count: a clock was ahead and was put right. */
+const skewMs = minuteMs;
 
 const rules: readonly Rule[] = [
   { failuresMax: 5, windowMs: 15 * minuteMs, perNetwork: true },
-  { failuresMax: 20, windowMs: 60 * minuteMs },
-  // TOTP has a counter per user instead, which only a sign-in by link or passkey resets.
-  { failuresMax: 100, windowMs: failuresKeptMs, kinds: ['link-code', 'recovery'] },
+  { failuresMax: 20, windowMs: hourMs },
 ];
 
 /**
  * For how many seconds attempts are refused; 0 if they are not. The caller holds the lock of the address until its own failure is
  * counted, so that attempts at the same moment, in any process, cannot get past the limit.
  */
-export async function secondsBlocked(session: WriteSession<Tables>, attempt: Attempt): Promise<number> {
+export async function secondsBlocked(
+  session: WriteSession<Tables>,
+  kind: FailureCounter,
+  { email, address, nowMs }: Attempt,
+): Promise<number> {
   let blockedMs = 0;
-  for (const { failuresMax, windowMs, perNetwork = false, kinds } of rules) {
-    if (kinds && !kinds.includes(attempt.kind)) continue;
+  for (const { failuresMax, windowMs, perNetwork = false } of rules) {
     const nth = await nthLastFailure.first(session, {
-      kind: attempt.kind,
-      addressKey: keyOf(attempt.email),
-      network: perNetwork ? networkOf(attempt.address) : null,
+      kind,
+      addressKey: keyOf(email),
+      network: perNetwork ? networkOf(address) : null,
+      untilMs: nowMs + skewMs,
       skipped: failuresMax - 1,
     });
-    if (nth) blockedMs = Math.max(blockedMs, nth.at_ms + windowMs - attempt.nowMs);
+    if (nth) blockedMs = Math.max(blockedMs, Math.min(nth.at_ms, nowMs) + windowMs - nowMs);
   }
   return Math.ceil(blockedMs / 1_000);
 }
 
-export async function countFailure(session: WriteSession<Tables>, attempt: Attempt): Promise<void> {
-  const { kind, email, address, nowMs } = attempt;
+export async function countFailure(
+  session: WriteSession<Tables>,
+  kind: FailureCounter,
+  { email, address, nowMs }: Attempt,
+): Promise<void> {
   const network = networkOf(address);
   await insertFailure.run(session, { id: newId(), kind, addressKey: keyOf(email), network, nowMs });
 }
 
+/**
+ * Clears the counters of a user who signed in: those of one network after a TOTP code, all of them after a link or a passkey. The counter of the owner
+ * of the address is cleared only by them.
+ */
 export async function clearFailures(
   session: WriteSession<Tables>,
-  { kind, email }: Pick<Attempt, 'kind' | 'email'>,
+  { email, isVerified }: User,
+  address?: string,
 ): Promise<void> {
-  await deleteFailures.run(session, { kind, addressKey: keyOf(email) });
+  await deleteFailures.run(session, {
+    addressKey: keyOf(email),
+    keptKind: isVerified ? 'nobody' : 'owner',
+    network: address === undefined ? null : networkOf(address),
+  });
+}
+
+/** Deletes at most 500 failures that no longer count. */
+export async function deleteOldFailures(database: Executor, nowMs: number): Promise<void> {
+  await deleteFailuresOutside.run(database, { fromMs: nowMs - hourMs, untilMs: nowMs + skewMs });
 }
 
 /** People type anything into an address field, so only its hash is stored. */

@@ -1,16 +1,9 @@
 export { claimAccount } from './account-claim.ts';
-export { clearFailures, countFailure, failuresKeptMs, secondsBlocked } from './attempts.ts';
-export {
-  type EnrollmentTarget,
-  type EnrollmentWithoutProof,
-  enrollmentTarget,
-  lockAddress,
-  proveFirstFactor,
-} from './enrollment.ts';
+export { clearFailures, countFailure, deleteOldFailures, secondsBlocked } from './attempts.ts';
+export { lockAddress, proveFirstFactor, UnprovenEnrollment } from './enrollment.ts';
 export {
   canSignIn,
   deleteIdleUsers,
-  deleteOldFailures,
   deleteUser,
   factorsOf,
   findUser,

@@ -1,4 +1,4 @@
-import { type Executor, statement, type WriteSession } from '#kit/db/index.ts';
+import { type Executor, statement } from '#kit/db/index.ts';
 import type { Tables, UserRow } from '../store.ts';
 import type { PendingKind, User } from './user.ts';
 
@@ -82,6 +82,29 @@ export const deleteUser = statement<Tables, { id: string }>()((db, p) =>
   db.deleteFrom('user').where('id', '=', p('id')),
 );
 
+/** Users of an address without its owner who signed in before, and used nothing since then. The longest idle come first. */
+export const idleUsers = statement<Tables, { email: string; sinceMs: number }>()((db, p) =>
+  db
+    .selectFrom('user')
+    .select('id')
+    .where('email', '=', p('email'))
+    .where('verified', '=', 0)
+    .where('pending_kind', 'is', null)
+    .where('last_sign_in_at_ms', '<=', p('sinceMs'))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('session')
+            .select('user_id')
+            .whereRef('session.user_id', '=', 'user.id')
+            .where('last_used_at_ms', '>', p('sinceMs')),
+        ),
+      ),
+    )
+    .orderBy('last_sign_in_at_ms')
+    .orderBy('id'),
+);
+
 /** Users who never proved a sign-in method, or have none left: nobody can sign in as them. */
 export const deleteIdleUsers = statement<Tables, { beforeMs: number }>()((db, p) =>
   db.deleteFrom('user').where('id', 'in', (eb) =>
@@ -120,19 +143,6 @@ function toUser(row: UserRow): User {
     createdMs: row.created_at_ms,
     lastSignInMs: row.last_sign_in_at_ms,
   };
-}
-
-const wipeStatements = (
-  ['totp', 'recovery_code', 'session', 'passkey', 'passkey_ceremony', 'passkey_holder'] as const
-).map((table) =>
-  statement<Tables, { userId: string }>()((db, p) =>
-    db.deleteFrom(table).where('user_id', '=', p('userId') as never),
-  ),
-);
-
-/** Removes all sign-in methods and sessions of a user. */
-export async function wipeFactors(session: WriteSession<Tables>, userId: string): Promise<void> {
-  for (const wipe of wipeStatements) await wipe.run(session, { userId });
 }
 
 /** Counts the sign-in methods of a user, besides links. */
@@ -183,31 +193,42 @@ export const insertFailure = statement<
   }),
 );
 
-/** Time of the failure before the last `skipped` ones. A null network means any. */
+/** Time of the failure before the last `skipped` ones until then. A null network means any. */
 export const nthLastFailure = statement<
   Tables,
-  Record<'kind' | 'addressKey', string> & { network: string | null; skipped: number }
+  Record<'kind' | 'addressKey', string> & { network: string | null; untilMs: number; skipped: number }
 >()((db, p) =>
   db
     .selectFrom('failed_attempt')
     .select('at_ms')
     .where('address_key', '=', p('addressKey'))
     .where('kind', '=', p('kind'))
+    .where('at_ms', '<=', p('untilMs'))
     .where((eb) => eb('network', '=', eb.fn.coalesce(p('network'), 'network')))
     .orderBy('at_ms', 'desc')
     .limit(1)
     .offset(p('skipped')),
 );
 
-export const deleteFailures = statement<Tables, { kind: string; addressKey: string }>()((db, p) =>
-  db.deleteFrom('failed_attempt').where('address_key', '=', p('addressKey')).where('kind', '=', p('kind')),
+/** A null network means any. */
+export const deleteFailures = statement<
+  Tables,
+  Record<'addressKey' | 'keptKind', string> & { network: string | null }
+>()((db, p) =>
+  db
+    .deleteFrom('failed_attempt')
+    .where('address_key', '=', p('addressKey'))
+    .where('kind', '<>', p('keptKind'))
+    .where((eb) => eb('network', '=', eb.fn.coalesce(p('network'), 'network'))),
 );
 
 /** Deletes at most 500. */
-export const deleteOldFailures = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db
-    .deleteFrom('failed_attempt')
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('failed_attempt').select('id').where('at_ms', '<', p('beforeMs')).limit(500),
-    ),
+export const deleteFailuresOutside = statement<Tables, { fromMs: number; untilMs: number }>()((db, p) =>
+  db.deleteFrom('failed_attempt').where('id', 'in', (eb) =>
+    eb
+      .selectFrom('failed_attempt')
+      .select('id')
+      .where((each) => each.or([each('at_ms', '<', p('fromMs')), each('at_ms', '>', p('untilMs'))]))
+      .limit(500),
+  ),
 );
