@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { type Clock, systemClock } from '#kit/clock.ts';
 import type { Environment } from '#kit/config.ts';
 import { silentLog } from '#kit/log.ts';
 import { testFolder } from '#kit/testing/folder.ts';
@@ -27,9 +28,10 @@ const startMs = 20_000;
 
 /**
  * Starts gateway, posts and authz in the mode that `testMode` reads from the environment: in this process or as three
- * processes, on SQLite or PostgreSQL. Call it at the top of a test file: the database is dropped after its tests.
+ * processes, on SQLite or PostgreSQL. Call it at the top of a test file: the database is dropped after its tests. With a
+ * clock it runs in this process.
  */
-export async function startTestSystem(settings: Environment = {}): Promise<TestSystem> {
+export async function startTestSystem(settings: Environment = {}, clock?: Clock): Promise<TestSystem> {
   const { databaseUrl = '', isRemote } = await testMode();
   const environment = {
     NODE_ENV: 'test',
@@ -43,7 +45,8 @@ export async function startTestSystem(settings: Environment = {}): Promise<TestS
     ARGON2_PASSES: '1',
     ...settings,
   };
-  const started = isRemote ? await startProcesses(environment) : await startHere(environment);
+  const isHere = clock !== undefined || !isRemote;
+  const started = isHere ? await startHere(environment, clock) : await startProcesses(environment);
   return { ...started, passwords };
 }
 
@@ -101,8 +104,9 @@ export async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 
 
 type Started = Pick<TestSystem, 'url' | 'processes'> & AsyncDisposable;
 
-async function startHere(environment: Environment): Promise<Started> {
-  const system = await startSystem(['gateway'], { environment, ports: { gateway: 0 }, log: silentLog });
+async function startHere(environment: Environment, clock: Clock = systemClock): Promise<Started> {
+  const ports = { gateway: 0 };
+  const system = await startSystem(['gateway'], { environment, ports, log: silentLog, clock });
   const [address] = await system.addresses();
   return {
     url: address?.url ?? '',

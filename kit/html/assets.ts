@@ -79,7 +79,12 @@ function stylesheet(): string {
     .replace(/ ?([{};,>]) ?/g, '$1')
     .replace(/: /g, ':')
     .replace(/;}/g, '}');
-  return `${pico}${minified.trim()}`.replaceAll('--pico-', '--p-');
+  const names = new Map<string, string>();
+  return `${pico}${minified.trim()}`.replace(/--pico-[\w-]+/g, (name) => {
+    const short = names.get(name) ?? `--p${names.size}`;
+    names.set(name, short);
+    return short;
+  });
 }
 
 interface Params {

@@ -20,6 +20,7 @@ export function formProblem(error: unknown, fieldByReason: Readonly<Record<strin
   const status = statuses[error.code];
   if (status === undefined) throw error;
   const field = fieldByReason[error.reason ?? ''];
+  if (field === undefined && namesFields(error)) return { status, errors: error.fields };
   const text = error.retryAfterSeconds === undefined ? error.message : withWait(error);
   return field === undefined ? { status, errors: {}, problem: text } : { status, errors: { [field]: text } };
 }
@@ -34,10 +35,15 @@ const statuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   unauthenticated: 401,
   forbidden: 403,
   conflict: 409,
+  validation_failed: 422,
   precondition_failed: 423,
   rate_limited: 429,
   unavailable: 503,
 };
+
+function namesFields({ code, fields }: AppError): boolean {
+  return (code === 'validation_failed' || code === 'conflict') && Object.keys(fields).length > 0;
+}
 
 function withWait({ message, retryAfterSeconds = 0 }: AppError): string {
   const minutes = Math.ceil(retryAfterSeconds / 60);

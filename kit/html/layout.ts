@@ -24,7 +24,13 @@ export interface Frame {
   readonly isFailure?: boolean;
   /** Who is signed in; absent if nobody is. */
   readonly account?:
-    | { readonly name: string; readonly detail: string; readonly signOutHref: string }
+    | {
+        readonly name: string;
+        readonly detail: string;
+        readonly signOutHref: string;
+        /** The page of the reader's own account, which the name links to. */
+        readonly href?: string;
+      }
     | undefined;
   /** A message from the previous request. */
   readonly flash?: Content;
@@ -118,8 +124,9 @@ function byLength(a: NavigationItem, b: NavigationItem): number {
 
 function account(frame: Frame): Content {
   if (!frame.account) return undefined;
-  const { name, detail, signOutHref } = frame.account;
-  return html`<div class="who"><span><b>${name}</b><small class="muted">${detail}</small></span>
+  const { name, detail, signOutHref, href } = frame.account;
+  const who = html`<b>${name}</b><small class="muted">${detail}</small>`;
+  return html`<div class="who">${href ? html`<a href="${href}" title="Your account">${who}</a>` : html`<span>${who}</span>`}
 <form method="post" action="${signOutHref}" data-sign-out>${frame.csrfField}<button class="quiet only-icon" title="Sign out">${icon('out')}<span class="hidden">Sign out</span></button></form></div>`;
 }
 

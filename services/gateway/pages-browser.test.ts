@@ -2,14 +2,20 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { systemClock } from '#kit/clock.ts';
 import { type Tab, type TabOptions, testBrowser } from '#kit/testing/browser.ts';
 import { startTestSystem } from '../testing.ts';
-import { castOf } from './testing.ts';
+import { setUpApp } from './account/testing.ts';
+import { castOf, signedIn } from './testing.ts';
 
 const browser = testBrowser();
 const system = await startTestSystem();
 after(() => system[Symbol.asyncDispose]());
 const cast = await castOf(system);
+
+const editorsApp = signedIn(system, 'alice').then((client) =>
+  setUpApp(client, system.passwords.editor, systemClock),
+);
 
 async function open(role: 'admin' | 'editor' | 'viewer', options: TabOptions = {}): Promise<Tab> {
   const tab = await browser.open({ baseUrl: system.url, ...options });
@@ -28,6 +34,7 @@ describe('in a browser', { skip: browser.skip }, () => {
   test('the keyboard is enough to sign in, and to write, change and delete a post', async () => {
     const { page, complaints } = await browser.open({ baseUrl: system.url });
     const { keyboard } = page;
+    const app = await editorsApp;
     await page.goto('/');
     await keyboard.type('editor');
     await keyboard.press('Tab');
@@ -42,7 +49,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await keyboard.press('Control+Enter');
     await heading(page, 'Typed by hand');
     await page.getByText('The post is saved.').waitFor();
-    await page.getByRole('link', { name: 'Edit' }).press('Enter');
+    await page.getByRole('link', { name: 'Edit', exact: true }).press('Enter');
     await page.getByLabel('Title').press('End');
     await keyboard.type(', twice');
     await keyboard.press('Enter');
@@ -53,8 +60,9 @@ describe('in a browser', { skip: browser.skip }, () => {
     await keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Delete' }).press('Enter');
-    await dialog.getByLabel('I have just confirmed').press('Space');
-    await dialog.getByRole('button', { name: 'Delete post' }).press('Enter');
+    await dialog.waitFor();
+    await keyboard.type(app.code());
+    await keyboard.press('Enter');
     await page.getByText(/Post \d+ is deleted\./).waitFor();
     assert.deepEqual(complaints, []);
   });
@@ -259,7 +267,7 @@ describe('without scripts', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Dark theme' }).click();
     assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
     await page.getByRole('link', { name: 'Delete' }).click();
-    await page.getByLabel('I have just confirmed').check();
+    await page.getByLabel('Code').fill((await editorsApp).code(1));
     await page.getByRole('button', { name: 'Delete post' }).click();
     await page.getByText(/Post \d+ is deleted\./).waitFor();
     await page.getByRole('link', { name: 'Import' }).first().click();
@@ -301,6 +309,11 @@ describe('accessibility', { skip: browser.skip }, () => {
           '/analysis',
           '/exports',
           '/status',
+          '/account',
+          '/account/password',
+          '/account/second-factor',
+          '/account/second-factor/confirm',
+          '/account/second-factor/remove',
         ];
         for (const path of paths) {
           await page.goto(path);

@@ -37,6 +37,11 @@ export const pageRoutes = {
   cancelReanalysis: '/analysis/reanalyses/:jobId/cancel',
   sentiment: '/sentiment',
   status: '/status',
+  account: '/account',
+  ownPassword: '/account/password',
+  setUpApp: '/account/second-factor',
+  confirmApp: '/account/second-factor/confirm',
+  removeApp: '/account/second-factor/remove',
   signIn: '/sign-in',
   signOut: '/sign-out',
 } as const;

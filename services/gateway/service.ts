@@ -12,6 +12,9 @@ import { addLogin } from './access/api.ts';
 import { addSignInPages } from './access/pages.ts';
 import { createErrorPage } from './access/pages-error.ts';
 import { createVisitors, type PageSession } from './access/visitors.ts';
+import { addAccountPage } from './account/pages.ts';
+import { addAppPages } from './account/pages-app.ts';
+import { addPasswordPages } from './account/pages-password.ts';
 import { addAnalytics } from './analytics/api.ts';
 import { addAnalysisPage } from './analytics/pages.ts';
 import { addBulk } from './bulk/api.ts';
@@ -21,6 +24,7 @@ import { addExportPages } from './exports/pages.ts';
 import { StoredExports } from './exports/store.ts';
 import { addPosts } from './posts/api.ts';
 import { addPostPages } from './posts/pages.ts';
+import { addDeletePages } from './posts/pages-delete.ts';
 import { addEditPages } from './posts/pages-edit.ts';
 import { addListPage } from './posts/pages-list.ts';
 import { restoreForm } from './posts/post-form.ts';
@@ -91,7 +95,7 @@ async function build(parts: Parts) {
   addSentiment(app, { permits, posts, integrations });
   addStatus(app, { permits, integrations, environment, rpcAddresses, uptime });
 
-  const visitors = createVisitors(access);
+  const visitors = createVisitors(access, clock);
   const assets = loadAssets(...assetFolders);
   const errorPage = createErrorPage({ access, restoreForm });
   const sessionSeconds = tokenLifetimeSeconds;
@@ -101,13 +105,17 @@ async function build(parts: Parts) {
     (routes) => {
       addSignInPages(routes, { access, visitors, restoreForm });
       addListPage(routes, { visitors, posts });
-      addPostPages(routes, { access, visitors, posts, integrations });
+      addPostPages(routes, { visitors, posts, integrations });
+      addDeletePages(routes, { visitors, posts, authz });
       addEditPages(routes, { visitors, posts });
       addImportPages(routes, { visitors, posts });
       addExportPages(routes, { visitors, posts, clock, exports });
       addAnalysisPage(routes, { visitors, posts });
       addReanalysisPages(routes, { visitors, posts, integrations });
       addSentimentPage(routes, { visitors, posts, integrations });
+      addAccountPage(routes, { visitors, authz });
+      addPasswordPages(routes, { access, visitors, authz });
+      addAppPages(routes, { visitors, authz });
       addStatusPage(routes, { visitors, integrations, checks, environment, rpcAddresses, uptime });
     },
   );

@@ -26,7 +26,8 @@ describe('signing in', () => {
       issuer: 'post-gateway',
       audience: 'post-api',
     });
-    const { iat = 0, exp = 0, jti, ...claims } = payload;
+    const { iat = 0, exp = 0, jti, passwordChangedAtMs, ...claims } = payload;
+    assert.ok(Number.isSafeInteger(passwordChangedAtMs));
     assert.equal(exp - iat, 3_600);
     assert.ok(Math.abs(iat - Date.now() / 1_000) < 5);
     assert.ok(jti);
@@ -103,6 +104,9 @@ describe('a token', () => {
       mint({ ...alice, uid: undefined }),
       mint({ ...alice, role: 'root' }),
       mint({ ...alice, sub: '' }),
+      mint({ ...alice, passwordChangedAtMs: '1' }),
+      mint({ ...alice, passwordChangedAtMs: 1.5 }),
+      mint({ ...alice, passwordChangedAtMs: null }),
       mint(alice, { header: { alg: 'HS512', typ: 'JWT' } }),
       mint(alice, { header: { alg: 'RS256', typ: 'JWT' } }),
       mint(alice, { header: { alg: 'none', typ: 'JWT' } }),
@@ -118,6 +122,25 @@ describe('a token', () => {
       assert.deepEqual(assertError(response, 401, 'UNAUTHORIZED'), {}, token);
     }
     assert.equal((await new Person(system.url, mint(alice)).get('/posts')).status, 200);
+  });
+
+  test('ends when the password changes', async () => {
+    const { payload } = await jwtVerify(cast.alice.token ?? '', new TextEncoder().encode(jwtSecret));
+    const passwordChangedAtMs = payload.passwordChangedAtMs as number;
+    const nowSeconds = Math.floor(Date.now() / 1_000);
+    const current = mint({ ...alice, passwordChangedAtMs });
+    assert.equal((await new Person(system.url, current).get('/posts')).status, 200);
+    const stale = [
+      mint({ ...alice, passwordChangedAtMs: passwordChangedAtMs - 1 }),
+      mint({ ...alice, passwordChangedAtMs: passwordChangedAtMs + 1 }),
+      // Without the claim, by the time at which it was issued.
+      mint({ ...alice, iat: nowSeconds - 3_000 }),
+    ];
+    for (const token of stale) {
+      const response = await new Person(system.url, token).get('/posts');
+      assert.deepEqual(assertError(response, 401, 'UNAUTHORIZED'), {});
+      assert.match(response.headers.get('www-authenticate') ?? '', /^Bearer/);
+    }
   });
 
   test('cannot claim more than the account has', async () => {

@@ -5,7 +5,7 @@ import { AppError } from '#kit/errors.ts';
 import type { AccessRule, HttpApp } from '#kit/http/access.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import { formatTraceparent } from '#kit/trace.ts';
-import type { AuthServiceDefinition, DecideResponse } from '#proto/authz/v1/authz.ts';
+import type { Account, AuthServiceDefinition, DecideResponse } from '#proto/authz/v1/authz.ts';
 import { protectedPrefix, routes } from '../routes.ts';
 
 export type Resource = 'post' | 'export' | 'ml' | 'admin';
@@ -18,6 +18,10 @@ export interface Caller {
   readonly role: string;
   /** The token itself says that a second factor was used (RFC 8176). */
   readonly hasMfaClaim: boolean;
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+  /** Which password the token was issued for; absent in tokens of others. */
+  readonly passwordChangedAtMs: number | undefined;
 }
 
 export interface Permission {
@@ -106,9 +110,12 @@ export class Access {
   ): Promise<SignedIn> {
     const { account } = await this.#options.authz.login(credentials, call);
     if (!account) throw new Error('authz sent no account for a login');
-    const { uid, username, role } = account;
-    const token = this.#jwt.sign({ sub: username, uid, role }, tokenLifetimeSeconds);
-    return { token, username, role };
+    return { token: this.tokenFor(account), username: account.username, role: account.role };
+  }
+
+  /** A token that lasts until the account's password changes, and for an hour at most. */
+  tokenFor({ uid, username, role, passwordChangedAtMs }: Account): string {
+    return this.#jwt.sign({ sub: username, uid, role, passwordChangedAtMs }, tokenLifetimeSeconds);
   }
 
   /** The caller that a token names. Throws 401. */
@@ -127,10 +134,14 @@ export class Access {
     return this.#options.mfaAssertion === 'signed' ? caller.hasMfaClaim : headerSaysMfa(rawHeaders);
   }
 
-  /** Returns nothing if the permission is cached, else a promise. Throws 403, or 503 if authz does not answer. */
+  /**
+   * Returns nothing if the permission is cached, else a promise. Throws 403, 401 if the password was changed since the
+   * token was issued, or 503 if authz does not answer.
+   */
   authorize(caller: Caller, permission: Permission, call: CallOptions): undefined | Promise<void> {
     const { resource, action, mfaVerified } = permission;
-    const key = `${caller.uid} ${caller.role} ${resource} ${action} ${mfaVerified} ${caller.username}`;
+    const { uid, role, issuedAt, passwordChangedAtMs, username } = caller;
+    const key = `${uid} ${role} ${issuedAt} ${passwordChangedAtMs} ${resource} ${action} ${mfaVerified} ${username}`;
     if (this.#isCached(key)) return undefined;
     const pending = this.#pending.get(key);
     if (pending) return pending;
@@ -164,7 +175,7 @@ export class Access {
   ): Promise<void> {
     const askedMs = this.#options.clock.now();
     const decision = await this.#ask(caller, permission, call);
-    if (decision.allowed !== true) throw forbidden(decision);
+    if (decision.allowed !== true) throw denied(decision);
     this.#allowedMs.delete(key);
     const oldest = this.#allowedMs.keys().next().value;
     if (this.#allowedMs.size >= decisionsMax && oldest !== undefined) this.#allowedMs.delete(oldest);
@@ -173,9 +184,10 @@ export class Access {
 
   /** Any failure is 503, which neither allows nor denies. */
   async #ask(caller: Caller, permission: Permission, call: CallOptions): Promise<DecideResponse> {
-    const { uid, username, role } = caller;
+    const { uid, username, role, issuedAt, passwordChangedAtMs } = caller;
     const { resource, action, mfaVerified } = permission;
-    const request = { subject: { uid, username, role, mfaVerified }, resourceType: resource, action };
+    const subject = { uid, username, role, mfaVerified, issuedAt, passwordChangedAtMs };
+    const request = { subject, resourceType: resource, action };
     try {
       return await this.#options.authz.decide(request, { ...call, timeoutMs: decisionTimeoutMs });
     } catch (error) {
@@ -196,12 +208,21 @@ function isProtected(url: string): boolean {
   return path === protectedPrefix || url.startsWith(`${protectedPrefix}/`);
 }
 
-function callerIn({ sub, uid, role, amr }: JwtClaims): Caller {
-  if (!Number.isSafeInteger(uid) || (uid as number) < 1 || !roles.includes(role) || sub === '') {
-    throw new AppError('unauthenticated', 'The token is not valid.');
-  }
+function callerIn({ sub, uid, role, amr, iat, passwordChangedAtMs }: JwtClaims): Caller {
+  const isValid =
+    isWhole(uid) && uid > 0 && roles.includes(role) && sub !== '' && isOptionalWhole(passwordChangedAtMs);
+  if (!isValid) throw new AppError('unauthenticated', 'The token is not valid.');
   const hasMfaClaim = Array.isArray(amr) && amr.includes('mfa');
-  return { uid: uid as number, username: sub, role: role as string, hasMfaClaim };
+  const issuedAt = Math.floor(iat);
+  return { uid, username: sub, role: role as string, hasMfaClaim, issuedAt, passwordChangedAtMs };
+}
+
+function isWhole(claim: unknown): claim is number {
+  return Number.isSafeInteger(claim);
+}
+
+function isOptionalWhole(claim: unknown): claim is number | undefined {
+  return claim === undefined || isWhole(claim);
 }
 
 /** True for exactly one line of that name whose value is `true`; two lines, a list or another spelling do not count. */
@@ -216,7 +237,10 @@ function headerSaysMfa(rawHeaders: readonly string[]): boolean {
   return said !== undefined && /^[ \t]*true[ \t]*$/.test(said);
 }
 
-function forbidden({ reason, policy, decisionId }: DecideResponse): AppError {
+function denied({ reason, policy, decisionId }: DecideResponse): AppError {
+  if (reason === 'TOKEN_STALE') {
+    return new AppError('unauthenticated', 'The password was changed. Sign in again.');
+  }
   const message =
     reason === 'MFA_REQUIRED' ? 'This needs a verified second factor.' : 'Your role does not allow this.';
   return new AppError('forbidden', message, { fields: { reason, policy, decisionId } });

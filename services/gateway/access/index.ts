@@ -1,2 +1,3 @@
 export { type Access, callerOf, callOf, type Permits } from './access.ts';
-export { mfaHeader, type PageSession, type Visitor, type Visitors } from './visitors.ts';
+export { codeField } from './code-field.ts';
+export type { PageSession, Visitor, Visitors } from './visitors.ts';

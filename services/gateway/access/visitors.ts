@@ -1,3 +1,4 @@
+import type { Clock } from '#kit/clock.ts';
 import { AppError } from '#kit/errors.ts';
 import type { Frame, NavigationItem } from '#kit/html/layout.ts';
 import type { Visit } from '#kit/html/visit.ts';
@@ -5,16 +6,19 @@ import type { CallOptions } from '#kit/rpc/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type Access, type Action, type Caller, callOf, type Permission, type Resource } from './access.ts';
 
-/** What the session of a page holds: a token as the API takes it. */
+/** What the session of a page holds. */
 export interface PageSession {
+  /** As the API takes it. */
   readonly token: string;
+  /** When a code of the visitor's authenticator app was accepted, in milliseconds since 1970. */
+  readonly confirmedAtMs?: number;
 }
 
 /** What a visitor may do, so that pages show only controls that work. */
 export interface Abilities {
   readonly write: boolean;
   readonly delete: boolean;
-  /** Deleting needs a second factor. */
+  /** Deleting needs a second factor first. */
   readonly deleteNeedsMfa: boolean;
   readonly export: boolean;
   readonly classify: boolean;
@@ -30,6 +34,8 @@ export interface Visitor {
   readonly call: CallOptions;
   /** What all pages share. It takes the flash message, so call it once for a page. */
   frame(): Frame;
+  /** Remembers for five minutes that the visitor has just given a second factor. */
+  confirm(): void;
 }
 
 /** The access of a page: visitors who are not signed in get the sign-in page, and authz decides about the others. */
@@ -38,15 +44,31 @@ export type Visitors = (
   action: Action,
 ) => (visit: Visit<PageSession>) => Promise<Visitor>;
 
-export function createVisitors(access: Access): Visitors {
+export function createVisitors(access: Access, clock: Clock): Visitors {
   return (resource, action) => async (visit) => {
     const caller = signedIn(visit, access);
     const call = callOf(visit.request);
     // The page that asks for the second factor is for those who could give one.
     await access.authorize(caller, { resource, action, mfaVerified: action === 'delete' }, call);
-    const may = await abilitiesOf(caller, access, call);
-    return { visit, caller, may, call, frame: () => frameOf(visit, caller, may) };
+    const mfaVerified = access.isMfaVerified(caller, []) || isConfirmed(visit, clock.now());
+    const may = await abilitiesOf({ caller, mfaVerified }, access, call);
+    return {
+      visit,
+      caller,
+      may,
+      call,
+      frame: () => frameOf(visit, caller, may),
+      confirm: () => visit.renew({ ...(visit.who as PageSession), confirmedAtMs: clock.now() }),
+    };
   };
+}
+
+const confirmationMs = 5 * 60_000;
+
+/** A clock that is set back does not make a confirmation last longer. */
+function isConfirmed({ who }: Visit<PageSession>, nowMs: number): boolean {
+  const ageMs = nowMs - (who?.confirmedAtMs ?? Number.NEGATIVE_INFINITY);
+  return ageMs >= 0 && ageMs < confirmationMs;
 }
 
 /** Who is signed in. Throws 401, which becomes the sign-in page. */
@@ -71,7 +93,12 @@ export function frameOf(visit: Visit<PageSession>, caller?: Caller, may?: Abilit
     ...visit.frame(),
     service: 'Post gateway',
     navigation: caller ? navigation.filter(({ needs }) => !needs || may?.[needs]) : [],
-    account: caller && { name: caller.username, detail: caller.role, signOutHref: pageRoutes.signOut },
+    account: caller && {
+      name: caller.username,
+      detail: caller.role,
+      signOutHref: pageRoutes.signOut,
+      href: pageRoutes.account,
+    },
     flash: visit.takeFlash(),
   };
 }
@@ -85,16 +112,17 @@ const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
   { href: pageRoutes.status, label: 'Status', icon: 'pulse', needs: 'administer' },
 ];
 
-/** What a ticked confirmation box stands for. */
-export const mfaHeader: readonly string[] = ['X-MFA-Verified', 'true'];
-
-async function abilitiesOf(caller: Caller, access: Access, call: CallOptions): Promise<Abilities> {
+async function abilitiesOf(
+  { caller, mfaVerified: isVerified }: { caller: Caller; mfaVerified: boolean },
+  access: Access,
+  call: CallOptions,
+): Promise<Abilities> {
   const isAllowed = (resource: Resource, action: Action, mfaVerified = false) =>
     allows(access, caller, { permission: { resource, action, mfaVerified }, call });
   const [write, plainDelete, verifiedDelete, exporting, classify, administer] = await Promise.all([
     isAllowed('post', 'write'),
-    isAllowed('post', 'delete', access.isMfaVerified(caller, [])),
-    isAllowed('post', 'delete', access.isMfaVerified(caller, mfaHeader)),
+    isAllowed('post', 'delete', isVerified),
+    isAllowed('post', 'delete', true),
     isAllowed('export', 'read'),
     isAllowed('ml', 'write'),
     isAllowed('admin', 'read'),

@@ -21,7 +21,7 @@ export function backendChecks(
       await posts.listPosts(smallestPage, { signal });
     },
     authsvc: async (signal) => {
-      await authz.listAccounts({}, { signal });
+      await authz.ping({}, { signal });
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { qrCodeSvg } from '#kit/html/qr-code.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import { Type } from '#kit/schema.ts';
@@ -8,7 +9,6 @@ import { Code, codeOf, email, message, Tokens } from '../api-schemas.ts';
 import { authErrors } from '../errors.ts';
 import type { RequestLimits } from '../limits.ts';
 import { routes } from '../routes.ts';
-import { qrCodeSvg } from './qr-code.ts';
 import type { TotpSetup } from './setup.ts';
 import type { TotpSignIns } from './sign-ins.ts';
 

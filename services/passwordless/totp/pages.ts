@@ -7,6 +7,7 @@ import { formProblem } from '#kit/html/form-problem.ts';
 import { html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
+import { qrCode } from '#kit/html/qr-code.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import { sixDigits } from '../codes.ts';
 import type { RequestLimits } from '../limits.ts';
@@ -14,7 +15,6 @@ import { type AccountCard, type PageContext, removalLink, type ShowAccount, send
 import { codeErrors, codeField, codePage, type SignInView, signInByCode } from '../pages-sign-in.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Sessions, TokenPair } from '../sessions/index.ts';
-import { qrCode } from './qr-code.ts';
 import type { TotpSetup } from './setup.ts';
 import type { TotpSignIns } from './sign-ins.ts';
 

@@ -1,5 +1,5 @@
 import { encode, renderSVG } from 'uqr';
-import { type Html, html } from '#kit/html/html.ts';
+import { type Html, html } from './html.ts';
 
 const quietModules = 4;
 const errorCorrection = 'M';

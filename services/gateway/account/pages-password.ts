@@ -1,0 +1,103 @@
+import type { Fields } from '#kit/errors.ts';
+import { linkButton, notice } from '#kit/html/blocks.ts';
+import { errorSummary, field } from '#kit/html/form.ts';
+import { type FormProblem, formProblem } from '#kit/html/form-problem.ts';
+import { html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { clientAddress } from '#kit/http/client-address.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { Access, PageSession, Visitor, Visitors } from '../access/index.ts';
+import { pageRoutes } from '../routes.ts';
+
+interface Parts {
+  readonly access: Access;
+  readonly visitors: Visitors;
+  readonly authz: Client<AuthServiceDefinition>;
+}
+
+/** The pages that change the own password. */
+export function addPasswordPages(routes: PageRoutes<PageSession>, parts: Parts): void {
+  const access = parts.visitors('post', 'read');
+  routes.get(pageRoutes.ownPassword, { access }, async ({ caller, frame }) =>
+    passwordPage(frame(), caller.username),
+  );
+  routes.post(pageRoutes.ownPassword, { access }, (visitor) => changePassword(visitor, parts));
+}
+
+async function changePassword(visitor: Visitor, { access, authz }: Parts) {
+  const { visit, caller, call, frame } = visitor;
+  const newPassword = visit.field('newPassword');
+  const tryAgain = ({ status, ...refusal }: FormProblem) => {
+    visit.reply.code(status);
+    return passwordPage(frame(), caller.username, refusal);
+  };
+  if (newPassword !== visit.field('repeated')) {
+    return tryAgain({ status: 422, errors: { repeated: 'must be the same as the new password' } });
+  }
+  try {
+    const { account } = await authz.changePassword(
+      {
+        uid: caller.uid,
+        currentPassword: visit.field('currentPassword'),
+        newPassword,
+        remoteAddress: clientAddress(visit.request),
+      },
+      call,
+    );
+    if (!account) throw new Error('authz sent no account');
+    // A new session: whoever has the old one is signed out.
+    visit.signIn({ token: access.tokenFor(account) });
+  } catch (error) {
+    return tryAgain(formProblem(error, { INVALID_CREDENTIALS: 'currentPassword' }));
+  }
+  return visit.redirect(pageRoutes.account, {
+    tone: 'good',
+    text: 'Your password is changed. Other browsers and programs with the old one are signed out.',
+  });
+}
+
+const labels = {
+  currentPassword: 'Current password',
+  newPassword: 'New password',
+  repeated: 'New password again',
+};
+
+function passwordPage(
+  frame: Frame,
+  username: string,
+  { errors = {}, problem }: { errors?: Fields; problem?: string } = {},
+): string {
+  const hasProblem = Object.keys(errors).length > 0;
+  return layout(frame, {
+    title: 'Change password',
+    parent: { href: pageRoutes.account, label: 'Account' },
+    main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels, 'Your password is not changed yet')}
+<form class="form" method="post" action="${pageRoutes.ownPassword}">${frame.csrfField}
+<input type="hidden" name="username" value="${username}" autocomplete="username">
+${field({
+  name: 'currentPassword',
+  label: labels.currentPassword,
+  type: 'password',
+  error: errors.currentPassword,
+  attributes: { autocomplete: 'current-password', maxlength: 1024, autofocus: !hasProblem },
+})}
+${field({
+  name: 'newPassword',
+  label: labels.newPassword,
+  type: 'password',
+  error: errors.newPassword,
+  help: 'At least 8 characters. A few random words are easy to remember and hard to guess.',
+  attributes: { autocomplete: 'new-password', maxlength: 1024 },
+})}
+${field({
+  name: 'repeated',
+  label: labels.repeated,
+  type: 'password',
+  error: errors.repeated,
+  attributes: { autocomplete: 'new-password', maxlength: 1024 },
+})}
+<div class="actions"><button>Change password</button>${linkButton(pageRoutes.account, 'Cancel', 'quiet')}</div></form>`,
+  });
+}

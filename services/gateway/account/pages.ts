@@ -1,0 +1,63 @@
+import { badge, card, facts, linkButton } from '#kit/html/blocks.ts';
+import { time } from '#kit/html/format.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import type { Client } from '#kit/rpc/index.ts';
+import type { Account, AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { PageSession, Visitors } from '../access/index.ts';
+import { pageRoutes } from '../routes.ts';
+
+interface Parts {
+  readonly visitors: Visitors;
+  readonly authz: Client<AuthServiceDefinition>;
+}
+
+/** The page of the own account. */
+export function addAccountPage(routes: PageRoutes<PageSession>, { visitors, authz }: Parts): void {
+  routes.get(
+    pageRoutes.account,
+    { access: visitors('post', 'read') },
+    async ({ caller, may, call, frame }) => {
+      const { account } = await authz.getAccount({ uid: caller.uid }, call);
+      if (!account) throw new Error('authz sent no account');
+      return accountPage(frame(), account, may.delete);
+    },
+  );
+}
+
+function accountPage(frame: Frame, account: Account, mayDelete: boolean): string {
+  return layout(frame, {
+    title: 'Account',
+    main: html`<div class="stack">${card(
+      'Profile',
+      facts([
+        ['User name', account.username],
+        ['Role', `${account.role}: ${roleMeanings[account.role] ?? ''}`],
+        ['Number', account.uid],
+        ['Created', time(account.createdAtMs)],
+      ]),
+    )}${card('Password', passwordSection(account))}${card('Second factor', appSection(account, mayDelete))}</div>`,
+  });
+}
+
+const roleMeanings: Readonly<Record<string, string>> = {
+  admin: 'full access, and manages users',
+  editor: 'reads and writes posts',
+  viewer: 'reads posts',
+};
+
+function passwordSection({ passwordChangedAtMs }: Account): Html {
+  return html`<p>Last set ${time(passwordChangedAtMs)}. A new password signs you out everywhere else.</p>
+<p class="actions">${linkButton(pageRoutes.ownPassword, 'Change password')}</p>`;
+}
+
+function appSection({ totpEnabled, role }: Account, mayDelete: boolean): Html {
+  if (totpEnabled) {
+    return html`<p>${badge('good', 'on')} Codes come from your authenticator app.</p>
+<p class="actions"><a class="button secondary" href="${pageRoutes.removeApp}" data-dialog>Remove the app</a></p>`;
+  }
+  const need = mayDelete && role !== 'admin' ? 'You need one to delete posts.' : 'It protects your account.';
+  return html`<p>${badge('plain', 'off')} An authenticator app on your phone shows codes that prove it is you. ${need}</p>
+<p class="actions">${linkButton(pageRoutes.setUpApp, 'Set up an app')}</p>`;
+}
