@@ -70,22 +70,22 @@ function writeHandlers({
   writer,
 }: HandlerParts): Pick<PostHandlers, 'createPost' | 'updatePost' | 'deletePost' | 'bulkCreatePosts'> {
   return {
-    createPost: async ({ post }, { traceparent }) => ({
-      post: toWire(await writer.create(toNewPost(post), traceparent)),
+    createPost: async ({ post }, call) => ({
+      post: toWire(await writer.create(toNewPost(post), call)),
     }),
 
-    updatePost: async ({ id, title, body, ifRevisions: allowedRevisions }, { traceparent }) => ({
-      post: toWire(await writer.update({ id, allowedRevisions, traceparent }, { title, body })),
+    updatePost: async ({ id, title, body, ifRevisions: allowedRevisions }, call) => ({
+      post: toWire(await writer.update({ id, allowedRevisions }, { title, body }, call)),
     }),
 
-    deletePost: async ({ id, ifRevisions: allowedRevisions }, { traceparent }) => {
-      await writer.remove({ id, allowedRevisions, traceparent });
+    deletePost: async ({ id, ifRevisions: allowedRevisions }, call) => {
+      await writer.remove({ id, allowedRevisions }, call);
       return {};
     },
 
-    bulkCreatePosts: async ({ posts, errors, idempotencyKey, digest }, { traceparent }) => {
+    bulkCreatePosts: async ({ posts, errors, idempotencyKey, digest }, call) => {
       const idempotency = idempotencyKey === '' ? undefined : { key: idempotencyKey, digest };
-      const outcome = await writer.createMany({ posts, errors, idempotency }, traceparent);
+      const outcome = await writer.createMany({ posts, errors, idempotency }, call);
       return { ids: [...outcome.ids], replayed: outcome.replayed, errors: [...outcome.errors] };
     },
   };
@@ -160,8 +160,8 @@ function reanalysisHandlers(
     return parts.queue;
   };
   return {
-    requestReanalysis: async (_request, { traceparent }) => ({
-      reanalysis: toWireReanalysis(await requestReanalysis({ ...parts, queue: queue() }, traceparent)),
+    requestReanalysis: async (_request, call) => ({
+      reanalysis: toWireReanalysis(await requestReanalysis({ ...parts, queue: queue() }, call)),
     }),
 
     getReanalysis: async ({ id }) => {
@@ -175,9 +175,9 @@ function reanalysisHandlers(
       return { reanalyses: (await listReanalyses(database, rows)).map(toWireReanalysis) };
     },
 
-    cancelReanalysis: async ({ id }) => {
+    cancelReanalysis: async ({ id }, call) => {
       queue();
-      return { reanalysis: toWireReanalysis(await cancelReanalysis(parts, id)) };
+      return { reanalysis: toWireReanalysis(await cancelReanalysis(parts, id, call)) };
     },
   };
 }
