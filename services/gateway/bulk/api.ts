@@ -1,4 +1,4 @@
-import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
+import type { FastifyReply } from 'fastify';
 import { AppError } from '#kit/errors.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { leaveBody } from '#kit/http/body.ts';
@@ -11,18 +11,21 @@ import { CreatePostRequest } from '../posts/index.ts';
 import { routes } from '../routes.ts';
 import { readBulkBody } from './api-body.ts';
 import { BulkCreateRequest, BulkCreateResponse, createPosts, wholeRow } from './bulk.ts';
+import { LargeBodies } from './large-bodies.ts';
 
 interface Parts {
   readonly permits: Permits;
   readonly posts: Client<PostServiceDefinition>;
+  /** For temporary files. */
+  readonly spillFolder: string;
 }
 
 const bodyBytesMax = 128 * 1024 * 1024;
 const keyCharactersMax = 255;
 
-export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
+export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): void {
   const parseRow = compileValidator(CreatePostRequest, wholeRow);
-  const largeBodies = new ConcurrencyLimiter({ running: 2, waiting: 50 });
+  const largeBodies = new LargeBodies(spillFolder);
   const Response = Type.Object({ data: BulkCreateResponse });
   app.register(async (scope) => {
     leaveBody(scope);
@@ -45,8 +48,10 @@ export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
       async (request, reply) => {
         const key = idempotencyKeyOf(request.headers['idempotency-key']);
         const wantsDigest = key !== undefined;
-        const { rows, errors, digest } = await readBulkBody(request, { parseRow, wantsDigest, largeBodies });
         const { uid } = callerOf(request);
+        const signal = goneSignal(reply);
+        const options = { parseRow, wantsDigest, largeBodies, uid, signal };
+        const { rows, errors, digest } = await readBulkBody(request, options);
         const idempotency = key && digest ? { key, digest } : undefined;
         const creation = { rows, errors, uid, idempotency };
         const { data, isReplayed } = await createPosts(posts, creation, callOf(request));
@@ -55,6 +60,15 @@ export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
       },
     );
   });
+}
+
+/** Aborts when the client goes away before it has its response. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }
 
 function idempotencyKeyOf(header: string | undefined): string | undefined {

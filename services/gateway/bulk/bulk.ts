@@ -102,7 +102,8 @@ function inWords(fields: Fields): string {
     .join('; ');
 }
 
-function invalid(fields: Fields): AppError {
+/** The error of a request that is invalid as a whole. */
+export function invalid(fields: Fields): AppError {
   const message = Object.entries(fields).map(([name, problem]) => `${name} ${problem}`);
   return new AppError('validation_failed', message.join('; '), { fields });
 }
