@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { example, settingsOf } from '../bin/commands/config.ts';
 import { commands } from '../bin/commands.ts';
-import { loadServices, topology } from '../services/index.ts';
+import { loadServices, startSystem, topology, upNames } from '../services/index.ts';
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, object>>;
+}
 
 const root = resolve(import.meta.dirname, '..');
 const documents = globSync(['*.md', 'decisions/*.md', '{services,kit,deploy,bench}/**/*.md'], { cwd: root });
@@ -42,6 +47,27 @@ test('every setting of a service is in its README', async () => {
     for (const name of Object.keys(service.settings)) {
       assert.ok(text.includes(`\`${name}\``), `services/${folder}/README.md does not explain ${name}`);
     }
+  }
+});
+
+test('the table of endpoints of a README lists what /openapi.json has', async () => {
+  const names = upNames();
+  const environment = {
+    NODE_ENV: 'test',
+    OCTAVO_DATA: testFolder('docs'),
+    LOG_LEVEL: 'error',
+    ...{ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' },
+  };
+  const ports = Object.fromEntries(names.map((name) => [name, 0]));
+  await using system = await startSystem(names, { environment, ports });
+  for (const { name, url } of await system.addresses()) {
+    const { paths } = (await (await fetch(new URL('/openapi.json', url))).json()) as OpenApi;
+    const documented = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const rows = read(`services/${name}/README.md`).matchAll(/^\| `([A-Z]+ \/\S*)` +\|/gm);
+    const listed = [...rows].map(([, endpoint = '']) => endpoint);
+    assert.deepEqual(listed.toSorted(), documented.toSorted(), `services/${name}/README.md`);
   }
 });
 

@@ -34,7 +34,7 @@ suite('the end of an installation', () => {
 
   test('goes on where nothing can be written', async () => {
     const { stderr } = await prepare({ TMPDIR: join(testFolder('tmp'), 'absent') });
-    assert.match(stderr, /^octavo: nothing was compiled beforehand: ENOENT/);
+    assert.match(stderr, /^octavo: the compile cache was not filled: ENOENT/);
   });
 });
 

@@ -56,7 +56,7 @@ describe('a request body', () => {
     assert.deepEqual([answer.status, answer.json], [200, { got: { title: '🎉🎉🎉🎉🎉', count: 1 } }]);
   });
 
-  test('that does not fit is 422 with every field, or what the route calls it', async () => {
+  test('that does not match is 422 with every field, or what the route calls it', async () => {
     const body = { title: 'too long', count: '1' };
     const { status, error } = await server.send('/notes', { body });
     assert.equal(status, 422);
@@ -70,7 +70,7 @@ describe('a request body', () => {
     assert.deepEqual(strict.error.fields, error.fields);
   });
 
-  test('of another JSON type is refused as a whole, by the name of no field', async () => {
+  test('of another JSON type is 422 without fields', async () => {
     for (const body of ['null', '[]', '"title"', '7']) {
       const { status, error } = await server.send('/notes', { body });
       assert.deepEqual([status, error.fields], [422, {}], body);
@@ -132,7 +132,7 @@ describe('a request body', () => {
     assert.deepEqual(json, { got: { title: 'b' } });
   });
 
-  test('nested a hundred thousand deep is read or refused', async () => {
+  test('nested a hundred thousand levels deep does no harm', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const { status } = await server.send('/notes', { body: `{"title":"a","__proto__":${deep}}` });
     assert.equal(status, 200);
@@ -203,7 +203,7 @@ describe('a request body', () => {
     assert.match(await wire.until(/\}$/), /^HTTP\/1.1 413 /);
   });
 
-  test('up to the limit is taken, and beyond it is 413 before it is sent', async () => {
+  test('is 413 before it is sent where its announced length exceeds the limit', async () => {
     assert.equal((await server.send('/small', { body: '{"title":"a"       }' })).status, 200);
     await using wire = await Wire.open(server.port);
     wire.send('POST /small HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 21', '');
@@ -211,7 +211,7 @@ describe('a request body', () => {
     assert.match(refused, /^HTTP\/1.1 413 .*\r\nconnection: close\r\n.*"code":"PAYLOAD_TOO_LARGE"/is);
   });
 
-  test('beyond the limit without a length is 413 while it comes', async () => {
+  test('is 413 while it arrives where it exceeds the limit without an announced length', async () => {
     await using wire = await Wire.open(server.port);
     wire.send(
       'POST /small HTTP/1.1',
@@ -234,14 +234,14 @@ describe('a request body', () => {
     assert.match(await whole.until(/\}$/), /^HTTP\/1.1 200 /);
   });
 
-  test('by default may have 256 KiB', async () => {
+  test('may have 256 KiB by default', async () => {
     const body = `{"title":"a"${' '.repeat(256 * 1024 - 13)}}`;
     assert.equal(body.length, 256 * 1024);
     assert.equal((await server.send('/notes', { body })).status, 200);
     assert.equal((await server.send('/notes', { body: `${body} ` })).status, 413);
   });
 
-  test('that is refused while 20 MB of it are on their way does not cost the client its answer', async () => {
+  test('of 20 MB that is refused still leaves the client its response', async () => {
     await using wire = await Wire.open(server.port);
     const bytes = Buffer.alloc(20 * 1024 * 1024, ' ');
     wire.send(
@@ -276,7 +276,7 @@ describe('a request body', () => {
     assert.doesNotMatch(other.received, /100 Continue/);
   });
 
-  test('that breaks off harms nobody', async () => {
+  test('that breaks off does not harm other requests', async () => {
     const wire = await Wire.open(server.port);
     wire.send(
       'POST /notes HTTP/1.1',

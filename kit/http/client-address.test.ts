@@ -39,14 +39,14 @@ describe("a client's address", () => {
     }
   });
 
-  test('is never made up of nonsense', async () => {
+  test('is that of the connection where the header is malformed', async () => {
     for (const forwarded of ['unknown', '', '203.0.113.9, evil', '1.2.3', ', ,']) {
       assert.equal(await addressOf('1', forwarded), '127.0.0.1', forwarded);
     }
     assert.equal(await addressOf('1'), '127.0.0.1');
   });
 
-  test('needs proxies that can be understood', () => {
+  test('needs a valid list of proxies', () => {
     for (const text of ['x', '10.0.0.0/33', '::1/129', '10.0.0.1,', '-1', '1.5', 'localhost']) {
       assert.throws(() => parseTrustedProxies(text), /number of hops or a list of addresses/, text);
     }
@@ -54,7 +54,7 @@ describe("a client's address", () => {
 });
 
 describe('a trusted proxy', () => {
-  test('that ended TLS makes the answer insist on it', async () => {
+  test('that ended TLS adds Strict-Transport-Security', async () => {
     await using behind = await startTestServer(addRoutes, { trustedProxy: parseTrustedProxies('127.0.0.1') });
     const secure = await behind.send('/me', { headers: { 'x-forwarded-proto': 'https' } });
     assert.equal(secure.headers.get('strict-transport-security'), 'max-age=31536000; includeSubDomains');

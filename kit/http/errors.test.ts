@@ -53,7 +53,7 @@ describe('an error', () => {
     }
   });
 
-  test('has a finer code by its reason', async () => {
+  test('has its reason as its code', async () => {
     const { status, error, headers } = await server.send('/reason');
     assert.deepEqual([status, error.code], [401, 'INVALID_CREDENTIALS']);
     assert.equal(headers.get('www-authenticate'), 'Bearer');
@@ -66,7 +66,7 @@ describe('an error', () => {
     assert.equal((await server.send('/missing')).error.message, 'note 7 does not exist');
   });
 
-  test('that is not ours shows nothing but the id to look for in the log', async () => {
+  test('that is unexpected shows only the id to look for in the log', async () => {
     for (const path of ['/foreign', '/odd', '/string', '/unserialisable']) {
       const { status, text, error, headers } = await server.send(path);
       assert.deepEqual([status, error.code], [500, 'INTERNAL_ERROR'], path);
@@ -92,7 +92,7 @@ describe('an error', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('a malformed request', () => {
   let server: TestServer;
   before(async () => {
     server = await startTestServer(addRoutes, {
@@ -101,7 +101,7 @@ describe('what is no request', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  test('is told so in the same shape', async () => {
+  test('gets an error in the same shape', async () => {
     const malformed = [
       ['nonsense', ''],
       ['GET / HTTP/1.1', 'Host: x', 'Bad Header: x', ''],
@@ -120,7 +120,7 @@ describe('what is no request', () => {
     }
   });
 
-  test('is 431 where its head is too large', async () => {
+  test('is 431 where its headers are too large', async () => {
     const answer = await exchange(
       server.port,
       'GET / HTTP/1.1',
@@ -136,7 +136,7 @@ describe('what is no request', () => {
     assert.match(line, /^HTTP\/1.1 431 /);
   });
 
-  test('is 408 where it does not come to its end', async () => {
+  test('is 408 where it does not arrive in time', async () => {
     await using head = await Wire.open(server.port);
     head.send('GET / HTTP/1.1', 'Host: x');
     await using body = await Wire.open(server.port);
@@ -162,7 +162,7 @@ describe('what is no request', () => {
     assert.doesNotMatch(answered.received, /408/);
   });
 
-  test('harms nobody else', async () => {
+  test('does not harm other connections', async () => {
     for (const bytes of [
       Buffer.alloc(2_000, 0xff),
       Buffer.from('\x16\x03\x01\x02\x00\x01'),

@@ -57,7 +57,7 @@ const allowOf = async (path: string, method: string) => {
 };
 
 describe('an address', () => {
-  test('that nobody serves is 404, whatever the body', async () => {
+  test('that is unknown is 404, whatever the body', async () => {
     for (const path of [
       '/nowhere',
       '/notes/7/x',
@@ -148,10 +148,10 @@ describe('parameters', () => {
   });
 });
 
-describe('a guarded scope', () => {
+describe('a scope whose hook requires a token', () => {
   const headers = { authorization: 'Bearer x' };
 
-  test('asks who calls before it says what is there', async () => {
+  test('answers 401 before 404 and 405', async () => {
     for (const method of ['GET', 'PUT', 'POST']) {
       for (const path of ['/guarded/things', '/guarded/nowhere']) {
         assert.equal((await server.send(path, { method })).status, 401, `${method} ${path}`);
@@ -164,7 +164,7 @@ describe('a guarded scope', () => {
     assert.equal((await server.send('/%67uarded/things')).status, 401);
   });
 
-  test('asks before it reads a body', async () => {
+  test('answers 401 before it reads a body', async () => {
     for (const body of ['{"broken', 'x'.repeat(300_000), '{}']) {
       assert.equal((await server.send('/guarded/things', { body })).status, 401);
     }

@@ -18,7 +18,7 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]());
 
 describe('headers of a request', () => {
-  test('that have one value may be there once', async () => {
+  test('that have one value may not be repeated', async () => {
     const pairs = [
       ['Authorization: Bearer a', 'authorization: Bearer b'],
       ['Host: y', 'X-Other: 1'],
@@ -44,7 +44,7 @@ describe('headers of a request', () => {
     );
   });
 
-  test('name the host, from HTTP/1.1 on', async () => {
+  test('must name the host, from HTTP/1.1 on', async () => {
     assert.match(
       await exchange(server.port, 'GET /notes HTTP/1.1', 'Connection: close', ''),
       /^HTTP\/1.1 400 .*Host/s,
@@ -84,7 +84,7 @@ describe('headers of a request', () => {
   });
 });
 
-describe('headers of an answer', () => {
+describe('headers of a response', () => {
   const expected = {
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
@@ -99,7 +99,7 @@ describe('headers of an answer', () => {
     'strict-transport-security': null,
   };
 
-  test('keep browsers from misusing it, whatever it is', async () => {
+  test('restrict browsers, whatever the response is', async () => {
     const answers = [
       await server.send('/notes'),
       await server.send('/notes', { method: 'HEAD' }),
@@ -116,7 +116,7 @@ describe('headers of an answer', () => {
     }
   });
 
-  test('are there once, and a route can say otherwise', async () => {
+  test('are not repeated, and a route can replace them', async () => {
     const answer = await exchange(server.port, 'GET /page HTTP/1.1', 'Host: x', 'Connection: close', '');
     assert.equal(answer.match(/content-security-policy/g)?.length, 1);
     assert.match(answer, /content-security-policy: default-src 'self'\r\n/);
@@ -137,7 +137,7 @@ describe('pages of other origins', () => {
     );
   });
 
-  test('may read answers where any may, never with cookies', async () => {
+  test('may read responses where the setting is *, never with cookies', async () => {
     await using open = await startTestServer(addRoutes, { corsOrigin: '*' });
     for (const path of ['/notes', '/nowhere']) {
       const { headers } = await open.send(path, { headers: { origin } });
@@ -152,7 +152,7 @@ describe('pages of other origins', () => {
     assert.match(headers.get('access-control-allow-headers') ?? '', /Authorization/);
   });
 
-  test('may read answers where they are listed', async () => {
+  test('may read responses where they are listed', async () => {
     await using listed = await startTestServer(addRoutes, { corsOrigin: `https://other.example, ${origin}` });
     const known = await listed.send('/notes', { headers: { origin } });
     assert.equal(known.headers.get('access-control-allow-origin'), origin);

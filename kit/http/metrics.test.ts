@@ -60,7 +60,7 @@ describe('metrics', () => {
     assert.ok((sums['{route="/slow",method="GET",status="200"}'] ?? 0) >= 0.1);
   });
 
-  test('show what is in flight, and forget callers who went away', async () => {
+  test('show requests in flight, and count clients that went away as 499', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<object>();
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     await using server = await startTestServer((app) => {
@@ -108,7 +108,7 @@ describe('metrics', () => {
 });
 
 describe('the log', () => {
-  test('has a line for each answer where it is asked for one', async () => {
+  test('has a line for each response where the access log is on', async () => {
     await using server = await startTestServer(addRoutes, { accessLog: 'info' });
     const headers = { 'x-request-id': 'r1', authorization: 'Bearer secret-1' };
     await server.send('/notes/1?search=secret-2', { headers });
@@ -129,7 +129,7 @@ describe('the log', () => {
     assert.doesNotMatch(JSON.stringify(server.log), /secret/);
   });
 
-  test('names who asked, and the request in lines that its handler writes', async () => {
+  test('names the user, and the request also in lines of handlers', async () => {
     await using server = await startTestServer(
       (app) => {
         app.get('/me', { access: 'public' }, async (request) => {
@@ -152,7 +152,7 @@ describe('the log', () => {
     );
   });
 
-  test('says from where a request came whose body did not, and what it was told', async () => {
+  test('has the address and status of a request whose body did not arrive', async () => {
     const limits = { requestTimeoutMs: 300, headersTimeoutMs: 300 };
     await using server = await startTestServer(addRoutes, { accessLog: 'info', limits });
     await using wire = await Wire.open(server.port);

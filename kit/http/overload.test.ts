@@ -62,7 +62,7 @@ const storm = `
 `;
 
 describe('a server with more work than it can do', () => {
-  test('serves what it can, refuses the rest at once, and always answers probes', async () => {
+  test('serves what it can, answers 503 to the rest at once, and always answers probes', async () => {
     await using server = await startTestServer(addRoutes, { limits: { eventLoopDelayMs: 300 } });
     const child = spawn(process.execPath, ['-e', storm, String(server.port), '200', '8000'], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -82,7 +82,7 @@ describe('a server with more work than it can do', () => {
     assert.equal(server.log.filter(({ level }) => level === 'warn').length, told.length);
   });
 
-  test('is not called so for one pause', async () => {
+  test('does not count one pause as overload', async () => {
     await using server = await startTestServer(
       (app) => {
         addRoutes(app);
@@ -135,7 +135,7 @@ describe('a server with more work than it can do', () => {
     }
   });
 
-  test('closes connections that take an answer and do not read it', async () => {
+  test('closes connections of clients that do not read their response', async () => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     await using server = await startTestServer(
       (app) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rangeOf } from './ranges.ts';
 
-test('a range is one of bytes that lies within the file', () => {
+test('a range must lie within the file', () => {
   const sizeBytes = 10;
   const cases: [string | undefined, ReturnType<typeof rangeOf>][] = [
     ['bytes=0-0', { start: 0, end: 0 }],

@@ -1,27 +1,33 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import Fastify, { type FastifyReply, type FastifyRequest, type HookHandlerDoneFunction } from 'fastify';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyReply,
+  type FastifyRequest,
+  type HookHandlerDoneFunction,
+  LogController,
+} from 'fastify';
 import { AppError } from '../errors.ts';
 import { enforceAccess, type FastifyApp, type HttpApp } from './access.ts';
-import { createAccessLog } from './access-log.ts';
-import { ActiveRequests, type OnEnd } from './active-requests.ts';
+import { ActiveRequests, createAccessLog, type OnEnd } from './active-requests.ts';
 import { takeJson } from './body.ts';
 import { isForwardedHttps } from './client-address.ts';
 import { createClientErrorHandler } from './client-errors.ts';
 import { createCors } from './cors.ts';
 import { createErrorResponses } from './error-responses.ts';
 import { watchRoutes } from './fallback-routes.ts';
-import { fastifyOptions } from './fastify-options.ts';
 import { listen } from './listen.ts';
 import { addMetrics, createRequestMetrics } from './metrics.ts';
 import { addDocs } from './openapi/docs.ts';
-import { type HttpServerOptions, withDefaults } from './options.ts';
+import { type HttpServerOptions, type Limits, withDefaults } from './options.ts';
 import { shedLoad } from './overload.ts';
 import { addProbes } from './probes.ts';
-import { checkHead } from './request-checks.ts';
+import { checkHead, requestIdOf } from './request-checks.ts';
 import { addResponseHooks } from './response-hooks.ts';
 import { securityHeaders, strictTransport } from './security-headers.ts';
 import { createStop } from './stop.ts';
 import { beginRequestSpan, decorateWithTrace, endRequestSpan } from './trace.ts';
+import { schemaController } from './validation/compilers.ts';
+import { parseQuery } from './validation/text-parameters.ts';
 
 export type { HttpApp } from './access.ts';
 
@@ -84,6 +90,39 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
     [Symbol.asyncDispose]: createStop(app, active, limits),
   };
+}
+
+/** The options of Fastify and of Node's server. */
+function fastifyOptions(options: HttpServerOptions, limits: Limits): FastifyHttpOptions<Server> {
+  return {
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
+      // Our own check answers in the shape of every other error.
+      requireHostHeader: false,
+    },
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionTimeout: limits.stalledMs,
+    return503OnClosing: false,
+    loggerInstance: options.context.log,
+    logController: new ServerLog({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestIdOf,
+    trustProxy: options.trustedProxy ?? false,
+    routerOptions: { maxParamLength: limits.urlCharacters, querystringParser: parseQuery },
+    schemaController,
+  };
+}
+
+/** Fastify's own log lines about a request: none but of a response that failed after it had begun. */
+class ServerLog extends LogController {
+  override streamError(error: Error, request: FastifyRequest): void {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    request.brokenOffWith = 500;
+    request.log.error({ err: error }, 'response broken off');
+  }
 }
 
 /** Asks for the body of `Expect: 100-continue` when somebody begins to read it, so that an error saves sending it. */

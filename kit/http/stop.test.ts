@@ -31,7 +31,7 @@ async function isRefused(port: number): Promise<boolean> {
 }
 
 describe('stopping', () => {
-  test('ends what is in flight, closes what is idle and takes nobody new', async () => {
+  test('finishes requests in flight, closes idle connections and accepts no new ones', async () => {
     const { addRoutes, asked, release } = heldRoute();
     const server = await startTestServer(addRoutes);
     await using idle = await Wire.open(server.port);
@@ -49,7 +49,7 @@ describe('stopping', () => {
     await stopped;
   });
 
-  test('turns readiness first and goes on serving for a while where it drains', async () => {
+  test('makes readiness 503 first and goes on serving while it drains', async () => {
     const server = await startTestServer(heldRoute().addRoutes, { limits: { drainMs: 300 } });
     const stopped = server[Symbol.asyncDispose]();
     const ready = await server.send('/readiness');
@@ -61,7 +61,7 @@ describe('stopping', () => {
     assert.equal(await isRefused(server.port), true);
   });
 
-  test('closes a busy connection after the answer that it waits for', async () => {
+  test('closes a busy connection after its response', async () => {
     const { addRoutes, asked, release } = heldRoute();
     const server = await startTestServer(addRoutes);
     await using wire = await Wire.open(server.port);
@@ -75,7 +75,7 @@ describe('stopping', () => {
     assert.match(wire.received, /"held":true/);
   });
 
-  test('cuts what takes longer than the grace', async () => {
+  test('cuts requests that take longer than the grace time', async () => {
     const { addRoutes, asked } = heldRoute();
     const server = await startTestServer(addRoutes, { limits: { graceMs: 200 } });
     await using wire = await Wire.open(server.port);
@@ -89,7 +89,7 @@ describe('stopping', () => {
     assert.equal(wire.received, '');
   });
 
-  test('cuts connections that speak another protocol when the grace is over', async () => {
+  test('cuts connections that speak another protocol after the grace time', async () => {
     const server = await startTestServer(
       (app) => {
         app.server.on('upgrade', (_request, socket) =>
@@ -105,7 +105,7 @@ describe('stopping', () => {
     await wire.closed;
   });
 
-  test('is at once where nothing is in flight, and the same when told twice', async () => {
+  test('is immediate where nothing is in flight, also when called twice', async () => {
     const server = await startTestServer(heldRoute().addRoutes);
     await server.send('/quick');
     const startMs = performance.now();
@@ -113,7 +113,7 @@ describe('stopping', () => {
     assert.ok(performance.now() - startMs < 1_000);
   });
 
-  test('loses no request of clients who ask all the while', async () => {
+  test('loses no request of busy clients', async () => {
     const server = await startTestServer(
       (app) => {
         app.get('/work', { access: 'public' }, async () => {

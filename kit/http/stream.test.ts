@@ -40,7 +40,7 @@ async function* endless() {
   for (;;) yield piece;
 }
 
-describe('a streamed answer', () => {
+describe('a streamed response', () => {
   test('arrives whole, in the coding that the client takes', async () => {
     await using server = await startTestServer(streamed(few).addRoutes);
     for (const [accept, coding, decode] of [
@@ -63,7 +63,7 @@ describe('a streamed answer', () => {
     assert.equal((await server.send('/stream')).headers.get('vary'), 'Origin, Accept-Encoding');
   });
 
-  test('asks for nothing for HEAD', async () => {
+  test('reads no piece for HEAD', async () => {
     const { seen, addRoutes } = streamed(endless);
     await using server = await startTestServer(addRoutes);
     const { status, headers } = await server.send('/stream', { method: 'HEAD' });

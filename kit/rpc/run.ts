@@ -126,6 +126,8 @@ class ServedCall implements RpcContext {
   }
 }
 
+const cutDelayMs = 1_000;
+
 /** A streaming handler that can be stopped even while it hangs or its caller does not read. */
 class ServedStream {
   readonly #method: ServedMethod;
@@ -184,6 +186,7 @@ class ServedStream {
     const { name, streamIdleTimeoutMs } = this.#method;
     const isRead = this.#rejectNext !== undefined;
     this.#call.stop(streamTimedOut(name, isRead ? 'sent nothing' : 'was not read', streamIdleTimeoutMs));
-    if (!isRead) this.#onUnread?.();
+    // A client that reads again at this moment still gets the `timeout`, not a broken connection.
+    if (!isRead && this.#onUnread) setTimeout(this.#onUnread, cutDelayMs).unref();
   }
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { startTestSystem } from '../testing.ts';
@@ -47,15 +46,6 @@ test('every route of the API is documented', () => {
     const path = route.replace(/:(\w+)/g, '{$1}');
     assert.ok(document.paths[path], path);
   }
-});
-
-test('the table of the README lists exactly these endpoints', () => {
-  const readme = readFileSync(new URL('./README.md', import.meta.url), 'utf8');
-  const rows = [...readme.matchAll(/^\| `([A-Z]+ \/\S*)` \|/gm)].map(([, endpoint]) => endpoint);
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-  );
-  assert.deepEqual(rows.toSorted(), operations.toSorted());
 });
 
 test('every operation has a summary, and every response a schema and an example', () => {

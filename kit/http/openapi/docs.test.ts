@@ -25,7 +25,7 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]());
 
 describe('/docs', () => {
-  test('is a page of our own, strict about where scripts come from', async () => {
+  test('is a page with a strict policy for scripts', async () => {
     const { status, headers, text } = await server.send('/docs');
     assert.equal(status, 200);
     assert.match(headers.get('content-security-policy') ?? '', /script-src 'self';.*frame-ancestors 'none'/);
@@ -33,7 +33,7 @@ describe('/docs', () => {
     assert.doesNotMatch(text, /<script>| on\w+=|https?:/);
   });
 
-  test('gets its reader from this server, compressed where that is taken', async () => {
+  test('loads Scalar from this server, compressed where the client accepts it', async () => {
     const plain = await server.send('/docs/scalar.js', { headers: { 'accept-encoding': 'identity' } });
     assert.equal(plain.headers.get('content-encoding'), null);
     assert.ok(plain.text.length > 1_000_000 && plain.text.includes('createApiReference'));

@@ -89,7 +89,7 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]());
 
 describe('/openapi.json', () => {
-  test('is OpenAPI 3.1 and the linter finds nothing', async () => {
+  test('is OpenAPI 3.1 without linter findings', async () => {
     assert.equal(document.openapi, '3.1.0');
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source: JSON.stringify(document), config });
@@ -99,7 +99,7 @@ describe('/openapi.json', () => {
     );
   });
 
-  test('has every route, also the probes, save hidden ones', () => {
+  test('has every route, also the probes, but no hidden ones', () => {
     assert.deepEqual(Object.keys(document.paths).sort(), [
       '/health',
       '/metrics',
@@ -115,7 +115,7 @@ describe('/openapi.json', () => {
     assert.ok(ids.includes('postNotes') && ids.includes('getNotesIdFiles'));
   });
 
-  test('shows each status with its schema and an example that fits', () => {
+  test('shows each status with its schema and a matching example', () => {
     const { responses = {}, requestBody } = document.paths['/notes']?.post ?? {};
     assert.deepEqual(Object.keys(responses), [
       '201',

@@ -18,7 +18,7 @@ function problemsBy(schema: TSchema, rootName?: string) {
 }
 
 describe('a validator', () => {
-  test('finds nothing in a good value', () => {
+  test('accepts a value that matches', () => {
     const validate = problemsBy(Note);
     assert.equal(validate({ title: 'abc', count: 10, kind: 'rich', tags: ['a', 'b'], other: 1 }), undefined);
     assert.equal(validate({ title: 'abc' }), undefined);
@@ -61,7 +61,7 @@ describe('a validator', () => {
     });
   });
 
-  test('names the whole value where it is at fault', () => {
+  test('names the whole value where that is at fault', () => {
     assert.deepEqual(problemsBy(Note)(null), { '': 'must be an object' });
     assert.deepEqual(problemsBy(Note, 'post')([]), { post: 'must be an object' });
   });
@@ -75,7 +75,7 @@ describe('a validator', () => {
     assert.deepEqual(validate({ text: 'e\u0301\u0302\u0303' }), { text: 'must be at most 3 characters' });
   });
 
-  test('counts any text as its code points are', () => {
+  test('counts any text in code points', () => {
     const grapheme = fc.string({ unit: 'binary', maxLength: 12 });
     const units = fc.array(fc.integer({ min: 0xd7f0, max: 0xe010 }), { maxLength: 12 });
     const any = fc.oneof(
@@ -99,7 +99,7 @@ describe('a validator', () => {
       assert.deepEqual(validate(bad), problem);
   });
 
-  test('says a pattern in the words of its author', () => {
+  test('describes a pattern in the words of its author', () => {
     const validate = problemsBy(
       Type.String({ pattern: '\\S', 'x-problem': 'must not be blank' } as { pattern: string }),
       'text',
@@ -117,7 +117,7 @@ describe('a validator', () => {
     });
   });
 
-  test('speaks of the one form that a nullable value has', () => {
+  test('reports the problems of the other form of a nullable value', () => {
     const validate = problemsBy(
       Type.Object({ at: Type.Union([Type.String({ maxLength: 2 }), Type.Null()]) }),
     );
@@ -127,12 +127,12 @@ describe('a validator', () => {
     assert.deepEqual(either({ id: true }), { id: 'does not have a permitted form' });
   });
 
-  test('reads keys that every object inherits as absent', () => {
+  test('treats keys that every object inherits as absent', () => {
     const validate = problemsBy(Type.Object({ toString: Type.String(), constructor: Type.String() }));
     assert.deepEqual(validate({}), { toString: 'is required', constructor: 'is required' });
   });
 
-  test('refuses a schema that says what it does not check', () => {
+  test('throws for a schema with an unknown keyword or format', () => {
     assert.throws(() => problemsBy(Type.String({ format: 'email' }))(''), /format "email"/);
     assert.throws(() => problemsBy(Type.Object({}, { minProps: 1 }))({}), /unknown keyword: "minProps"/);
   });
@@ -168,7 +168,7 @@ describe('a value that matches', () => {
     assert.deepEqual(validate({ 'x y': 'z' }), { fields: { 'x y': 'must be a whole number' } });
   });
 
-  test('agrees with itself on whatever JSON comes', () => {
+  test('matches again after it was validated', () => {
     const validate = compileValidator(Note);
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
