@@ -53,6 +53,8 @@ export interface BulkReplyRow {
   ids: string;
   errors: string;
   created_at_ms: number;
+  /** Absent in replies of earlier versions. */
+  posts_created_at_ms: number | null;
 }
 
 export interface SentimentRow {

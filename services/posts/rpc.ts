@@ -70,9 +70,12 @@ function writeHandlers({
   writer,
 }: HandlerParts): Pick<PostHandlers, 'createPost' | 'updatePost' | 'deletePost' | 'bulkCreatePosts'> {
   return {
-    createPost: async ({ post }, call) => ({
-      post: toWire(await writer.create(toNewPost(post), call)),
-    }),
+    createPost: async ({ post, idempotency }, call) => {
+      const given = toNewPost(post);
+      if (!idempotency) return { post: toWire(await writer.create(given, call)), replayed: false };
+      const created = await writer.createOnce(given, idempotency, call);
+      return { post: toWire(created.post), replayed: created.replayed };
+    },
 
     updatePost: async ({ id, title, body, ifRevisions: allowedRevisions }, call) => ({
       post: toWire(await writer.update({ id, allowedRevisions }, { title, body }, call)),

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { AppError } from '#kit/errors.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { leaveBody } from '#kit/http/body.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
@@ -7,6 +6,7 @@ import type { Client } from '#kit/rpc/index.ts';
 import { Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callerOf, callOf, type Permits } from '../access/index.ts';
+import { IdempotencyHeader, idempotencyKeyOf } from '../idempotency.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { routes } from '../routes.ts';
 import { readBulkBody } from './api-body.ts';
@@ -21,7 +21,6 @@ interface Parts {
 }
 
 const bodyBytesMax = 128 * 1024 * 1024;
-const keyCharactersMax = 255;
 
 export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): void {
   const parseRow = compileValidator(CreatePostRequest, wholeRow);
@@ -40,7 +39,7 @@ export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): v
         schema: {
           operationId: 'createPosts',
           summary: 'Create up to 1,000 posts at once',
-          headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+          headers: IdempotencyHeader,
           body: BulkCreateRequest,
           response: { 201: Response, 207: Response },
         },
@@ -69,13 +68,4 @@ function goneSignal({ raw }: FastifyReply): AbortSignal {
     if (!raw.writableFinished) gone.abort();
   });
   return gone.signal;
-}
-
-function idempotencyKeyOf(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (header.length <= keyCharactersMax && /^[\x21-\x7e]+$/.test(header)) return header;
-  const problem = `must be 1 to ${keyCharactersMax} visible ASCII characters`;
-  throw new AppError('invalid_input', `Idempotency-Key ${problem}`, {
-    fields: { 'Idempotency-Key': problem },
-  });
 }

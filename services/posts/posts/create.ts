@@ -19,12 +19,19 @@ export interface Creation {
   readonly announcements: readonly Announcement[];
 }
 
+/** Makes a second request with the same key a replay. */
+export interface Idempotency {
+  readonly key: string;
+  /** SHA-256 of the request. */
+  readonly digest: Uint8Array;
+}
+
 /** Posts that were sent together. */
 export interface BulkCreation {
   readonly posts: readonly NewPost[];
   /** What the caller reports about rows that it did not pass on. */
   readonly errors: readonly string[];
-  readonly idempotency: { readonly key: string; readonly digest: Uint8Array } | undefined;
+  readonly idempotency: Idempotency | undefined;
   readonly callers: Callers;
   readonly nowMs: number;
   /** Absent where events are off. */
@@ -67,14 +74,16 @@ export async function createMany(database: Database<Tables>, creation: BulkCreat
     if (isAnyLate(callers)) throw lateError();
     const before = idempotency && (await findReply(session, { ...idempotency, nowMs }));
     if (before) return { ...before, replayed: true };
-    const { lastId } =
-      posts.length === 0 ? { lastId: 0 } : await insertPrepared(session, prepared, { nowMs, announcements });
+    const { lastId, createdAtMs } =
+      posts.length === 0
+        ? { lastId: 0, createdAtMs: nowMs }
+        : await insertPrepared(session, prepared, { nowMs, announcements });
     const ids = posts.map((_, index) => lastId + index + 1);
-    if (idempotency) await storeReply(session, { ids, errors, ...idempotency, nowMs });
+    if (idempotency) await storeReply(session, { ids, errors, createdAtMs, ...idempotency, nowMs });
     if (isAnyLate(callers)) throw lateError();
-    return { ids, errors, replayed: false };
+    return { ids, errors, createdAtMs, replayed: false };
   };
-  return database.write(write, { alone: true });
+  return database.write(write, { alone: posts.length > 1 });
 }
 
 /** Posts with everything that can be computed before the transaction. */

@@ -9,7 +9,14 @@ import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';
 import { type Caller, CallerWatch, throwIfLate } from './callers.ts';
 import { deletePost, updatePost } from './changes.ts';
-import { type BulkCreation, type BulkOutcome, type Creation, createMany, createPosts } from './create.ts';
+import {
+  type BulkCreation,
+  type BulkOutcome,
+  type Creation,
+  createMany,
+  createPosts,
+  type Idempotency,
+} from './create.ts';
 import { CreateQueue } from './create-queue.ts';
 import { checkChange, checkNewPost, type NewPost, type Post, type PostChange } from './post.ts';
 import type { WriterTasks } from './writer-thread.ts';
@@ -57,6 +64,22 @@ export class PostWriter implements AsyncDisposable {
       workerData: { folder },
       idleMs: threadIdleMs,
     });
+  }
+
+  /** The post as it was created before, where the idempotency key is known. Resolves when it is durable. */
+  async createOnce(
+    post: NewPost,
+    idempotency: Idempotency,
+    call: Call,
+  ): Promise<{ post: Post; replayed: boolean }> {
+    checkNewPost(post);
+    const { ids, createdAtMs, replayed } = await this.createMany(
+      { posts: [post], errors: [], idempotency },
+      call,
+    );
+    const { userId, title, body } = post;
+    const times = { createdAtMs, updatedAtMs: createdAtMs, revision: 1 };
+    return { post: { id: ids[0] as number, userId, title, body, ...times }, replayed };
   }
 
   /** Resolves when the post is durable. */
