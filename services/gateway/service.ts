@@ -33,6 +33,7 @@ import { addStatus } from './status/api.ts';
 import { addIntegrationMetrics, Integrations } from './status/integrations.ts';
 import { addStatusPage } from './status/pages.ts';
 import { backendChecks, createUptime, type RpcAddresses } from './status/status.ts';
+import { checkTextParameters } from './text-parameters.ts';
 
 export interface GatewayDeps {
   readonly posts: Client<PostServiceDefinition>;
@@ -80,6 +81,7 @@ async function build(parts: Parts) {
   const uptime = createUptime(clock);
   const access = new Access({ authz, secret, clock, mfaAssertion: config.MFA_ASSERTION });
 
+  checkTextParameters(app);
   const permits = createPermits(app, access);
   addLogin(app, { access, clock });
   addPosts(app, { permits, posts, clock });

@@ -83,6 +83,10 @@ describe('creating a post', () => {
         { title: ' \t\u00a0\u2003', body: '\ufeff\u0085\n' },
         { title: /blank/, body: /blank/ },
       ],
+      [
+        { title: '\u200b\u200d\u2060\u202e', body: '\u0001\u007f\u00ad \u{e0001}' },
+        { title: /blank/, body: /blank/ },
+      ],
       [{ ...fog, title: 'a'.repeat(501) }, { title: /at most 500 characters/ }],
       [{ ...fog, title: '😀'.repeat(501) }, { title: /at most 500 characters/ }],
       [{ ...fog, body: 'é'.repeat(10_001) }, { body: /at most 10000 characters/ }],
