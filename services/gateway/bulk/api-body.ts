@@ -2,14 +2,9 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '#kit/errors.ts';
 import { bodyChunks, parseJson } from '#kit/http/body.ts';
+import type { BulkBody, LargeBodies } from './api-large-bodies.ts';
 import { BodyScanner } from './body-scanner.ts';
-import { type CheckedRows, checkRows, type ParseRow } from './bulk.ts';
-import type { LargeBodies } from './large-bodies.ts';
-
-/** A bulk request whose rows are checked. `digest` is the SHA-256 of its body, if it was asked for. */
-export interface BulkBody extends CheckedRows {
-  readonly digest: Uint8Array | undefined;
-}
+import { checkRows, type ParseRow } from './bulk.ts';
 
 export interface BulkBodyOptions {
   readonly parseRow: ParseRow;

@@ -10,8 +10,8 @@ import { IdempotencyHeader, idempotencyKeyOf } from '../idempotency.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { routes } from '../routes.ts';
 import { readBulkBody } from './api-body.ts';
+import { LargeBodies } from './api-large-bodies.ts';
 import { BulkCreateRequest, BulkCreateResponse, createPosts, wholeRow } from './bulk.ts';
-import { LargeBodies } from './large-bodies.ts';
 
 interface Parts {
   readonly permits: Permits;

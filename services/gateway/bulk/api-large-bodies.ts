@@ -2,8 +2,13 @@ import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
 import { AppError } from '#kit/errors.ts';
 import { SpillBuffer, SpillOverflow } from '#kit/objects/index.ts';
 import { WorkerPool } from '#kit/worker.ts';
-import type { BulkBody } from './api-body.ts';
 import type { BulkTasks } from './api-worker.ts';
+import type { CheckedRows } from './bulk.ts';
+
+/** A bulk request whose rows are checked. `digest` is the SHA-256 of its body, if it was asked for. */
+export interface BulkBody extends CheckedRows {
+  readonly digest: Uint8Array | undefined;
+}
 
 interface ReadOptions {
   readonly uid: number;
