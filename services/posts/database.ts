@@ -25,6 +25,7 @@ export interface Tables extends EventTables, JobTables {
   bulk_reply: BulkReplyRow;
   post_sentiment: SentimentRow;
   reanalysis: ReanalysisRow;
+  health_probe: { only_row: number; written_at_ms: number };
 }
 
 export interface PostRow {

@@ -14,6 +14,7 @@ import {
   type Reanalysis as WireReanalysis,
 } from '#proto/posts/v1/posts.ts';
 import type { Tables } from './database.ts';
+import type { HealthCheck } from './health.ts';
 import { type Check, checkAll, switchedOff } from './integrations.ts';
 import { findPost, type NewPost, type Post, type PostWriter } from './posts/index.ts';
 import {
@@ -38,6 +39,7 @@ export interface HandlerParts {
   readonly queue: JobQueue | undefined;
   /** Absent where the event stream is off. */
   readonly events: EventStream | undefined;
+  readonly health: HealthCheck;
   /** One for each integration that is on, by its name in the status report. */
   readonly checks: Readonly<Record<string, Check>>;
 }
@@ -60,6 +62,10 @@ export function createHandlers(parts: HandlerParts): PostHandlers {
     ...readHandlers(parts),
     ...sentimentHandlers(parts),
     ...reanalysisHandlers(parts),
+    ping: async () => {
+      await parts.health.run();
+      return {};
+    },
     checkIntegrations: async (_request, { signal }) => ({
       integrations: await checkAll(parts.checks, signal),
     }),

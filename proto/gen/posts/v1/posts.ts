@@ -374,6 +374,12 @@ export interface IntegrationState {
   problem: string;
 }
 
+export interface PingRequest {
+}
+
+export interface PingResponse {
+}
+
 export interface GetPostSentimentRequest {
   id: number;
 }
@@ -3106,6 +3112,110 @@ export const IntegrationState: MessageFns<IntegrationState> = {
   },
 };
 
+function createBasePingRequest(): PingRequest {
+  return {};
+}
+
+export const PingRequest: MessageFns<PingRequest> = {
+  encode(_: PingRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PingRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePingRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): PingRequest {
+    return {};
+  },
+
+  toJSON(_: PingRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<PingRequest>): PingRequest {
+    return PingRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PingRequest>): PingRequest {
+    const message = createBasePingRequest();
+    return message;
+  },
+};
+
+function createBasePingResponse(): PingResponse {
+  return {};
+}
+
+export const PingResponse: MessageFns<PingResponse> = {
+  encode(_: PingResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PingResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePingResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): PingResponse {
+    return {};
+  },
+
+  toJSON(_: PingResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<PingResponse>): PingResponse {
+    return PingResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PingResponse>): PingResponse {
+    const message = createBasePingResponse();
+    return message;
+  },
+};
+
 function createBaseGetPostSentimentRequest(): GetPostSentimentRequest {
   return { id: 0 };
 }
@@ -4222,6 +4332,18 @@ export const PostServiceDefinition = {
       requestType: CheckIntegrationsRequest as typeof CheckIntegrationsRequest,
       requestStream: false,
       responseType: CheckIntegrationsResponse as typeof CheckIntegrationsResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /**
+     * Responds if the posts can be read and written. It costs the same however many there are, and does not wait for long writes.
+     * Errors: UNAVAILABLE, INTERNAL (the data is damaged).
+     */
+    ping: {
+      name: "Ping",
+      requestType: PingRequest as typeof PingRequest,
+      requestStream: false,
+      responseType: PingResponse as typeof PingResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
