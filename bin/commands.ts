@@ -43,20 +43,23 @@ export const commands: Readonly<Record<string, Command>> = {
   backup: {
     usage: 'octavo backup FILE',
     summary:
-      'write every SQLite database to one file, while services go on; print the commands for PostgreSQL',
+      'write SQLite databases, generated secrets and stored objects to one file, while services go on; print the commands for PostgreSQL',
     options: {},
     load: () => import('./commands/backup.ts'),
   },
   restore: {
     usage: 'octavo restore FILE [--force]',
-    summary: 'bring databases back from a backup; services must be stopped',
-    options: { '--force': 'overwrite databases that hold data' },
+    summary: 'bring databases, secrets and objects back from a backup; services must be stopped',
+    options: {
+      '--force':
+        'replace databases that hold data, and other secrets; what these signed or encrypted is lost',
+    },
     load: () => import('./commands/restore.ts'),
   },
   accounts: {
     usage: 'octavo accounts add|passwd|role|disable|enable|list [USERNAME] [ROLE]',
     summary: "manage the gateway's accounts; passwords are read from standard input",
-    options: {},
+    options: { '--role ROLE': 'admin, editor or viewer, as an alternative to naming it last' },
     load: async () => ({ run: (await import('./commands/authz.ts')).accounts }),
   },
   jobs: {

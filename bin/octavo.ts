@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type AppError, toAppError } from '#kit/errors.ts';
+import { type AppError, describeSystemError, toAppError } from '#kit/errors.ts';
 import { type Command, commands } from './commands.ts';
 
 // The reader of a pipe may stop early, as in `octavo config | head`.
@@ -47,7 +47,7 @@ function report(error: unknown): number {
   if (error instanceof TypeError && String(Reflect.get(error, 'code')).startsWith('ERR_PARSE_ARGS')) {
     return fail(`octavo: ${error.message}`, 64);
   }
-  const known = toAppError(error);
+  const known = describeSystemError(error) ?? toAppError(error);
   if (known.code === 'internal') {
     return fail(`octavo: ${known.message}\n${(known.cause as Error)?.stack ?? known.stack}`, 70);
   }

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stopSignal } from './stop-signal.ts';
 
 const shortestLifeMs = 1_000;
+/** Longer than that of a worker, which ends itself. */
+const graceMs = 32_000;
 
 /**
  * Runs this command in several worker processes that share its ports. On SIGINT or SIGTERM, stops them and returns the highest
@@ -11,7 +13,7 @@ const shortestLifeMs = 1_000;
  * dies stops them all, because its replacement would die too. After that, it is replaced.
  */
 export async function supervise(count: number): Promise<number> {
-  const stopped = stopSignal();
+  const stopped = stopSignal(graceMs);
   const stopping = new AbortController();
   let ready = 0;
   cluster.on('message', (_worker, lines: string) => {

@@ -1,6 +1,6 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
-/** A worker thread that keeps the process alive only while it is told to, by `ref`, and while it is being ended. */
+/** A worker thread that keeps the process alive only between `ref` and `unref`, and while it is being ended. */
 export class BackgroundWorker extends Worker {
   #isEnding = false;
 
@@ -10,7 +10,7 @@ export class BackgroundWorker extends Worker {
   }
 
   override unref(): void {
-    // An answer that comes while it is being ended must not let the process run out of work before that is done.
+    // A reply that arrives while the thread is being ended must not let the process exit before that is done.
     if (!this.#isEnding) super.unref();
   }
 

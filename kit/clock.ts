@@ -4,7 +4,7 @@ export interface Clock {
   now(): number;
 }
 
-/** The time of the system. */
+/** The system's time. */
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** A clock that stands still until a test moves it. */

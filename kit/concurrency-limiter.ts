@@ -1,13 +1,14 @@
 import { AppError } from './errors.ts';
 
+/** The limits of a {@link ConcurrencyLimiter}. */
 export interface ConcurrencyLimits {
-  /** How many pieces of work run at once. */
+  /** How many tasks run at the same time. */
   readonly running: number;
-  /** How many more may wait for their turn, first come, first served. */
+  /** How many more may wait, first come, first served. */
   readonly waiting: number;
 }
 
-/** Lets a bounded number of costly pieces of work run at once, and a bounded number wait. */
+/** Lets a limited number of expensive tasks run at the same time, and a limited number wait. */
 export class ConcurrencyLimiter {
   readonly #options: ConcurrencyLimits;
   readonly #queue = new Set<() => void>();
@@ -18,8 +19,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * What the work gives, once it had its turn. Throws `unavailable`, retry after 1 s, where the queue is full, and the reason of
-   * `signal` where it aborts before the turn comes.
+   * Runs the task when there is a free slot, and returns its result. Throws `unavailable` with a retry after 1 s if too many
+   * wait, and the reason of `signal` if it aborts while the task waits.
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#enter(signal);
@@ -50,7 +51,7 @@ export class ConcurrencyLimiter {
     await promise.finally(() => signal?.removeEventListener('abort', giveUp));
   }
 
-  /** The turn passes straight to whoever waits longest, so that nobody overtakes. */
+  /** Passes the slot directly to the task that waits longest, so that none overtakes it. */
   #leave(): void {
     const [next] = this.#queue;
     if (!next) {

@@ -1,14 +1,14 @@
 import { Histogram, type Registry } from 'prom-client';
 
-/** How often something took how long, under one set of labels. */
+/** A histogram of durations for one set of labels. */
 export interface Durations {
   observe(seconds: number): void;
 }
 
 /**
- * A Prometheus histogram for what happens with every request. It counts in plain arrays and makes labels only when it is
- * read: hashing them for each observation, as prom-client's own histogram does, costs most of a microsecond.
- * Several parts of a process that name the same histogram share it.
+ * A Prometheus histogram for what happens at every request. It counts in plain arrays and creates labels only when it is read.
+ * prom-client's own histogram hashes the labels at each observation, which costs almost a microsecond. Parts of a process that
+ * use the same name share the histogram.
  */
 export class DurationHistogram<Label extends string> extends Histogram<Label> {
   readonly #options: DurationHistogramOptions<Label>;
@@ -20,13 +20,13 @@ export class DurationHistogram<Label extends string> extends Histogram<Label> {
     this.#options = options;
   }
 
-  /** The one of this name in the registry, made when it is not there yet. */
+  /** The histogram of this name in the registry; created if missing. */
   static in<Label extends string>(options: DurationHistogramOptions<Label>): DurationHistogram<Label> {
     const known = options.registry.getSingleMetric(options.name);
     return known instanceof DurationHistogram ? known : new DurationHistogram(options);
   }
 
-  /** The durations under these labels; keep it where you observe often. */
+  /** The durations with these labels. Keep it where you observe often. */
   at(labels: Readonly<Record<Label, string>>): Durations {
     const known = this.#rows.find((row) => sameLabels(row.labels, labels));
     if (known) return known.cell;
@@ -35,7 +35,7 @@ export class DurationHistogram<Label extends string> extends Histogram<Label> {
     return cell;
   }
 
-  /** What prom-client's registry reads. */
+  /** Called by prom-client's registry. */
   getForPromString(): object {
     const { name, help, buckets } = this.#options;
     const values = this.#rows.flatMap(({ labels, cell }) => valuesOf(name, buckets, { labels, cell }));
@@ -47,7 +47,7 @@ export interface DurationHistogramOptions<Label extends string> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly Label[];
-  /** Upper bounds in seconds, rising. */
+  /** Upper bounds in seconds, ascending. */
   readonly buckets: readonly number[];
   readonly registry: Registry;
 }

@@ -59,3 +59,33 @@ export function toAppError(error: unknown): AppError {
 export function notFound(what: string, id: string | number): AppError {
   return new AppError('not_found', `${what} ${id} does not exist`);
 }
+
+/** What to do about an error of the operating system (`errno` of POSIX) that a user of this machine can mend. */
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'is not permitted: give its folder to the user that runs this',
+  EPERM: 'is not permitted: give its folder to the user that runs this',
+  EROFS: 'is on a read-only file system: choose a folder that can be written',
+  ENOSPC: 'has no space left on its disk: free some',
+  EDQUOT: 'exceeds the disk quota of this user: free some space',
+  EMFILE: 'could not be opened, because this process has too many open files: raise the limit (ulimit -n)',
+  ENFILE: 'could not be opened, because this machine has too many open files: raise its limit',
+  ENOTDIR: 'goes through a file where a folder is expected: choose another folder',
+  EEXIST: 'is a file where a folder is expected: choose another folder',
+  EIO: 'cannot be read from or written to its disk: check the disk',
+};
+
+/**
+ * An `unavailable` error that names the file or folder and what to do, if the error or its cause comes from the operating system. It
+ * shows paths of this machine, so it is for the command line and for logs only.
+ */
+export function describeSystemError(error: unknown): AppError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code = '', path, syscall = '' } = cause as NodeJS.ErrnoException;
+    const remedy = remedies[code];
+    if (remedy !== undefined)
+      return new AppError('unavailable', `${path ?? `what "${syscall}" needs`} ${remedy} (${code})`, {
+        cause: error,
+      });
+  }
+  return undefined;
+}

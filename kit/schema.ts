@@ -5,9 +5,9 @@ export type { Static, TSchema } from 'typebox';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * TypeBox's builders of JSON Schema, as far as we use them. The types are TypeBox's own; only the
- * few lines that put the objects together are ours, because importing the library loads all its 373 modules: 100 ms and 21 MB of each
- * process and thread (decision 019).
+ * TypeBox's builders of JSON Schema, as far as we use them. The types are TypeBox's own. Only the few lines that create the
+ * objects are ours, because importing the library loads all its 373 modules: 100 ms and 21 MB in each process and thread
+ * (decision 019).
  */
 export const Type = {
   Array: (items: Schema, options?: Schema) => ({ type: 'array', items, ...options }),
@@ -21,7 +21,7 @@ export const Type = {
     const required = Object.keys(properties).filter((key) => !properties[key]?.['~optional']);
     return { type: 'object', ...(required.length > 0 && { required }), properties, ...options };
   },
-  /** Marked as TypeBox does it: out of sight of whoever writes the schema down. */
+  /** Marked like TypeBox does: not enumerable, so that it is not in the JSON of the schema. */
   Optional: (schema: Schema) => Object.defineProperty({ ...schema }, '~optional', { value: true }),
   Record: (_key: Schema, values: Schema) => ({ type: 'object', patternProperties: { '^.*$': values } }),
   String: (options?: Schema) => ({ type: 'string', ...options }),

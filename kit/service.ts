@@ -34,7 +34,9 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   databaseLocation?(config: Config<S>): Pick<DatabaseOptions, 'url'> & Partial<DatabaseOptions>;
   /** Where its settings come from, if not only from the environment. See {@link Service.sources}. */
   sources?(environment: Environment, log?: Log): Environment;
-  /** It keeps its state in memory, so it runs as one process only. */
+  /** What a backup holds besides the database. See {@link Service.backupFiles}. */
+  readonly backupFiles?: readonly string[];
+  /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
   /** Wires the service up. Resolves when it listens. What it adds to `stack` is disposed of when it stops. */
   build(parts: ServiceParts<S, Deps>): Promise<R>;
@@ -94,8 +96,13 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
    * `readConfig`; warnings go to the log.
    */
   sources?(environment: Environment, log?: Log): Environment;
-  /** It keeps its state in memory, so it runs as one process only. */
+  /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
+  /**
+   * What a backup holds besides the database: files in the data folder by name (`signing-secret`), and folders with all that is in
+   * them, with a slash (`objects/`). Files whose names start with a dot are left out.
+   */
+  readonly backupFiles?: readonly string[];
   /** Its database, so that it can be migrated, backed up and restored without serving; absent if it has none. */
   database?(config: Config<S>, context: ServiceContext): DatabaseOptions;
   /** Resolves when the service listens. `deps` holds clients of the services that it calls. */

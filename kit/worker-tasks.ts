@@ -1,26 +1,26 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { AppError, type AppErrorOptions, type ErrorCode } from './errors.ts';
 
-/** What a task learns about the call besides its input. */
+/** What a task gets besides its input. */
 export interface TaskContext {
   /** Aborts when the caller gives up and when the thread is closed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What a thread can be asked, by name: functions of one input that can be cloned. A function gives a value for `run`, or a sync or
- * async iterable for `stream`. Use it as `T extends Tasks<T>`.
+ * The tasks of a thread, by name: functions of one input that can be cloned. A function for `run` returns a value, one for
+ * `stream` a sync or async iterable. Use it as `T extends Tasks<T>`.
  */
 export type Tasks<T> = { readonly [K in keyof T]: (input: never, context: TaskContext) => unknown };
 
-/** What `run` gives for a task. */
+/** The result type of `run` for a task. */
 export type ResultOf<F extends (...args: never) => unknown> = Awaited<ReturnType<F>>;
 
-/** What `stream` gives one by one for a task. */
+/** The item type of `stream` for a task. */
 export type ItemOf<F extends (...args: never) => unknown> =
   Awaited<ReturnType<F>> extends AsyncIterable<infer Item> | Iterable<infer Item> ? Item : never;
 
-/** How a call begins: `run` has one reply; `stream` has one reply for each item, and one when it is done. */
+/** How a call begins. `run` has one reply; `stream` has one reply per item, and one at the end. */
 export interface Start {
   readonly kind: 'run' | 'stream';
   readonly task: string;
@@ -33,7 +33,7 @@ export type Request =
   | { readonly kind: 'next' | 'cancel'; readonly id: number }
   | { readonly kind: 'close' };
 
-/** What the thread sends. A call that was canceled ends with a reply, too. */
+/** What the thread sends. A canceled call also ends with a reply. */
 export interface Reply {
   readonly id: number;
   /** Whether this is the last reply of the call. */
@@ -42,7 +42,7 @@ export interface Reply {
   readonly error?: SentError;
 }
 
-/** An error as it goes from thread to thread; with a `code` it was an `AppError`. */
+/** An error as it is sent between threads. With a `code` it was an `AppError`. */
 export interface SentError extends Omit<AppErrorOptions, 'cause'> {
   readonly code?: ErrorCode;
   readonly name: string;
@@ -51,7 +51,7 @@ export interface SentError extends Omit<AppErrorOptions, 'cause'> {
   readonly cause?: SentError;
 }
 
-/** The error of a task, or of a thread that died, as the caller gets it. */
+/** The error of a task, or of a thread that died, for the caller. */
 export function receiveError(error: SentError | Error): Error {
   const { message, stack } = error;
   const cause = error.cause === undefined ? undefined : receiveError(error.cause as SentError | Error);
@@ -63,9 +63,9 @@ export function receiveError(error: SentError | Error): Error {
 }
 
 /**
- * Serves the tasks in a worker thread that a `WorkerPool` started; the module of the worker calls it once. Calls that wait can
- * still be canceled while one computes: each starts in a turn of its own of the event loop. `close` runs before the thread ends,
- * when no task runs any more.
+ * Serves the tasks in a worker thread that a `WorkerPool` started. The worker's module calls it once. Waiting calls can be
+ * canceled while another one computes, because each starts in its own turn of the event loop. `close` runs before the thread
+ * ends, when no task runs any more.
  */
 export function serveTasks<T extends Tasks<T>>(
   tasks: T,
@@ -124,14 +124,14 @@ class TaskServer {
     if (this.#calls.size > 0) await this.#drained.promise;
   }
 
-  /** A stream ends with the item that it computes. A run that has begun goes on until its task has seen the signal. */
+  /** A stream ends after the current item. A run that has begun continues until its task notices the signal. */
   #cancel(id: number, reason?: Error): void {
     const call = this.#calls.get(id);
     call?.controller.abort(reason);
     if (call?.isStream) this.#addStep(id, (stream) => this.#sendItem(id, stream));
   }
 
-  /** One step in each turn of the event loop, so that cancels are received in between. */
+  /** One step per turn of the event loop, so that cancels are received in between. */
   #addStep(id: number, act: (call: ServedCall) => Promise<void>): void {
     this.#steps.push(() => this.#step(id, act));
     if (this.#steps.length === 1) setImmediate(this.#takeStep);

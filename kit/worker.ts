@@ -13,11 +13,11 @@ import {
 export interface WorkerPoolOptions {
   /** Names the threads in debuggers and errors. */
   readonly name: string;
-  /** What the module of the worker finds as `workerData` of `node:worker_threads`. */
+  /** Available to the worker's module as `workerData` of `node:worker_threads`. */
   readonly workerData?: unknown;
   /**
-   * Memory bounds of each thread. A thread that exceeds them ends, and its calls reject with `ERR_WORKER_OUT_OF_MEMORY`. V8 does
-   * not always manage to end it, so bound the input as well.
+   * Memory limits of each thread. A thread that exceeds them ends, and its calls reject with `ERR_WORKER_OUT_OF_MEMORY`. V8 does
+   * not always manage to end it, so limit the input as well.
    */
   readonly resourceLimits?: ResourceLimits;
   /** How many threads may run at once, 1 by default. Calls beyond that share threads. */
@@ -25,20 +25,20 @@ export interface WorkerPoolOptions {
   /** A thread ends after this long without calls; 0 ends it right after its last call. By default threads stay. */
   readonly idleMs?: number;
   /**
-   * Ends the thread when the only call on it is aborted, and rejects that call when the thread has ended: for tasks that
-   * compute in one synchronous step and so cannot see their signal.
+   * Ends the thread when its only call is aborted, and rejects that call when the thread has ended. For tasks that compute in
+   * one synchronous step and so cannot notice their signal.
    */
   readonly terminateOnAbort?: boolean;
 }
 
 export interface CallOptions {
-  /** Rejects the call with the signal's reason; the signal of the task aborts too. */
+  /** Aborts the signal of the task too, and rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Buffers and ports of the input that move to the thread instead of being copied. */
+  /** Buffers and ports in the input that are moved to the thread instead of copied. */
   readonly transfer?: readonly Transferable[];
 }
 
-/** How long a thread may take to close what it has open, and then to end once terminated. */
+/** How long a thread may take to close its resources, and then to end once terminated. */
 const closeTimeoutMs = 5_000;
 const terminateTimeoutMs = 1_000;
 
@@ -77,7 +77,7 @@ export class WorkerPool<T extends Tasks<T>> implements AsyncDisposable {
     return this.#usableThreads().length;
   }
 
-  /** Runs a task and gives what it returns. */
+  /** Runs a task and returns its result. */
   async run<K extends keyof T & string>(
     task: K,
     input: Parameters<T[K]>[0],
@@ -111,8 +111,8 @@ export class WorkerPool<T extends Tasks<T>> implements AsyncDisposable {
   }
 
   /**
-   * Takes no more calls and rejects open streams. Each thread aborts the signals of its tasks, waits for them, closes and ends;
-   * after 5 s it is terminated. Resolves within 6 s, even where a synchronous step goes on.
+   * Accepts no more calls and rejects open streams. Each thread aborts the signals of its tasks, waits for them, closes and ends;
+   * after 5 s it is terminated. Resolves within 6 s, even if a synchronous step continues.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
@@ -139,7 +139,7 @@ export class WorkerPool<T extends Tasks<T>> implements AsyncDisposable {
   }
 }
 
-/** One worker, with the calls that it has not finished; those that were aborted are among them. */
+/** One worker and its unfinished calls, including those that were aborted. */
 class Thread {
   readonly #options: WorkerPoolOptions;
   readonly #worker: Worker;
@@ -177,7 +177,7 @@ class Thread {
   start(start: Start, signal?: AbortSignal, transfer?: readonly Transferable[]): Call {
     clearTimeout(this.#idleTimer);
     const id = ++this.#lastId;
-    // Before the call is registered, because it throws where the input cannot be cloned.
+    // Before the call is registered, because it throws if the input cannot be cloned.
     this.#worker.postMessage({ ...start, id } satisfies Request, transfer);
     const call = new Call(this, { id, kind: start.kind, signal });
     this.#calls.set(id, call);
@@ -188,7 +188,7 @@ class Thread {
     this.#worker.postMessage(request);
   }
 
-  /** Keeps the process alive while somebody waits for a reply, and while the thread is being ended. */
+  /** Keeps the process alive while a caller waits for a reply, and while the thread is being ended. */
   setAwaited(call: Call, isAwaited: boolean): void {
     if (isAwaited) this.#awaited.add(call);
     else this.#awaited.delete(call);
@@ -196,7 +196,7 @@ class Thread {
     else this.#worker.unref();
   }
 
-  /** Ends the thread if it has no other call to finish, and if that is what the pool does on abort. */
+  /** Ends the thread if it has no other call to finish and the pool is configured to end threads on abort. */
   async abandon(): Promise<void> {
     if (this.#options.terminateOnAbort && this.#calls.size === 1) await this.#end(0);
   }
@@ -249,7 +249,7 @@ interface CallParts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a caller has asked of a thread. Each reply is asked for: the first by the start, the others by `next`. */
+/** The caller's side of one call. Each reply is requested: the first by the start, the others by `next`. */
 class Call {
   readonly kind: Start['kind'];
   readonly #thread: Thread;
@@ -268,7 +268,7 @@ class Call {
     thread.setAwaited(this, true);
   }
 
-  /** The reply that was asked for last. */
+  /** The reply that was requested last. */
   get reply(): Promise<Reply> {
     return this.#reply.promise;
   }
@@ -315,7 +315,7 @@ class Call {
 
 function expectReply(): PromiseWithResolvers<Reply> {
   const expected = Promise.withResolvers<Reply>();
-  // It may fail while the consumer still works on the item before it. The next await sees the error.
+  // It may fail while the consumer still works on the previous item. The next await sees the error.
   expected.promise.catch(() => {});
   return expected;
 }

@@ -1,4 +1,6 @@
-import { type Environment, readConfig, type Settings } from '#kit/config.ts';
+import { type Environment, readConfig, refuse, type Settings } from '#kit/config.ts';
+import { AppError, type Fields } from '#kit/errors.ts';
+import { silentLog } from '#kit/log.ts';
 import { configOf, type Running, type Service } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
@@ -47,6 +49,7 @@ export const topology: readonly Entry[] = [
     name: 'gateway',
     upPort: 3001,
     alonePort: 3000,
+    calls: { POSTSVC_ADDR: posts, AUTHSVC_ADDR: authz },
     load: async () => {
       const { gateway } = await import('./gateway/service.ts');
       return {
@@ -117,14 +120,20 @@ export const seeds: Readonly<
   Record<string, (environment: Environment, options: SeedOptions) => Promise<void>>
 > = {
   gateway: async (environment, { count, onProgress }) => {
-    const { createCorpus, seedPosts } = await import('./posts/corpus.ts');
-    await using system = new System(topology, { environment });
-    const context = contextFor('posts', { environment });
+    const { createCorpus, SeedClock, seedPosts, seedSpanMs } = await import('./posts/corpus.ts');
+    const clock = new SeedClock();
+    const startMs = Date.now() - seedSpanMs;
+    // Queued work is left to the service, whose clock shows the time of day.
+    await using system = new System(topology, {
+      environment: { ...environment, POSTS_WORKER: 'off' },
+      clock,
+    });
     const client = await system.client(PostServiceDefinition, posts, {
       address: 'POSTSVC_ADDR',
-      context,
+      context: contextFor('posts', { environment }),
     });
-    await seedPosts(client, createCorpus({ seed: 1, size: count, users: 40 }), onProgress);
+    const corpus = createCorpus({ seed: 1, size: count, users: 40, startMs });
+    await seedPosts(client, corpus, environment.POSTSVC_ADDR ? { onProgress } : { clock, onProgress });
   },
 };
 
@@ -136,6 +145,30 @@ export async function startSystem(names: readonly string[], options: SystemOptio
     return system;
   } catch (error) {
     await system[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Throws one error that names every missing or invalid setting of the named services and of those that they call in process. */
+export async function checkSettings(names: readonly string[], environment: Environment): Promise<void> {
+  const called = topology
+    .filter(({ name }) => names.includes(name))
+    .flatMap(({ calls = {} }) => Object.entries(calls).filter(([address]) => !environment[address]))
+    .map(([, { name }]) => name);
+  const services = await loadServices([...names, ...called]);
+  const reads = [
+    () => readSuite(environment),
+    ...services.map((service) => () => configOf(service, environment, silentLog)),
+  ];
+  refuse(Object.assign({}, ...reads.map(problemsOf)));
+}
+
+function problemsOf(read: () => unknown): Fields {
+  try {
+    read();
+    return {};
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'CONFIG') return error.fields;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '#kit/clock.ts';
 import type { Settings } from '#kit/config.ts';
 import { choice, type Environment, integer, readConfig, text } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
+import { shareFolder } from '#kit/folder-lock.ts';
 import { createLog, type Log } from '#kit/log.ts';
 import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
 import { localClient, requireTokenOffLoopback, rpcSettings } from '#kit/rpc/index.ts';
@@ -36,6 +37,8 @@ export interface Entry<R extends Running = Running> {
   readonly upPort?: number;
   /** Its port when served alone. */
   readonly alonePort: number;
+  /** The services that it calls in its own process, by the setting that holds their address when they run elsewhere. */
+  readonly calls?: Readonly<Record<string, Entry>>;
   /** Loads its code, so that a process holds only the code it runs. */
   load(): Promise<Loaded<R>>;
 }
@@ -77,6 +80,7 @@ export class System implements AsyncDisposable {
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #running = new Map<string, Promise<Started>>();
   readonly #stack = new AsyncDisposableStack();
+  #folderLock: Disposable | undefined;
 
   constructor(entries: readonly Entry[], options: SystemOptions) {
     this.environment = options.environment;
@@ -90,6 +94,9 @@ export class System implements AsyncDisposable {
     if (known) return (await known).running;
     const entry = this.#entries.get(name);
     if (!entry) throw unknownService(name, [...this.#entries.keys()]);
+    this.#folderLock ??= this.#stack.use(
+      shareFolder(readConfig(suiteSettings, this.environment).OCTAVO_DATA),
+    );
     const started = this.#start(entry, metrics);
     this.#running.set(name, started);
     return (await started).running;

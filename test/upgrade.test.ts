@@ -40,6 +40,13 @@ describe('data of version 0.1.0 on SQLite', () => {
     restore('sqlite', { OCTAVO_DATA: folder });
     await checkServices(onSqlite, { OCTAVO_DATA: folder });
   });
+
+  test('goes on whole in an empty folder, from a backup of this version', async () => {
+    const [folder, file] = [testFolder('upgrade'), join(testFolder('upgrade'), 'backup')];
+    octavoWith(['backup', file], { OCTAVO_DATA: unpack('sqlite-folder') });
+    octavoWith(['restore', file], { OCTAVO_DATA: folder });
+    await checkServices(onSqlite, { OCTAVO_DATA: folder });
+  });
 });
 
 const [dumped, restored] = [await testDatabaseUrl(), await testDatabaseUrl()];
@@ -136,8 +143,11 @@ function unpack(name: string): string {
 function restore(name: string, environment: Environment): void {
   const file = join(testFolder('upgrade'), 'backup');
   writeFileSync(file, gunzipSync(readFileSync(join(fixtures, `${name}.backup.gz`))));
-  const env = { PATH: process.env.PATH, ...environment };
-  execFileSync(process.execPath, [octavo, 'restore', file], { env });
+  octavoWith(['restore', file], environment);
+}
+
+function octavoWith(args: readonly string[], environment: Environment): void {
+  execFileSync(process.execPath, [octavo, ...args], { env: { PATH: process.env.PATH, ...environment } });
 }
 
 async function load(url: string): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,10 +8,9 @@ import { testFolder } from '#kit/testing/folder.ts';
 import { freePort } from '#kit/testing/free-port.ts';
 import { commands } from '../bin/commands.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
+import { childrenOf, octavo, quick, run } from './command-line.ts';
 
-const entry = join(import.meta.dirname, '../bin/octavo.js');
 const folder = testFolder('whole');
-const quick = { LOG_LEVEL: 'warn', ARGON2_MEMORY_KIB: '1024', ARGON2_PASSES: '1' };
 
 describe('octavo up', () => {
   test('prints addresses and demo sign-ins, and exits with 0 on SIGTERM', async () => {
@@ -75,6 +74,21 @@ describe('the command line', () => {
     });
     assert.equal(code, 78, stderr);
     assert.match(stderr, /GATEWAY_JWT_SECRET is required with NODE_ENV=production/);
+    const everything = await octavo(['up', '--port', '0'], {
+      NODE_ENV: 'production',
+      OCTAVO_DATA: join(folder, 'production'),
+      LOG_LEVEL: 'shout',
+      JOB_LEASE_MS: 'long',
+    });
+    assert.equal(everything.code, 78, everything.stderr);
+    for (const name of [
+      'GATEWAY_JWT_SECRET',
+      'PASSWORDLESS_JWT_SECRET',
+      'PASSWORDLESS_MAGIC_LINK_BASE_URL',
+      'LOG_LEVEL',
+      'JOB_LEASE_MS',
+    ])
+      assert.match(everything.stderr, new RegExp(`${name} (is required|must be)`), name);
     const port = await octavo(['serve', 'gateway'], { PORT: 'eighty' });
     assert.equal(port.code, 78);
     assert.match(port.stderr, /PORT must be a whole number from 0 to 65535/);
@@ -83,7 +97,7 @@ describe('the command line', () => {
   test('accounts are added, changed and disabled', async () => {
     const environment = { ...quick, OCTAVO_DATA: join(folder, 'accounts') };
     const added = await octavo(
-      ['accounts', 'add', 'alice', 'editor'],
+      ['accounts', 'add', 'alice', '--role', 'editor'],
       environment,
       'a long enough password\n',
     );
@@ -114,6 +128,11 @@ describe('the data', () => {
     };
     const { url, child } = await startProcess('gateway', environment);
     assert.equal((await octavo(['seed', 'gateway', '--count', '1200'], environment)).code, 0);
+    assert.equal((await octavo(['seed', 'gateway', '--count', '1200'], environment)).code, 0);
+    const [oldest, newest] = [await createdTimes(url, 'asc'), await createdTimes(url, 'desc')];
+    const days = ((newest[0] ?? 0) - (oldest[0] ?? 0)) / 86_400_000;
+    assert.ok(days > 85 && days < 91 && (newest[0] ?? 0) <= Date.now(), `${days} days`);
+    assert.ok(new Set(oldest).size >= 50, 'the posts have their own times');
     const file = join(folder, 'backup.tar');
     const saved = await octavo(['backup', file], environment);
     assert.equal(saved.code, 0, saved.stderr);
@@ -230,26 +249,6 @@ class Up implements AsyncDisposable {
   }
 }
 
-function run(args: readonly string[], environment: Record<string, string>) {
-  return spawn(process.execPath, [entry, ...args], {
-    env: { PATH: process.env.PATH, ...environment },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-}
-
-async function octavo(args: readonly string[], environment: Record<string, string> = {}, input = '') {
-  const child = spawn(process.execPath, [entry, ...args], {
-    env: { PATH: process.env.PATH, ...environment },
-  });
-  child.stdin.end(input);
-  const [stdout, stderr, [code]] = await Promise.all([
-    Array.fromAsync(child.stdout.setEncoding('utf8')),
-    Array.fromAsync(child.stderr.setEncoding('utf8')),
-    once(child, 'exit'),
-  ]);
-  return { code: code as number, stdout: stdout.join(''), stderr: stderr.join('') };
-}
-
 function signIn(url: string, username: string, password: string): Promise<Response> {
   return fetch(`${url}/api/v1/auth/login`, {
     method: 'POST',
@@ -259,18 +258,24 @@ function signIn(url: string, username: string, password: string): Promise<Respon
 }
 
 async function totalPosts(url: string): Promise<number> {
+  return (await readAsViewer(url, 'posts')).pagination.totalItems;
+}
+
+/** When the first hundred posts in this order were created, in milliseconds. */
+async function createdTimes(url: string, order: 'asc' | 'desc'): Promise<number[]> {
+  const { data } = await readAsViewer(url, `posts?sortBy=createdAt&sortOrder=${order}&pageSize=100`);
+  return data.map(({ createdAt }) => Date.parse(createdAt));
+}
+
+interface Read {
+  readonly pagination: { readonly totalItems: number };
+  readonly data: readonly { readonly createdAt: string }[];
+}
+
+async function readAsViewer(url: string, path: string): Promise<Read> {
   const signedIn = (await (await signIn(url, 'viewer', 'viewer-of-the-tests')).json()) as {
     data: { token: string };
   };
   const headers = { authorization: `Bearer ${signedIn.data.token}` };
-  const list = (await (await fetch(`${url}/api/v1/posts`, { headers })).json()) as {
-    pagination: { totalItems: number };
-  };
-  return list.pagination.totalItems;
-}
-
-async function childrenOf(child: ChildProcess): Promise<number[]> {
-  const ps = spawn('ps', ['-o', 'pid=', '--ppid', String(child.pid)]);
-  const printed = (await Array.fromAsync(ps.stdout.setEncoding('utf8'))).join('');
-  return printed.trim().split(/\s+/).map(Number);
+  return (await fetch(`${url}/api/v1/${path}`, { headers })).json() as Promise<Read>;
 }

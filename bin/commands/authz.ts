@@ -26,8 +26,12 @@ const takesRole = ['add', 'role'];
 
 /** `octavo accounts`. */
 export async function accounts(args: string[], environment: Environment = process.env): Promise<number> {
-  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
-  const [name = '', username = '', role = ''] = positionals;
+  const { positionals, values } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { role: { type: 'string' } },
+  });
+  const [name = '', username = '', role = values.role ?? ''] = positionals;
   const verb = verbs[name];
   if (!verb)
     throw new AppError('invalid_input', `octavo accounts needs one of ${Object.keys(verbs).join(', ')}`);

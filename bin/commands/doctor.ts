@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { openDatabase } from '#kit/db/index.ts';
-import { toAppError } from '#kit/errors.ts';
+import { describeSystemError, toAppError } from '#kit/errors.ts';
 import { silentLog } from '#kit/log.ts';
 import { portsFor, readSuite, upNames } from '../../services/index.ts';
 import { databasesOf } from '../databases.ts';
@@ -40,8 +40,10 @@ async function report(name: string, check: () => Promise<string> | string): Prom
     process.stdout.write(`ok    ${name.padEnd(18)} ${await check()}\n`);
     return true;
   } catch (error) {
-    const { message, cause } = toAppError(error);
-    process.stdout.write(`FAIL  ${name.padEnd(18)} ${(cause as Error)?.message ?? message}\n`);
+    const { code, message, cause } = describeSystemError(error) ?? toAppError(error);
+    process.stdout.write(
+      `FAIL  ${name.padEnd(18)} ${code === 'internal' ? ((cause as Error)?.message ?? message) : message}\n`,
+    );
     return false;
   }
 }

@@ -15,6 +15,8 @@ export async function run(args: string[]): Promise<number> {
   const names = positionals.length > 0 ? positionals : Object.keys(seeds);
   for (const name of names) {
     const seed = seeds[name];
+    if (name === 'tokens')
+      throw new AppError('invalid_input', 'tokens keeps its accounts in memory, so there is nothing to load');
     if (!seed)
       throw new AppError(
         'invalid_input',

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
-import { loadServices, portsFor, readSuite, startSystem } from '../../services/index.ts';
+import { checkSettings, loadServices, portsFor, readSuite, startSystem } from '../../services/index.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { supervise } from '../workers.ts';
 
@@ -23,6 +23,7 @@ export async function run(args: string[]): Promise<number> {
     ...(values.port === undefined ? {} : { PORT: values.port }),
     ...(values.config === undefined ? {} : { CONFIG_PATH: values.config }),
   };
+  await checkSettings(names, environment);
   const workers = Number(values.workers);
   if (!Number.isInteger(workers) || workers < 1) {
     throw new AppError('invalid_input', '--workers must be a whole number from 1');
@@ -46,14 +47,16 @@ async function serve(
   ports: Readonly<Record<string, number>>,
 ): Promise<number> {
   const stopped = stopSignal();
-  {
+  try {
     await using system = await startSystem(names, { environment, ports });
     const addresses = await system.addresses();
     announce(addresses.map(({ name, url }) => `${name.padEnd(12)} ${url}\n`).join(''));
     await stopped;
+    return 0;
+  } finally {
+    // The channel to the supervisor would keep a worker alive that could not start.
+    cluster.worker?.disconnect();
   }
-  cluster.worker?.disconnect();
-  return 0;
 }
 
 /** A worker sends the lines to its supervisor, which prints them once for all. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
+import { checkSettings, portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 export async function run(args: string[]): Promise<number> {
@@ -21,6 +21,7 @@ export async function run(args: string[]): Promise<number> {
     LOG_LEVEL: process.env.LOG_LEVEL || (process.stderr.isTTY ? 'warn' : 'info'),
   };
   const names = upNames();
+  await checkSettings(names, environment);
   const stopped = stopSignal();
   await using system = await startSystem(names, {
     environment,

@@ -4,18 +4,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { randomBytes } from '../random.ts';
 
-/** A value that a browser keeps for us, which only we can read or make. The server needs `@fastify/cookie`. */
+/** A cookie whose value only we can read or create. The server needs `@fastify/cookie`. */
 export interface SessionCookie<T> {
-  /** What the request carries; `undefined` where there is none, it is too old, or it is not ours. */
+  /** The value in the request; `undefined` if there is none, it is too old, or it is not ours. */
   read(request: FastifyRequest): T | undefined;
-  /** Sends the value along with the reply, to be kept for the cookie's age. */
+  /** Sends the value with the reply. The browser keeps it for the cookie's age. */
   write(reply: FastifyReply, value: T): void;
-  /** Makes the browser forget it. */
+  /** Tells the browser to delete the cookie. */
   clear(reply: FastifyReply): void;
 }
 
 export interface SessionCookieOptions {
-  /** Different for each service, since browsers share cookies among the ports of a host. */
+  /** Different for each service, because browsers share cookies between the ports of a host. */
   readonly name: string;
   /** At least 32 bytes; the key is derived from it and the name (HKDF-SHA-256, RFC 5869). */
   readonly secret: string;
@@ -24,8 +24,8 @@ export interface SessionCookieOptions {
 }
 
 /**
- * A cookie encrypted by AES-256-GCM: `HttpOnly`, `SameSite=Strict`, and over HTTPS `Secure` under a `__Host-` name
- * (RFC 6265bis). The value must survive JSON and stay well under the 4 kB that browsers keep.
+ * A cookie encrypted with AES-256-GCM: `HttpOnly`, `SameSite=Strict`, and over HTTPS `Secure` with a `__Host-` name (RFC
+ * 6265bis). The value must survive JSON and stay well under the 4 kB that browsers keep.
  */
 export function createSessionCookie<T>(options: SessionCookieOptions): SessionCookie<T> {
   const { name, clock, maxAgeSeconds } = options;
@@ -53,7 +53,7 @@ const cookieAttributes: CookieSerializeOptions = {
   path: '/',
   httpOnly: true,
   sameSite: 'strict',
-  // Over HTTPS.
+  // For HTTPS.
   secure: 'auto',
 };
 
@@ -76,7 +76,7 @@ function decrypt(key: Buffer, encrypted: string): string | undefined {
     decipher.setAuthTag(bytes.subarray(12, 28));
     return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
   } catch {
-    // Not encrypted by us, or changed since.
+    // Not encrypted by us, or modified.
     return undefined;
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { systemClock } from '../clock.ts';
 import { type Database, openDatabase, statement } from '../db/index.ts';
@@ -217,7 +218,50 @@ async function natsContract(databaseUrl: string | undefined): Promise<void> {
     assert.deepEqual([...new Set(mine())], names);
     await side.events.ping();
   });
+
+  test('come again, in order, after the server lost them', async (context) => {
+    const side = await openPublishing(context, openSide);
+    const names = Array.from({ length: 150 }, newName);
+    const seen = consume(context, side);
+    for (const subject of names.slice(0, 100)) await append(side, subject);
+    await until(() => seen.some(({ subject }) => subject === names[99]));
+    await server.replace();
+    const late = consume(context, side);
+    for (const subject of names.slice(100)) await append(side, subject);
+    const mine = (events: StreamEvent[]) =>
+      events.map(({ subject }) => subject).filter((subject) => names.includes(subject));
+    await until(() => mine(late).length >= names.length && mine(seen).includes(names[149] ?? ''));
+    assert.deepEqual(mine(late), names);
+    assert.deepEqual([...new Set(mine(seen))], names);
+    await side.events.ping();
+  });
+
+  test('are reported as failing while their stream is missing, and go on once it is there again', async (context) => {
+    const side = await openPublishing(context, openSide);
+    const connection = await connect({ servers: server.url });
+    context.after(() => connection.close());
+    const { streams, consumers } = await jetstreamManager(connection);
+    const stream = name.toUpperCase().replaceAll('.', '_');
+    await side.events.ping();
+    await streams.delete(stream);
+    await assert.rejects(side.events.ping(), { code: 'unavailable' });
+    await until(() => side.events.ping().then(isTrue, isFalse));
+    const consumer = newName();
+    const seen = consume(context, side, { name: consumer });
+    await append(side, 'one');
+    await until(() => seen.some(({ subject }) => subject === 'one'));
+    await streams.delete(stream);
+    await append(side, 'two');
+    await until(() => seen.some(({ subject }) => subject === 'two'));
+    await consumers.delete(stream, consumer);
+    await append(side, 'three');
+    await until(() => seen.some(({ subject }) => subject === 'three'));
+    await until(() => side.events.ping().then(isTrue, isFalse));
+  });
 }
+
+const isTrue = () => true;
+const isFalse = () => false;
 
 const stacks = new WeakMap<TestContext, AsyncDisposableStack>();
 
@@ -291,9 +335,9 @@ function newName(): string {
   return `n${++names}-${randomBytes(3).toString('hex')}`;
 }
 
-async function until(isSo: () => boolean): Promise<void> {
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = performance.now() + 15_000;
-  while (!isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > endMs) throw new Error('it did not happen within 15 s');
     await delay(10);
   }

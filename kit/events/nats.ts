@@ -3,14 +3,17 @@ import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { backoffMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/index.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Nats, NatsLink } from '../nats/link.ts';
+import { isMissing, type NatsLink } from '../nats/link.ts';
+import { NatsStreams } from '../nats/streams.ts';
 import { Notifier } from '../notifier.ts';
 import { fromHeaders, type StreamEvent, toHeaders } from './event.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
 import { OutboxConsumer } from './outbox-consumer.ts';
-import { dropRows, type EventTables, type OutboxRow } from './outbox-statements.ts';
+import { type EventTables, type OutboxRow, restartReader } from './outbox-statements.ts';
+import { startSweep } from './outbox-sweep.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
 export interface NatsEventsOptions<DB extends EventTables> {
@@ -39,16 +42,31 @@ const batchesAhead = 3;
 const renewals = 3;
 const backoff = { firstMs: 200, maxMs: 10_000 };
 
-/** A publisher copies the outbox to a stream of JetStream, where consumers have their positions. */
+/**
+ * A publisher copies the outbox to a stream of JetStream, where consumers have their positions. Published rows are kept as long as
+ * the stream keeps its events. If the stream is lost, they are published again.
+ */
 export class NatsEvents<DB extends EventTables> implements EventStream {
   readonly #options: NatsEventsOptions<DB>;
   readonly #stream: string;
+  readonly #streams: NatsStreams;
+  readonly #consumers = new Set<NatsConsumer>();
   #publisher: OutboxConsumer<DB> | undefined;
-  #ensured: Promise<void> | undefined;
 
   constructor(options: NatsEventsOptions<DB>) {
+    const { link, name, keptMs, database } = options;
     this.#options = options;
-    this.#stream = options.name.toUpperCase().replaceAll('.', '_');
+    this.#stream = name.toUpperCase().replaceAll('.', '_');
+    const stream = {
+      name: this.#stream,
+      subjects: [`${name}.*`],
+      max_age: keptMs * nanosecondsPerMs,
+      duplicate_window: duplicateWindowMs * nanosecondsPerMs,
+    };
+    const onMissing = async () => {
+      await restartReader.run(database, { name: readerName });
+    };
+    this.#streams = new NatsStreams({ link, streams: [stream], onMissing });
   }
 
   notify(): void {
@@ -63,10 +81,12 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
       handle: (rows) => this.#publishRows(rows),
     });
     this.#publisher = publisher;
+    const sweep = startSweep({ ...this.#options, reader: readerName });
     const offUp = link.onUp(() => publisher.notify());
     return {
       [Symbol.asyncDispose]: async () => {
         offUp();
+        await sweep[Symbol.asyncDispose]();
         await publisher[Symbol.asyncDispose]();
       },
     };
@@ -74,7 +94,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
 
   consume(options: ConsumerOptions, handler: EventHandler): AsyncDisposable {
     const { metrics, clock, log, leaseMs } = this.#options;
-    return new NatsConsumer({
+    const consumer = new NatsConsumer({
       ...options,
       log,
       leaseMs,
@@ -84,33 +104,48 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
       },
       open: () => this.#openConsumer(options),
     });
+    this.#consumers.add(consumer);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#consumers.delete(consumer);
+        await consumer[Symbol.asyncDispose]();
+      },
+    };
   }
 
-  ping(): Promise<void> {
-    return this.#options.link.ping();
+  async ping(): Promise<void> {
+    await this.#streams.check();
+    for (const consumer of this.#consumers) consumer.check();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#streams[Symbol.asyncDispose]();
+  }
 
-  /** In order: each message names the previous one, so the server rejects all messages after one that was lost. */
+  /**
+   * In order: each message names the one before it, so the server rejects all messages after one that was lost, and all of them if
+   * the stream was replaced by an empty one.
+   */
   async #publishRows(rows: readonly OutboxRow[]): Promise<void> {
-    const { link, source, expand, metrics, database } = this.#options;
-    await this.#ensure();
+    const { link, source, expand, metrics } = this.#options;
     const { headers } = await import('@nats-io/transport-node');
+    let expect: { lastSequence: number } | { lastMsgID: string } = {
+      lastSequence: await this.#lastSequence(),
+    };
     for (const events of inBatches(rows.flatMap((row) => eventsOf(row, source, expand)))) {
       const startedMs = performance.now();
       await link.use(({ client }) => {
-        let before: string | undefined;
         const sent = events.map((event) => {
           const all = headers();
           for (const [name, value] of toHeaders(event)) all.set(name, value);
-          const expect = before === undefined ? {} : { expect: { lastMsgID: before } };
-          before = messageId(event);
-          return client.publish(this.#subjectOf(event.type), event.data, {
+          const msgID = messageId(event);
+          const published = client.publish(this.#subjectOf(event.type), event.data, {
             headers: all,
-            msgID: before,
-            ...expect,
+            msgID,
+            expect,
           });
+          expect = { lastMsgID: msgID };
+          return published;
         });
         return Promise.all(sent);
       });
@@ -118,17 +153,24 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
       // After a full batch, leaves as much time to whatever writes so many events.
       if (events.length === unacknowledgedMax) await delay(performance.now() - startedMs);
     }
-    // Published rows are no longer needed.
-    const position = rows.at(-1)?.seq ?? 0;
-    await dropRows.run(database, { position, beforeMs: Number.MAX_SAFE_INTEGER });
+  }
+
+  /** Of the last message in the stream. If the stream is missing, creates it and throws, because older rows must be published first. */
+  async #lastSequence(): Promise<number> {
+    try {
+      const { state } = await this.#options.link.use(({ manager }) => manager.streams.info(this.#stream));
+      return state.last_seq;
+    } catch (error) {
+      if (isMissing(error)) await this.#streams.renew();
+      throw error;
+    }
   }
 
   async #openConsumer({ name, types, batchMax }: ConsumerOptions): Promise<Consumer> {
-    await this.#ensure();
     const [type = '', ...others] = types;
     // NATS 2.9 cannot filter by several subjects.
     const filter = others.length === 0 ? { filter_subject: this.#subjectOf(type) } : {};
-    return this.#options.link.use(async ({ client, manager }: Nats) => {
+    return this.#streams.use(async ({ client, manager }) => {
       await manager.consumers.add(this.#stream, {
         durable_name: name,
         ...filter,
@@ -145,22 +187,6 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
 
   #subjectOf(type: string): string {
     return `${this.#options.name}.${type.replaceAll('.', '-')}`;
-  }
-
-  #ensure(): Promise<void> {
-    const { link, name, keptMs } = this.#options;
-    this.#ensured ??= link
-      .ensureStream({
-        name: this.#stream,
-        subjects: [`${name}.*`],
-        max_age: keptMs * nanosecondsPerMs,
-        duplicate_window: duplicateWindowMs * nanosecondsPerMs,
-      })
-      .catch((error) => {
-        this.#ensured = undefined;
-        throw error;
-      });
-    return this.#ensured;
   }
 }
 
@@ -180,10 +206,16 @@ class NatsConsumer implements AsyncDisposable {
   readonly #arrived: JsMsg[] = [];
   readonly #running: Promise<void>;
   #failures = 0;
+  #isFailing = false;
 
   constructor(options: NatsConsumerOptions) {
     this.#options = options;
     this.#running = this.#run();
+  }
+
+  /** Throws `unavailable` if events cannot be pulled. */
+  check(): void {
+    if (this.#isFailing) throw new AppError('unavailable', 'Events cannot be read from the message broker.');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -198,6 +230,7 @@ class NatsConsumer implements AsyncDisposable {
       try {
         await this.#pull(signal);
       } catch (error) {
+        this.#isFailing = true;
         log[this.#failures++ === 0 ? 'warn' : 'debug'](
           { err: error, consumer: name },
           'events cannot be pulled',
@@ -216,6 +249,7 @@ class NatsConsumer implements AsyncDisposable {
       idle_heartbeat: 5_000,
       abort_on_missing_resource: true,
     });
+    this.#isFailing = false;
     const arrived = this.#arrived;
     let ended: { error?: unknown } | undefined;
     const reading = (async () => {

@@ -78,6 +78,11 @@ export const moveReader = statement<
     .where('holder', '=', p('holder')),
 );
 
+/** Sends a reader back to the oldest row. Whoever has its lease loses it, so a position from before is not stored afterwards. */
+export const restartReader = statement<EventTables, { name: string }>()((db, p) =>
+  db.updateTable('event_reader').set({ position: 0, holder: '', until_ms: 0 }).where('name', '=', p('name')),
+);
+
 export const renewReader = statement<EventTables, { name: string; holder: string; untilMs: number }>()(
   (db, p) =>
     db

@@ -4,7 +4,8 @@ import type { Log } from '../log.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
 import { OutboxConsumer } from './outbox-consumer.ts';
-import { dropRows, type EventTables, firstRow } from './outbox-statements.ts';
+import type { EventTables } from './outbox-statements.ts';
+import { startSweep } from './outbox-sweep.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
 export interface TableEventsOptions<DB extends EventTables> {
@@ -21,9 +22,6 @@ export interface TableEventsOptions<DB extends EventTables> {
   readonly metrics: EventMetrics;
 }
 
-const defaultSweepMs = 60_000;
-const rowsAtOnce = 1_000;
-
 /** A stream whose consumers read the outbox directly. */
 export class TableEvents<DB extends EventTables> implements EventStream {
   readonly #options: TableEventsOptions<DB>;
@@ -38,9 +36,7 @@ export class TableEvents<DB extends EventTables> implements EventStream {
   }
 
   publish(): AsyncDisposable {
-    const { sweepMs = defaultSweepMs } = this.#options;
-    const timer = setInterval(() => void this.#sweep(), sweepMs).unref();
-    return { [Symbol.asyncDispose]: async () => clearInterval(timer) };
+    return startSweep(this.#options);
   }
 
   consume({ name, types, batchMax }: ConsumerOptions, handler: EventHandler): AsyncDisposable {
@@ -73,19 +69,4 @@ export class TableEvents<DB extends EventTables> implements EventStream {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
-
-  async #sweep(): Promise<void> {
-    const { database, clock, keptMs, log } = this.#options;
-    const beforeMs = clock.now() - keptMs;
-    try {
-      for (;;) {
-        const first = await firstRow.first(database, {});
-        if (!first || first.time_ms >= beforeMs) return;
-        // Each write is short, because other writers wait for it.
-        await dropRows.run(database, { position: first.seq + rowsAtOnce - 1, beforeMs });
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'old events could not be deleted');
-    }
-  }
 }

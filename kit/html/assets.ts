@@ -10,23 +10,22 @@ import { encodingFor } from './compress.ts';
 
 /** The files that pages refer to, under addresses that change with their content. */
 export interface Assets {
-  /** The address of a file, such as `/assets/Xk3…/octavo.css`. Throws for a name that is not there. */
+  /** The address of a file, such as `/assets/Xk3…/octavo.css`. Throws if there is no file of that name. */
   url(name: string): string;
-  /** Serves the files, compressed, to be kept for a year. */
+  /** Serves the files, compressed, with a cache lifetime of a year. */
   serve(app: HttpApp): void;
 }
 
 interface Asset {
   readonly type: string;
   readonly content: Buffer;
-  /** Made at the first request that wants it. */
+  /** Compressed at the first request that accepts it. */
   readonly encoded: Map<string, Buffer>;
 }
 
 /**
- * The kit's stylesheet and browser modules and those of the given folders, read when they are first asked for. All
- * addresses share one hash over everything, so that modules import each other by relative paths and a page never mixes
- * two versions.
+ * The kit's stylesheet and browser modules and those of the given folders, read at the first use. One hash over all files is part
+ * of every address, so modules can import each other by relative paths, and a page never mixes two versions.
  */
 export function loadAssets(...folders: readonly URL[]): Assets {
   let loaded: Loaded | undefined;
@@ -50,7 +49,7 @@ export function loadAssets(...folders: readonly URL[]): Assets {
   };
 }
 
-/** What the one stylesheet of all pages is made of: the part of Pico.css that we use (`npm run css` writes it), then our theme. */
+/** The stylesheet of all pages: the part of Pico.css that we use (written by `npm run css`), then our theme. */
 const stylesheets = ['pico.css', 'theme.css'].map((name) => new URL(`assets/${name}`, import.meta.url));
 
 interface Loaded {
@@ -71,7 +70,7 @@ function readAssets(folders: readonly URL[]): Loaded {
   return { files, version: versionOf(files) };
 }
 
-/** Without comments and spaces, and with short names: a page weighs under 50 kB with it. */
+/** Minified: without comments and spaces, and with short names. A page with its stylesheet is under 50 kB. */
 function stylesheet(): string {
   const [pico, theme] = stylesheets.map((url) => readFileSync(url, 'utf8'));
   const minified = `${theme}`
@@ -94,7 +93,7 @@ function sendAsset(
 ): FastifyReply {
   const file = files.get(request.params.name);
   if (!file) throw notFound('asset', request.params.name);
-  // While replicas are replaced one by one, a page of another version may ask here: serve ours, but not for keeps.
+  // During a rolling update, a page of another version may ask here. Serve our file, but do not let it be cached for long.
   const isOurs = request.params.version === version;
   const encoding = encodingFor(request);
   if (encoding) reply.header('content-encoding', encoding);

@@ -3,12 +3,12 @@ import { type IconName, icon } from './icons.ts';
 
 export type Tone = 'info' | 'good' | 'warn' | 'bad';
 
-/** A box with a border, with a heading where one is given. */
+/** A box with a border and an optional heading. */
 export function card(title: string | undefined, content: Content): Html {
   return html`<section class="card">${title && html`<h2>${title}</h2>`}${content}</section>`;
 }
 
-/** A coloured message. `bad` and `warn` interrupt a screen reader, the others wait. */
+/** A colored message. `bad` and `warn` interrupt a screen reader, the others wait. */
 export function notice(tone: Tone, content: Content, options: { title?: string; id?: string } = {}): Html {
   const role = tone === 'bad' || tone === 'warn' ? 'alert' : 'status';
   return html`<div class="notice ${tone}"${attributes({ id: options.id, role, tabindex: options.id && -1 })}>
@@ -16,7 +16,7 @@ ${icon(tone === 'good' ? 'check' : tone === 'info' ? 'info' : 'alert')}<div>${op
 ${content}</div></div>`;
 }
 
-/** What stands where nothing is yet: what this place is for, and the first thing to do. */
+/** What to show while a list is empty: what it is for, and the first thing to do. */
 export function empty(options: { icon: IconName; title: string; text: Content; actions?: Content }): Html {
   return html`<div class="empty">${icon(options.icon)}<h2>${options.title}</h2><p>${options.text}</p>
 ${options.actions && html`<div class="actions">${options.actions}</div>`}</div>`;
@@ -27,19 +27,19 @@ export function badge(tone: Tone | 'plain', text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** Figures in tiles, each a label over a value. */
+/** Numbers in tiles, each with its label above. */
 export function stats(figures: readonly { label: string; value: Content }[]): Html {
   return html`<dl class="stats">${figures.map(
     (figure) => html`<div class="stat"><dt>${figure.label}</dt><dd>${figure.value}</dd></div>`,
   )}</dl>`;
 }
 
-/** Names and values, one a line. */
+/** Names and values, one pair per line. */
 export function facts(entries: readonly (readonly [name: string, value: Content])[]): Html {
   return html`<dl class="facts">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** A link that looks like a button; at most one of kind `primary` a view. */
+/** A link that looks like a button. Use at most one `primary` link per view. */
 export function linkButton(
   href: string,
   content: Content,
@@ -48,7 +48,7 @@ export function linkButton(
   return html`<a class="button ${kind}" href="${href}">${content}</a>`;
 }
 
-/** A small menu of links behind a button, which opens without JavaScript and closes on Escape with it. */
+/** A small menu of links behind a button. It opens without JavaScript; with it, Escape closes it. */
 export function menu(
   label: Content,
   links: readonly { href: string; label: string; download?: boolean }[],
@@ -57,7 +57,9 @@ export function menu(
 <div>${links.map((link) => html`<a href="${link.href}"${attributes({ download: link.download })}>${link.label}</a>`)}</div></details>`;
 }
 
-/** How far long work has come, in a bar and in words. The elements carry `data-` hooks for the module that moves it. */
+/**
+ * The progress of work, as a bar and in words. A browser module finds the elements by their `data-` attributes to update them.
+ */
 export function progress(options: { label: string; value?: number; max?: number; detail?: Content }): Html {
   return html`<div class="progress" data-progress><p><span data-progress-label>${options.label}</span>
 <span class="muted" data-progress-detail>${options.detail}</span></p>

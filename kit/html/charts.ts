@@ -4,11 +4,11 @@ import { type Html, html } from './html.ts';
 export interface Point {
   readonly label: string;
   readonly value: number;
-  /** What to show for the value instead of its digits. */
+  /** Shown in place of the number. */
   readonly text?: string;
 }
 
-/** Horizontal bars, longest full width. It is a table, so that the numbers are there for who cannot see the bars. */
+/** Horizontal bars; the longest has the full width. It is a table, so screen readers read the numbers. */
 export function barChart(options: {
   caption: string;
   heads: readonly [string, string];
@@ -24,12 +24,12 @@ export function barChart(options: {
   )}</tbody></table>`;
 }
 
-/** A line over evenly spaced points with a scale from 0, and the same numbers in a table behind a disclosure. */
+/** A line chart over evenly spaced points, with a scale from 0. A table with the same numbers can be unfolded. */
 export function lineChart(options: {
   caption: string;
   heads: readonly [string, string];
   points: readonly Point[];
-  /** The points whose labels are written under the axis, by index; the others are in the table only. */
+  /** Indexes of the points with labels on the axis; the others are in the table only. */
   ticks: readonly number[];
 }): Html {
   const top = niceMaximum(Math.max(...options.points.map((point) => point.value), 0));
@@ -72,7 +72,7 @@ function numbersTable(options: {
   )}</tbody></table></details>`;
 }
 
-// The next of 2, 4, 10 times a power of ten, so that its half is a round number too.
+// The next of 2, 4 or 10 times a power of ten, so that half of it is a round number too.
 function niceMaximum(value: number): number {
   if (value <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

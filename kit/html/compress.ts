@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addVary } from '../http/cors.ts';
 
-/** The better of the two encodings that a browser takes (RFC 9110 section 12.5.3), if any. */
+/** The better of the two encodings that a browser accepts (RFC 9110 section 12.5.3), if any. */
 export function encodingFor(request: FastifyRequest): 'br' | 'gzip' | undefined {
   const accepted = request.headers['accept-encoding'] ?? '';
   if (/\bbr\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(accepted)) return 'br';
@@ -11,8 +11,8 @@ export function encodingFor(request: FastifyRequest): 'br' | 'gzip' | undefined 
 }
 
 /**
- * A page in the smallest encoding that its browser takes. Its size does not betray secrets (BREACH): tokens
- * differ each time, and a request from another site comes without the session.
+ * A page in the smallest encoding that the browser accepts. Its size does not reveal secrets (BREACH): tokens differ each time,
+ * and a request from another site comes without the session.
  */
 export async function compressPage(page: string, reply: FastifyReply): Promise<string | Buffer> {
   addVary(reply, 'Accept-Encoding');
@@ -22,7 +22,7 @@ export async function compressPage(page: string, reply: FastifyReply): Promise<s
   return encoding === 'br' ? brotliAsync(page, { params: quick }) : gzipAsync(page);
 }
 
-// Below this a page fits one packet as it is.
+// A smaller page fits in one packet anyway.
 const bytesMin = 1_200;
 const quick = { [constants.BROTLI_PARAM_QUALITY]: 4 };
 const brotliAsync = promisify(brotliCompress);

@@ -2,20 +2,20 @@ import { notice } from './blocks.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /**
- * A question before something is done for good: what goes, a way back that has the focus first in line, and the deed. It is
- * the content of a page of its own; `overlays.js` shows it as a dialog to links that lead there with `data-dialog`.
+ * Asks before something is done that cannot be undone: what will be lost, a way back that has the focus, and the button. It is
+ * the content of a page; `overlays.js` shows it as a dialog for links with `data-dialog`.
  */
 export function confirm(options: {
-  /** Names what goes: "Delete “Fog”?". */
+  /** Names what will be lost: "Delete “Fog”?". */
   title: string;
   text: Content;
   /** Where the form is sent. */
   action: string;
   csrfField: Html;
-  /** Further fields, such as a box to tick. */
+  /** Further fields, such as a checkbox. */
   fields?: Content;
   problem?: string | undefined;
-  /** What the button does: "Delete post". */
+  /** The label of the button: "Delete post". */
   deed: string;
   cancelHref: string;
 }): Html {

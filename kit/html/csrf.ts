@@ -4,13 +4,13 @@ import { AppError } from '../errors.ts';
 import { randomBytes } from '../random.ts';
 import { type Html, html } from './html.ts';
 
-/** Tokens that prove a form came from a page of ours, made for this visitor. */
+/** Tokens that prove that a form came from one of our pages and was made for this visitor. */
 export interface Csrf {
-  /** A token for this session; different each time, so that compression cannot leak it. */
+  /** A token for this session. Each one is different, so that compression cannot leak it. */
   token(sessionId: string): string;
   /** The hidden form field that holds a token. */
   field(sessionId: string): Html;
-  /** Throws `forbidden` with reason `CSRF` where the token is not one for this session. */
+  /** Throws `forbidden` with reason `CSRF` unless the token belongs to this session. */
   check(token: unknown, sessionId: string): void;
 }
 
@@ -20,7 +20,7 @@ export const csrfFieldName = '_csrf';
 /** The header in which browser modules send the token. */
 export const csrfHeader = 'x-csrf-token';
 
-/** Tokens of the form `nonce.HMAC-SHA-256(nonce and session)`: nothing is stored, and no token fits another session. */
+/** Tokens of the form `nonce.HMAC-SHA-256(nonce and session)`. Nothing is stored, and a token is valid for one session only. */
 export function createCsrf(secret: string): Csrf {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'csrf', 32));
   const tokenOf = (nonce: string, sessionId: string) =>
@@ -37,8 +37,8 @@ export function createCsrf(secret: string): Csrf {
 }
 
 /**
- * Throws `forbidden` where a browser says that another site sent the request: by `Sec-Fetch-Site` (Fetch Metadata),
- * else by `Origin`. A request with neither is no browser's of today; the token decides.
+ * Throws `forbidden` if a browser says that another site sent the request: by `Sec-Fetch-Site` (Fetch Metadata), else by
+ * `Origin`. No current browser sends neither; then only the token decides.
  */
 export function checkSameOrigin(request: FastifyRequest): void {
   const site = request.headers['sec-fetch-site'];

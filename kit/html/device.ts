@@ -13,7 +13,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/Linux/, 'Linux'],
 ];
 
-/** A browser and its system as people say them, from a `User-Agent`: "Firefox on Linux", else the program's own first word. */
+/** The browser and system of a `User-Agent` in plain words, such as "Firefox on Linux"; for any other program, its first word. */
 export function deviceOf(userAgent: string): string {
   const nameIn = (names: typeof browsers) => names.find(([sign]) => sign.test(userAgent))?.[1];
   const browser = nameIn(browsers);

@@ -1,19 +1,19 @@
 import { AppError, type ErrorCode, type Fields } from '../errors.ts';
 import { count } from './format.ts';
 
-/** A refusal as a form shows it: beside the field that is to blame, or above all. */
+/** An error as a form shows it: beside the field that caused it, or above all fields. */
 export interface FormProblem {
-  /** HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number;
-  /** By the names of the fields, as {@link errorSummary} and {@link field} take them. */
+  /** By field name, for {@link errorSummary} and {@link field}. */
   readonly errors: Fields;
-  /** Where no field is to blame. */
+  /** The message, if no field caused it. */
   readonly problem?: string;
 }
 
 /**
- * What a form says of an error that is for its reader to mend; anything else is thrown on.
- * @param fieldByReason the field to blame, by the reason of the error
+ * What a form shows for an error that its user can correct. Throws any other error again.
+ * @param fieldByReason the field that causes an error, by the error's reason
  */
 export function formProblem(error: unknown, fieldByReason: Readonly<Record<string, string>>): FormProblem {
   if (!(error instanceof AppError)) throw error;
@@ -24,7 +24,7 @@ export function formProblem(error: unknown, fieldByReason: Readonly<Record<strin
   return field === undefined ? { status, errors: {}, problem: text } : { status, errors: { [field]: text } };
 }
 
-/** True for the refusal with that reason. */
+/** Whether it is an `AppError` with this reason. */
 export function isRefusal(error: unknown, reason: string): boolean {
   return error instanceof AppError && error.reason === reason;
 }

@@ -8,21 +8,21 @@ export interface FieldOptions {
   readonly label: string;
   readonly value?: string | number | undefined;
   readonly help?: Content;
-  /** What is wrong with the value, after the name: "must be at most 500 characters". */
+  /** What is wrong with the value, to be read after the name: "must be at most 500 characters". */
   readonly error?: string | undefined;
-  /** `text` by default; `textarea` and `select` give those elements. */
+  /** `text` by default; `textarea` and `select` give these elements. */
   readonly type?: 'text' | 'search' | 'password' | 'number' | 'email' | 'file' | 'textarea' | 'select';
   /** For `select`: value and label of each choice. */
   readonly choices?: readonly (readonly [value: string, label: string])[];
-  /** Counts code points under the field while typing, against this maximum. */
+  /** Shows below the field how many of these code points are used while typing. */
   readonly countMax?: number;
-  /** Only shown on a phone; sent along everywhere. */
+  /** Shown on phones only, but always sent. */
   readonly phoneOnly?: boolean;
   /** Further attributes, such as `autocomplete`, `required` or `inputmode`. */
   readonly attributes?: Readonly<Record<string, AttributeValue>>;
 }
 
-/** A form control with its label above, its help under it, and its error beside it, all tied together for screen readers. */
+/** A form control with its label above, its help and its error below, all linked for screen readers. */
 export function field(options: FieldOptions): Html {
   const { name, label, error, help, countMax } = options;
   const id = `field-${name}`;
@@ -41,7 +41,7 @@ ${error && html`<p class="wrong" id="${id}-error">${icon('alert')}${sentence(lab
 ${hasHelp && html`<p class="help" id="${id}-help"><span>${help}</span>${countMax && html`<span data-count="${name}"></span>`}</p>`}</div>`;
 }
 
-/** A box to tick, with its words beside it. */
+/** A checkbox with its label. */
 export function checkbox(options: {
   name: string;
   label: Content;
@@ -61,8 +61,8 @@ ${error && html`<p class="wrong" id="${id}-error">${icon('alert')}${error}</p>`}
 }
 
 /**
- * The sum of what is wrong with a form, with a link to each field; nothing where all is well.
- * @param labels the label of each field of the form, by its name, in their order; other errors come last, without a link
+ * A summary of the errors of a form, with a link to each field; empty if there are none.
+ * @param labels the label of each field by its name, in the order of the form; other errors come last, without a link
  */
 export function errorSummary(
   errors: Fields,
@@ -89,7 +89,7 @@ function control(options: FieldOptions, shared: Html): Html {
         html`<option value="${choice}"${attributes({ selected: choice === String(value) })}>${label}</option>`,
     )}</select>`;
   }
-  // A parser drops one newline after the tag, so that without ours a text would lose its own first one.
+  // A parser drops one newline after the tag. Without an extra one, a text would lose its own first newline.
   if (type === 'textarea')
     return html`<textarea${shared}>
 ${value}</textarea>`;

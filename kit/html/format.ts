@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** A number in digits grouped by comma, with at most `decimals` places (0 by default). */
+/** A number with its digits grouped by commas and at most `decimals` decimal places (0 by default). */
 export function formatNumber(value: number, decimals = 0): string {
   return value.toLocaleString('en', { maximumFractionDigits: decimals });
 }
@@ -10,7 +10,7 @@ export function count(value: number, singular: string, plural = `${singular}s`):
   return `${formatNumber(value)} ${value === 1 ? singular : plural}`;
 }
 
-/** A size in bytes, kB, MB or GB of a thousand each, such as `1.5 MB`. */
+/** A size in bytes, kB, MB or GB (powers of 1,000), such as `1.5 MB`. */
 export function formatBytes(sizeBytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
   let value = sizeBytes;
@@ -20,7 +20,7 @@ export function formatBytes(sizeBytes: number): string {
 }
 
 /**
- * An instant: in UTC as sent, in the reader's zone once `time.js` ran; the exact instant is in `title`.
+ * A time: in UTC as sent, in the reader's time zone once `time.js` has run. `title` has the exact time.
  * @param instant milliseconds since the Unix epoch, or an ISO 8601 text
  */
 export function time(instant: number | string): Html {
@@ -30,7 +30,7 @@ export function time(instant: number | string): Html {
 
 let utc: Intl.DateTimeFormat | undefined;
 
-/** Made when it is first needed: it takes some 30 ms of the start. */
+/** Created on first use, because that takes about 30 ms. */
 function formatUtc(): Intl.DateTimeFormat {
   utc ??= new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',

@@ -1,6 +1,6 @@
 import { isUrlAttribute, slotsOf } from './slots.ts';
 
-/** Markup that is safe to send. Only {@link html}, {@link attributes} and {@link trustedHtml} make it. */
+/** Markup that is safe to send. Only {@link html}, {@link attributes} and {@link trustedHtml} create it. */
 export class Html {
   readonly #markup: string;
 
@@ -13,18 +13,18 @@ export class Html {
   }
 }
 
-/** What may stand between tags: text is escaped; `null`, `undefined` and booleans give nothing; arrays are joined. */
+/** A value between tags: text is escaped, arrays are joined, and `null`, `undefined` and booleans are left out. */
 export type Content = Html | string | number | bigint | boolean | null | undefined | readonly Content[];
 
-/** What an attribute may hold: `true` gives the bare name; `false`, `null` and `undefined` leave it out. */
+/** A value of an attribute: `true` gives the bare name; `false`, `null` and `undefined` leave the attribute out. */
 export type AttributeValue = string | number | bigint | boolean | null | undefined;
 
 class Attributes extends Html {}
 
 /**
- * A fragment of HTML. Every `${value}` is escaped for where it stands: between tags, in a quoted attribute, or as
- * {@link attributes} inside a tag. Throws a `TypeError` where a value could not be made safe: an unquoted attribute, a
- * script, a style, an event handler, a comment. A URL attribute with a scheme that runs code becomes `about:invalid`.
+ * A fragment of HTML. Every `${value}` is escaped for its context: between tags, in a quoted attribute, or as {@link attributes}
+ * inside a tag. Throws a `TypeError` for contexts in which no value is safe: unquoted attributes, scripts, styles, event
+ * handlers, comments. In a URL attribute, a scheme that runs code becomes `about:invalid`.
  */
 export function html(strings: TemplateStringsArray, ...values: (Content | Attributes)[]): Html {
   const slots = slotsOf(strings);
@@ -53,12 +53,12 @@ export function attributes(values: Readonly<Record<string, AttributeValue>>): Ht
   return new Attributes(markup);
 }
 
-/** Takes text as markup, unescaped. Only for markup that no user can influence, such as a file of this project. */
+/** Takes text as markup, unescaped. Use it only for markup that no user can influence, such as a file of this project. */
 export function trustedHtml(markup: string): Html {
   return new Html(markup);
 }
 
-/** Text with the five characters that mean something in HTML as character references. */
+/** Escapes the five characters that have a meaning in HTML. */
 export function escapeHtml(text: string): string {
   return special.test(text) ? text.replace(allSpecial, (character) => references[character] as string) : text;
 }
@@ -86,7 +86,7 @@ function attributeMarkup(value: unknown, isUrl: boolean): string {
   return isUrl && runsCode(text) ? 'about:invalid' : escapeHtml(text);
 }
 
-// Browsers skip control characters and white space while they read a scheme (WHATWG URL, basic URL parser).
+// Browsers ignore control characters and white space in a scheme (WHATWG URL, basic URL parser).
 function runsCode(url: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a browser skips
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\u0000-\u0020]/g, ''))?.[1];

@@ -2,7 +2,7 @@ import { type Html, html, trustedHtml } from './html.ts';
 
 export type IconName = keyof typeof shapes;
 
-/** A 16 px line icon in the colour of the text around it, hidden from screen readers: say its meaning in words. */
+/** A 16 px line icon in the color of the text around it. Screen readers ignore it, so say what it means in words. */
 export function icon(name: IconName): Html {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">${trustedHtml(shapes[name])}</svg>`;
 }

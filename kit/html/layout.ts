@@ -9,41 +9,41 @@ export interface NavigationItem {
   readonly icon: IconName;
 }
 
-/** What all pages of a service share for one request. */
+/** What all pages of a service share during one request. */
 export interface Frame {
   /** The service's name as readers know it. */
   readonly service: string;
   readonly navigation: readonly NavigationItem[];
-  /** The path of this request, with its query: to mark where the reader is, and to come back to. */
+  /** The path of this request, with its query: marks the current entry of the navigation, and is where to return to. */
   readonly path: string;
   readonly theme: Theme;
   readonly assets: Assets;
-  /** The hidden field that every form of this reader carries. */
+  /** The hidden field for every form on the page. */
   readonly csrfField: Html;
-  /** The page tells of something that did not work: what was typed is not done with. */
+  /** Whether the page shows an error. Then drafts of what was typed are kept. */
   readonly isFailure?: boolean;
-  /** Who is signed in; absent: nobody. */
+  /** Who is signed in; absent if nobody is. */
   readonly account?:
     | { readonly name: string; readonly detail: string; readonly signOutHref: string }
     | undefined;
-  /** A message left by the request before. */
+  /** A message from the previous request. */
   readonly flash?: Content;
 }
 
 export interface PageContent {
   readonly title: string;
   readonly main: Content;
-  /** A line under the title. */
+  /** A line below the title. */
   readonly lead?: Content;
   /** Buttons beside the title. */
   readonly actions?: Content;
-  /** Where this page hangs: a link above the title. */
+  /** The parent page: a link above the title. */
   readonly parent?: { readonly href: string; readonly label: string };
-  /** Names of further browser modules that this page needs. */
+  /** Names of the browser modules that only this page needs. */
   readonly modules?: readonly string[];
 }
 
-/** A page of a service: navigation and account at the side (on a phone above), title and content. */
+/** A page of a service: navigation and account at the side (on a phone, above), title and content. */
 export function layout(frame: Frame, page: PageContent): string {
   const body = html`<body class="app"><a class="skip" href="#main">Skip to content</a>
 <header class="bar">${brand(frame)}${navigation(frame)}<div class="account">${account(frame)}${themeSwitch(frame)}</div></header>
@@ -51,14 +51,14 @@ export function layout(frame: Frame, page: PageContent): string {
   return documentOf(frame, page, body);
 }
 
-/** A page of a service that has no others: name, title and content in one column, without navigation. */
+/** A page of a service with a single page: name, title and content in one column, without navigation. */
 export function single(frame: Frame, page: PageContent): string {
   const body = html`<body class="single"><header class="top">${brand(frame)}${themeSwitch(frame)}</header>
 <main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main></body>`;
   return documentOf(frame, page, body);
 }
 
-/** A page that stands by itself, such as the sign-in: name, title and content in one narrow column. */
+/** A page without navigation, such as the sign-in: name, title and content in one narrow column. */
 export function standalone(frame: Frame, page: PageContent): string {
   const body = html`<body class="alone"><main id="main" tabindex="-1" class="stack">${brand(frame)}
 ${frame.flash}<div class="card stack"><h1>${page.title}</h1>${page.lead && html`<p class="muted">${page.lead}</p>`}${page.main}</div></main>

@@ -1,12 +1,12 @@
 import { formatNumber } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** Where in a list a page lies, with links to its neighbours. Gives nothing where all is on one page. */
+/** The position of a page in a list, with links to the previous and the next one. Empty if everything is on one page. */
 export function pager(options: {
   page: number;
   pageSize: number;
   total: number;
-  /** The address of a page, by its number from 1. */
+  /** The address of a page by its number, from 1. */
   href: (page: number) => string;
 }): Content {
   const { page, pageSize, total, href } = options;

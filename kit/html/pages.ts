@@ -15,16 +15,16 @@ import { html } from './html.ts';
 import { themeCookie, toTheme } from './theme.ts';
 import { type Session, Visit } from './visit.ts';
 
-/** What a page handler gives: a whole document, or a reply that it has sent itself. */
+/** What a page handler returns: a whole document, or a reply that it has already sent. */
 export type PageHandler<T> = (visit: Visit<T>) => Promise<string | FastifyReply>;
 
 /**
- * Who may see a page: everybody, or those whom a function lets through. It throws `unauthenticated` or `forbidden`, or
- * gives what the handler gets in place of the visit, such as who is signed in.
+ * Who may see a page: everybody, or those that a function admits. The function throws `unauthenticated` or `forbidden`, or
+ * returns what the handler gets instead of the visit, such as who is signed in.
  */
 export type PageAccess<T, R> = 'public' | ((visit: Visit<T>) => R | Promise<R>);
 
-/** Adds pages to a server. Both take the forms that browsers send; `post` also checks where they come from. */
+/** Adds pages to a server. `post` also checks where the form comes from. */
 export interface PageRoutes<T> {
   get<R = Visit<T>>(path: string, options: PageOptions<T, R>, handler: (visitor: R) => PageResult): void;
   post<R = Visit<T>>(
@@ -40,7 +40,7 @@ export interface PageOptions<T, R> {
 
 type PageResult = ReturnType<PageHandler<never>>;
 
-/** Answers a request that came to another route with a page, for addresses that browsers share with programs. */
+/** Responds with a page to a request for another route, for addresses that browsers share with programs. */
 export type PageAnswer<T> = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -48,29 +48,29 @@ export type PageAnswer<T> = (
 ) => Promise<FastifyReply>;
 
 export interface PostOptions {
-  /** Media type of the body; an HTML form by default. JSON arrives in `visit.request.body`. */
+  /** Media type of the body; an HTML form by default. JSON is in `visit.request.body`. */
   readonly accepts?: 'application/json' | 'multipart/form-data';
   readonly bodyBytesMax?: number;
 }
 
 export interface PagesOptions<T> {
-  /** Name of the service, lower case: the session cookie's. */
+  /** The service's name in lower case, for the name of the session cookie. */
   readonly name: string;
   /** Encrypts cookies and signs tokens; at least 32 bytes. */
   readonly secret: string;
   readonly sessionSeconds: number;
   readonly clock: Clock;
   readonly assets: Assets;
-  /** Draws what went wrong. The request's id is `visit.request.id`. */
+  /** Renders an error page. The request's id is `visit.request.id`. */
   readonly errorPage: (visit: Visit<T>, error: HttpError) => string | Promise<string>;
 }
 
 /**
- * Serves pages: strict Content-Security-Policy, nothing kept in caches, sessions in an encrypted cookie, errors drawn as
- * pages, and `/theme` for the switch. A form is refused that comes from elsewhere or without the visitor's token; a
- * multipart form is checked for its origin only, and its handler calls `visit.checkToken` with the first field.
+ * Serves pages with a strict Content-Security-Policy, without caching, with sessions in an encrypted cookie, with errors as
+ * pages, and with `/theme` for the color scheme. A form from another site or without the visitor's token is refused. For a
+ * multipart form only the origin is checked; its handler calls `visit.checkToken` with the first field.
  *
- * Gives what other routes answer browsers with.
+ * Returns a function with which other routes can respond to browsers.
  */
 export function servePages<T>(
   app: HttpApp,
@@ -80,7 +80,7 @@ export function servePages<T>(
   const visitOf = visitsOf(options);
   app.register(cookies);
   options.assets.serve(app);
-  // Every request passes here, also those of an API on the same server: those that are found cost no promise.
+  // Every request comes through here, also those for an API on the same server. So a request with a route costs no promise.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404 || !wantsPage(request)) return done();
     answerUnknown(visitOf(request, reply), options).catch(done);
@@ -133,12 +133,12 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>): PageRoutes<T> {
   };
 }
 
-/** What a handler gets: the visit, or what the access of its page makes of it. */
+/** What a handler gets: the visit, or what the page's access returns for it. */
 async function visitorOf<T, R>(visit: Visit<T>, access: PageAccess<T, R>): Promise<R> {
   return access === 'public' ? (visit as R) : access(visit);
 }
 
-/** How a scope of its own takes what is no HTML form. */
+/** How a separate scope parses a body that is not an HTML form. */
 const takers = {
   'application/json': async (scope: HttpApp) => takeJson(scope),
   async 'multipart/form-data'(scope: HttpApp) {
@@ -173,7 +173,7 @@ async function answerUnknown<T>(visit: Visit<T>, options: PagesOptions<T>): Prom
 
 type VisitOf<T> = (request: FastifyRequest, reply: FastifyReply) => Visit<T>;
 
-/** One visit a request, whoever asks for it first. */
+/** One visit per request, whoever asks for it first. */
 function visitsOf<T>(options: PagesOptions<T>): VisitOf<T> {
   const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds } = options;
   const cookie = createSessionCookie<Session<T>>({ name: `${name}_session`, secret, clock, maxAgeSeconds });
@@ -186,27 +186,27 @@ function visitsOf<T>(options: PagesOptions<T>): VisitOf<T> {
   };
 }
 
-// Pages are no part of the API: they stay out of /openapi.json. Their own access is checked before their handler.
+// Pages are not part of the API, so they are not in /openapi.json. Their own access is checked before their handler.
 const hidden = { access: 'public', schema: { hide: true } as object } as const;
 
 function prepare(request: FastifyRequest, reply: FastifyReply): void {
   reply
     .headers(securityHeaders.page)
-    // Without a referrer browsers send "Origin: null" with our own forms.
+    // Without a referrer, browsers send "Origin: null" with our own forms.
     .header('referrer-policy', 'same-origin')
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8');
   if (request.method === 'POST') checkSameOrigin(request);
 }
 
-/** A visitor who followed a link on another site comes without our strict cookie, as if signed out. */
+/** Whether the visitor followed a link on another site. The strict cookie is missing then, as if nobody were signed in. */
 function isStranded<T>({ request, hasSession }: Visit<T>): boolean {
   const isFromElsewhere = request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site';
   const isSentOn = request.cookies[sentOnCookie] !== undefined;
   return isFromElsewhere && !hasSession && !isSentOn;
 }
 
-/** Answers with a page that loads the same address again, this time from here, so that the cookie comes along. */
+/** Responds with a page that loads the same address again, this time from our site, so that the cookie is sent. */
 function sendOn<T>({ reply }: Visit<T>): FastifyReply {
   reply.setCookie(sentOnCookie, '1', { path: '/', httpOnly: true, secure: 'auto', maxAge: 5 });
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment</title>
@@ -214,7 +214,7 @@ function sendOn<T>({ reply }: Visit<T>): FastifyReply {
   return reply.send(page.toString());
 }
 
-// For a browser that still says "cross-site" the second time: once is enough.
+// Some browsers say "cross-site" the second time too. Once is enough.
 const sentOnCookie = 'octavo_sent_on';
 
 function checkToken<T>(visit: Visit<T>): void {
@@ -250,12 +250,12 @@ function wantsPage(request: FastifyRequest): boolean {
   return isLooking && asksForHtml(request) && !request.url.startsWith('/api/');
 }
 
-/** Where there is no page, only who asks for one by name gets one; programs get JSON. */
+/** For an unknown address, only clients that ask for HTML by name get a page; programs get JSON. */
 function asksForHtml(request: FastifyRequest): boolean {
   return request.headers.accept?.includes('text/html') ?? false;
 }
 
-/** Where there is a page, only a browser module asks for JSON. */
+/** For an existing page, only a browser module asks for JSON. */
 function asksForJson(request: FastifyRequest): boolean {
   return !asksForHtml(request) && (request.headers.accept?.includes('application/json') ?? false);
 }

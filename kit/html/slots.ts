@@ -1,10 +1,10 @@
-/** Where a value of a template stands: between tags, inside a tag, in a quoted attribute, or at the start of a URL. */
+/** The context of a value in a template: between tags, inside a tag, in a quoted attribute, or at the start of a URL. */
 export type Slot = 'content' | 'tag' | 'attribute' | 'url';
 
 /**
- * The slot of each value of a template, read from its literal parts once and kept.
- * Throws a `TypeError` for a place in which escaping cannot make a value safe, and for what our
- * Content-Security-Policy would block anyway (inline styles and event handlers).
+ * The slots of a template's values, determined once from its literal parts and cached. Throws a `TypeError` for a context in
+ * which escaping cannot make a value safe, and for what our Content-Security-Policy would block anyway (inline styles and event
+ * handlers).
  */
 export function slotsOf(strings: TemplateStringsArray): readonly Slot[] {
   const known = slotsByTemplate.get(strings);
@@ -14,12 +14,12 @@ export function slotsOf(strings: TemplateStringsArray): readonly Slot[] {
   return slots;
 }
 
-/** True for attributes whose value a browser may follow. */
+/** Whether a browser may follow the value of an attribute. */
 export function isUrlAttribute(name: string): boolean {
   return /^(href|src|action|formaction|poster|cite|data|xlink:href)$/i.test(name);
 }
 
-// Keyed by the literal itself, which the engine keeps one of for each place in the code.
+// Keyed by the array of literal parts, of which the engine keeps one for each place in the code.
 const slotsByTemplate = new WeakMap<TemplateStringsArray, readonly Slot[]>();
 
 type State =
@@ -58,7 +58,7 @@ function advance(from: State, literal: string): State {
   return state;
 }
 
-// One step: the state after it and how many characters it took.
+// One step: the next state and how many characters it consumed.
 function read(state: State, text: string): [State, number] {
   if (state.at === 'content') return readContent(text);
   return state.at === 'tag' ? readTag(state.element, text) : readValue(state, text);

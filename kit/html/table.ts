@@ -4,22 +4,22 @@ import { icon } from './icons.ts';
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => Content;
-  /** `main` takes the free width and heads the card on a phone, `number` aligns digits, `fit` does not wrap. */
+  /** `main` takes the remaining width and is the title of the card on a phone, `number` aligns digits, `fit` does not wrap. */
   readonly kind?: 'main' | 'number' | 'fit' | 'row-actions';
-  /** Where a click on the head leads, for columns that sort. */
+  /** The link in the header, for columns that sort. */
   readonly sortHref?: string;
   readonly sorted?: 'asc' | 'desc' | undefined;
 }
 
 /**
- * A table with a caption for screen readers and heads that stay in sight; on a phone each row is a card.
- * The roles are written out because a row that is laid out as a card loses its own.
+ * A table with a caption for screen readers and a sticky header. On a phone, each row is a card. The roles are explicit because a
+ * row that is displayed as a card loses its implicit role.
  */
 export function table<Row>(options: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  /** Few and short columns, which fit a phone as they are. */
+  /** Few short columns, which fit on a phone without cards. */
   isSmall?: boolean;
 }): Html {
   return html`<table class="table${options.isSmall ? '' : ' cards'}" role="table"><caption class="hidden">${options.caption}</caption>

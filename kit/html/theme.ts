@@ -1,13 +1,13 @@
 import type {} from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 
-/** The color scheme the reader chose; `auto` follows the system. */
+/** The color scheme that the reader chose; `auto` follows the system. */
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** The cookie that remembers the choice. It is the same for all services of a host and readable by scripts. */
+/** The cookie that stores the choice. All services of a host share it, and scripts can read it. */
 export const themeCookie = 'octavo_theme';
 
-/** The choice of who sent a request. */
+/** The choice of whoever sent a request. */
 export function readTheme(request: FastifyRequest): Theme {
   return toTheme(request.cookies[themeCookie]);
 }

@@ -10,17 +10,17 @@ import type { Content } from './html.ts';
 import type { Frame } from './layout.ts';
 import { readTheme } from './theme.ts';
 
-/** What a browser keeps for us between requests, encrypted. */
+/** The contents of the encrypted session cookie. */
 export interface Session<T> {
-  /** What forms are bound to; a new one at each sign-in. */
+  /** Forms are bound to it; each sign-in creates a new one. */
   readonly id: string;
-  /** Who is signed in; absent: nobody. */
+  /** Who is signed in; absent if nobody is. */
   readonly who?: T | undefined;
-  /** What to say on the next page. */
+  /** A message for the next page. */
   readonly flash?: { readonly tone: Tone; readonly text: string } | undefined;
 }
 
-/** What the visits of a service share. */
+/** What all visits of a service share. */
 export interface VisitOptions<T> {
   readonly cookie: SessionCookie<Session<T>>;
   readonly csrf: Csrf;
@@ -42,23 +42,23 @@ export class Visit<T> {
     this.#session = options.cookie.read(request);
   }
 
-  /** Who is signed in, as the cookie says. */
+  /** Who is signed in, according to the cookie. */
   get who(): T | undefined {
     return this.#session?.who;
   }
 
-  /** What CSRF tokens are bound to; made and sent along where the visitor has none yet. */
+  /** The id that CSRF tokens are bound to. If the visitor has none yet, it is created and sent. */
   get sessionId(): string {
     if (!this.#session) this.#keep({ id: newSecret(16) });
     return (this.#session as Session<T>).id;
   }
 
-  /** Signs the visitor in under a new session, so that a session known before is of no use. */
+  /** Signs the visitor in under a new session, so that an id that was known before is useless. */
   signIn(who: T): void {
     this.#keep({ id: newSecret(16), who });
   }
 
-  /** Keeps the session, and so the tokens of forms in other tabs, with something new about who is signed in. */
+  /** Changes who is signed in but keeps the session, so that forms in other tabs stay valid. */
   renew(who: T): void {
     this.#keep({ ...this.#session, id: this.sessionId, who });
   }
@@ -68,18 +68,18 @@ export class Visit<T> {
     this.#isChanged = true;
   }
 
-  /** Sends the visitor to another of our pages by 303, with something to say there. */
+  /** Redirects the visitor to another of our pages with 303, and shows a message there. */
   redirect(path: string, flash?: { tone: Tone; text: string }): FastifyReply {
     if (flash) this.leaveFlash(flash);
     return this.reply.code(303).header('location', ownPath(path)).send();
   }
 
-  /** Has something to say on the next page, wherever the visitor goes. */
+  /** Shows a message on the next page, whichever it is. */
   leaveFlash(flash: { tone: Tone; text: string }): void {
     this.#keep({ ...this.#session, id: this.sessionId, flash });
   }
 
-  /** The message left by the request before, once. */
+  /** The message from the previous request; returned once. */
   takeFlash(): Content {
     const flash = this.#session?.flash;
     if (!flash) return undefined;
@@ -87,12 +87,12 @@ export class Visit<T> {
     return notice(flash.tone, flash.text);
   }
 
-  /** A field of the form that was sent, with the newlines of a browser (CRLF) as plain ones; absent ones are empty. */
+  /** A field of the submitted form, with CRLF as plain newlines; empty if it is absent. */
   field(name: string): string {
     return this.fields()[name] ?? '';
   }
 
-  /** All fields of the form that was sent; of one that is there twice the last. */
+  /** All fields of the submitted form. If a name is repeated, the last value counts. */
   fields(): Readonly<Record<string, string | undefined>> {
     const { body } = this.request;
     if (!(body instanceof FormFields)) return {};
@@ -115,12 +115,12 @@ export class Visit<T> {
     };
   }
 
-  /** True where the browser sent a session of ours. */
+  /** Whether the browser sent one of our sessions. */
   get hasSession(): boolean {
     return this.#session !== undefined;
   }
 
-  /** Throws `forbidden` where the token is not this visitor's, `unauthenticated` where there is no session any more. */
+  /** Throws `forbidden` if the token is not this visitor's, and `unauthenticated` if the session has ended. */
   checkToken(token: unknown): void {
     if (!this.#session) {
       throw new AppError('unauthenticated', 'Your session has ended.', { reason: 'SESSION_ENDED' });
@@ -128,7 +128,7 @@ export class Visit<T> {
     this.#options.csrf.check(token, this.#session.id);
   }
 
-  /** Sends the session along where it changed; `servePages` calls it before each response. */
+  /** Sends the session if it changed; `servePages` calls it before each response. */
   commit(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;
@@ -142,7 +142,9 @@ export class Visit<T> {
   }
 }
 
-/** The path itself where it leads to a page of ours, else `/`: a link from outside must not send readers elsewhere. */
+/**
+ * The path itself if it leads to a page of ours, else `/`, so that a link from outside cannot redirect readers to another site.
+ */
 export function ownPath(path: string): string {
   return /^\/(?![/\\])[^\\\s]*$/.test(path) ? path : '/';
 }

@@ -14,23 +14,23 @@ import type {
 } from 'fastify';
 import type { Static, TSchema } from '../schema.ts';
 
-/** Who may call a route: everybody, or those whom the hooks of a rule let through. */
+/** Who may call a route: everybody, or those that the hooks of a rule let through. */
 export type Access = 'public' | AccessRule;
 
 type Hooks = Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHandler'>;
 
-/** One kind of access: how the API document names it, and the hooks that refuse everybody else by an `AppError`. */
+/** One kind of access: its name in the API document, and the hooks that reject everybody else with an `AppError`. */
 export interface AccessRule extends Hooks {
-  /** Security requirements of OpenAPI 3.1, such as `[{ bearer: [] }]`; an empty object among them makes it optional. */
+  /** Security requirements of OpenAPI 3.1, such as `[{ bearer: [] }]`; with an empty object among them they are optional. */
   readonly security: readonly Readonly<Record<string, string[]>>[];
 }
 
-/** What each route must say besides its path, schema and handler. */
+/** What every route must declare besides its path, schema and handler. */
 export interface DeclaresAccess {
   readonly access: Access;
 }
 
-/** Types of request parts and responses from their TypeBox schemas. */
+/** Derives the types of request parts and responses from their TypeBox schemas. */
 export interface TypeBoxTypeProvider extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
@@ -47,7 +47,7 @@ export type FastifyApp = FastifyInstance<
 
 type Methods = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'all';
 
-/** The shorthand methods of Fastify, with access among the options. */
+/** Fastify's shorthand methods, with access among the options. */
 type RouteMethod = <
   RouteGeneric extends RouteGenericInterface = RouteGenericInterface,
   ContextConfig = ContextConfigDefault,
@@ -75,7 +75,7 @@ type RouteMethod = <
   >,
 ) => HttpApp;
 
-/** Registers a scope of routes and hooks, or a plugin made for Fastify. */
+/** Registers a scope of routes and hooks, or a Fastify plugin. */
 type Register = ((
   scope: (app: HttpApp) => Promise<void>,
   options?: { readonly prefix: string },
@@ -91,8 +91,8 @@ export interface HttpApp
 }
 
 /**
- * Puts the hooks of each route's access before its own, and its security into the route's schema. Throws for a route that
- * does not declare its access, as a plugin could add one.
+ * Puts the hooks of each route's access before its own hooks, and its security into the route's schema. Throws for a route
+ * without declared access, which a plugin could add.
  */
 export function enforceAccess(app: FastifyApp): void {
   app.addHook('onRoute', (route: RouteOptions & Partial<DeclaresAccess>) => {

@@ -5,20 +5,20 @@ import { clientAddress } from './client-address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, for the access log; whoever identifies the caller sets it. */
+    /** The caller, for the access log. Set by whatever identifies the caller. */
     userId: string | number | null;
-    /** The status that counts where the response did not end as its own status says. */
+    /** The status to record if the response was cut off. */
     brokenOffWith: number | null;
   }
 }
 
-/** Called once for every response that ended, whole or not. */
+/** Called once for every response that ended, complete or not. */
 export type OnEnd = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** The requests that a server is answering. */
+/** The requests in flight on a server. */
 export class ActiveRequests {
   count = 0;
-  /** From then on each response is the last of its connection. */
+  /** Once true, each response closes its connection. */
   isStopping = false;
   readonly #onEnd: OnEnd;
   readonly #replies = new WeakMap<Socket, FastifyReply>();
@@ -29,7 +29,7 @@ export class ActiveRequests {
     this.#onEnd = onEnd;
   }
 
-  /** Counts a request until its response ends. Fastify's `onResponse` does not tell of clients that went away; `close` does. */
+  /** Counts a request until its response ends. Fastify's `onResponse` does not report clients that went away; `close` does. */
   add(request: FastifyRequest, reply: FastifyReply): void {
     this.count++;
     this.#replies.set(request.raw.socket, reply);
@@ -39,26 +39,26 @@ export class ActiveRequests {
     });
   }
 
-  /** The reply that is not sent whole on a connection, if there is one. */
+  /** The reply on a connection that is not sent completely, if there is one. */
   replyOn(socket: Socket): FastifyReply | undefined {
     const reply = this.#replies.get(socket);
     return reply?.raw.writableFinished ? undefined : reply;
   }
 }
 
-/** The status of the response; 499 (as in nginx) where it went away before the response was whole. */
+/** The status of the response; 499 (as in nginx) if the client went away before it was complete. */
 export function statusOf(request: FastifyRequest, reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.raw.statusCode : (request.brokenOffWith ?? 499);
 }
 
-/** The template of the route that takes a request, such as `/posts/:id`. */
+/** The template of a request's route, such as `/posts/:id`. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unmatched';
 }
 
 /**
- * Writes a line for each response at the given level. `debug` is the default of a server, because a line costs more than a
- * trivial request and `/metrics` tells the same in sum. What failed with 500 or above is logged with its error.
+ * Logs a line for each response at the given level. The default is `debug`, because a line costs more than a trivial request, and
+ * `/metrics` has the sums. Responses with status 500 or above are logged with their error.
  */
 export function createAccessLog(log: Log, level: 'debug' | 'info'): OnEnd {
   return (request, reply) => {

@@ -7,7 +7,7 @@ import { incompleteBody } from './error-table.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a body that does not match its schema is here. */
+    /** The code of the error for a body that does not match its schema. */
     invalidBody?: 'validation_failed' | 'invalid_input';
   }
 }
@@ -17,7 +17,7 @@ type Scope = Pick<FastifyApp, 'addContentTypeParser' | 'removeContentTypeParser'
 const json = 'application/json';
 const form = 'application/x-www-form-urlencoded';
 
-/** The fields of an HTML form, before they are parsed by the route's schema. */
+/** The fields of an HTML form, before the route's schema parses them. */
 export class FormFields {
   readonly values: Readonly<Record<string, string | string[]>>;
 
@@ -32,17 +32,17 @@ export class FormFields {
   }
 }
 
-/** Takes JSON in a scope, and no other type than those that are added. An empty body is none. */
+/** Accepts JSON in a scope, and no other types than those added later. An empty body counts as absent. */
 export function takeJson(scope: Scope): void {
   takeBytes(scope, json, parseJson);
 }
 
-/** Takes HTML forms in a scope: `request.body` is {@link FormFields}, or what the schema of the route makes of them. */
+/** Accepts HTML forms in a scope: `request.body` is {@link FormFields}, or what the route's schema makes of them. */
 export function takeForms(scope: Scope): void {
   takeBytes(scope, form, (bytes) => new FormFields(textOf(bytes)));
 }
 
-/** Leaves JSON bodies to the handlers of a scope, which read them by {@link bodyChunks}; they are not validated either. */
+/** Leaves JSON bodies to the handlers of a scope, which read them with {@link bodyChunks}. They are not validated either. */
 export function leaveBody(scope: Scope): void {
   scope.removeContentTypeParser(json);
   scope.addContentTypeParser(json, (request, _payload, done) => {
@@ -53,8 +53,8 @@ export function leaveBody(scope: Scope): void {
 }
 
 /**
- * The body of a request piece by piece, in a scope with {@link leaveBody}. Throws `too_large` beyond the route's limit, and
- * `canceled` where the rest does not come.
+ * The body of a request in chunks, in a scope with {@link leaveBody}. Throws `too_large` above the route's limit, and `canceled`
+ * if the rest does not arrive.
  */
 export async function* bodyChunks(request: FastifyRequest): AsyncGenerator<Buffer, void, undefined> {
   const limit = request.routeOptions.bodyLimit;
@@ -71,8 +71,8 @@ export async function* bodyChunks(request: FastifyRequest): AsyncGenerator<Buffe
 }
 
 /**
- * The value of a JSON text in UTF-8 (RFC 8259). Of repeated keys the last counts; `__proto__`, and a `constructor` with a
- * `prototype`, are dropped. Throws `invalid_input` for anything else.
+ * Parses JSON in UTF-8 (RFC 8259). Of repeated keys the last counts; `__proto__`, and a `constructor` with a `prototype`, are
+ * dropped. Throws `invalid_input` for anything else.
  */
 export function parseJson(bytes: Buffer): unknown {
   const text = textOf(bytes);
@@ -83,7 +83,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Throws `too_large` where the head announces more than the route takes. */
+/** Throws `too_large` if `Content-Length` is above the route's limit. */
 export function refuseLong(request: FastifyRequest): void {
   const { headers, routeOptions } = request;
   if (Number(headers['content-length'] ?? 0) > routeOptions.bodyLimit) throw tooLarge(request);

@@ -4,12 +4,12 @@ import type { FastifyRequest } from 'fastify';
 import type { Setting } from '../config.ts';
 import { foldAddress } from '../network.ts';
 
-/** Whether the proxy at an address, `hop` steps away from this server, is believed about whom it speaks for. */
+/** Whether to trust the proxy at an address, `hop` steps away from this server, to name its client. */
 export type TrustedProxy = (address: string, hop: number) => boolean;
 
 /**
- * Reads which proxies may name the client in `X-Forwarded-For`: a number of hops (`1`), or addresses and networks
- * (`10.0.0.0/8, ::1`). Absent or empty: none. Throws a plain sentence for anything else.
+ * Parses which proxies may name the client in `X-Forwarded-For`: a number of hops (`1`), or addresses and networks (`10.0.0.0/8,
+ * ::1`). None if absent or empty. Throws an `Error` with a plain message for anything else.
  */
 export function parseTrustedProxies(text: string | undefined): TrustedProxy | undefined {
   if (!text) return undefined;
@@ -25,7 +25,7 @@ export function parseTrustedProxies(text: string | undefined): TrustedProxy | un
   };
 }
 
-/** The setting `TRUST_PROXY`, read by {@link parseTrustedProxies}. */
+/** The setting `TRUST_PROXY`, parsed by {@link parseTrustedProxies}. */
 export const trustProxySetting: Setting<TrustedProxy | undefined> = {
   kind: 'text',
   help: 'Proxies whose X-Forwarded-For counts: a number of hops, or addresses and networks separated by commas',
@@ -36,15 +36,15 @@ export const trustProxySetting: Setting<TrustedProxy | undefined> = {
 };
 
 /**
- * The address of the client: of the connection or, behind trusted proxies, the last one in `X-Forwarded-For` that
- * none of them vouches for. An IPv4 address mapped into IPv6 is given as IPv4.
+ * The address of the client: that of the connection or, behind trusted proxies, the last one in `X-Forwarded-For` that is not a
+ * trusted proxy. An IPv4 address that is mapped into IPv6 is returned as IPv4.
  */
 export function clientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   const address = foldAddress(request.ip);
   return isIP(address) === 0 ? foldAddress(request.socket.remoteAddress ?? '') : address;
 }
 
-/** True where the nearest proxy is trusted and says that the client came by TLS. */
+/** Whether the nearest proxy is trusted and says that the client used TLS. */
 export function isForwardedHttps(request: IncomingMessage, isTrusted: TrustedProxy): boolean {
   const protocol = request.headers['x-forwarded-proto'];
   return protocol === 'https' && isTrusted(request.socket.remoteAddress ?? '', 0);

@@ -5,20 +5,20 @@ import { newId } from '../ids.ts';
 import type { ErrorResponses } from './error-responses.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/** Answers what Node cannot parse as a request in the shape of every other error; Fastify's `clientErrorHandler`. */
+/** Fastify's `clientErrorHandler`: responds to what Node cannot parse as a request, in the same shape as every other error. */
 export function createClientErrorHandler(
   responses: ErrorResponses,
   replyOn: (socket: Socket) => FastifyReply | undefined,
 ): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
     const reply = replyOn(socket);
-    // Into a response that is on its way another must not be written.
+    // A response that has begun must not get another one written into it.
     if (error.code === 'ECONNRESET' || !socket.writable || reply?.raw.headersSent) {
       socket.destroy();
       return;
     }
     const { status, reason, explain } = kinds[error.code ?? ''] ?? malformed;
-    // A request whose body does not come has an id, and a line in the log.
+    // A request whose body does not arrive has an id, and a line in the log.
     if (reply) reply.request.brokenOffWith = status;
     const requestId = reply?.request.id ?? newId();
     const { headers, body } = responses.of(explain(), requestId);

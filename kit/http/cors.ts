@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Adds to a response what pages of other origins may do with it (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+/** Adds the CORS headers to a response (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export type AddCorsHeaders = (request: FastifyRequest, reply: FastifyReply) => void;
 
 const exposed =
@@ -14,11 +14,11 @@ const preflight = {
 };
 
 /**
- * With `*`, pages of any origin may read responses; with a list separated by commas, those of its origins; nobody else, and
- * never with cookies. Absent where no origin is given.
+ * With `*`, pages of any origin may read responses. With a comma-separated list, only pages of these origins may. Never with
+ * cookies. Undefined without an origin.
  *
- * `@fastify/cors` would do, but its route for preflights takes `OPTIONS` of every address: it answers 200 where there is
- * nothing, and without `Allow` where there is something.
+ * `@fastify/cors` could do this, but its route for preflights handles `OPTIONS` for every address: it responds with 200 even if
+ * nothing is there, and without `Allow` if something is.
  */
 export function createCors(corsOrigin: string | undefined): AddCorsHeaders | undefined {
   if (!corsOrigin) return undefined;

@@ -6,24 +6,24 @@ import type { HttpError, HttpServerOptions } from './options.ts';
 import { OverloadError } from './overload.ts';
 import { SchemaMismatch } from './validation/compilers.ts';
 
-/** An error ready to be written. */
+/** An error that is ready to be sent. */
 export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Turns whatever is thrown into a response: one table and one shape for the whole server. */
+/** Turns anything thrown into a response, with one table and one shape for the whole server. */
 export interface ErrorResponses {
-  /** Logs an error and gives its response. */
+  /** Logs an error and returns its response. */
   of(error: unknown, requestId: string): ErrorResponse;
-  /** Status, code and body for the documentation; nothing is logged. */
+  /** Status, code and body for the documentation. Logs nothing. */
   describe(error: AppError, requestId: string): { status: number; code: string; body: unknown };
   /** The error handler of the server's routes. */
   send(error: unknown, request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** The error responses of one server. The log tells of errors that are our fault, and keeps their text. */
+/** The error responses of one server. Errors that are our fault are logged with their text. */
 export function createErrorResponses(options: HttpServerOptions): ErrorResponses {
   const table = { ...defaultErrorTable, ...options.errorTable };
   const { log, clock } = options.context;
@@ -57,13 +57,13 @@ export function createErrorResponses(options: HttpServerOptions): ErrorResponses
   };
 }
 
-/** What a handler may have said of the content that is not sent now. */
+/** Headers that a handler may have set for content that is not sent now. */
 const aboutContent = ['content-encoding', 'content-disposition', 'etag', 'last-modified'];
 
 function headersOf(shown: HttpError): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
-    // A cache may otherwise keep a 404 or a 405 for as long as it likes (RFC 9111 section 4.2.2).
+    // Otherwise a cache may store a 404 or a 405 for as long as it likes (RFC 9111 section 4.2.2).
     'cache-control': 'no-store',
   };
   if (shown.status === 401) headers['www-authenticate'] = 'Bearer';
@@ -93,7 +93,7 @@ function invalid(code: 'validation_failed' | 'invalid_input', { '': ofAll, ...fi
   return new AppError(code, `${lines.slice(0, 3).join('; ')}${more}`, { fields });
 }
 
-/** Only what nobody foresaw has a stack in the log: the others come by the thousand when a backend is away. */
+/** Only unexpected errors are logged with their stack. Others come by the thousand while a backend is down. */
 function logError(log: Log, error: AppError, about: { status: number; requestId: string }): void {
   const { code, fields, message, cause } = error;
   if (error instanceof OverloadError) return;

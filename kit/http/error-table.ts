@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, toAppError } from '../errors.ts';
 import type { ErrorRow, HttpError } from './options.ts';
 
-/** The statuses of RFC 9110 (and nginx's 499 for a caller that went away) that the error codes go by. */
+/** The HTTP status of each error code (RFC 9110, and nginx's 499 for a caller that went away). */
 export const defaultErrorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
   invalid_input: { status: 400, code: 'INVALID_INPUT' },
   unauthenticated: { status: 401, code: 'UNAUTHORIZED' },
@@ -41,20 +41,20 @@ function waitOf({ retryAfterSeconds }: AppError, status: number): number | undef
 }
 
 /**
- * Anything thrown inside Fastify as an `AppError`: its own errors about a request by their code or status, in our words;
- * every other foreign one becomes `internal`.
+ * Converts anything thrown inside Fastify to an `AppError`: Fastify's own errors about a request by their code or status, with
+ * our messages; any other error becomes `internal`.
  */
 export function fromFastify(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
-  // Fastify gives the status 400 to the error of a connection that closes while it reads a body.
+  // Fastify uses status 400 for the error of a connection that closes while its body is read.
   if (code === 'ECONNRESET' && statusCode === 400) return incompleteBody(error);
   if (typeof code !== 'string' || !code.startsWith('FST_')) return toAppError(error);
   const known = fastifyErrors[code] ?? fastifyStatuses[String(statusCode)];
   return known ? new AppError(known[0], known[1], { cause: error }) : toAppError(error);
 }
 
-/** The error of a request whose body breaks off. */
+/** The error of a request whose body was cut off. */
 export function incompleteBody(cause: unknown): AppError {
   return new AppError('canceled', 'The request body did not arrive whole.', { cause });
 }

@@ -10,11 +10,11 @@ import { AppError } from '../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** True where no route takes a request: its path is unknown, or has no route for its method. */
+    /** Whether no route handles this request: its path is unknown, or has no route for its method. */
     readonly isUnrouted: boolean;
   }
   interface FastifyContextConfig {
-    /** Marks a fallback route, and gives its `Allow`. */
+    /** Marks a fallback route; the value of its `Allow` header. */
     allow?: string;
   }
 }
@@ -28,12 +28,12 @@ interface KnownPath {
 }
 
 /**
- * Watches every route that is added from now on. Once all are there, the function that it gives adds fallback routes for
- * the other methods of each path: 405 with `Allow`, and 204 with `Allow` for `OPTIONS`. Fastify would answer 404 or, for
- * `GET /posts/bulk`, take `GET /posts/:id`.
+ * Watches every route that is added from now on. Call the returned function when all routes are added. It adds fallback routes
+ * for the other methods of each path: 405 with `Allow`, and for `OPTIONS` 204 with `Allow`. Fastify itself would respond with 404
+ * or, for `GET /posts/bulk`, use `GET /posts/:id`.
  *
- * A fallback route belongs to the scope of its path, so that the hooks of the scope run first. That for `OPTIONS` belongs
- * to the server, because preflights come without credentials.
+ * A fallback route belongs to the scope of its path, so that the hooks of the scope run first. The route for `OPTIONS` belongs to
+ * the server, because preflights come without credentials.
  */
 export function watchRoutes(app: FastifyInstance): () => void {
   const paths = new Map<string, KnownPath>();
@@ -44,7 +44,7 @@ export function watchRoutes(app: FastifyInstance): () => void {
     },
   });
   app.addHook('onRoute', function (this: FastifyInstance, { url, routePath, prefix, method, config }) {
-    // Fastify adds the root of a scope a second time, with a slash, without telling of it.
+    // Fastify silently adds the root of a scope a second time, with a slash.
     if (config?.allow !== undefined || (routePath === '/' && prefix !== '')) return;
     const known = paths.get(url) ?? { scope: this, path: routePath, methods: new Set() };
     for (const each of [method].flat()) known.methods.add(each);
@@ -63,7 +63,7 @@ export function watchRoutes(app: FastifyInstance): () => void {
   };
 }
 
-/** A path without parameters has its own methods; any other also those of each path that takes the same addresses. */
+/** A path without parameters has its own methods only. Any other also has those of each path that matches the same addresses. */
 function methodsAt(url: string, paths: ReadonlyMap<string, KnownPath>): ReadonlySet<string> {
   const own = paths.get(url)?.methods ?? new Set();
   if (!/[:*]/.test(url)) return own;

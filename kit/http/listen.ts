@@ -3,10 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { HttpServerOptions } from './options.ts';
 
-/**
- * Listens where the context says and gives the address. Throws `unavailable` where that cannot be, naming host
- * and port.
- */
+/** Listens at the context's host and port and returns the address. Throws `unavailable` with host and port if that fails. */
 export async function listen(app: FastifyInstance, options: HttpServerOptions): Promise<string> {
   const { host, port, log } = options.context;
   if (port === undefined) throw new Error(`${options.name} needs a port to listen on`);
@@ -15,7 +12,7 @@ export async function listen(app: FastifyInstance, options: HttpServerOptions): 
   } catch (error) {
     throw inWords(error, host, port);
   }
-  // What fails later, such as accepting when no file descriptor is left, must not end the process.
+  // Later failures, such as accepting a connection without a free file descriptor, must not end the process.
   app.server.on('error', (error) => log.error({ err: error }, 'listening failed'));
   return addressOf(app.server);
 }

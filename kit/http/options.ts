@@ -2,41 +2,40 @@ import type { ErrorCode, Fields } from '../errors.ts';
 import type { ServiceContext } from '../service.ts';
 import type { TrustedProxy } from './client-address.ts';
 
-/** What a service says about its HTTP side. */
+/** What a service configures about its HTTP server. */
 export interface HttpServerOptions {
   /** Name of the service, in logs. */
   readonly name: string;
   readonly context: ServiceContext;
-  /** Heads `/openapi.json` and `/docs`. */
+  /** Title of `/openapi.json` and `/docs`. */
   readonly title: string;
   readonly description: string;
-  /** Version of the interface; `1.0.0` by default. */
+  /** Version of the API; `1.0.0` by default. */
   readonly version?: string;
   /**
-   * What readiness depends on, by name. A check throws where its dependency does not answer; it should stop when the
-   * signal aborts.
+   * What readiness depends on, by name. A check throws if its dependency does not answer, and should stop when the signal aborts.
    */
   readonly checks?: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
-  /** The same for parts that it can do without: readiness names those that fail, and is ready all the same. */
+  /** Checks of optional parts: readiness names those that fail, but stays 200. */
   readonly optionalChecks?: Readonly<Partial<Record<string, (signal: AbortSignal) => Promise<void>>>>;
-  /** Whether readiness names those that do not fail, too. */
+  /** Whether readiness also lists the parts that do not fail. */
   readonly namesOptionalChecks?: boolean;
   /** The body of an error; by default `{ error: { code, message, fields }, meta: { requestId, timestamp } }`. */
   readonly errorBody?: (error: HttpError, request: { readonly id: string }) => unknown;
   /** Statuses and codes that differ from the default table. */
   readonly errorTable?: Partial<Record<ErrorCode, ErrorRow>>;
-  /** What a body that does not fit its schema is; a route can say otherwise by `config.invalidBody`. */
+  /** The error code for a body that does not match its schema. A route can override it with `config.invalidBody`. */
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
-  /** Origins whose pages may read responses: `*`, or a list separated by commas; none by default. */
+  /** Origins whose pages may read responses: `*`, or a comma-separated list; none by default. */
   readonly corsOrigin?: string;
-  /** Proxies that are believed about their clients, as `parseTrustedProxies` gives them; none by default. */
+  /** Which proxies to trust, as `parseTrustedProxies` returns them; none by default. */
   readonly trustedProxy?: TrustedProxy;
   /** The level at which each response is logged; `debug` by default. */
   readonly accessLog?: 'debug' | 'info';
   readonly limits?: Partial<Limits>;
 }
 
-/** How one error code goes over HTTP. */
+/** The HTTP status of an error code, and the code that callers see. */
 export interface ErrorRow {
   readonly status: number;
   readonly code: string;
@@ -49,31 +48,31 @@ export interface HttpError extends ErrorRow {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** Bounds on what clients may ask of a server. */
+/** Limits on what clients may send and how long they may take. */
 export interface Limits {
-  /** Size of a request's body; a route can have its own by `bodyLimit`. */
+  /** Size of a request's body. A route can override it with `bodyLimit`. */
   readonly bodyBytes: number;
   /** Size of the request line and all headers. */
   readonly headerBytes: number;
   /** Length of the path with its query. */
   readonly urlCharacters: number;
-  /** Time until all headers are there. */
+  /** Time until all headers have arrived. */
   readonly headersTimeoutMs: number;
-  /** Time until the whole request is there. */
+  /** Time until the whole request has arrived. */
   readonly requestTimeoutMs: number;
   /** How long a connection may be idle. */
   readonly keepAliveTimeoutMs: number;
-  /** How long nothing may move on a connection while a request is being answered: clients that do not read. */
+  /** How long a connection may be silent during a response, for clients that do not read. */
   readonly stalledMs: number;
-  /** Connections beyond these are closed at once. */
+  /** Further connections are closed at once. */
   readonly connections: number;
-  /** Requests in flight beyond which others are refused with 503. */
+  /** Further requests get 503. */
   readonly inFlight: number;
-  /** Delay of the event loop beyond which requests are refused with 503. */
+  /** Requests get 503 while the delay of the event loop is longer. */
   readonly eventLoopDelayMs: number;
-  /** On stopping: how long the server goes on accepting while readiness says 503. */
+  /** When stopping: how long the server accepts requests while readiness is 503. */
   readonly drainMs: number;
-  /** On stopping: how long requests in flight may take before their connections are cut. */
+  /** When stopping: how long requests in flight may take before their connections are cut. */
   readonly graceMs: number;
 }
 
@@ -92,7 +91,7 @@ const defaultLimits: Limits = {
   graceMs: 10_000,
 };
 
-/** The limits of a server: its own, else the default ones. */
+/** The limits of a server: its own, or else the defaults. */
 export function withDefaults(limits: Partial<Limits> = {}): Limits {
   return { ...defaultLimits, ...limits };
 }

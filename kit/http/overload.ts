@@ -10,17 +10,17 @@ import type { Limits } from './options.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What `@fastify/under-pressure` calls during overload. */
+    /** Called by `@fastify/under-pressure` during overload. */
     pressureHandler?: () => void;
   }
 }
 
 const tickMs = 100;
 
-/** Route config of probes: they answer during overload, too. */
+/** Route config of probes, which respond during overload too. */
 export const answersDuringOverload = { pressureHandler: () => undefined };
 
-/** A request refused because the server has too much to do. Such errors come by the thousand, so they are logged in sum. */
+/** A request that was refused because of overload. Such errors come by the thousand, so only their number is logged. */
 export class OverloadError extends AppError {
   constructor() {
     super('unavailable', 'The server is overloaded; try again shortly.', { retryAfterSeconds: 1 });
@@ -35,9 +35,9 @@ interface OverloadOptions {
 }
 
 /**
- * Refuses requests with 503 while more are in flight than the limit, or while the event loop is late: by its mean delay
- * within the last second, and only those that come late in the current turn, so that a turn ends in time and the
- * others are served. The log says how many were refused, at most once a second.
+ * Refuses requests with 503 while more are in flight than the limit, or while the event loop is slow: its mean delay in the last
+ * second is above the limit. In that case only requests that come late in the current turn are refused, so that the turn ends in
+ * time and the others are served. Logs how many were refused, at most once a second.
  */
 export function shedLoad(app: FastifyApp, options: OverloadOptions): void {
   const { limits, active, log } = options;
@@ -71,7 +71,7 @@ function isProbe(request: FastifyRequest): boolean {
   return request.routeOptions.config.pressureHandler === answersDuringOverload.pressureHandler;
 }
 
-/** Adds the metric of the event loop's delay, and gives the function that tells how late the current turn is. */
+/** Adds the metric of the event loop's delay. The returned function tells how late the current turn is. */
 function measureEventLoop(app: FastifyApp, registry: Registry): () => number {
   const delays = new Histogram({
     name: 'event_loop_delay_seconds',

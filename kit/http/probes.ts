@@ -27,8 +27,8 @@ const readinessSchema = {
 };
 
 /**
- * Adds `/health`, which says that the process answers, and `/readiness`, which says whether it can do its work, and which optional
- * parts do not answer, if any.
+ * Adds `/health`, which says that the process answers, and `/readiness`, which says whether it can work and which optional parts
+ * do not answer.
  */
 export function addProbes(app: HttpApp, options: HttpServerOptions, isStopping: () => boolean): void {
   const { checks = {}, optionalChecks = {}, namesOptionalChecks = false, context } = options;
@@ -57,7 +57,7 @@ async function verdictsOf(checks: readonly CachedCheck[]): Promise<Record<string
   return Object.fromEntries(verdicts);
 }
 
-/** Runs a check at most once a second, never twice at once, and gives its verdict in time. */
+/** Runs a check at most once a second, never twice at the same time, and returns its result within its timeout. */
 class CachedCheck {
   readonly name: string;
   readonly #check: Check;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Adds metrics of the process under the names that every Prometheus client uses, where the registry has none yet. */
+/** Adds the process metrics with their usual Prometheus names, unless the registry has them already. */
 export function addProcessMetrics(registry: Registry): void {
   if (registry.getSingleMetric('process_cpu_seconds_total')) return;
   const registers = [registry];
@@ -38,7 +38,7 @@ function startTimeSeconds(): number {
   return Date.now() / 1000 - process.uptime();
 }
 
-/** Known on Linux only. */
+/** Available on Linux only. */
 function openDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length;

@@ -3,25 +3,25 @@ import { AppError } from '../errors.ts';
 import { matchesAny } from './entity-tags.ts';
 import { sendStream } from './stream.ts';
 
-/** Bytes from `start` to `end`, both counted from 0 and included. */
+/** The bytes from `start` to `end`, both counted from 0 and inclusive. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file that never changes under its entity tag. */
+/** A file whose contents never change under one entity tag. */
 export interface RangedFile {
   readonly sizeBytes: number;
-  /** Strong, with its quotes. */
+  /** A strong entity tag, with its quotes. */
   readonly entityTag: string;
   readonly modifiedMs: number;
   read(range?: Range): AsyncIterable<Uint8Array>;
 }
 
 /**
- * Responds to `GET` and `HEAD` with a file as it is, or `GET` with the one range that is asked for: 206, or 416 where it lies outside; 304
- * where `If-None-Match` names its tag. `If-Range` with another tag or time gives the whole file, as several ranges do
- * (RFC 9110 sections 13 and 14).
+ * Responds to `GET` and `HEAD` with a file, or to `GET` with the one range that was requested: 206, or 416 if it is outside the
+ * file; 304 if `If-None-Match` has its tag. An `If-Range` with another tag or time, or several ranges, give the whole file (RFC
+ * 9110 sections 13 and 14).
  */
 export async function sendRanged(reply: FastifyReply, file: RangedFile): Promise<FastifyReply> {
   const { sizeBytes, entityTag, modifiedMs } = file;
@@ -43,7 +43,7 @@ export async function sendRanged(reply: FastifyReply, file: RangedFile): Promise
   return sendStream(reply, file.read(range));
 }
 
-/** Nothing for what asks for no range, for several, or in another unit. */
+/** Undefined if no range was requested, or several, or in another unit. */
 export function rangeOf(header: string | undefined, sizeBytes: number): Range | 'outside' | undefined {
   const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;

@@ -5,17 +5,17 @@ import { AppError } from '../errors.ts';
 import { networkOf } from '../network.ts';
 import { clientAddress } from './client-address.ts';
 
-/** A limit on the requests of one client, under the name that it has in the headers. */
+/** A limit on the requests of one client, with its name in the headers. */
 export interface RateLimit {
   readonly name: string;
   readonly limiter: RateLimiter;
 }
 
 /**
- * Counts a request for its client (an IPv6 client is its /64) under all given limits. Throws `rate_limited` where it is one too many for any
- * of them; it counts under none then.
- * The response says where the client stands: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), and
- * `X-RateLimit-*` for the limit that is closest, its reset in Unix seconds.
+ * Counts a request for its client (an IPv6 client is its /64) against all given limits. Throws `rate_limited` if it exceeds any
+ * of them; then it counts against none. The response has `RateLimit-Policy` and `RateLimit`
+ * (draft-ietf-httpapi-ratelimit-headers), and `X-RateLimit-*` for the limit with the fewest requests left, with its reset in Unix
+ * seconds.
  */
 export function limitRequests(
   limits: readonly RateLimit[],
@@ -38,7 +38,7 @@ export function limitRequests(
   };
 }
 
-/** Counts a request of a client under all limits where each of them admits it, else under none. */
+/** Counts a client's request against all limits if each of them admits it, else against none. */
 export function takeAll(
   limits: readonly RateLimit[],
   client: string,
@@ -50,7 +50,7 @@ export function takeAll(
   });
 }
 
-/** The error of a client that has made too many requests. */
+/** The error for a client that made too many requests. */
 export function rateLimited(retryAfterSeconds: number): AppError {
   return new AppError('rate_limited', 'Too many requests. Try again later.', { retryAfterSeconds });
 }

@@ -3,13 +3,13 @@ import { AppError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { Limits } from './options.ts';
 
-/** The caller's `X-Request-Id` where it is 1 to 128 of `[A-Za-z0-9._-]`, else a new one. */
+/** The caller's `X-Request-Id` if it is 1 to 128 of `[A-Za-z0-9._-]`, else a new one. */
 export function requestIdOf({ headers }: Pick<FastifyRequest['raw'], 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : newId();
 }
 
-/** Why a request must be refused, as far as its head alone tells. */
+/** Why a request must be rejected, judged by its request line and headers alone. */
 export function checkHead({ raw }: FastifyRequest, limits: Limits): AppError | undefined {
   const repeated = repeatedHeader(raw.rawHeaders);
   if (repeated) return new AppError('invalid_input', `The header ${repeated} must be there once.`);
@@ -31,8 +31,8 @@ const singleHeaders = new Map(
 const singleLengths = new Set([...singleHeaders.keys()].map((name) => name.length));
 
 /**
- * The first header that a request repeats though it has one value. Node silently takes the first of two; a proxy in front
- * may have taken the last.
+ * The first single-value header that the request repeats. Node silently takes the first of two; a proxy in front may have taken
+ * the last.
  */
 function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
   let seen: string[] | undefined;

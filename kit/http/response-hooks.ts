@@ -7,7 +7,7 @@ import type { ActiveRequests } from './active-requests.ts';
 
 const lingerMs = 2_000;
 
-/** Adds what every response passes before it is written. */
+/** Adds the hooks that every response passes before it is sent. */
 export function addResponseHooks(app: FastifyInstance, active: ActiveRequests): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (active.isStopping) reply.header('connection', 'close');
@@ -22,14 +22,14 @@ export function addResponseHooks(app: FastifyInstance, active: ActiveRequests): 
 
 type Done = (error?: Error | null) => void;
 
-/** How long a response may wait for others, where the handlers of its turn take longer. */
+/** How long a response may wait for others, if the handlers of its turn take longer. */
 const togetherMs = 1;
 let waiting: Done[] = [];
 let firstMs = 0;
 
 /**
- * Responses that are made in one turn of the event loop are written together at its end: a write that wakes a client costs
- * as much as a point read does in all, and those after it find the client awake (decision 018).
+ * Responses that are ready in the same turn of the event loop are written together at its end. A write that wakes a client costs
+ * as much as a whole point read; the writes after it find the client awake (decision 018).
  */
 function writeAtEndOfTurn(done: Done): void {
   if (waiting.push(done) === 1) {
@@ -53,8 +53,8 @@ function writeAll(): void {
 }
 
 /**
- * Gives the payload, and ends once the body of the request has come, at most two seconds later: closing a connection on
- * bytes that nobody read resets it, and the client would lose the response.
+ * Returns the payload once the body of the request has arrived, at most two seconds later. Closing a connection with unread bytes
+ * resets it, and the client would lose the response.
  */
 async function* lingering(
   payload: string | Buffer,
@@ -68,7 +68,7 @@ function isWhole(payload: unknown): payload is string | Buffer {
   return typeof payload === 'string' || Buffer.isBuffer(payload);
 }
 
-/** True while the body of a request, if it has one, has not arrived whole. */
+/** Whether the request has a body that has not arrived completely. */
 function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;

@@ -8,8 +8,8 @@ const common = {
 };
 
 /**
- * Headers that keep browsers from doing more with a response than it is for (OWASP HTTP Headers Cheat Sheet).
- * `@fastify/helmet` sets the same ones for 13 µs a request.
+ * Headers that keep browsers from misusing a response (OWASP HTTP Headers Cheat Sheet). `@fastify/helmet` sets the same ones for
+ * 13 µs per request.
  */
 export const securityHeaders = {
   api: { ...common, 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" },
@@ -21,7 +21,7 @@ export const securityHeaders = {
   },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
-/** Sent only where TLS ends at a trusted proxy: over plain HTTP browsers ignore it (RFC 6797 section 8.1). */
+/** Sent only if a trusted proxy terminates TLS: over plain HTTP browsers ignore it (RFC 6797 section 8.1). */
 export const strictTransport = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
 } as const;

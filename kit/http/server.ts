@@ -34,15 +34,15 @@ export type { HttpApp } from './access.ts';
 /** A Fastify server with what every service needs. Disposing it stops it gracefully. */
 export interface HttpServer extends AsyncDisposable {
   /**
-   * Routes, plugins and hooks go here, before `listen`. `onRequest` hooks run before any body is read, and before 404 and
-   * 405 are answered (`request.isUnrouted`), so that they can refuse strangers first.
+   * Add routes, plugins and hooks here, before `listen`. `onRequest` hooks run before any body is read, and before responses with
+   * 404 and 405 (`request.isUnrouted`), so that they can reject strangers first.
    */
   readonly app: HttpApp;
-  /** Listens where the context says, and gives the address, such as `http://127.0.0.1:3001`. */
+  /** Listens at the context's host and port, and returns the address, such as `http://127.0.0.1:3001`. */
   listen(): Promise<string>;
 }
 
-/** Builds a server that has everything but the service's own routes. It listens when `listen` is called. */
+/** Creates a server that has everything but the service's own routes. It listens when `listen` is called. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { context } = options;
   const limits = withDefaults(options.limits);
@@ -81,7 +81,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   return {
     app: routes,
     listen() {
-      // Registered last: all routes are known then, and the hooks of the service run first.
+      // Registered last, when all routes are known, so that the hooks of the service run first.
       app.register(async () => {
         addFallbackRoutes();
         app.addHook('onRequest', refuseUnknown);
@@ -99,7 +99,7 @@ function fastifyOptions(options: HttpServerOptions, limits: Limits): FastifyHttp
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, limits.headersTimeoutMs),
-      // Our own check answers in the shape of every other error.
+      // Our own check, because its response has the shape of every other error.
       requireHostHeader: false,
     },
     bodyLimit: limits.bodyBytes,
@@ -116,7 +116,7 @@ function fastifyOptions(options: HttpServerOptions, limits: Limits): FastifyHttp
   };
 }
 
-/** Fastify's own log lines about a request: none but of a response that failed after it had begun. */
+/** Fastify's own log lines about requests: only that a response failed after it had begun. */
 class ServerLog extends LogController {
   override streamError(error: Error, request: FastifyRequest): void {
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
@@ -125,7 +125,10 @@ class ServerLog extends LogController {
   }
 }
 
-/** Asks for the body of `Expect: 100-continue` when somebody begins to read it, so that an error saves sending it. */
+/**
+ * Asks for the body of `Expect: 100-continue` only when something begins to read it. If the request is rejected first, the client
+ * need not send it.
+ */
 function askForBody(request: IncomingMessage, response: ServerResponse): void {
   request.on('newListener', function ask(event) {
     if (event !== 'data' && event !== 'readable') return;
@@ -134,7 +137,7 @@ function askForBody(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-/** What happens to every request first: it is counted, and its response gets the headers that all have. */
+/** What happens to every request first: it is counted, and its response gets the common headers. */
 function beginOf(
   { context: { tracer }, corsOrigin, trustedProxy }: HttpServerOptions,
   active: ActiveRequests,
@@ -143,7 +146,7 @@ function beginOf(
   return (request, reply) => {
     active.add(request, reply);
     if (tracer) beginRequestSpan(tracer, request);
-    // Also where a handler writes the response itself.
+    // Also for a response that a handler writes itself.
     if (active.isStopping) reply.raw.setHeader('connection', 'close');
     reply.headers(securityHeaders.api).header('x-request-id', request.id);
     addCorsHeaders?.(request, reply);
@@ -163,7 +166,7 @@ function endOf({ context, accessLog = 'debug' }: HttpServerOptions): OnEnd {
   };
 }
 
-/** Before its body is read, which nobody wants. */
+/** Runs before the body is read, because nobody needs it. */
 function refuseUnknown(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   done(request.is404 ? new AppError('not_found', 'There is nothing at this address.') : undefined);
 }

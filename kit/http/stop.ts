@@ -5,15 +5,15 @@ import type { ActiveRequests } from './active-requests.ts';
 import type { Limits } from './options.ts';
 
 /**
- * Gives the function that stops a server: no new connections, idle ones closed, requests in flight ended or, past the grace
- * time, cut. While it drains, each response is the last of its connection, so that clients go elsewhere before
- * anything is closed under them.
+ * Returns the function that stops a server. It accepts no new connections and closes idle ones. Requests in flight end or are cut
+ * after the grace time. During that time each response closes its connection, so that clients go elsewhere before a connection
+ * closes while they use it.
  */
 export function createStop(app: FastifyApp, active: ActiveRequests, limits: Limits): () => Promise<void> {
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // Asked once, it is known to the access log also when the connection is gone.
+    // Looked up now, because the access log needs it even after the connection is gone.
     void socket.remoteAddress;
     socket.once('close', () => sockets.delete(socket));
   });
@@ -26,11 +26,11 @@ export function createStop(app: FastifyApp, active: ActiveRequests, limits: Limi
   async function stop(): Promise<void> {
     active.isStopping = true;
     if (limits.drainMs > 0) await sleep(limits.drainMs);
-    // Also those that speak another protocol by now.
+    // Also connections that have switched to another protocol.
     const grace = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
     }, limits.graceMs);
-    // Fastify closes the connections that are idle now, and not those that become idle later.
+    // Fastify closes the connections that are idle now, but not those that become idle later.
     const idle = setInterval(() => app.server.closeIdleConnections(), idleCheckMs);
     await app.close();
     clearInterval(idle);

@@ -6,10 +6,10 @@ import { addVary } from './cors.ts';
 export type ContentCoding = 'zstd' | 'gzip';
 
 /**
- * Responds with text or bytes as they come: no faster than the client reads, at most some pieces in memory,
- * compressed where the client takes one of the offered codings. What fails before the first piece becomes an error
- * of its own; what fails later destroys the connection, so that half a response never looks whole. When the client
- * goes away, the pieces' `return` is called. `HEAD` asks for no piece.
+ * Responds with text or bytes as they are produced, no faster than the client reads, with a few chunks in memory, and compressed
+ * if the client accepts one of the offered encodings. A failure before the first chunk becomes an error response. A later one
+ * destroys the connection, so that half a response never looks complete. When the client goes away, `return` of the iterator is
+ * called. `HEAD` reads no chunk.
  */
 export async function sendStream(
   reply: FastifyReply,
@@ -25,11 +25,11 @@ export async function sendStream(
   const source = await begun(pieces);
   if (!coding) return reply.send(source);
   const coder = coding === 'zstd' ? createZstdCompress() : createGzip();
-  // An error reaches whoever reads the compressed stream; here there is nothing more to do about it.
+  // Whoever reads the compressed stream gets the error. There is nothing more to do about it here.
   return reply.send(pipeline(source, coder, () => undefined));
 }
 
-/** Whether the whole response was handed to the network, once that is known: the client may have gone away before. */
+/** Resolves to whether the whole response was handed to the network; the client may go away first. */
 export function whenDelivered(reply: FastifyReply): Promise<boolean> {
   return new Promise((resolve) => {
     reply.raw.once('finish', () => resolve(true)).once('close', () => resolve(false));
@@ -37,8 +37,8 @@ export function whenDelivered(reply: FastifyReply): Promise<boolean> {
 }
 
 /**
- * The offered coding that `Accept-Encoding` prefers (RFC 9110 section 12.5.3), the first of equals; none where
- * plain is as welcome.
+ * The offered encoding that `Accept-Encoding` prefers (RFC 9110 section 12.5.3), the first of equals; undefined if the client
+ * likes no encoding at least as much.
  */
 export function preferredCoding(
   acceptEncoding: string | undefined,
@@ -56,7 +56,7 @@ export function preferredCoding(
   return best;
 }
 
-/** Waits for the first piece: what fails until then still has its own status. */
+/** Waits for the first chunk, because a failure until then still gets its own status. */
 async function begun(pieces: AsyncIterable<string | Uint8Array>): Promise<Readable> {
   const iterator = pieces[Symbol.asyncIterator]();
   const first = await iterator.next();

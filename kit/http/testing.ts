@@ -7,13 +7,13 @@ import { createLog } from '../log.ts';
 import type { HttpServerOptions } from './options.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from './server.ts';
 
-/** A server of the given routes on a free port, and what it logged. */
+/** A server with the given routes on a free port, and what it logged. */
 export interface TestServer extends AsyncDisposable {
   readonly server: HttpServer;
   readonly url: string;
   readonly port: number;
   readonly log: Record<string, unknown>[];
-  /** `GET` by default; a body is sent as JSON unless it is text or the headers say otherwise. */
+  /** `GET` by default. A body is sent as JSON unless it is text or the headers say otherwise. */
   send(path: string, options?: SendOptions): Promise<TestResponse>;
 }
 
@@ -28,7 +28,7 @@ export interface TestResponse {
   readonly headers: Headers;
   readonly text: string;
   readonly json: unknown;
-  /** Of an error in the default shape. */
+  /** The parts of an error in the default shape. */
   readonly error: {
     readonly code: string;
     readonly message: string;
@@ -90,7 +90,7 @@ async function send(url: string, options: SendOptions = {}): Promise<TestRespons
   return { status: response.status, headers: response.headers, text, json, error: json?.error };
 }
 
-/** A bare connection, for what HTTP clients would not send or would hide. */
+/** A raw connection, for what HTTP clients would not send or would hide. */
 export class Wire implements AsyncDisposable {
   readonly socket: Socket;
   /** Settles when the other side has closed. */
@@ -119,7 +119,7 @@ export class Wire implements AsyncDisposable {
     this.socket.write(lines.map((line) => `${line}\r\n`).join(''));
   }
 
-  /** What has come once it matches; throws where the connection closes before. */
+  /** The received text once it matches; throws if the connection closes first. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.received)) {
       if (this.socket.closed) throw new Error(`closed after ${JSON.stringify(this.received)}`);
@@ -134,7 +134,7 @@ export class Wire implements AsyncDisposable {
   }
 }
 
-/** Sends one raw request and gives the whole response, once the server has closed the connection. */
+/** Sends one raw request and returns the whole response, once the server has closed the connection. */
 export async function exchange(port: number, ...lines: string[]): Promise<string> {
   await using wire = await Wire.open(port);
   wire.send(...lines);

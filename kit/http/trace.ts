@@ -5,7 +5,7 @@ import { routeOf, statusOf } from './active-requests.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The span of this request: within the caller's trace by its `traceparent`, else the first of a new one. */
+    /** The span of this request: in the caller's trace if there is a `traceparent`, else the first of a new trace. */
     readonly trace: Traceparent;
   }
 }
@@ -13,7 +13,7 @@ declare module 'fastify' {
 const spans = new WeakMap<FastifyRequest, OpenSpan>();
 const probes = ['/health', '/livez', '/readiness', '/readyz', '/metrics'];
 
-/** Gives every request its place in a trace, found when first looked at. */
+/** Gives every request its trace context, created on first use. */
 export function decorateWithTrace(app: FastifyInstance): void {
   const traces = new WeakMap<FastifyRequest, Traceparent>();
   app.decorateRequest('trace', {

@@ -4,7 +4,7 @@ import { clientAddress } from './client-address.ts';
 
 const userAgentCharacters = 160;
 
-/** Who makes a request. */
+/** The address and user agent of a request. */
 export function visitorOf(request: FastifyRequest): Visitor {
   const userAgent = request.headers['user-agent'] ?? '';
   return { address: clientAddress(request), userAgent: userAgent.slice(0, userAgentCharacters) };

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { systemClock } from '../clock.ts';
 import { openDatabase } from '../db/index.ts';
 import { AppError } from '../errors.ts';
@@ -37,7 +39,7 @@ describe('jobs', { concurrency: true }, () => {
 });
 
 async function natsContract(): Promise<void> {
-  const { kill, revive, url } = await startTestNats();
+  const { kill, replace, revive, url } = await startTestNats();
   contract(await openNats(url));
 
   test('cannot be queued while the server is down, and those before are done once it is back', async (context) => {
@@ -58,6 +60,32 @@ async function natsContract(): Promise<void> {
       );
     await until(add);
     await until(() => seen.includes(later));
+  });
+
+  test('are taken and done again after the server lost its streams', async (context) => {
+    const queue = await (await openNats(url))(context);
+    const kind = newKind();
+    const seen = collect(context, queue, { kind });
+    const [before, after, later] = [newId(), newId(), newId()];
+    await queue.add([jobOf(before, kind)]);
+    await until(() => seen.includes(before));
+    await replace();
+    const isAdded = (id: string) =>
+      queue.add([jobOf(id, kind)]).then(
+        () => true,
+        () => false,
+      );
+    await until(() => isAdded(after));
+    await until(() => seen.includes(after));
+    await queue.ping();
+    const connection = await connect({ servers: url });
+    context.after(() => connection.close());
+    const { streams } = await jetstreamManager(connection);
+    for await (const { config } of streams.list()) await streams.delete(config.name);
+    await assert.rejects(queue.ping(), withCode('unavailable'));
+    await queue.add([jobOf(later, kind)]);
+    await until(() => seen.includes(later));
+    await queue.ping();
   });
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, ConsumerMessages, JsMsg, StoredMsg } from '@nats-io/jetstream';
-import { notFound } from '../errors.ts';
+import { AppError, notFound } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { isMissing, type NatsLink } from '../nats/link.ts';
+import { NatsStreams } from '../nats/streams.ts';
 import type { JobMetrics } from './metrics.ts';
 import {
   checkJob,
@@ -32,6 +33,8 @@ const deadMaxAgeMs = 30 * dayMs;
 const duplicateWindowMs = 120_000;
 /** How long a request for jobs is open at the server. */
 const fetchMs = 30_000;
+/** How often the server says that it still has the request; after two that are missing, the consumer is opened again. */
+const heartbeatMs = 5_000;
 const retryMs = 500;
 
 /** Jobs in a work queue of JetStream. */
@@ -39,18 +42,32 @@ export class NatsJobs implements JobQueue {
   readonly #options: NatsJobsOptions;
   readonly #stream: string;
   readonly #deadStream: string;
-  #ensured: Promise<void> | undefined;
+  readonly #streams: NatsStreams;
+  readonly #sources = new Set<NatsSource>();
 
   constructor(options: NatsJobsOptions) {
+    const { link, name } = options;
     this.#options = options;
-    this.#stream = options.name.toUpperCase().replaceAll('.', '_');
+    this.#stream = name.toUpperCase().replaceAll('.', '_');
     this.#deadStream = `${this.#stream}_DEAD`;
+    const queued = {
+      name: this.#stream,
+      subjects: [`${name}.do.*`],
+      retention: 'workqueue' as const,
+      duplicate_window: duplicateWindowMs * nanosecondsPerMs,
+    };
+    const dead = {
+      name: this.#deadStream,
+      subjects: [`${name}.dead.*.*`],
+      max_msgs_per_subject: 1,
+      max_age: deadMaxAgeMs * nanosecondsPerMs,
+    };
+    this.#streams = new NatsStreams({ link, streams: [queued, dead] });
   }
 
   async add(jobs: readonly NewJob[]): Promise<void> {
     for (const job of jobs) checkJob(job);
-    await this.#ensure();
-    await this.#options.link.use(({ client }) => Promise.all(jobs.map((job) => this.#publish(client, job))));
+    await this.#streams.use(({ client }) => Promise.all(jobs.map((job) => this.#publish(client, job))));
   }
 
   work(options: WorkOptions, handler: JobHandler): AsyncDisposable {
@@ -60,15 +77,16 @@ export class NatsJobs implements JobQueue {
       kind: options.kind,
       stream: this.#stream,
       subject: this.#subjectOf(options.kind),
-      ensure: () => this.#ensure(),
+      streams: this.#streams,
       bury: (job, error) => this.#bury(job, error),
+      onEnd: () => this.#sources.delete(source),
     });
+    this.#sources.add(source);
     return new JobWorker({ ...options, source, handler, log, metrics });
   }
 
   async dead(limit: number): Promise<DeadJob[]> {
-    await this.#ensure();
-    return this.#options.link.use(async ({ manager }) => {
+    return this.#streams.use(async ({ manager }) => {
       const { state } = await manager.streams.info(this.#deadStream);
       const found: DeadJob[] = [];
       for (
@@ -85,24 +103,26 @@ export class NatsJobs implements JobQueue {
 
   async revive(id: string): Promise<void> {
     checkJob({ id, kind: 'any' });
-    await this.#ensure();
-    const message = await this.#options.link.use(({ manager }) =>
+    const message = await this.#streams.use(({ manager }) =>
       manager.streams
         .getMessage(this.#deadStream, { last_by_subj: `${this.#options.name}.dead.*.${id}` })
         .catch(undefinedIfMissing),
     );
     if (!message) throw notFound('dead job', id);
-    await this.#options.link.use(async ({ client, manager }) => {
+    await this.#streams.use(async ({ client, manager }) => {
       await this.#publish(client, toDead(message), `${id}:${message.seq}`);
       await manager.streams.deleteMessage(this.#deadStream, message.seq);
     });
   }
 
-  ping(): Promise<void> {
-    return this.#options.link.ping();
+  async ping(): Promise<void> {
+    await this.#streams.check();
+    for (const source of this.#sources) source.check();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#streams[Symbol.asyncDispose]();
+  }
 
   async #publish(client: Publisher, job: NewJob, messageId = job.id): Promise<void> {
     await client.publish(this.#subjectOf(job.kind), job.payload, {
@@ -113,7 +133,7 @@ export class NatsJobs implements JobQueue {
 
   #bury(job: Job, error: string): Promise<void> {
     const subject = `${this.#options.name}.dead.${job.kind}.${job.id}`;
-    return this.#options.link.use(async ({ client }) => {
+    return this.#streams.use(async ({ client }) => {
       const headers = await headersOf(job);
       headers.set('Job-Attempts', String(job.attempt));
       headers.set('Job-Error', encodeURIComponent(error.slice(0, 1_000).toWellFormed()));
@@ -124,38 +144,15 @@ export class NatsJobs implements JobQueue {
   #subjectOf(kind: string): string {
     return `${this.#options.name}.do.${kind}`;
   }
-
-  #ensure(): Promise<void> {
-    this.#ensured ??= this.#createStreams().catch((error) => {
-      this.#ensured = undefined;
-      throw error;
-    });
-    return this.#ensured;
-  }
-
-  async #createStreams(): Promise<void> {
-    const { link, name } = this.#options;
-    await link.ensureStream({
-      name: this.#stream,
-      subjects: [`${name}.do.*`],
-      retention: 'workqueue',
-      duplicate_window: duplicateWindowMs * nanosecondsPerMs,
-    });
-    await link.ensureStream({
-      name: this.#deadStream,
-      subjects: [`${name}.dead.*.*`],
-      max_msgs_per_subject: 1,
-      max_age: deadMaxAgeMs * nanosecondsPerMs,
-    });
-  }
 }
 
 interface SourceOptions extends NatsJobsOptions {
   readonly kind: string;
   readonly stream: string;
   readonly subject: string;
-  ensure(): Promise<void>;
+  readonly streams: NatsStreams;
   bury(job: Job, error: string): Promise<void>;
+  onEnd(): void;
 }
 
 /** Asks the server for as many jobs as slots are free, so that no job waits here while another worker is free. */
@@ -168,12 +165,16 @@ class NatsSource implements JobSource {
   /** Jobs that were requested and have not arrived yet. */
   #asked = 0;
   #consumer: Consumer | undefined;
+  #isFailing = false;
 
   constructor(options: SourceOptions) {
     this.leaseMs = options.leaseMs;
     this.#options = options;
-    // After a reconnect, the server has forgotten earlier requests.
-    this.#offUp = options.link.onUp(() => this.#stopFetches());
+    // After a reconnect, the server has forgotten earlier requests, and perhaps the consumer.
+    this.#offUp = options.link.onUp(() => {
+      this.#consumer = undefined;
+      this.#stopFetches();
+    });
   }
 
   next(signal: AbortSignal): Promise<LeasedJob | undefined> {
@@ -187,8 +188,14 @@ class NatsSource implements JobSource {
     return promise;
   }
 
+  /** Throws `unavailable` if the latest request for jobs failed. */
+  check(): void {
+    if (this.#isFailing) throw new AppError('unavailable', 'Jobs cannot be fetched from the message broker.');
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#offUp();
+    this.#options.onEnd();
   }
 
   #stopFetches(): void {
@@ -206,6 +213,7 @@ class NatsSource implements JobSource {
     let missing = wanted;
     try {
       const messages = await this.#open(wanted);
+      this.#isFailing = false;
       this.#fetches.add(messages);
       if (signal.aborted) messages.stop();
       for await (const message of messages) {
@@ -216,6 +224,7 @@ class NatsSource implements JobSource {
       this.#fetches.delete(messages);
     } catch (error) {
       this.#consumer = undefined;
+      this.#isFailing = true;
       this.#options.log.debug({ err: error, kind: this.#options.kind }, 'jobs cannot be fetched');
       await delay(retryMs * (1 + Math.random()), undefined, { signal }).catch(() => {});
     }
@@ -224,10 +233,9 @@ class NatsSource implements JobSource {
   }
 
   async #open(wanted: number): Promise<ConsumerMessages> {
-    const { link, stream, kind, subject, ensure, leaseMs } = this.#options;
+    const { link, streams, stream, kind, subject, leaseMs } = this.#options;
     if (!this.#consumer) {
-      await ensure();
-      this.#consumer = await link.use(async ({ client, manager }) => {
+      this.#consumer = await streams.use(async ({ client, manager }) => {
         await manager.consumers.add(stream, {
           durable_name: kind,
           filter_subject: subject,
@@ -240,7 +248,9 @@ class NatsSource implements JobSource {
       });
     }
     const consumer = this.#consumer;
-    return link.use(() => consumer.fetch({ max_messages: wanted, expires: fetchMs }));
+    return link.use(() =>
+      consumer.fetch({ max_messages: wanted, expires: fetchMs, idle_heartbeat: heartbeatMs }),
+    );
   }
 
   #deliver(message: JsMsg, signal: AbortSignal): void {

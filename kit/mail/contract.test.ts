@@ -17,7 +17,7 @@ import {
 } from './index.ts';
 import { testKey, verifyDkim } from './testing-dkim.ts';
 
-/** A way to send, and what arrived, by Message-ID. */
+/** A mailer, and the mails that arrived, by Message-ID. */
 interface Post {
   readonly mailer: Mailer;
   readonly signing: Mailer;

@@ -8,10 +8,10 @@ import { type SinkOptions, startSmtpSink } from '../testing/smtp-sink.ts';
 import { type Mail, MailError, type MailFault, openSmtpMailer, type SmtpOptions } from './index.ts';
 
 const credentials = { username: 'octavo', password: 'of the tests' };
-/** Ends here as well, but is not known to. */
+/** A host name that resolves to this machine, but is not known to be loopback. */
 const elsewhere = '0.0.0.0';
 
-/** What a mail came to. */
+/** The outcome of sending a mail. */
 async function attempt(sinkOptions: SinkOptions, options: Partial<SmtpOptions> = {}) {
   await using sink = await startSmtpSink(sinkOptions);
   await using mailer = await openSmtpMailer({ host: '127.0.0.1', port: sink.port, ...options });

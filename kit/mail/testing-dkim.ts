@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 
-/** A key to sign mails with, and what its DNS record would hold. */
+/** A key for signing mails, and the contents of its DNS record. */
 export function testKey(): { privateKey: string; publicKey: string } {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -10,7 +10,7 @@ export function testKey(): { privateKey: string; publicKey: string } {
   return { privateKey, publicKey };
 }
 
-/** Checks a relaxed/relaxed rsa-sha256 signature (RFC 6376); gives its domain and selector, throws where it does not hold. */
+/** Verifies a relaxed/relaxed rsa-sha256 signature (RFC 6376). Returns its domain and selector; throws if it is not valid. */
 export function verifyDkim(source: Buffer, publicKey: string): string {
   const end = source.indexOf('\r\n\r\n');
   const headers = source.toString('latin1', 0, end).split(/\r\n(?![ \t])/);

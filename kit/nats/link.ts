@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -57,25 +57,6 @@ export class NatsLink implements AsyncDisposable {
     this.#listeners.add(listener);
     if (this.#isUp) queueMicrotask(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** Creates a stream with this configuration if there is none with its name. */
-  async ensureStream(config: Partial<StreamConfig> & Pick<StreamConfig, 'name'>): Promise<void> {
-    await this.use(async ({ manager }) => {
-      const exists = await manager.streams.info(config.name).then(
-        () => true,
-        (error: unknown) => {
-          if (isMissing(error)) return false;
-          throw error;
-        },
-      );
-      if (!exists) await manager.streams.add(config);
-    });
-  }
-
-  /** Throws if the server or its JetStream does not respond. */
-  async ping(): Promise<void> {
-    await this.use(({ manager }) => manager.getAccountInfo());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { testFolder } from '../testing/folder.ts';
 import { openFolderStore } from './index.ts';
 
@@ -54,10 +55,24 @@ describe('a folder of objects', () => {
     );
     assert.equal(await store.find('a/begun'), undefined);
     assert.equal((await readdir(aside)).length, 1, 'it may belong to a living process');
-    const yesterday = Date.now() / 1_000 - 25 * 60 * 60;
-    await utimes(join(aside, left), yesterday, yesterday);
+    const before = Date.now() / 1_000 - 61 * 60;
+    await utimes(join(aside, left), before, before);
     await openFolderStore(folder);
     assert.deepEqual(await readdir(aside), []);
+  });
+
+  test('removes each hour what was left for an hour', async (context) => {
+    const folder = join(root, 'hourly');
+    const aside = join(folder, '.incoming');
+    context.mock.timers.enable({ apis: ['setInterval'] });
+    await using _store = await openFolderStore(folder);
+    const before = Date.now() / 1_000 - 61 * 60;
+    await writeFile(join(aside, 'old'), 'x');
+    await writeFile(join(aside, 'new'), 'x');
+    await utimes(join(aside, 'old'), before, before);
+    context.mock.timers.tick(60 * 60 * 1_000);
+    while ((await readdir(aside)).includes('old')) await setImmediate();
+    assert.deepEqual(await readdir(aside), ['new']);
   });
 
   test('that is no folder is a store that does not answer', async () => {

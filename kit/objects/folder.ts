@@ -18,21 +18,30 @@ import {
 /** Opens a store in a folder, which is created if missing. Several processes of one machine may share it. */
 export async function openFolderStore(folder: string): Promise<ObjectStore> {
   const store = new FolderStore(folder);
-  await store.sweep();
+  try {
+    await store.sweep();
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
   return store;
 }
 
 /**
  * Content is written to a temporary file, synced, and then linked to its key, which fails if the key is taken. So an object is complete
- * from the moment it has its key, also after a crash. Temporary files that a crash leaves are removed a day later.
+ * from the moment it has its key, also after a crash. Temporary files that a crash leaves are removed when nobody has written to
+ * them for an hour: at start, and each hour.
  */
 class FolderStore implements ObjectStore {
   readonly #folder: string;
   readonly #incoming: string;
+  readonly #sweeper: NodeJS.Timeout;
 
   constructor(folder: string) {
     this.#folder = folder;
     this.#incoming = join(folder, incomingName);
+    // A failure shows in `ping` and in whatever uses the store.
+    this.#sweeper = setInterval(() => void this.sweep().catch(() => {}), sweepMs).unref();
   }
 
   async put(content: AsyncIterable<Uint8Array>, { keys, signal }: PutOptions): Promise<StoredObject> {
@@ -92,11 +101,13 @@ class FolderStore implements ObjectStore {
     const names = await orUnavailable(readdir(this.#incoming));
     for (const path of names.map((name) => join(this.#incoming, name))) {
       const stats = await lstat(path).catch(unlessMissing);
-      if (stats && Date.now() - stats.mtimeMs > sweepAfterMs) await rm(path, { force: true });
+      if (stats && Date.now() - stats.mtimeMs > sweepMs) await rm(path, { force: true });
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweeper);
+  }
 
   async #place(from: string, keys: Iterable<string>): Promise<StoredObject> {
     for (const key of keys) {
@@ -128,7 +139,8 @@ const incomingName = '.incoming';
 const folderMode = 0o700;
 const fileMode = 0o600;
 const readBytes = 256 * 1024;
-const sweepAfterMs = 24 * 60 * 60 * 1000;
+/** How often temporary files are looked at, and how long one is left alone after its last write. */
+const sweepMs = 60 * 60 * 1000;
 // Does not follow a symbolic link out of the folder.
 const readPlain = constants.O_RDONLY | constants.O_NOFOLLOW;
 

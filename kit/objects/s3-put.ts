@@ -10,16 +10,18 @@ import {
 } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
 import { orUnavailable, statusOf } from './s3-errors.ts';
-import { findObject, headOf } from './s3-object.ts';
+import { findObject, headOf, inTime } from './s3-object.ts';
 import { allTaken, checkKey, noContent, type PutOptions, type StoredObject } from './store.ts';
 
 interface S3PutOptions extends PutOptions {
+  readonly signal: AbortSignal;
   readonly client: S3Client;
   readonly bucket: string;
   /** Keys that this process is writing. */
   readonly claimed: Set<string>;
 }
 
+const cleanupTimeoutMs = 2_000;
 // S3 allows 10,000 parts, which makes 78 GiB.
 const partBytes = 8 * 1024 * 1024;
 
@@ -70,7 +72,7 @@ export class S3Put {
   /** False if the key is taken. */
   async #putIfFree(key: string, body: Uint8Array): Promise<boolean> {
     const { client } = this.#options;
-    if (await headOf(client, this.#at(key))) return false;
+    if (await headOf(client, this.#at(key), this.#options.signal)) return false;
     const request = { ...this.#at(key), Body: body, ContentType: this.#options.contentType };
     try {
       await orUnavailable(client.send(new PutObjectCommand({ ...request, IfNoneMatch: '*' }), this.#calling));
@@ -90,7 +92,7 @@ export class S3Put {
     let UploadId: string | undefined;
     try {
       const begin = new CreateMultipartUploadCommand({ ...at, ContentType: contentType });
-      ({ UploadId } = await orUnavailable(client.send(begin, this.#calling)));
+      ({ UploadId } = await orUnavailable(client.send(begin, inTime(this.#options.signal))));
       const done: CompletedPart[] = [];
       for await (const body of parts) {
         const PartNumber = done.length + 1;
@@ -111,14 +113,18 @@ export class S3Put {
   async #abort(key: string, UploadId: string | undefined): Promise<void> {
     const { client } = this.#options;
     const at = this.#at(key);
+    // Also after the signal has aborted, but only for a moment.
+    const abortSignal = AbortSignal.timeout(cleanupTimeoutMs);
     const abortUpload = async () =>
-      UploadId && client.send(new AbortMultipartUploadCommand({ ...at, UploadId }));
-    const free = async () => (await findObject(client, at)) ?? client.send(new DeleteObjectCommand(at));
+      UploadId && client.send(new AbortMultipartUploadCommand({ ...at, UploadId }), { abortSignal });
+    const free = async () =>
+      (await findObject(client, at, abortSignal)) ??
+      client.send(new DeleteObjectCommand(at), { abortSignal });
     await Promise.allSettled([abortUpload(), free()]);
   }
 
   async #stored(key: string): Promise<StoredObject> {
-    const object = await findObject(this.#options.client, this.#at(key));
+    const object = await findObject(this.#options.client, this.#at(key), this.#options.signal);
     if (!object) throw new AppError('unavailable', 'The object store lost an object it had accepted.');
     return object;
   }
@@ -127,9 +133,9 @@ export class S3Put {
     return { Bucket: this.#options.bucket, Key: key };
   }
 
-  get #calling(): { abortSignal?: AbortSignal } {
-    const { signal } = this.#options;
-    return signal ? { abortSignal: signal } : {};
+  /** For requests with content, whose time depends on the network. They fail when it stands still. */
+  get #calling(): { abortSignal: AbortSignal } {
+    return { abortSignal: this.#options.signal };
   }
 }
 

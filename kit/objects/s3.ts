@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
 import { orUnavailable, unlessMissing } from './s3-errors.ts';
-import { findObject, objectOf } from './s3-object.ts';
+import { findObject, inTime, objectOf, responseTimeoutMs } from './s3-object.ts';
 import { S3Put } from './s3-put.ts';
 import {
   type ByteRange,
@@ -36,6 +36,7 @@ export class S3Store implements ObjectStore {
   readonly #bucket: string;
   /** Keys that this process is writing. */
   readonly #claimed = new Set<string>();
+  readonly #stop = new AbortController();
 
   constructor(options: S3Options) {
     this.#bucket = options.bucket;
@@ -44,7 +45,8 @@ export class S3Store implements ObjectStore {
 
   put(content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject> {
     const place = { client: this.#client, bucket: this.#bucket, claimed: this.#claimed };
-    return new S3Put({ ...place, ...options }).run(content);
+    const signal = options.signal ? AbortSignal.any([this.#stop.signal, options.signal]) : this.#stop.signal;
+    return new S3Put({ ...place, ...options, signal }).run(content);
   }
 
   async list(folder: string): Promise<StoredObject[]> {
@@ -61,6 +63,7 @@ export class S3Store implements ObjectStore {
             Delimiter: '/',
             ContinuationToken: after,
           }),
+          inTime(this.#stop.signal),
         ),
       );
       for (const { Key = '', Size, LastModified, ETag } of page.Contents ?? []) {
@@ -74,19 +77,25 @@ export class S3Store implements ObjectStore {
 
   async find(key: string): Promise<StoredObject | undefined> {
     checkKey(key);
-    return findObject(this.#client, { Bucket: this.#bucket, Key: key });
+    return findObject(this.#client, { Bucket: this.#bucket, Key: key }, this.#stop.signal);
   }
 
   async *read({ key, entityTag, sizeBytes }: StoredObject, range?: ByteRange): AsyncGenerator<Uint8Array> {
     checkKey(key);
+    // Not `inTime`: a signal counts until the whole body is read, which may take longer.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), responseTimeoutMs);
     const sent = this.#client.send(
       new GetObjectCommand({
         Bucket: this.#bucket,
         Key: key,
         ...(range && { Range: `bytes=${range.start}-${range.end}` }),
       }),
+      { abortSignal: AbortSignal.any([this.#stop.signal, late.signal]) },
     );
-    const response = await orUnavailable(sent).catch(unlessMissing);
+    const response = await orUnavailable(sent)
+      .catch(unlessMissing)
+      .finally(() => clearTimeout(timer));
     // Compared here, because some servers ignore the range of a request with If-Match.
     if (!response?.Body || response.ETag !== entityTag) throw gone();
     const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
@@ -97,13 +106,12 @@ export class S3Store implements ObjectStore {
   }
 
   async ping(signal?: AbortSignal): Promise<void> {
-    const sent = this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), {
-      ...(signal && { abortSignal: signal }),
-    });
-    await orUnavailable(sent);
+    const either = signal ? AbortSignal.any([this.#stop.signal, signal]) : this.#stop.signal;
+    await orUnavailable(this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), inTime(either)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
     this.#client.destroy();
   }
 }

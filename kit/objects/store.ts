@@ -28,7 +28,7 @@ export interface PutOptions {
 
 /**
  * Stores files. An object is complete or absent, never changes, and is never replaced by another one with its key.
- * If the store does not respond, or rejects a request, methods throw `unavailable`.
+ * If the store does not respond within 10 s, or rejects a request, methods throw `unavailable`. Disposing it ends what is in progress.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**

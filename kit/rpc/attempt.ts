@@ -12,14 +12,14 @@ export interface Failure {
   readonly isConnection: boolean;
 }
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export type Outcome<T> =
   | { readonly response: T; readonly failure?: undefined }
   | { readonly response?: undefined; readonly failure: Failure };
 
 /**
- * One attempt at a call: a request to one server and its response, as a handler of undici's `dispatch`. That tells
- * whether the request was sent, which `request` does not, and takes two thirds of its time. A subclass reads the body.
+ * One attempt at a call: a request to one server and its response, as a handler for undici's `dispatch`. Unlike `request`,
+ * `dispatch` tells whether the request was sent, and it takes a third less time. A subclass reads the body.
  */
 export abstract class Attempt<T> implements Dispatcher.DispatchHandler {
   readonly endpoint: Endpoint;
@@ -37,11 +37,11 @@ export abstract class Attempt<T> implements Dispatcher.DispatchHandler {
     this.endpoint = endpoint;
   }
 
-  /** Media type of a good response. */
+  /** Media type of a successful response. */
   protected abstract readonly contentType: string;
-  /** A piece of the body of a good response. */
+  /** A chunk of the body of a successful response. */
   protected abstract onData(chunk: Buffer): void;
-  /** The end of a good response. */
+  /** The end of a successful response. */
   protected abstract onEnd(): void;
 
   /** Resolves with the response or the failure, whichever comes first; never rejects. */
@@ -49,14 +49,14 @@ export abstract class Attempt<T> implements Dispatcher.DispatchHandler {
     return this.#outcome.promise;
   }
 
-  /** Gives it up with this error; the connection is closed if the request was sent. */
+  /** Gives up the attempt with this error; the connection is closed if the request was sent. */
   abort(error: AppError): void {
     this.fail({ error, isUndone: false, isConnection: false });
     this.controller?.abort(error);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // It was given up while it waited for a connection. Undici then drops the request and keeps the connection.
+    // The attempt was given up while it waited for a connection. undici then drops the request and keeps the connection.
     if (this.#failure) throw this.#failure.error;
     this.controller = controller;
     this.#isSent = true;

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-/** Calls `onPassed` after `timeoutMs`; never where that is longer than a timer of Node can wait (24.8 days). */
+/** Calls `onPassed` after `timeoutMs`; never if that is longer than Node's timers can wait (24.8 days). */
 export function startDeadline(
   timeoutMs: number | undefined,
   onPassed: () => void,

@@ -223,7 +223,7 @@ test('buf curl calls our server by the schema in proto/', async () => {
 
 type Message = Record<string, unknown>;
 
-/** What the tests look at in an answer; without generated code connect-node's messages have no types. */
+/** What the tests check in a response. Without generated code, connect-node's messages have no types. */
 interface Answer {
   readonly row: { id: bigint; text: string; data: Uint8Array; counts: Record<string, bigint> };
   readonly rows: readonly { id: bigint }[];

@@ -58,8 +58,8 @@ export class RemoteCall {
   }
 
   /**
-   * Sends the request and returns the response. It tries again, at another server if there is one, where that helps and is
-   * safe. Throws an `AppError`, at once when the call ends early.
+   * Sends the request and returns the response. It retries, at another server if there is one, if that can help and is safe.
+   * Throws an `AppError`, immediately if the call ends early.
    */
   async send<T>(request: unknown, begin: (endpoint: Endpoint) => Attempt<T>): Promise<T> {
     const { endpoints } = this.#method;
@@ -110,7 +110,7 @@ export class RemoteCall {
     return bytes;
   }
 
-  /** Headers of this call, whichever attempt it is. Throws `internal` for what cannot be a header. */
+  /** Headers of this call, for all its attempts. Throws `internal` for values that cannot be in a header. */
   #headers(): Headers {
     const { requestId = '', traceparent } = this.#options;
     const span = (typeof traceparent === 'function' ? traceparent() : traceparent) ?? '';

@@ -1,13 +1,13 @@
 import { type Term, termsOf } from './terms.ts';
 import type { Clause, WordQuery } from './word-query.ts';
 
-/** A part of a text, and whether it is what the query asked for. */
+/** A part of a text, and whether the query matches it. */
 export interface TextPart {
   readonly text: string;
   readonly isMatch: boolean;
 }
 
-/** The whole text in parts, with the words and phrases that a query wants marked. Callers escape the parts. */
+/** The whole text in parts, with the words and phrases of the query marked. Callers escape the parts. */
 export function highlight(text: string, query: WordQuery): TextPart[] {
   const terms = termsOf(text);
   const parts: TextPart[] = [];
@@ -29,7 +29,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Where wanted clauses stand, by ascending starts. */
+/** The positions of the wanted clauses, by ascending start. */
 function matchingRanges(terms: readonly Term[], clauses: readonly Clause[]): Range[] {
   const ranges: Range[] = [];
   for (const [index, { start }] of terms.entries()) {

@@ -13,8 +13,8 @@ export function normalize(text: string): string {
 }
 
 /**
- * What a row stores beside its texts so that SQL can search them: `null` where lower-casing ASCII, which both databases
- * do alike, gives the normalized text. That holds for nearly all texts.
+ * What a row stores beside its texts so that SQL can search them: `null` if lower-casing ASCII, which both databases do alike,
+ * gives the normalized text. That is so for nearly all texts.
  */
 export function storedNormalized(texts: readonly string[]): string | null {
   if (texts.every(isPlain)) return null;
@@ -24,8 +24,8 @@ export function storedNormalized(texts: readonly string[]): string | null {
 }
 
 /**
- * The SQL expression of the normalized text of a row. `columns` have its texts, and `stored` has what
- * {@link storedNormalized} gave for them. On PostgreSQL the trigram index is on the same expression.
+ * The SQL expression for the normalized text of a row. `columns` hold its texts, and `stored` the result of {@link
+ * storedNormalized} for them. On PostgreSQL the trigram index is on the same expression.
  */
 export function normalizedText(options: {
   readonly table: string;
@@ -38,7 +38,7 @@ export function normalizedText(options: {
   return sql<string>`coalesce(${sql.ref(`${table}.${stored}`)}, ${joined})`;
 }
 
-/** Whether every character but `A` to `Z` surely stays as it is. This takes a tenth of the time of normalizing. */
+/** Whether every character except `A` to `Z` is certain to stay the same. This takes a tenth of the time of normalizing. */
 function isPlain(text: string): boolean {
   plainUnits ??= findPlainUnits();
   const units = utf16(text);
@@ -48,7 +48,7 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-/** By UTF-16 unit: 1 for those that normalizing leaves alone wherever they stand. Made on first use. */
+/** By UTF-16 unit: 1 if normalizing never changes it, in any context. Created on first use. */
 let plainUnits: Uint8Array | undefined;
 
 /**

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Dialect, type Executor, statement, type WriteSession } from '../db/index.ts';
 
-/** Up to so many code points a needle is found by its grams, from the next on by its trigrams. */
+/** Needles of up to this many code points are found by their grams, longer ones by their trigrams. */
 const gramLengthMax = 2;
 
 /** FTS5 reads these noncharacters as U+FFFD. */
@@ -40,19 +40,22 @@ export class SubstringIndex {
     this.#statements = indexStatements(table, text);
   }
 
-  /** The condition that a row contains the needle, by a look at the row itself: for few rows that something else finds. */
+  /** The condition that a row contains the needle, checked on the row itself. For a few rows that another condition finds. */
   compare(dialect: Dialect, needle: string): RawBuilder<SqlBool> {
     if (dialect === 'postgres') return sql<SqlBool>`${this.#text} LIKE ${likePattern(needle)}`;
     return sql<SqlBool>`instr(${this.#text}, ${needle}) > 0`;
   }
 
-  /** The condition that a row contains the needle, by the index. */
+  /** The condition that a row contains the needle, checked with the index. */
   contains(dialect: Dialect, needle: string): RawBuilder<SqlBool> {
     if (dialect === 'postgres') return this.compare(dialect, needle);
     return sql<SqlBool>`${this.#id} IN ${this.matchingIds(dialect, needle)}`;
   }
 
-  /** A subquery of the ids of the rows that contain the needle, each once. On SQLite it is fast to count and by id. */
+  /**
+   * A subquery of the ids of the rows that contain the needle, each once. On SQLite it is the fast way to count and to list by
+   * id.
+   */
   matchingIds(dialect: Dialect, needle: string): RawBuilder<{ id: number }> {
     if (dialect === 'postgres') {
       return sql`(SELECT id FROM ${this.#table} WHERE ${this.contains(dialect, needle)})`;
@@ -66,13 +69,13 @@ export class SubstringIndex {
       UNION ALL SELECT id FROM ${this.#table} INDEXED BY ${this.#pending} WHERE indexed = 0 AND ${hasNeedle})`;
   }
 
-  /** Whether at least `rowsMin` rows wait to be indexed. Never on PostgreSQL, which indexes a row when it is written. */
+  /** Whether at least `rowsMin` rows wait to be indexed. Always false on PostgreSQL, which indexes a row when it is written. */
   async hasPending(session: Executor, rowsMin = 1): Promise<boolean> {
     if (session.dialect === 'postgres') return false;
     return (await this.#statements.nthPending.first(session, { before: rowsMin - 1 })) !== undefined;
   }
 
-  /** Indexes up to `rowsMax` waiting rows by ascending id, some 80 microseconds each. Resolves to how many they were. */
+  /** Indexes up to `rowsMax` waiting rows by ascending id, about 80 microseconds each. Resolves to the number of rows. */
   async indexPending<DB>(session: WriteSession<DB>, rowsMax: number): Promise<number> {
     if (session.dialect === 'postgres') return 0;
     const { pending, addTrigrams, addGrams, markIndexed } = this.#statements;
@@ -139,7 +142,7 @@ function gramToken(needle: string): string {
   return `"${tokenOf(second === undefined ? first : gramOf(first, second))}"`;
 }
 
-/** Different numbers for different pairs, none of them a single code point. */
+/** Different numbers for different pairs, none of them equal to a single code point. */
 function gramOf(first: number, second: number): number {
   return first * 0x110000 + second;
 }

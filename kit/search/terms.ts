@@ -6,7 +6,7 @@ export interface Term {
   readonly word: string;
   /** The English stem of the word. A word with letters beyond ASCII is its own stem. */
   readonly stem: string;
-  /** Where it stands in the text, in UTF-16 units; `end` is the index after it. */
+  /** Its position in the text, in UTF-16 units; `end` is the index after it. */
   readonly start: number;
   readonly end: number;
 }
@@ -14,7 +14,7 @@ export interface Term {
 /** The rest of a longer word is ignored, in texts and in queries alike. */
 const wordLengthMax = 64;
 
-/** Scripts that put no space between words: there each letter is a word, and a query of several is a phrase. */
+/** Scripts without spaces between words. There, each letter is a word, and a query of several is a phrase. */
 const spaceless =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 const words = new RegExp(`[${spaceless}]\\p{M}*|[[\\p{L}\\p{N}\\p{M}]--[${spaceless}]]+`, 'gv');

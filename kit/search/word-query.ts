@@ -3,14 +3,14 @@ import { type Term, termsOf } from './terms.ts';
 /** Words that must stand one after another, in one field. */
 export interface Clause {
   readonly terms: readonly Term[];
-  /** How the last word may go on: `only` finds the words that begin with it, `also` finds its stem too. */
+  /** How the last word may continue: `only` finds the words that begin with it, `also` finds its stem too. */
   readonly prefix?: 'only' | 'also';
 }
 
-/** What a person looks for. Without a wanted clause nothing matches. */
+/** What a person searches for. Without a wanted clause nothing matches. */
 export interface WordQuery {
   readonly wanted: readonly Clause[];
-  /** What no match has. */
+  /** What no match contains. */
   readonly unwanted: readonly Clause[];
   /** Whether a match has every wanted clause, or at least one. */
   readonly match: 'every' | 'any';

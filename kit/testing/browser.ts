@@ -3,37 +3,37 @@ import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** Whether there is a browser to test with: `describe('in a browser', { skip: browser.skip }, …)`. */
+/** Whether there is a browser for tests: `describe('in a browser', { skip: browser.skip }, …)`. */
 export interface TestBrowser {
-  /** False, or why the tests are to be skipped. */
+  /** False, or why the tests are skipped. */
   readonly skip: false | string;
-  /** A tab with a profile of its own, closed after the tests of the file. */
+  /** A tab with its own profile, closed after the tests of the file. */
   open(options?: TabOptions): Promise<Tab>;
 }
 
 export interface TabOptions {
-  /** Of the window, 1280 by default; 390 is a phone. */
+  /** Width of the window, 1280 by default; 390 is a phone. */
   readonly widthPx?: number;
   readonly colorScheme?: 'light' | 'dark';
-  /** False for a browser that runs no scripts. */
+  /** False for a browser without JavaScript. */
   readonly javaScript?: boolean;
-  /** What every address in tests starts with. */
+  /** The origin that relative addresses in tests refer to. */
   readonly baseUrl?: string;
 }
 
 export interface Tab {
   readonly page: Page;
-  /** What the browser complained about: errors of scripts, violations of the Content-Security-Policy, failed loads. */
+  /** Problems that the browser reported: script errors, violations of the Content-Security-Policy, failed loads. */
   readonly complaints: readonly string[];
-  /** Lines on what keeps people with disabilities out (axe, impact serious or critical), and on sideways scrolling. */
+  /** Accessibility problems (axe, impact serious or critical), and horizontal scrolling. */
   barriers(): Promise<string[]>;
 }
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /**
- * Finds Chromium: `CHROMIUM_PATH`, else where Debian and others put it. Without one the tests are to be skipped; with
- * `CI=true` that is an error. It starts with the first tab.
+ * Finds Chromium: `CHROMIUM_PATH`, else the usual places of Debian and others. If there is none, the tests are skipped; with
+ * `CI=true` that is an error. The browser starts with the first tab.
  */
 export function testBrowser(): TestBrowser {
   const executablePath = [process.env.CHROMIUM_PATH ?? '', ...places].find(
@@ -54,7 +54,7 @@ export function testBrowser(): TestBrowser {
   };
 }
 
-// No sandbox, because tests often run as root in a container; and nothing on the network but the pages under test.
+// No sandbox, because tests often run as root in a container. No network access except to the pages under test.
 const flags = [
   '--no-sandbox',
   '--disable-gpu',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const folders: string[] = [];
 
-/** A folder for one test file, removed when its process ends: after everything that was started in it. */
+/** A folder for one test file. It is removed when the process exits, after everything that was started in it. */
 export function testFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `octavo-${name}-`));
   if (folders.length === 0) process.once('exit', removeAll);

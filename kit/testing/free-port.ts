@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A TCP port of 127.0.0.1 that nobody listens on: free now, for a server that cannot pick one by itself. */
+/** A TCP port of 127.0.0.1 that is free now, for a server that cannot choose one itself. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

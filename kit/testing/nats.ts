@@ -6,19 +6,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
-/** A NATS server with JetStream for the tests of a file, as a process of its own. */
+/** A NATS server with JetStream for the tests of a file, in its own process. */
 export interface TestNats {
   readonly url: string;
-  /** Ends it at once, as by kill -9. */
+  /** Ends it at once, like kill -9. */
   kill(): Promise<void>;
-  /** Leaves it running but answering nothing, until it is thawed. */
+  /** Stops it from responding until `thaw`, without ending it. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again at the same address, on what it had. */
+  /** Starts it again at the same address with the same data. */
   revive(): Promise<void>;
+  /** Ends it and starts an empty one at the same address. */
+  replace(): Promise<void>;
 }
 
-/** Why there can be no NATS server: `describe('on NATS', { skip: natsIsMissing() }, …)`. With `CI=true` that is an error. */
+/** Why there is no NATS server: `describe('on NATS', { skip: natsIsMissing() }, …)`. With `CI=true` that is an error. */
 export function natsIsMissing(): string | false {
   if (program() !== undefined) return false;
   const reason = 'no nats-server: install the Debian package of that name';
@@ -26,9 +28,9 @@ export function natsIsMissing(): string | false {
   return reason;
 }
 
-/** Starts a server of its own, empty; it is gone after the tests. */
+/** Starts an empty server, which is removed after the tests. */
 export async function startTestNats(): Promise<TestNats> {
-  const folder = testFolder('nats');
+  let folder = testFolder('nats');
   const port = await freePort();
   let child = await start(port, folder);
   const kill = async (): Promise<void> => {
@@ -44,6 +46,11 @@ export async function startTestNats(): Promise<TestNats> {
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     revive: async () => {
+      child = await start(port, folder);
+    },
+    replace: async () => {
+      await kill();
+      folder = testFolder('nats');
       child = await start(port, folder);
     },
   };
@@ -62,7 +69,7 @@ async function start(port: number, folder: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Debian puts it where only root's PATH leads. */
+/** Debian installs it in a folder that is only in root's PATH. */
 function program(): string | undefined {
   return ['nats-server', '/usr/sbin/nats-server'].find((name) => !spawnSync(name, ['--version']).error);
 }

@@ -4,10 +4,10 @@ export interface PageAnswer {
   readonly html: string;
 }
 
-/** A browser as far as pages without scripts need one: it keeps cookies, and the form token of the page it saw last. */
+/** A minimal browser for pages without scripts: it keeps cookies, and the form token of the last page. */
 export class PageClient {
   readonly cookies = new Map<string, string>();
-  /** The token of the page seen last. */
+  /** The form token of the last page. */
   token = '';
   readonly #url: string;
 
@@ -15,7 +15,7 @@ export class PageClient {
     this.#url = url;
   }
 
-  /** Loads a page; redirects are answers of their own. */
+  /** Loads a page. It does not follow redirects. */
   async open(path: string, init: RequestInit = {}): Promise<PageAnswer> {
     const headers = {
       accept: 'text/html',
@@ -30,7 +30,7 @@ export class PageClient {
     return { status: response.status, headers: response.headers, html };
   }
 
-  /** Sends a form as the page seen last would. */
+  /** Sends a form as the last page would. */
   send(
     path: string,
     fields: Record<string, string>,
@@ -43,7 +43,7 @@ export class PageClient {
     });
   }
 
-  /** Sends a file by a multipart form. */
+  /** Sends a file in a multipart form. */
   upload(
     path: string,
     file: { name: string; content: string | Uint8Array<ArrayBuffer> },

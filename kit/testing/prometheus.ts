@@ -7,9 +7,11 @@ import { setTimeout } from 'node:timers/promises';
 import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
-/** A Prometheus that scrapes the targets of a test every second. */
+/** A Prometheus that scrapes a test's targets every second. */
 export interface TestPrometheus {
-  /** The result of an instant query: a vector, whose elements have labels and a value. Throws what Prometheus complains of. */
+  /**
+   * The result of an instant query: a vector whose elements have labels and a value. Throws the error that Prometheus reports.
+   */
   query(expression: string): Promise<readonly QueryResult[]>;
 }
 
@@ -20,7 +22,7 @@ export interface QueryResult {
 
 const startMs = 15_000;
 
-/** False, or why tests that need Prometheus are to be skipped; with `CI=true` that is an error. */
+/** False, or why tests that need Prometheus are skipped; with `CI=true` that is an error. */
 export function prometheusIsMissing(): false | string {
   try {
     execFileSync('prometheus', ['--version'], { stdio: 'ignore' });
@@ -31,7 +33,7 @@ export function prometheusIsMissing(): false | string {
   }
 }
 
-/** Starts one; it ends after the tests of the file that asks. `targets` are addresses by the name of their job. */
+/** Starts Prometheus; it ends after the tests of the calling file. `targets` are addresses by job name. */
 export async function startPrometheus(targets: Readonly<Record<string, string>>): Promise<TestPrometheus> {
   const folder = testFolder('prometheus');
   const config = {
@@ -41,7 +43,7 @@ export async function startPrometheus(targets: Readonly<Record<string, string>>)
       static_configs: [{ targets: [new URL(url).host] }],
     })),
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(join(folder, 'prometheus.yaml'), JSON.stringify(config));
   const address = `127.0.0.1:${await freePort()}`;
   const child = spawn(

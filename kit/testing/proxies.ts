@@ -4,16 +4,16 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-/** A load balancer: each request goes to the next server. It ends after the tests of the file that asks. */
+/** A load balancer: each request goes to the next server. It ends after the tests of the calling file. */
 export interface Balancer {
   readonly url: string;
-  /** Sends a server requests from now on. */
+  /** Starts sending requests to a server. */
   put(url: string): void;
-  /** Sends a server no more, and waits until it has answered what it had. */
+  /** Stops sending requests to a server, and waits until it has responded to those in flight. */
   take(url: string): Promise<void>;
 }
 
-/** Starts one. What reached no server is tried with the next; what may have reached one is not tried again: 502. */
+/** Starts it. A request that reached no server is retried at the next; one that may have reached a server gets 502. */
 export async function startBalancer(): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true });
   const underWay = new Map<string, number>();
@@ -49,7 +49,7 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
-/** False where the server could not be reached at all. */
+/** False if the server could not be reached. */
 async function forward(parts: {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
@@ -74,16 +74,16 @@ async function forward(parts: {
   return true;
 }
 
-/** A way to a server that can be cut. */
+/** A connection to a server that tests can interrupt. */
 export interface Gate {
-  /** Where the server is reached through it: `127.0.0.1:port`. */
+  /** The address of the server through this proxy: `127.0.0.1:port`. */
   readonly address: string;
-  /** Ends what goes through it, and lets nothing through until it is opened. */
+  /** Cuts all connections, and accepts none until it is opened again. */
   cut(): void;
   open(): void;
 }
 
-/** Puts one before the server at `host:port`. It ends after the tests of the file that asks. */
+/** Starts a proxy in front of the server at `host:port`. It ends after the tests of the calling file. */
 export async function startGate(server: string): Promise<Gate> {
   const { hostname, port } = new URL(`tcp://${server}`);
   const sockets = new Set<Socket>();

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream';
 import { after } from 'node:test';
 import { testFolder } from './folder.ts';
 
-/** Where a bucket for tests is, empty at first. */
+/** The address of a test bucket, which is empty at first. */
 export interface TestBucket {
   readonly endpoint: string;
   readonly bucket: string;
@@ -18,30 +18,30 @@ export interface TestBucket {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** An S3 server with one bucket, as a process of its own. */
+/** An S3 server with one bucket, in its own process. */
 export interface TestS3 extends TestBucket {
-  /** Of the process that runs now. */
+  /** Of the current process. */
   readonly pid: number;
-  /** Ends it at once, as by kill -9. */
+  /** Ends it at once, like kill -9. */
   kill(): Promise<void>;
-  /** Leaves it running but answering nothing, until it is thawed. */
+  /** Stops it from responding until `thaw`, without ending it. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again at the same address, on what it had. */
+  /** Starts it again at the same address with the same data. */
   revive(): Promise<void>;
 }
 
 const bucket = 'test';
 const key = 'S3RVER';
 
-/** Starts one; it ends after the tests of the file that asks. */
+/** Starts a server; it ends after the tests of the calling file. */
 export async function startTestS3(): Promise<TestS3> {
   const server = await startS3();
   after(() => server[Symbol.asyncDispose]());
   return server;
 }
 
-/** Starts one that goes on until it is disposed of. */
+/** Starts a server that runs until it is disposed of. */
 export async function startS3(): Promise<TestS3 & AsyncDisposable> {
   const folder = testFolder('s3');
   let { child, port } = await serve(folder, 0);
@@ -67,8 +67,8 @@ export async function startS3(): Promise<TestS3 & AsyncDisposable> {
 }
 
 /**
- * The same server with `If-None-Match: *` on a PUT, which the one that tests use ignores and Amazon's and most others know: a proxy before it that
- * answers 412 where the key is taken, and decides for one request at a time.
+ * The same server with support for `If-None-Match: *` on a PUT, which Amazon's and most others have and the server for tests
+ * lacks: a proxy that responds with 412 if the key is taken, and decides one request at a time.
  */
 export async function startStrictTestS3(): Promise<TestBucket> {
   const folder = testFolder('s3');

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
-/** A mail as the sink got it. */
+/** A mail that the sink received. */
 export interface Caught {
   readonly from: string;
   readonly to: readonly string[];
@@ -15,31 +15,31 @@ export interface Caught {
 
 export interface SmtpSink extends AsyncDisposable {
   readonly port: number;
-  /** What it took, in order. */
+  /** The mails that it accepted, in order. */
   readonly caught: readonly Caught[];
-  /** Connections it had so far. */
+  /** How many connections it has had. */
   readonly connections: number;
-  /** How many mails it was asked to take, also those that it refused. */
+  /** How many mails clients tried to send, including those it rejected. */
   readonly asked: number;
-  /** Resolves when it has taken that many. */
+  /** Resolves when it has accepted this many mails. */
   hasCaught(count: number): Promise<void>;
 }
 
 export type Stage = 'mail' | 'rcpt' | 'data';
 
 export interface SinkOptions {
-  /** A free one by default. */
+  /** A free port by default. */
   readonly port?: number;
-  /** With a certificate that nobody signed: on demand (STARTTLS) or from the start. None by default. */
+  /** TLS with a self-signed certificate: on request (STARTTLS) or from the start. None by default. */
   readonly tls?: 'on demand' | 'from the start';
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** Waits with the answer to a mail that it has already taken. */
+  /** Delays the response to a mail that was already accepted. */
   readonly hold?: (mail: Caught) => void | Promise<void>;
-  /** Refuses with such as `451 try later`, or takes the mail. May wait. */
+  /** Rejects with a reply such as `451 try later`, or accepts the mail. May wait. */
   readonly answer?: (stage: Stage, address: string) => string | undefined | Promise<string | undefined>;
 }
 
-/** A mail server on loopback that keeps what it gets, for tests. */
+/** A mail server for tests, on loopback, that stores what it receives. */
 export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink> {
   const sink = new Sink();
   const { credentials } = options;
@@ -72,7 +72,7 @@ export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink
       }, done);
     },
   });
-  // A client that goes away in the middle is what some tests want.
+  // Some tests want a client that disconnects in the middle.
   server.on('error', () => {});
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server.server, 'listening');

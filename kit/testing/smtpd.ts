@@ -9,10 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
-/** A real mail server: Debian's OpenSMTPD, which keeps the mails of `bob@mail.test` and takes no others. */
+/** A real mail server: Debian's OpenSMTPD, which accepts mail for `bob@mail.test` only. */
 export interface TestSmtpd extends AsyncDisposable {
   readonly port: number;
-  /** The mails that bob has got, once there are so many. */
+  /** Bob's mails, once there are this many. */
   mailsOfBob(count: number): Promise<Buffer[]>;
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -22,7 +22,7 @@ const nobody = 65_534;
 const patienceMs = 15_000;
 const program = '/usr/sbin/smtpd';
 
-/** False, or why there is no such server to test with; with `CI=true` that is an error. One runs at a time on a machine. */
+/** False, or why there is no such server for tests; with `CI=true` that is an error. Only one can run on a machine. */
 export function smtpdMissing(): false | string {
   const why = existsSync(program)
     ? userInfo().uid !== 0 && 'OpenSMTPD can only be started by root'
@@ -60,7 +60,7 @@ export async function startTestSmtpd(): Promise<TestSmtpd> {
   return server;
 }
 
-/** In the clear: the TLS of Debian 12's OpenSMTPD does not work with its OpenSSL. */
+/** Without TLS, because OpenSMTPD's TLS does not work with OpenSSL in Debian 12. */
 async function configure({
   folder,
   box,

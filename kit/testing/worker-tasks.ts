@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
 import { serveTasks, type TaskContext } from '../worker-tasks.ts';
 
-// The worker module of the tests of `WorkerPool`.
+// The worker module for the tests of `WorkerPool`.
 
 const canceled: string[] = [];
 

@@ -3,7 +3,7 @@ import { type Config, refuse, type Settings, text } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { Tracer } from './tracer.ts';
 
-/** Where traces go, by the names of the OpenTelemetry specification; every service of a process shares them. */
+/** The settings for sending traces, with the names of the OpenTelemetry specification. All services of a process share them. */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: text({
     help: 'Collector of traces by OTLP over HTTP, without /v1/traces, such as http://127.0.0.1:4318',
@@ -16,8 +16,8 @@ export const tracingSettings = {
 } satisfies Settings;
 
 /**
- * The tracer of a service, named `service` in its spans. It is undefined without an endpoint, and then nothing of OpenTelemetry is loaded.
- * Disposing it sends the spans that are left. Refuses settings that are not valid, as `readConfig` does.
+ * The tracer of a service, with `service` as its name in spans. Undefined without an endpoint; then nothing of OpenTelemetry is
+ * loaded. Disposing it sends the remaining spans. Throws like `readConfig` for invalid settings.
  */
 export async function openTracer(
   config: Config<typeof tracingSettings>,

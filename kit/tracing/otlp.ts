@@ -26,11 +26,11 @@ import type { OpenSpan, SpanStart, Tracer } from './tracer.ts';
 export interface OtlpOptions {
   /** Address of a collector, without `/v1/traces`. */
   readonly endpoint: string;
-  /** Sent along, such as an API key. */
+  /** Headers to send, such as an API key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `service.name` of all spans. */
   readonly service: string;
-  /** The share of traces that is sent, 0 to 1. The trace id decides, so every service decides alike. */
+  /** The share of traces that is sent, 0 to 1. The trace id decides, so all services decide alike. */
   readonly ratio: number;
   readonly log: Log;
   readonly metrics: Registry;
@@ -40,8 +40,8 @@ const spansMax = 4_096;
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, consumer: SpanKind.CONSUMER };
 
 /**
- * Spans by OpenTelemetry's SDK, sent once a second by OTLP over HTTP in JSON. Load this module only where there is a collector.
- * Spans that the collector does not take are dropped and counted in `trace_spans_total`.
+ * Records spans with OpenTelemetry's SDK, and sends them once a second with OTLP over HTTP in JSON. Import this module only if
+ * there is a collector. Spans that the collector does not accept are dropped and counted in `trace_spans_total`.
  */
 export class OtlpTracer implements Tracer, AsyncDisposable {
   readonly #exporter: CountingExporter;
@@ -55,7 +55,7 @@ export class OtlpTracer implements Tracer, AsyncDisposable {
       maxQueueSize: spansMax,
       scheduledDelayMillis: 1_000,
     });
-    // The share holds for traces that began elsewhere too: a caller does not decide how much is sent.
+    // The share also applies to traces that a caller started: a caller does not decide how much is sent.
     const sampler = new TraceIdRatioBasedSampler(options.ratio);
     this.#exporter = exporter;
     this.#provider = new TracerProvider({
@@ -87,7 +87,7 @@ export class OtlpTracer implements Tracer, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // A failure of the last batches is counted and logged already.
+    // A failure of the last batches is already counted and logged.
     await this.#provider.shutdown().catch(() => undefined);
   }
 }
@@ -100,7 +100,7 @@ function contextOf(traceparent: string | undefined): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** The SDK's exporter, with a bound on what waits, counts of what was sent and dropped, and whether the collector answers. */
+/** The SDK's exporter with a limit on waiting spans, counts of sent and dropped spans, and whether the collector answers. */
 class CountingExporter implements SpanExporter {
   /** Why the last batch did not arrive. */
   problem: Error | undefined;
@@ -116,7 +116,7 @@ class CountingExporter implements SpanExporter {
     this.#log = log.child({ endpoint });
   }
 
-  /** Counts one more span that waits. False where too many do already, and this one is dropped. */
+  /** Counts one more waiting span. Returns false if too many wait already; then the span is dropped. */
   takesOneMore(): boolean {
     const hasRoom = this.#waiting < spansMax;
     if (hasRoom) this.#waiting++;

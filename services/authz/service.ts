@@ -6,6 +6,7 @@ import type { Log } from '#kit/log.ts';
 import { type Handlers, requireTokenOffLoopback, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import { roles } from './account.ts';
 import { Accounts } from './accounts.ts';
 import { Decisions } from './decisions.ts';
 import { Logins } from './logins.ts';
@@ -53,6 +54,7 @@ export const authz = defineService({
   summary: 'Accounts, sign-in and access decisions',
   settings,
   migrations: new URL('./migrations/', import.meta.url),
+  backupFiles: ['authz.secret', ...roles.map((role) => `authz-demo-${role}.json`)],
   build,
 });
 

@@ -48,6 +48,7 @@ export const gateway = defineService({
   name: 'gateway',
   summary: 'Posts: manage, search, bulk-load, export and analyze them',
   settings,
+  backupFiles: ['gateway-jwt-secret', 'objects/'],
   build,
 });
 

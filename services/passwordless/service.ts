@@ -56,6 +56,7 @@ export const passwordless = defineService({
   settings,
   sources,
   migrations: new URL('./migrations/', import.meta.url),
+  backupFiles: ['passwordless.secret'],
   databaseLocation,
   build,
 });

@@ -62,7 +62,8 @@ function siteTable(reports: readonly SiteReport[]): Content {
       {
         header: 'Service',
         kind: 'main',
-        cell: ({ name, summary, url }: SiteReport) => html`<a href="${url}">${name}</a><div>${summary}</div>`,
+        cell: ({ name, summary, url }: SiteReport) =>
+          html`<a href="${url}">${name}</a>${summary !== '' && html`<div>${summary}</div>`}`,
       },
       {
         header: 'Address',

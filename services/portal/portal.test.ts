@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { systemClock } from '#kit/clock.ts';
+import { type Environment, readConfig } from '#kit/config.ts';
 import { silentLog } from '#kit/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testBrowser } from '#kit/testing/browser.ts';
@@ -13,9 +14,9 @@ import type { Site } from './sites.ts';
 const browser = testBrowser();
 const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor' }];
 
-function start(sites: readonly Site[], context: Partial<ServiceContext> = {}) {
+function start(sites: readonly Site[], context: Partial<ServiceContext> = {}, environment: Environment = {}) {
   return portal.start(
-    {},
+    readConfig(portal.settings, environment),
     {
       log: silentLog,
       clock: systemClock,
@@ -80,6 +81,31 @@ describe('the portal', () => {
     assert.doesNotMatch(await pageOf(production.url), /Demo sign-ins|a&lt;b/);
     await using everywhere = await start([], { host: '0.0.0.0' });
     assert.doesNotMatch(await pageOf(everywhere.url), /Demo sign-ins|a&lt;b/);
+  });
+
+  test('lists the services of PORTAL_SITES instead, wherever they run', async () => {
+    await using own = await startSite('own', 200);
+    await using elsewhere = await startSite('elsewhere', 200);
+    const PORTAL_SITES = `posts=${elsewhere.site.url}/, gone=http://127.0.0.1:1`;
+    await using running = await start([own.site], {}, { PORTAL_SITES });
+    const html = await pageOf(running.url);
+    assert.match(html, /1 of 2 ready[\s\S]*>posts<[\s\S]*>ready<[\s\S]*>gone<[\s\S]*>no response</);
+    assert.ok(html.includes(`<a href="${elsewhere.site.url}">posts</a></`), html);
+    assert.doesNotMatch(html, />own</);
+  });
+
+  test('refuses services without a name or an address', () => {
+    for (const PORTAL_SITES of [
+      'https://a.example',
+      'a=b.example',
+      'a=javascript:alert(1)',
+      'a=https://user:secret@a.example',
+      'a=https://a.example,',
+      'a=https://a.example,a=https://b.example',
+    ]) {
+      const refused = { reason: 'CONFIG', message: /^PORTAL_SITES must be/ };
+      assert.throws(() => readConfig(portal.settings, { PORTAL_SITES }), refused, PORTAL_SITES);
+    }
   });
 
   test('says what to do if nothing else runs', async () => {

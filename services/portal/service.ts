@@ -1,9 +1,10 @@
+import { type Settings, text } from '#kit/config.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { newSecret } from '#kit/ids.ts';
 import { isLoopback } from '#kit/network.ts';
 import { type DemoSignIn, defineService } from '#kit/service.ts';
 import { addPages } from './pages.ts';
-import type { Site } from './sites.ts';
+import { parseSites, type Site } from './sites.ts';
 
 export interface PortalDeps {
   /** The running services that can be opened. The portal leaves itself out. */
@@ -12,12 +13,26 @@ export interface PortalDeps {
   demoSignIns(): Promise<readonly DemoSignIn[]>;
 }
 
+const sitesText = text({
+  help: 'Services to list, as name=https://... with commas between; else what runs in this process',
+});
+
+const settings = {
+  PORTAL_SITES: {
+    ...sitesText,
+    parse(value: string) {
+      parseSites(value);
+      return value;
+    },
+  },
+} satisfies Settings;
+
 /** One page that lists the running services. */
-export const portal = defineService<Record<never, never>, PortalDeps>({
+export const portal = defineService<typeof settings, PortalDeps>({
   name: 'portal',
   summary: 'The running services and their addresses',
-  settings: {},
-  async build({ context, deps, stack }) {
+  settings,
+  async build({ config, context, deps, stack }) {
     const { clock, environment, host } = context;
     const server = stack.use(
       await createHttpServer({
@@ -27,12 +42,13 @@ export const portal = defineService<Record<never, never>, PortalDeps>({
         description: 'The running services and their addresses.',
       }),
     );
+    const sites = config.PORTAL_SITES === undefined ? undefined : parseSites(config.PORTAL_SITES);
     const showsSignIns = environment !== 'production' && isLoopback(host);
     addPages(server.app, {
       clock,
       // Nobody signs in here, so the key need not survive a restart.
       secret: newSecret(),
-      sites: deps.sites,
+      sites: sites ? async () => sites : deps.sites,
       demoSignIns: async () => (showsSignIns ? deps.demoSignIns() : []),
     });
     return { url: await server.listen() };

@@ -1,7 +1,7 @@
 /** A service that can be opened. */
 export interface Site {
   readonly name: string;
-  /** One sentence. */
+  /** One sentence; empty where only the address is known. */
   readonly summary: string;
   readonly url: string;
 }
@@ -25,4 +25,24 @@ async function stateOf({ url }: Site): Promise<SiteReport['state']> {
   } catch {
     return 'no response';
   }
+}
+
+/** Reads `name=https://…,name=https://…`. Throws an `Error` that starts with "must be". */
+export function parseSites(text: string): Site[] {
+  const sites = text.split(',').map((entry) => {
+    const [, name, address = ''] = /^\s*([\w-]+)=(\S+)\s*$/.exec(entry) ?? [];
+    const url = URL.parse(address);
+    if (
+      name === undefined ||
+      !url ||
+      !['http:', 'https:'].includes(url.protocol) ||
+      url.username ||
+      url.password
+    )
+      throw new Error('must be name=https://... of each service, with commas between');
+    return { name, summary: '', url: url.href.replace(/\/$/, '') };
+  });
+  if (new Set(sites.map(({ name }) => name)).size < sites.length)
+    throw new Error('must be names that differ');
+  return sites;
 }

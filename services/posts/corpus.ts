@@ -1,6 +1,7 @@
+import type { Clock } from '#kit/clock.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { type PostServiceDefinition, PostSort } from '#proto/posts/v1/posts.ts';
 import {
   adjectives,
   emoji,
@@ -26,20 +27,30 @@ export interface Corpus {
   at(index: number): CorpusPost;
 }
 
-const startMs = Date.UTC(2024, 0, 1);
-const spanMs = 2 * 365 * 24 * 3_600_000;
+const startMsDefault = Date.UTC(2024, 0, 1);
+/** From the first post to the last. */
+export const seedSpanMs = 90 * 24 * 3_600_000;
+/** The posts of a batch share a time, so there are so many times at least, and enough for each hour of a day. */
+const batchesMin = 600;
 
 /**
  * Posts as people write them: two thirds English, the rest in some two dozen languages and scripts, with emoji,
  * mostly a few sentences and now and then thousands of characters; a few users write most of them.
  */
-export function createCorpus(options: { seed: number; size: number; users: number }): Corpus {
+export function createCorpus(options: {
+  seed: number;
+  size: number;
+  users: number;
+  /** When the first was created; the last is 90 days newer. */
+  startMs?: number;
+}): Corpus {
+  const { startMs = startMsDefault } = options;
   const matter = readMatter();
   return {
     size: options.size,
     at(index) {
       const random = randomNumbers(options.seed, index);
-      const createdAtMs = startMs + Math.floor(((index + random()) / options.size) * spanMs);
+      const createdAtMs = startMs + Math.floor(((index + random()) / options.size) * seedSpanMs);
       const userId = 1 + Math.floor(options.users * random() ** 2);
       const english = random() < 0.66;
       const texts = english ? matter.english : pick(matter.languages, random());
@@ -53,21 +64,73 @@ export function createCorpus(options: { seed: number; size: number; users: numbe
   };
 }
 
-/** Loads a corpus by the public calls. `onProgress` gets the number of posts so far. */
+/** A clock for the service that is seeded: it shows the time of the posts that are being loaded. */
+export class SeedClock implements Clock {
+  #nowMs = Date.now();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  set(nowMs: number): void {
+    this.#nowMs = nowMs;
+  }
+}
+
+export interface SeedProgress {
+  /** The service creates posts at this time, if it runs in this process. */
+  readonly clock?: SeedClock;
+  /** Gets the number of posts so far. */
+  onProgress?(posts: number): void;
+}
+
+/** Loads what is missing of a corpus by the public calls, so that loading it twice is the same as once. */
 export async function seedPosts(
   client: Client<PostServiceDefinition>,
   corpus: Corpus,
-  onProgress: (posts: number) => void = () => {},
+  { clock, onProgress }: SeedProgress = {},
 ): Promise<void> {
-  for (let start = 0; start < corpus.size; start += postLimits.bulk) {
-    const end = Math.min(corpus.size, start + postLimits.bulk);
+  const batch = clock
+    ? Math.max(1, Math.min(postLimits.bulk, Math.floor(corpus.size / batchesMin)))
+    : postLimits.bulk;
+  for (let start = await countLoaded(client, corpus); start < corpus.size; ) {
+    const end = Math.min(corpus.size, start + batch);
     const posts = Array.from({ length: end - start }, (_, index) => {
       const { userId, title, body } = corpus.at(start + index);
       return { userId, title, body };
     });
+    clock?.set(corpus.at(start).createdAtMs);
     await client.bulkCreatePosts({ posts, errors: [], idempotencyKey: '', digest: Buffer.alloc(0) });
-    onProgress(end);
+    onProgress?.(end);
+    start = end;
   }
+}
+
+/** How many posts of the corpus, from its first, are there: by bisection, because they are loaded in order. */
+async function countLoaded(client: Client<PostServiceDefinition>, corpus: Corpus): Promise<number> {
+  let [loaded, missing] = [0, corpus.size + 1];
+  while (missing - loaded > 1) {
+    const middle = Math.floor((loaded + missing) / 2);
+    if (await isLoaded(client, corpus.at(middle - 1))) loaded = middle;
+    else missing = middle;
+  }
+  return loaded;
+}
+
+async function isLoaded(
+  client: Client<PostServiceDefinition>,
+  { userId, title, body }: CorpusPost,
+): Promise<boolean> {
+  const [line = ''] = body.split('\n');
+  const search = [...line].slice(0, postLimits.search).join('');
+  const { posts } = await client.listPosts({
+    filter: { userId, search },
+    sort: PostSort.POST_SORT_ID,
+    descending: false,
+    page: 1,
+    pageSize: postLimits.pageSize,
+  });
+  return posts.some((post) => post.title === title && post.body === body);
 }
 
 interface Texts {

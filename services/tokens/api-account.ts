@@ -29,7 +29,7 @@ const deleted = { message: 'Account deleted successfully' } as const;
 const revoked = { message: 'Session revoked successfully' } as const;
 const allRevoked = { message: 'All sessions revoked successfully' } as const;
 
-const always = [
+const bearerErrors = [
   errors.missingToken(),
   errors.invalidToken(),
   errors.tokenExpired(),
@@ -37,7 +37,7 @@ const always = [
   errors.rateLimited(60),
   errors.missingSecret(),
 ];
-const confirmed = [errors.wrongPassword(), errors.locked(900), ...always];
+const confirmed = [errors.wrongPassword(), errors.locked(900), ...bearerErrors];
 
 /** The routes that require an access token. */
 export function addAccountRoutes(app: HttpApp, { accounts, signIns, preValidation }: RouteOptions): void {
@@ -77,7 +77,7 @@ function addProfile(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void 
     {
       ...signedIn,
       schema: { tags, response: { 200: Profile }, summary: 'The user that the token belongs to' },
-      config: { errors: always },
+      config: { errors: bearerErrors },
     },
     async (request) => {
       const { id, email, createdMs } = callerOf(request).user;
@@ -131,7 +131,7 @@ function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
         response: { 200: message(allRevoked.message) },
         summary: 'End all sessions, including this one',
       },
-      config: { errors: always },
+      config: { errors: bearerErrors },
     },
     async (request) => {
       signIns.logoutAll(callerOf(request));
@@ -143,7 +143,7 @@ function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
     {
       ...signedIn,
       schema: { tags, response: { 200: SessionList }, summary: 'Live sessions, newest first' },
-      config: { errors: always },
+      config: { errors: bearerErrors },
     },
     async (request) => {
       const caller = callerOf(request);
@@ -160,7 +160,7 @@ function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
         response: { 200: message(revoked.message) },
         summary: 'End one session',
       },
-      config: { errors: [errors.sessionNotFound(), ...always] },
+      config: { errors: [errors.sessionNotFound(), ...bearerErrors] },
     },
     async (request) => {
       signIns.revokeSession(callerOf(request), request.params.id);

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify';
 import { AppError } from '#kit/errors.ts';
 import { refuseLong } from '#kit/http/body.ts';
 import type { HttpApp } from '#kit/http/server.ts';
@@ -44,7 +44,7 @@ export function addApi(app: HttpApp, { accounts, signIns, limit }: ApiOptions): 
 
 const tags = ['sign-in'];
 const loggedOut = { message: 'Logged out successfully' } as const;
-const always = [errors.rateLimited(60), errors.missingSecret()];
+const openErrors = [errors.rateLimited(60), errors.missingSecret()];
 
 function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: RouteOptions): void {
   const open = { access: 'public', preValidation } as const;
@@ -58,7 +58,7 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
           errors.invalidEmail(),
           errors.weakPassword('must be at least 8 characters'),
           errors.duplicateEmail(),
-          ...always,
+          ...openErrors,
         ],
       },
     },
@@ -72,7 +72,7 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
     {
       ...open,
       schema: { body: Credentials, response: { 200: Issued }, tags, summary: 'Log in' },
-      config: { errors: [errors.invalidCredentials(), errors.locked(900), ...always] },
+      config: { errors: [errors.invalidCredentials(), errors.locked(900), ...openErrors] },
     },
     async (request) => ({ tokens: await signIns.login(request.body, visitorOf(request)) }),
   );
@@ -87,7 +87,7 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
         summary: 'Exchange a refresh token for a new pair',
       },
       config: {
-        errors: [errors.invalidToken(), errors.tokenExpired(), errors.userNotFound(), ...always],
+        errors: [errors.invalidToken(), errors.tokenExpired(), errors.userNotFound(), ...openErrors],
       },
     },
     async (request) => ({ tokens: signIns.refresh(request.body.refreshToken, visitorOf(request)) }),
@@ -102,7 +102,7 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
         tags,
         summary: 'End the session of a refresh token',
       },
-      config: { errors: always },
+      config: { errors: openErrors },
     },
     async (request) => {
       signIns.logout(request.body.refreshToken);
@@ -111,8 +111,8 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
   );
 }
 
-/** A body of another type is INVALID_INPUT here, but a body that is too long is always 413, so that comes first. */
-const requireJson: preValidationHookHandler = (request, _reply, done) => {
+/** A body of another type is INVALID_INPUT here, but a body that is too long is openErrors 413, so that comes first. */
+const requireJson: onRequestHookHandler = (request, _reply, done) => {
   refuseLong(request);
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
   const hasBody = coding !== undefined || length !== '0';

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import { databaseUnavailable, referenceConflict, uniqueConflict } from '../errors.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -23,6 +24,23 @@ export function fromSqliteError(error: unknown, connection: SqliteConnection): u
   if (errcode === foreignKeyViolation) return referenceConflict(error);
   if (unavailable.has(errcode & 0xff)) return databaseUnavailable(error);
   return error;
+}
+
+/** What to do about each error that a user of this machine can mend: PERM, IOERR, READONLY, CORRUPT, FULL, CANTOPEN, NOTADB. */
+const remedies: Readonly<Record<number, string>> = {
+  3: 'is not permitted: give it to the user that runs this',
+  8: 'cannot be written: give it and its folder to the user that runs this',
+  10: 'cannot be read from or written to its disk: check the disk',
+  11: 'is damaged: move it away and restore a backup ("octavo restore")',
+  13: 'has no space left on its disk: free some',
+  14: 'cannot be opened: check that this user may write to its folder, and the limit of open files (ulimit -n)',
+  26: 'is not a SQLite database: move it away and restore a backup ("octavo restore")',
+};
+
+/** For opening a database: names the file and what to do where {@link fromSqliteError} has no words. It shows a path of this machine. */
+export function describeFileError(error: unknown, file: string): unknown {
+  const remedy = remedies[errcodeOf(error) & 0xff];
+  return remedy === undefined ? error : new AppError('unavailable', `${file} ${remedy}`, { cause: error });
 }
 
 /**

@@ -5,7 +5,7 @@ import { writeMetrics } from '../metrics.ts';
 import { type HistoryTables, migrate, readMigrations } from '../migrations.ts';
 import { SqliteConnection } from './connection.ts';
 import { SqliteDatabase } from './database.ts';
-import { fromSqliteError, isBusy } from './errors.ts';
+import { describeFileError, fromSqliteError, isBusy } from './errors.ts';
 import { createFile, sqliteFile } from './file.ts';
 import { begin } from './writer.ts';
 
@@ -17,15 +17,24 @@ const migrationLockWaitMs = 120_000;
 export async function openSqlite<DB>(options: DatabaseOptions): Promise<SqliteDatabase<DB>> {
   const file = sqliteFile(options);
   createFile(file);
-  const writer = await whenFree(() => new SqliteConnection(file, { readOnly: false, busyTimeoutMs: 0 }));
+  const writer = await openWriter(file);
   try {
     await whenFree(() => writer.exec('PRAGMA journal_mode = WAL'));
     await migrateFile(writer, options);
     return new SqliteDatabase<DB>(file, writer, writeMetrics(options.metrics, options.name));
   } catch (error) {
-    const translated = fromSqliteError(error, writer);
+    const described = describeFileError(error, file);
+    const translated = described === error ? fromSqliteError(error, writer) : described;
     writer[Symbol.dispose]();
     throw translated;
+  }
+}
+
+async function openWriter(file: string): Promise<SqliteConnection> {
+  try {
+    return await whenFree(() => new SqliteConnection(file, { readOnly: false, busyTimeoutMs: 0 }));
+  } catch (error) {
+    throw describeFileError(error, file);
   }
 }
 

@@ -1,4 +1,4 @@
-// Says that a page is on its way after 200 ms, and that there is no network before something is lost to it.
+// Shows after 200 ms that a page is loading, and says that there is no network before a form is lost to it.
 const root = document.documentElement;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
@@ -21,7 +21,7 @@ document.addEventListener('submit', (event) => {
   showOffline();
 });
 
-// Also when the page comes back from the browser's memory.
+// Also when the browser restores the page from its cache.
 window.addEventListener('pageshow', () => {
   clearTimeout(timer);
   delete root.dataset.waiting;

@@ -1,5 +1,5 @@
-// Helps with forms: the first bad field gets the focus, characters are counted as typed, a form is sent once, and what
-// was typed outlives a reload, a lost connection or an expired session (in this tab only).
+// Helps with forms: focuses the first invalid field, counts characters while you type, prevents sending a form twice, and keeps
+// what you typed across a reload, a lost connection or an expired session (in this tab only).
 const firstBad = document.querySelector('[aria-invalid="true"]');
 if (firstBad instanceof HTMLElement) firstBad.focus();
 
@@ -67,7 +67,7 @@ function keepDraft(form) {
 }
 
 /**
- * Puts kept texts back where they differ from what the page came with; true where any did.
+ * Restores saved texts that differ from the page's own; returns whether there were any.
  * @param {(HTMLInputElement | HTMLTextAreaElement)[]} texts
  * @param {Record<string, string>} kept
  */
@@ -105,7 +105,7 @@ function sayRestored(form, key) {
   form.before(notice);
 }
 
-// A draft that was sent has arrived where the next page tells of no failure and is another one than its form.
+// A sent draft has arrived if the next page shows no failure and is not the page of its form.
 function dropSentDraft() {
   const key = sessionStorage.getItem('draft sent');
   sessionStorage.removeItem('draft sent');

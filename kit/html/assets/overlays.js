@@ -1,4 +1,4 @@
-// Opens pages that ask something as dialogs, and closes menus. Without this module the links lead to those pages.
+// Opens confirmation pages as dialogs, and closes menus. Without this module, the links lead to those pages.
 document.addEventListener('click', (event) => {
   const target = event.target instanceof Element ? event.target : null;
   const opener = target?.closest('a[data-dialog]');
@@ -42,7 +42,7 @@ async function open(opener) {
 }
 
 /**
- * The part of a page that makes a dialog, or nothing where the page is another one than expected.
+ * The part of a page that becomes a dialog; undefined if the page is not the expected one.
  * @param {string} href
  */
 async function contentOf(href) {

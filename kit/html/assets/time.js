@@ -1,4 +1,4 @@
-// Shows instants in the reader's language and zone; `title` keeps the exact one.
+// Shows times in the reader's language and time zone; `title` has the exact time.
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 for (const element of document.querySelectorAll('time[datetime]')) localise(element);

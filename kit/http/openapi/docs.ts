@@ -8,9 +8,7 @@ import { securityHeaders } from '../security-headers.ts';
 
 const hidden = { access: 'public', schema: { hide: true } } as const;
 
-/**
- * Scalar sets styles from its script, and its icons are data URLs; scripts and everything else come from this host.
- */
+/** Scalar sets styles from its script, and its icons are data URLs. Scripts and everything else come from this host. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,8 +32,8 @@ const start = `Scalar.createApiReference('#reference', {
 `;
 
 /**
- * Adds `/openapi.json` with every route that is added from now on, and `/docs` to read it by. The document is written, and
- * what reads and writes it loaded, when somebody first asks.
+ * Adds `/openapi.json` with every route that is added from now on, and `/docs` to read it. The document, and the code that
+ * creates and displays it, are loaded at the first request.
  */
 export function addDocs(app: HttpApp, options: HttpServerOptions, responses: ErrorResponses): void {
   const routes: RouteOptions[] = [];
@@ -88,7 +86,7 @@ function page(title: string): string {
 `;
 }
 
-/** The 4 MB are read, parsed and compressed on a thread of their own, so that nobody waits for it. */
+/** Reads, parses and compresses the 4 MB in a worker thread, so that no request waits for it. */
 async function loadBundle(): Promise<Buffer> {
   const worker = new Worker(new URL('./bundle-worker.ts', import.meta.url));
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();

@@ -28,10 +28,10 @@ interface Media extends Json {
 }
 
 /**
- * Writes the OpenAPI 3.1 document of routes: their own schemas, and what their authors need not say, which is the errors
- * that follow from the shape of each route, an example of every response, and an id for every operation.
+ * Creates the OpenAPI 3.1 document of routes from their schemas. It adds what authors need not write: the errors that follow from
+ * the shape of each route, an example of every response, and an id for every operation.
  *
- * `@fastify/swagger` looks at routes as they are added, so they are added once more, to a server that nobody calls.
+ * `@fastify/swagger` records routes while they are added, so we add them again to a server that nobody calls.
  */
 export async function writeApiDocument(
   routes: readonly RouteOptions[],
@@ -95,7 +95,7 @@ function idOf({ method, url }: RouteOptions): string {
   return `${String(method).toLowerCase()}${camel || 'Root'}`;
 }
 
-/** A key with a default may be left out, though TypeBox, which types what the handler gets, calls it required. */
+/** A key with a default may be left out, but TypeBox marks it as required, because it types what the handler gets. */
 function optionalWhereDefault(schema: FastifySchema): FastifySchema {
   const relaxed = Object.entries({ body: schema.body, querystring: schema.querystring }).map(
     ([part, given]) => {
@@ -113,7 +113,7 @@ function optionalWhereDefault(schema: FastifySchema): FastifySchema {
   return Object.fromEntries(relaxed.filter(([, given]) => given !== undefined));
 }
 
-/** OpenAPI has no path parameter over several segments; ours are shown under a name. */
+/** OpenAPI has no path parameter that spans several segments, so ours are shown under a name. */
 function namedRest({ params }: FastifySchema): FastifySchema {
   const { properties, required } = (params ?? {}) as {
     properties?: Record<string, Json>;

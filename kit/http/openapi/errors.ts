@@ -2,12 +2,12 @@ import type { FastifySchema } from 'fastify';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { ErrorResponses } from '../error-responses.ts';
 
-/** An error that a route can respond with: its code, or one that shows its message, reason and fields. */
+/** An error that a route can respond with: a code, or an error with message, reason and fields. */
 export type DocumentedError = ErrorCode | AppError;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What else the route can respond with, for `/openapi.json`: codes, or errors that show their reason and fields. */
+    /** Further errors that the route can respond with, for `/openapi.json`: codes, or errors with their reason and fields. */
     errors?: readonly DocumentedError[];
   }
 }
@@ -36,13 +36,13 @@ const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<stri
   internal: ['Something went wrong on our side.'],
 };
 
-/** The errors that follow from what a route takes, and those that it names. */
+/** The errors that follow from what a route takes, and those that it lists. */
 export function errorsOf(schema: FastifySchema, config: RouteConfig): readonly DocumentedError[] {
   const { invalidBody = 'validation_failed', errors = [] } = config;
   const implied: ErrorCode[] = ['invalid_input', 'internal', 'unavailable'];
   const { security = [] } = schema as { security?: readonly object[] };
   const isSecured = security.length > 0 && security.every((way) => Object.keys(way).length > 0);
-  // A route that names its own reasons for 401 has no others.
+  // A route that lists its own reasons for 401 has no others.
   if (isSecured && !errors.some(isUnauthenticated)) implied.push('unauthenticated', 'forbidden');
   if (schema.body) implied.push(invalidBody, 'too_large', 'unsupported_media_type');
   return [...implied, ...errors];
@@ -52,7 +52,7 @@ function isUnauthenticated(error: DocumentedError): boolean {
   return typeof error !== 'string' && error.code === 'unauthenticated';
 }
 
-/** How errors go over the wire: status, code, and the whole body as an example. */
+/** An error as it is sent: status, code, and the whole body as an example. */
 export function describeErrors(
   errors: readonly DocumentedError[],
   responses: ErrorResponses,

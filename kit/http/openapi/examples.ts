@@ -1,6 +1,6 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A value that fits a schema: the example that its author gave, else the plainest there is. */
+/** A value that fits a schema: its author's example, or else the simplest one. */
 export function exampleOf(schema: Schema): unknown {
   const { examples, anyOf, properties, items } = schema as Readonly<Record<string, Schema[] & Schema>>;
   if (examples?.length) return examples[0];
@@ -20,7 +20,7 @@ export function exampleOf(schema: Schema): unknown {
   return plainExample(schema);
 }
 
-/** A schema that fits an example, its keys all required; an empty object is read as a map of texts. */
+/** A schema that fits an example, with all its keys required. An empty object becomes a map of texts. */
 export function schemaOf(example: unknown): Schema {
   if (example === null) return { type: 'null' };
   if (Array.isArray(example)) return { type: 'array', items: example.length > 0 ? schemaOf(example[0]) : {} };

@@ -8,7 +8,7 @@ import { compileValidator, type Validation } from './validator.ts';
 
 const require = createRequire(import.meta.url);
 
-/** A part of a request that does not match its schema; Fastify adds which part. */
+/** A part of a request that does not match its schema. Fastify adds which part. */
 export class SchemaMismatch extends Error {
   readonly fields: Fields;
   validationContext: string | undefined;
@@ -21,7 +21,7 @@ export class SchemaMismatch extends Error {
 
 /**
  * Validates the parts of a request: bodies as they are, parameters and form fields after they were parsed by their declared
- * types. Each schema is compiled when it is first used.
+ * types. Each schema is compiled on first use.
  */
 const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validate = httpPart === 'body' ? bodyValidator(schema) : compileTextValidator(schema);
@@ -34,8 +34,8 @@ const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart })
 };
 
 /**
- * Writes responses by their schemas, which leaves out what those do not name. Each is compiled when its route first
- * answers, and the compiler is loaded with the first of them.
+ * Serializes responses by their schemas and leaves out what these do not name. A serializer is compiled at the first response of
+ * its route, and the compiler is loaded with the first of them.
  */
 const serializerCompiler: FastifySerializerCompiler<TSchema> = ({ schema }) => {
   let serialize: ((value: unknown) => string) | undefined;
@@ -47,7 +47,10 @@ const serializerCompiler: FastifySerializerCompiler<TSchema> = ({ schema }) => {
 
 type SchemaController = NonNullable<FastifyServerOptions['schemaController']>;
 
-/** What Fastify compiles schemas by. Given with its options, for else it loads its own at start: 80 ms and 20 MB. */
+/**
+ * The compilers that Fastify uses. They are passed as an option, because otherwise Fastify loads its own at start: 80 ms and 20
+ * MB.
+ */
 export const schemaController = {
   compilersFactory: {
     buildValidator: () => validatorCompiler,

@@ -25,8 +25,8 @@ export const formats: Readonly<Record<string, Format>> = {
 type Problem = ErrorObject<string, Record<string, unknown>>;
 
 /**
- * Ajv's errors as one problem for each name that the sender wrote, such as `title` or `posts[17].title`. They are in the
- * order of the properties of the schema, where Ajv tells of the missing ones first.
+ * Converts Ajv's errors to one message for each name that the sender wrote, such as `title` or `posts[17].title`, in the order of
+ * the schema's properties. Ajv itself reports missing properties first.
  */
 export function fieldsOf(
   errors: readonly ErrorObject[],
@@ -46,8 +46,8 @@ export function fieldsOf(
 }
 
 /**
- * Ajv tells of every alternative of an `anyOf` before it tells of the `anyOf`. Where one alternative is `null`, the
- * problems of the other one are meant, else that none matches.
+ * Ajv reports the errors of every alternative of an `anyOf` before the one of the `anyOf`. If one alternative is `null`, the
+ * errors of the other one count, otherwise only that none matches.
  */
 function meantErrors(errors: readonly ErrorObject[]): Problem[] {
   const meant: Problem[] = [];
@@ -79,7 +79,7 @@ function keysOf({ instancePath, keyword, params }: Problem): string[] {
   return keyword === 'required' ? [...plain, String(params.missingProperty)] : plain;
 }
 
-/** `posts`, `17` and `title` are `posts[17].title` to whoever sent it. */
+/** The sender knows `posts`, `17` and `title` as `posts[17].title`. */
 function nameOf(keys: readonly string[]): string {
   return keys.reduce((name, key) => {
     if (name !== '' && /^\d+$/.test(key)) return `${name}[${key}]`;
@@ -90,7 +90,7 @@ function nameOf(keys: readonly string[]): string {
 interface Schema {
   readonly type?: string;
   readonly const?: unknown;
-  /** The problem in words where `pattern` is not matched. */
+  /** The message for a value that does not match `pattern`. */
   readonly 'x-problem'?: string;
 }
 

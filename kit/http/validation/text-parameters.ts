@@ -4,10 +4,10 @@ import { compileValidator, type JsonSchema, type Validation } from './validator.
 
 type Texts = Readonly<Record<string, unknown>>;
 
-/** Stands for a value whose percent-encoding is not UTF-8. */
+/** Replaces a value whose percent-encoding is not UTF-8. */
 const undecodable = Object.freeze({});
 
-/** The parameters of a query by name, each decoded once and a list where it is given more than once (WHATWG URL section 5.1). */
+/** The parameters of a query by name, decoded; a list if one is repeated (WHATWG URL section 5.1). */
 export function parseQuery(query: string): Record<string, unknown> {
   return query === '' ? {} : parseQueryText(query, '&', '=', parsing);
 }
@@ -23,9 +23,9 @@ function decode(text: string): unknown {
 }
 
 /**
- * Compiles the schema of query or path parameters, or of a form's fields: an object of texts. Each is parsed by its
- * declared type: whole numbers `-?\d+`, numbers, `true` and `false`; what cannot be is a problem like any other. A
- * parameter given twice is one too, unless it is declared as an array, which a single one also makes.
+ * Compiles the schema of query or path parameters, or of form fields: an object of texts. Each is parsed by its declared type:
+ * whole numbers `-?\d+`, numbers, `true` and `false`. A text that cannot be parsed is an error like any other. So is a repeated
+ * parameter, unless it is declared as an array; then a single one also becomes an array.
  */
 export function compileTextValidator(schema: TSchema): (texts: Texts) => Validation<unknown> {
   const validate = compileValidator(schema, 'parameters');
@@ -51,7 +51,7 @@ export function compileTextValidator(schema: TSchema): (texts: Texts) => Validat
   };
 }
 
-/** What keeps a parameter from being parsed at all. */
+/** Why a parameter cannot be parsed at all. */
 function problemOf(given: unknown, { type }: JsonSchema): string | undefined {
   if (typeof given === 'string') return undefined;
   if (asList(given).includes(undecodable)) return 'must be UTF-8 in percent-encoding';
@@ -62,7 +62,7 @@ function asList(given: unknown): unknown[] {
   return Array.isArray(given) ? given : [given];
 }
 
-/** A text as the declared type, or unchanged where it cannot be one: validation then says what it must be. */
+/** The text as the declared type, or unchanged if that is not possible; validation then reports it. */
 function parse(text: unknown, schema: JsonSchema): unknown {
   if (typeof text !== 'string') return text;
   switch (schema.type) {

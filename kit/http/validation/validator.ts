@@ -4,22 +4,22 @@ import type { Fields } from '../../errors.ts';
 import type { Static, TSchema } from '../../schema.ts';
 import { fieldsOf, formats } from './fields.ts';
 
-/** The part of JSON Schema that parameters are parsed by. */
+/** The part of JSON Schema by which parameters are parsed. */
 export interface JsonSchema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
-  /** What a larger whole number is read as, where it is a parameter. */
+  /** What a larger whole number becomes, if it is a parameter. */
   readonly 'x-clamp'?: number;
 }
 
-/** A value that matches a schema, or every problem by the name that its sender wrote. */
+/** A value that matches a schema, or every error by the name that the sender wrote. */
 export type Validation<T> = { readonly value: T; readonly fields?: undefined } | { readonly fields: Fields };
 
 /**
- * Compiles a schema to a function that validates a value in place: nothing is coerced, all problems are found, keys that
- * the schema does not name are removed, defaults are filled in. `rootName` names the value itself where it is at fault as a
- * whole. The first call compiles; it throws for a schema that uses an unknown keyword or format.
+ * Compiles a schema to a function that validates a value in place. Nothing is coerced, all errors are reported, keys that the
+ * schema does not name are removed, and defaults are filled in. `rootName` names the value itself in errors about the whole. The
+ * first call compiles; it throws for a schema with an unknown keyword or format.
  */
 export function compileValidator<S extends TSchema>(
   schema: S,
@@ -36,7 +36,7 @@ export function compileValidator<S extends TSchema>(
 
 const options: Options = {
   allErrors: true,
-  // For the words of a problem: the schema that it is about.
+  // The schema that an error is about, for its message.
   verbose: true,
   useDefaults: true,
   removeAdditional: 'all',
@@ -51,13 +51,13 @@ const options: Options = {
 const require = createRequire(import.meta.url);
 let shared: Ajv | undefined;
 
-/** One for all schemas, loaded when the first of them is compiled. */
+/** One Ajv for all schemas, loaded when the first of them is compiled. */
 function ajv(): Ajv {
   shared ??= new (require('ajv') as typeof import('ajv')).Ajv(options);
   return shared;
 }
 
-/** Whole numbers are bounded by what a double holds exactly, unless their schema has closer bounds. */
+/** Limits whole numbers to what a double holds exactly, unless their schema has narrower limits. */
 function withSafeIntegers(schema: TSchema): object {
   return JSON.parse(JSON.stringify(schema), (_key, value) =>
     value?.type === 'integer'

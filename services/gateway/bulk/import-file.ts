@@ -1,5 +1,6 @@
 import { AppError } from '#kit/errors.ts';
-import { createRowParser, FileProblem, formatOf } from './assets/rows.js';
+import { createRowParser, FileProblem, formatOf, problemOfRow } from './assets/rows.js';
+import { type ParseRow, wholeRow } from './bulk.ts';
 
 /** What became of an import. */
 export interface ImportResult {
@@ -43,6 +44,14 @@ export async function importFile(file: File, save: SaveRows): Promise<ImportResu
     return { ...sum, problem: problemOf(error) };
   }
   return first === 1 ? { ...sum, problem: 'The file contains no posts.' } : sum;
+}
+
+/** A row of a file can have a problem already, which its parser found. */
+export function parseImported(parseRow: ParseRow): ParseRow {
+  return (row) => {
+    const problem = problemOfRow(row);
+    return problem === undefined ? parseRow(row) : { fields: { [wholeRow]: problem } };
+  };
 }
 
 async function* batchesOf({ name, chunks }: File): AsyncGenerator<unknown[]> {

@@ -28,6 +28,15 @@ describe('import without scripts', () => {
     );
   });
 
+  test('lists rows with more cells than the header, and saves the others', async () => {
+    const content = 'title,body\nOne,first\nTwo,second, cut\nThree,third\n';
+    await alice.open('/posts/import');
+    const { status, html } = await alice.upload('/posts/import', { name: 'posts.csv', content });
+    assert.equal(status, 207);
+    assert.match(html, /2 posts saved, 1 row not saved/);
+    assert.match(html, />2<\/td>[\s\S]*has 3 cells, but the first line of the file names 2 columns/);
+  });
+
   test('accepts a large JSON file', async () => {
     const posts = Array.from({ length: 2_345 }, (_, index) => ({
       title: `Row ${index}`,
@@ -45,6 +54,7 @@ describe('import without scripts', () => {
     const files: [name: string, content: string | Uint8Array<ArrayBuffer>, message: RegExp][] = [
       ['a.csv', '', /The file is empty/],
       ['a.csv', 'id,name\n1,x\n', /must name a column title/],
+      ['a.csv', 'title,body,Title\na,b,c\n', /names the column title twice/],
       ['a.csv', new Uint8Array([0x74, 0xff, 0xfe]), /not UTF-8 text/],
       [
         'a.json',

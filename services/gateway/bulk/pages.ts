@@ -19,7 +19,7 @@ import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { checkRows, createPosts, type ParseRow, wholeRow } from './bulk.ts';
-import { type ImportResult, importFile, type RowError, type SaveRows } from './import-file.ts';
+import { type ImportResult, importFile, parseImported, type RowError, type SaveRows } from './import-file.ts';
 
 interface Saving {
   readonly posts: Client<PostServiceDefinition>;
@@ -42,7 +42,7 @@ export function addImportPages(
   { visitors, posts }: { visitors: Visitors; posts: Client<PostServiceDefinition> },
 ): void {
   const access = visitors('post', 'write');
-  const saving = { posts, parseRow: compileValidator(CreatePostRequest, wholeRow) };
+  const saving = { posts, parseRow: parseImported(compileValidator(CreatePostRequest, wholeRow)) };
   routes.get(pageRoutes.importPosts, { access }, async ({ frame }) => importPage(frame()));
   routes.post(
     pageRoutes.importPosts,

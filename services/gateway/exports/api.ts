@@ -43,6 +43,7 @@ function addExport(app: HttpApp, { permits, posts, clock, exports }: Parts): voi
         querystring: ExportQuery,
         response: { 200: fileOf({ 'application/json': Type.Array(Post), 'text/csv': CsvTable }, 'The file') },
       },
+      config: { errors: ['timeout'] },
     },
     async (request, reply) => {
       const file = exportFile(request.query, { posts, nowMs: clock.now(), call: callOf(request) });

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError } from '#kit/errors.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
@@ -40,7 +41,7 @@ export function exportFile(
       'content-type': format.contentType,
       'content-disposition': `attachment; filename="${exportName(nowMs, format)}"`,
     },
-    chunks: chunksOf(() => posts.exportPosts({ filter }, call), format),
+    chunks: chunksOf((signal) => posts.exportPosts({ filter }, { ...call, signal }), format),
     format,
     startedMs: nowMs,
   };
@@ -50,13 +51,15 @@ function formatOf({ format, bom, safe }: ExportQuery): ExportFormat {
   return format === 'json' ? jsonFormat : csvFormat({ withMark: bom === '1', safe: safe === '1' });
 }
 
-async function* chunksOf(
-  start: () => ReturnType<Client<PostServiceDefinition>['exportPosts']>,
-  format: ExportFormat,
-): AsyncGenerator<string, void, undefined> {
+type Start = (signal: AbortSignal) => ReturnType<Client<PostServiceDefinition>['exportPosts']>;
+
+// Later batches wait for the client as well, so they have the longer limit of the stream.
+const firstBatchTimeoutMs = 5_000;
+
+async function* chunksOf(start: Start, format: ExportFormat): AsyncGenerator<string, void, undefined> {
   let head = format.head;
   let isFirst = true;
-  for await (const { posts } of start()) {
+  for await (const { posts } of withDeadline(start)) {
     if (posts.length === 0) continue;
     yield head + format.batch(posts.map(toPost), isFirst);
     // Batches that came over the network are there at once. Other requests get their turn between them.
@@ -65,4 +68,21 @@ async function* chunksOf(
     isFirst = false;
   }
   yield head + format.tail;
+}
+
+/** Throws `timeout` if the first batch is late. */
+async function* withDeadline(start: Start): ReturnType<Start> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), firstBatchTimeoutMs);
+  try {
+    for await (const batch of start(late.signal)) {
+      clearTimeout(timer);
+      yield batch;
+    }
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    throw new AppError('timeout', 'The post service did not answer in time.', { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -81,6 +81,63 @@ describe('a store that is slow', () => {
   });
 });
 
+describe('a store that never responds', () => {
+  test('does not keep the gateway from ending', async () => {
+    const silent = await startTestS3();
+    const passwords = { admin: 'admin-admin', editor: 'editor-editor', viewer: 'viewer-viewer' };
+    const { url, child } = await startProcess('gateway', {
+      ...settingsOf(silent),
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'fatal',
+      OCTAVO_DATA: testFolder('silent'),
+      DEMO_ADMIN_PASSWORD: passwords.admin,
+      DEMO_EDITOR_PASSWORD: passwords.editor,
+      DEMO_VIEWER_PASSWORD: passwords.viewer,
+    });
+    const cast = await castOf({ url, passwords });
+    silent.freeze();
+    await bytesOf(cast, '/posts/export');
+    const list = cast.charlie.get('/exports');
+    await until(async () => (await metricsOf({ url })).pending === 1);
+    const startedMs = performance.now();
+    const stopped = stopProcess(child);
+    const [response] = await Promise.allSettled([list, stopped]);
+    await stopped;
+    assert.ok(performance.now() - startedMs < 20_000);
+    if (response.status === 'fulfilled') assertError(response.value, 503, 'SERVICE_UNAVAILABLE');
+  });
+});
+
+describe('a post service that hangs', () => {
+  test('makes an export fail with 504 within seconds, until it answers again', async (context) => {
+    const passwords = { admin: 'admin-admin', editor: 'editor-editor', viewer: 'viewer-viewer' };
+    const environment = {
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'fatal',
+      OCTAVO_DATA: testFolder('hanging'),
+      DEMO_ADMIN_PASSWORD: passwords.admin,
+      DEMO_EDITOR_PASSWORD: passwords.editor,
+      DEMO_VIEWER_PASSWORD: passwords.viewer,
+    };
+    const start = async (name: string, addresses: Record<string, string> = {}) => {
+      const started = await startProcess(name, { ...environment, ...addresses });
+      context.after(() => stopProcess(started.child, 'SIGKILL'));
+      return started;
+    };
+    const [posts, authz] = await Promise.all([start('posts'), start('authz')]);
+    const addresses = { POSTSVC_ADDR: new URL(posts.url).host, AUTHSVC_ADDR: new URL(authz.url).host };
+    const { url } = await start('gateway', addresses);
+    const cast = await castOf({ url, passwords });
+    assert.equal((await cast.charlie.get('/posts/export')).text, '[]');
+    posts.child.kill('SIGSTOP');
+    const startedMs = performance.now();
+    assertError(await cast.charlie.get('/posts/export'), 504, 'UPSTREAM_TIMEOUT');
+    assert.ok(performance.now() - startedMs < 8_000);
+    posts.child.kill('SIGCONT');
+    await until(async () => (await cast.charlie.get('/posts/export')).text === '[]');
+  });
+});
+
 describe('a gateway that is killed', () => {
   test('during an export leaves only complete files in the list', async (context) => {
     const passwords = { admin: 'admin-admin', editor: 'editor-editor', viewer: 'viewer-viewer' };

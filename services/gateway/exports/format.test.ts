@@ -51,6 +51,12 @@ test('text that a spreadsheet would evaluate gets an apostrophe, numbers do not'
     ['-5 apples', "'-5 apples"],
     ['--5', "'--5"],
     ['-', "'-"],
+    ["'=1+1", "''=1+1"],
+    ["'''@sum", "''''@sum"],
+    ["'-5", "''-5"],
+    ["'quoted'", "'quoted'"],
+    ['one; two', '"one; two"'],
+    ['=a;b', `"'=a;b"`],
     ['a=1', 'a=1'],
   ];
   for (const [title, cell] of cases) {

@@ -57,6 +57,8 @@ function rawCell(text: string): string {
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const startsFormula = /^[=+\-@\t\r]/;
+// With apostrophes before it, too: import removes exactly one.
+const startsFormula = /^'*[=+\-@\t\r]/;
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
-const needsQuotes = /[",\r\n]/;
+// A semicolon separates cells where a spreadsheet writes numbers with a comma.
+const needsQuotes = /[",;\r\n]/;

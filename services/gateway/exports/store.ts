@@ -35,7 +35,9 @@ const memoryBytes = 4 * 1024 * 1024;
 const diskWaitMs = 2_000;
 // How long a list waits for copies whose downloads have just ended.
 const endingWaitMs = 1_000;
-const graceMs = 10_000;
+// How long copies get to arrive when the process stops, and then to clean up.
+const graceMs = 5_000;
+const cleanupMs = 3_000;
 
 /** The exports in the object store. A copy of each export goes there while a client downloads it. No client waits for it. */
 export class StoredExports implements AsyncDisposable {
@@ -107,7 +109,7 @@ export class StoredExports implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await within(graceMs, this.#copying);
     this.#shutdown.abort();
-    await within(graceMs, this.#copying);
+    await within(cleanupMs, this.#copying);
     await this.#options.store[Symbol.asyncDispose]();
   }
 

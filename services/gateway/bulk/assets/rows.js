@@ -7,8 +7,9 @@
  */
 
 /**
- * `csv` is RFC 4180 with a first line of column names, separated by commas, semicolons or tabs. `json` is an array, an object
- * that begins with `"posts": [`, or one object per line.
+ * `csv` is RFC 4180 with a first line of column names, separated by commas, semicolons or tabs. A record with too many cells
+ * becomes a row that {@link problemOfRow} explains. `json` is an array, an object that begins with `"posts": [`, or one object
+ * per line.
  * @param {'csv' | 'json'} format
  * @returns {RowParser}
  */
@@ -18,6 +19,17 @@ export function createRowParser(format) {
 
 /** Why a file cannot be imported, in words for its owner. */
 export class FileProblem extends Error {}
+
+/**
+ * What is wrong with a row that could not be read; undefined for any other row. No valid row looks like one.
+ * @param {unknown} row
+ * @returns {string | undefined}
+ */
+export function problemOfRow(row) {
+  if (typeof row !== 'object' || row === null || Object.keys(row).length !== 1) return undefined;
+  const { problem } = /** @type {{ problem?: unknown }} */ (row);
+  return typeof problem === 'string' ? problem : undefined;
+}
 
 /**
  * How a file is written, by its name.
@@ -54,7 +66,14 @@ function csvParser() {
 
 /** @param {string[]} record */
 function columnsOf(record) {
-  const columns = record.map((name) => columnNames.get(name.trim().toLowerCase()) ?? '');
+  const names = record.map((name) => name.trim().toLowerCase());
+  const repeated = names.find((name, index) => name !== '' && names.indexOf(name) < index);
+  if (repeated !== undefined) {
+    throw new FileProblem(
+      `The first line of the file names the column ${columnNames.get(repeated) ?? repeated} twice.`,
+    );
+  }
+  const columns = names.map((name) => columnNames.get(name) ?? '');
   for (const name of ['title', 'body']) {
     if (!columns.includes(name))
       throw new FileProblem(`The first line of the file must name a column ${name}.`);
@@ -69,16 +88,24 @@ const columnNames = new Map(['userId', 'title', 'body'].map((name) => [name.toLo
  * @param {string[]} record
  */
 function toRow(columns, record) {
+  if (record.length > columns.length) {
+    return {
+      problem: `has ${record.length} cells, but the first line of the file names ${columns.length} columns`,
+    };
+  }
   /** @type {Record<string, unknown>} */
   const row = {};
   columns.forEach((name, index) => {
     const cell = record[index];
     if (name === '' || cell === undefined) return;
-    if (name !== 'userId') row[name] = cell;
+    if (name !== 'userId') row[name] = cell.replace(formulaGuard, '');
     else if (cell.trim() !== '') row[name] = /^\d{1,16}$/.test(cell.trim()) ? Number(cell) : cell;
   });
   return row;
 }
+
+// The apostrophe that an export puts before text that a spreadsheet would evaluate.
+const formulaGuard = /^'(?='*[=+\-@\t\r])/;
 
 /** Splits CSV into records of cells and skips empty lines. */
 function createRecordParser() {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { createRowParser } from './rows.js';
+import { createRowParser, problemOfRow } from './rows.js';
 
 function parseAll(format: 'csv' | 'json', text: string, chunkLength = text.length || 1): unknown[] {
   const parser = createRowParser(format);
@@ -80,10 +80,33 @@ test('CSV columns can be in any order, with other columns, semicolons, tabs or a
   assert.deepEqual(parseAll('csv', 'title,body\na\n'), [{ title: 'a' }]);
 });
 
+test('one apostrophe before text that a spreadsheet would evaluate is removed', () => {
+  const cells = [
+    ["'=1+1", '=1+1'],
+    ["''=1+1", "'=1+1"],
+    ["'-5", '-5'],
+    ["'quoted'", "'quoted'"],
+    ["'", "'"],
+  ] as const;
+  for (const [cell, title] of cells) {
+    assert.deepEqual(parseAll('csv', `title,body,userId\n${cell},b,7\n`), [{ title, body: 'b', userId: 7 }]);
+    assert.deepEqual(parseAll('json', JSON.stringify([{ title: cell }])), [{ title: cell }]);
+  }
+});
+
+test('a row with more cells than the header has a problem', () => {
+  const [first, second, third, ...others] = parseAll('csv', 'title,body\na,b\nc,d,e\nf\n');
+  assert.deepEqual([first, third, others], [{ title: 'a', body: 'b' }, { title: 'f' }, []]);
+  assert.equal(problemOfRow(first), undefined);
+  assert.equal(problemOfRow(second), 'has 3 cells, but the first line of the file names 2 columns');
+});
+
 test('a file that is not a list of posts is refused with a message', () => {
   const files: [format: 'csv' | 'json', text: string, message: RegExp][] = [
     ['csv', '', /is empty/],
     ['csv', 'id,name\n1,a\n', /must name a column title/],
+    ['csv', 'title,body, TITLE\na,b,c\n', /names the column title twice/],
+    ['csv', 'title,note,body,note\na,b,c,d\n', /names the column note twice/],
     ['csv', 'title,body\n"a,b', /ends inside a quoted cell/],
     ['json', '', /is empty/],
     ['json', '  ', /is empty/],

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createRowParser } from './bulk/assets/rows.js';
+import { csvFormat } from './exports/format.ts';
+
+const special = [
+  '"',
+  ',',
+  ';',
+  '\r',
+  '\n',
+  '\t',
+  '=',
+  '+',
+  '-',
+  '@',
+  "'",
+  ' ',
+  '7',
+  '.',
+  'é',
+  '😀',
+  '\uFEFF',
+];
+const text = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1 }),
+  fc.string({ unit: fc.constantFrom(...special), minLength: 1 }),
+);
+const posts = fc.array(
+  fc.record({ userId: fc.integer({ min: 1 }), title: text, body: text }, { noNullPrototype: true }),
+  {
+    minLength: 1,
+    maxLength: 5,
+  },
+);
+
+test('posts that are exported as CSV and imported again are the same', () => {
+  const time = '2026-01-31T08:15:00.000Z';
+  fc.assert(
+    fc.property(posts, fc.boolean(), fc.integer({ min: 1, max: 50 }), (written, withMark, chunkLength) => {
+      const { head, batch, tail } = csvFormat({ withMark, safe: true });
+      const all = written.map((post, index) => ({
+        id: index + 1,
+        ...post,
+        createdAt: time,
+        updatedAt: time,
+      }));
+      const file = head + batch(all, true) + tail;
+      const parser = createRowParser('csv');
+      const read: unknown[] = [];
+      for (let at = 0; at < file.length; at += chunkLength) {
+        read.push(...parser.push(file.slice(at, at + chunkLength)));
+      }
+      assert.deepEqual([...read, ...parser.end()], written);
+    }),
+    { numRuns: 1_000 },
+  );
+});
