@@ -11,7 +11,7 @@ export interface ConcurrencyLimits {
 /** Lets a limited number of expensive tasks run at the same time, and a limited number wait. */
 export class ConcurrencyLimiter {
   readonly #options: ConcurrencyLimits;
-  readonly #queue: (() => void)[] = [];
+  readonly #queue = new Set<() => void>();
   #running = 0;
 
   constructor(options: ConcurrencyLimits) {
@@ -20,10 +20,10 @@ export class ConcurrencyLimiter {
 
   /**
    * Runs the task when there is a free slot, and returns its result. Throws `unavailable` with a retry after 1 s if too many
-   * wait.
+   * wait, and the reason of `signal` if it aborts while the task waits.
    */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    await this.#enter();
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#enter(signal);
     try {
       return await work();
     } finally {
@@ -31,23 +31,34 @@ export class ConcurrencyLimiter {
     }
   }
 
-  async #enter(): Promise<void> {
+  async #enter(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     if (this.#running < this.#options.running) {
       this.#running++;
       return;
     }
-    if (this.#queue.length >= this.#options.waiting) {
+    if (this.#queue.size >= this.#options.waiting) {
       throw new AppError('unavailable', 'Too many requests at the same time. Try again in a moment.', {
         retryAfterSeconds: 1,
       });
     }
-    await new Promise<void>((resolve) => this.#queue.push(resolve));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const giveUp = () => {
+      if (this.#queue.delete(resolve)) reject(signal?.reason);
+    };
+    this.#queue.add(resolve);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    await promise.finally(() => signal?.removeEventListener('abort', giveUp));
   }
 
   /** Passes the slot directly to the task that waits longest, so that none overtakes it. */
   #leave(): void {
-    const next = this.#queue.shift();
-    if (next) next();
-    else this.#running--;
+    const [next] = this.#queue;
+    if (!next) {
+      this.#running--;
+      return;
+    }
+    this.#queue.delete(next);
+    next();
   }
 }

@@ -12,11 +12,12 @@ export function pager(options: {
   const { page, pageSize, total, href } = options;
   const pages = Math.ceil(total / pageSize);
   if (pages <= 1 && page === 1) return undefined;
-  const from = Math.min((page - 1) * pageSize + 1, total);
+  const from = (page - 1) * pageSize + 1;
   const to = Math.min(page * pageSize, total);
-  return html`<nav class="pager" aria-label="Pages"><span>${formatNumber(from)}–${formatNumber(to)} of ${formatNumber(total)}</span>
+  const range = page > pages ? 'None' : `${formatNumber(from)}–${formatNumber(to)}`;
+  return html`<nav class="pager" aria-label="Pages"><span>${range} of ${formatNumber(total)}</span>
 <span class="actions">${step('First', page > 1 && href(1))}${step('Previous', page > 1 && href(Math.min(page - 1, Math.max(pages, 1))))}
-${step('Next', page < pages && href(page + 1))}${step('Last', page < pages && href(pages))}</span></nav>`;
+${step('Next', page < pages && href(page + 1))}${step('Last', page !== pages && pages > 0 && href(pages))}</span></nav>`;
 }
 
 function step(label: string, href: string | false): Html {

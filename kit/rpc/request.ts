@@ -59,6 +59,7 @@ export function decodeMessage(codec: MessageCodec, format: Format, bytes: Buffer
 /** Fastify's own `request.signal` aborts as soon as the body of the request was read. */
 function callerSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
+  if (raw.destroyed) gone.abort();
   raw.once('close', () => {
     if (!raw.writableFinished) gone.abort();
   });

@@ -10,6 +10,7 @@ import { callMetrics } from './metrics.ts';
 import { contentTypeOf } from './request.ts';
 import type { ServedMethod } from './run.ts';
 import { endEnvelope, sendError, serveStream, serveUnary } from './serve-methods.ts';
+import { waitAfterStalls } from './stall.ts';
 import { requireToken } from './token.ts';
 import { toWire } from './wire-error.ts';
 
@@ -43,6 +44,7 @@ export async function serveRpc<D extends ServiceDefinition>(
   const access: Access = token ? { security: [{ bearer: [] }], onRequest: requireToken(token) } : 'public';
   const route = { access, schema: { hide: true } };
   await app.register(async (scope) => {
+    const preHandler = waitAfterStalls(scope);
     scope.removeAllContentTypeParsers();
     parseAsBuffer(scope, ['application/proto', 'application/json'], messageBytesMax);
     const envelopeBytesMax = messageBytesMax + envelopeHeaderBytes;
@@ -59,7 +61,9 @@ export async function serveRpc<D extends ServiceDefinition>(
         streamIdleTimeoutMs,
       };
       const serve = method.responseStream ? serveStream : serveUnary;
-      scope.post(`/${served.name}`, route, serve(method, served, noteCalls(served.name)));
+      const isRead = method.responseStream || method.options.idempotencyLevel === 'NO_SIDE_EFFECTS';
+      const options = isRead ? route : { ...route, preHandler };
+      scope.post(`/${served.name}`, options, serve(method, served, noteCalls(served.name)));
     }
     scope.post(`/${definition.fullName}/*`, route, async (request, reply) => {
       const error = new AppError('internal', `there is no RPC method ${request.url.slice(1)}`);

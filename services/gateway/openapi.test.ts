@@ -48,6 +48,16 @@ test('every route of the API is documented', () => {
   }
 });
 
+test('every operation that asks a backend may time out, and a second post with a key may conflict', () => {
+  const api = Object.entries(document.paths).filter(([path]) => path.startsWith('/api/v1/'));
+  for (const [path, operations] of api) {
+    for (const [method, { responses }] of Object.entries(operations)) {
+      assert.ok(responses['504'], `${method} ${path}`);
+    }
+  }
+  assert.ok(document.paths[routes.posts]?.post?.responses['409']);
+});
+
 test('every operation has a summary, and every response a schema and an example', () => {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { summary, requestBody, responses }] of Object.entries(operations)) {

@@ -37,6 +37,7 @@ import { addStatus } from './status/api.ts';
 import { addIntegrationMetrics, Integrations } from './status/integrations.ts';
 import { addStatusPage } from './status/pages.ts';
 import { backendChecks, createUptime, type RpcAddresses } from './status/status.ts';
+import { checkTextParameters } from './text-parameters.ts';
 
 export interface GatewayDeps {
   readonly posts: Client<PostServiceDefinition>;
@@ -85,10 +86,11 @@ async function build(parts: Parts) {
   const uptime = createUptime(clock);
   const access = new Access({ authz, secret, clock, mfaAssertion: config.MFA_ASSERTION });
 
+  checkTextParameters(app);
   const permits = createPermits(app, access);
   addLogin(app, { access, clock });
   addPosts(app, { permits, posts, clock });
-  addBulk(app, { permits, posts });
+  addBulk(app, { permits, posts, spillFolder: spillFolderOf(context.dataFolder) });
   addExports(app, { permits, posts, clock, exports });
   addAnalytics(app, { permits, posts, clock });
   addReanalysis(app, { permits, posts, integrations });
@@ -124,12 +126,17 @@ async function build(parts: Parts) {
 
 const assetFolders = ['./bulk/assets/', './reanalysis/assets/'].map((path) => new URL(path, import.meta.url));
 
+/** Where bytes wait that memory cannot hold. */
+function spillFolderOf(dataFolder: string): string {
+  return join(dataFolder, 'spill');
+}
+
 async function openExports({ config, context }: Parts): Promise<StoredExports | undefined> {
   if (!config.OBJECT_STORE) return undefined;
   const { dataFolder, clock, log, metrics } = context;
   const s3 = s3Options(config);
   const store = await (s3 ? openS3Store(s3) : openFolderStore(join(dataFolder, 'objects')));
-  const spillFolder = join(dataFolder, 'spill');
+  const spillFolder = spillFolderOf(dataFolder);
   const spillBytesMax = config.EXPORT_SPILL_MIB * 1024 * 1024;
   return new StoredExports({ store, spillFolder, spillBytesMax, clock, log, metrics });
 }

@@ -25,6 +25,7 @@ export interface Tables extends EventTables, JobTables {
   bulk_reply: BulkReplyRow;
   post_sentiment: SentimentRow;
   reanalysis: ReanalysisRow;
+  health_probe: { only_row: number; written_at_ms: number };
 }
 
 export interface PostRow {
@@ -53,6 +54,8 @@ export interface BulkReplyRow {
   ids: string;
   errors: string;
   created_at_ms: number;
+  /** Absent in replies of earlier versions. */
+  posts_created_at_ms: number | null;
 }
 
 export interface SentimentRow {

@@ -14,6 +14,7 @@ import {
   type Reanalysis as WireReanalysis,
 } from '#proto/posts/v1/posts.ts';
 import type { Tables } from './database.ts';
+import type { HealthCheck } from './health.ts';
 import { type Check, checkAll, switchedOff } from './integrations.ts';
 import { findPost, type NewPost, type Post, type PostWriter } from './posts/index.ts';
 import {
@@ -38,6 +39,7 @@ export interface HandlerParts {
   readonly queue: JobQueue | undefined;
   /** Absent where the event stream is off. */
   readonly events: EventStream | undefined;
+  readonly health: HealthCheck;
   /** One for each integration that is on, by its name in the status report. */
   readonly checks: Readonly<Record<string, Check>>;
 }
@@ -60,6 +62,10 @@ export function createHandlers(parts: HandlerParts): PostHandlers {
     ...readHandlers(parts),
     ...sentimentHandlers(parts),
     ...reanalysisHandlers(parts),
+    ping: async () => {
+      await parts.health.run();
+      return {};
+    },
     checkIntegrations: async (_request, { signal }) => ({
       integrations: await checkAll(parts.checks, signal),
     }),
@@ -70,22 +76,25 @@ function writeHandlers({
   writer,
 }: HandlerParts): Pick<PostHandlers, 'createPost' | 'updatePost' | 'deletePost' | 'bulkCreatePosts'> {
   return {
-    createPost: async ({ post }, { traceparent }) => ({
-      post: toWire(await writer.create(toNewPost(post), traceparent)),
+    createPost: async ({ post, idempotency }, call) => {
+      const given = toNewPost(post);
+      if (!idempotency) return { post: toWire(await writer.create(given, call)), replayed: false };
+      const created = await writer.createOnce(given, idempotency, call);
+      return { post: toWire(created.post), replayed: created.replayed };
+    },
+
+    updatePost: async ({ id, title, body, ifRevisions: allowedRevisions }, call) => ({
+      post: toWire(await writer.update({ id, allowedRevisions }, { title, body }, call)),
     }),
 
-    updatePost: async ({ id, title, body, ifRevisions: allowedRevisions }, { traceparent }) => ({
-      post: toWire(await writer.update({ id, allowedRevisions, traceparent }, { title, body })),
-    }),
-
-    deletePost: async ({ id, ifRevisions: allowedRevisions }, { traceparent }) => {
-      await writer.remove({ id, allowedRevisions, traceparent });
+    deletePost: async ({ id, ifRevisions: allowedRevisions }, call) => {
+      await writer.remove({ id, allowedRevisions }, call);
       return {};
     },
 
-    bulkCreatePosts: async ({ posts, errors, idempotencyKey, digest }, { traceparent }) => {
+    bulkCreatePosts: async ({ posts, errors, idempotencyKey, digest }, call) => {
       const idempotency = idempotencyKey === '' ? undefined : { key: idempotencyKey, digest };
-      const outcome = await writer.createMany({ posts, errors, idempotency }, traceparent);
+      const outcome = await writer.createMany({ posts, errors, idempotency }, call);
       return { ids: [...outcome.ids], replayed: outcome.replayed, errors: [...outcome.errors] };
     },
   };
@@ -160,8 +169,8 @@ function reanalysisHandlers(
     return parts.queue;
   };
   return {
-    requestReanalysis: async (_request, { traceparent }) => ({
-      reanalysis: toWireReanalysis(await requestReanalysis({ ...parts, queue: queue() }, traceparent)),
+    requestReanalysis: async (_request, call) => ({
+      reanalysis: toWireReanalysis(await requestReanalysis({ ...parts, queue: queue() }, call)),
     }),
 
     getReanalysis: async ({ id }) => {
@@ -175,9 +184,9 @@ function reanalysisHandlers(
       return { reanalyses: (await listReanalyses(database, rows)).map(toWireReanalysis) };
     },
 
-    cancelReanalysis: async ({ id }) => {
+    cancelReanalysis: async ({ id }, call) => {
       queue();
-      return { reanalysis: toWireReanalysis(await cancelReanalysis(parts, id)) };
+      return { reanalysis: toWireReanalysis(await cancelReanalysis(parts, id, call)) };
     },
   };
 }

@@ -6,6 +6,7 @@ import { defineService, type ServiceContext, type ServiceParts } from '#kit/serv
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { type Brokers, brokerSettings, openBrokers } from './brokers.ts';
 import { migrations, openPostDatabase, type Tables } from './database.ts';
+import { HealthCheck } from './health.ts';
 import { type Check, switchedOff } from './integrations.ts';
 import { PostWriter } from './posts/index.ts';
 import { type DeadJobs, deadJobs, startReanalyses } from './reanalysis/index.ts';
@@ -69,9 +70,10 @@ async function build(parts: Parts) {
   const onWritten = (count: number) => indexer?.written(count);
   const writer = stack.use(new PostWriter({ database, folder, clock, events, onWritten }));
   const pages = stack.use(new PageThreads({ database, folder }));
-  const handlers = createHandlers({ ...opened, clock, writer, pages, checks: checksOf(opened) });
+  const health = new HealthCheck(database);
+  const handlers = createHandlers({ ...opened, clock, writer, pages, health, checks: checksOf(opened) });
   if (config.POSTS_WORKER) startWork(parts, opened);
-  return { url: await listen(parts, handlers, opened), handlers };
+  return { url: await listen(parts, handlers, { ...opened, health }), handlers };
 }
 
 async function buildWorker(parts: ServiceParts<typeof workerSettings>) {
@@ -127,7 +129,7 @@ function checksOf({ classifier, queue, events }: Opened): Record<string, Check> 
 async function listen(
   { config, context, stack }: Parts,
   handlers: Handlers<PostServiceDefinition>,
-  { database, classifier }: Opened,
+  { health, classifier }: Pick<Opened, 'classifier'> & { readonly health: HealthCheck },
 ): Promise<string | undefined> {
   if (context.port === undefined) return undefined;
   const { environment, host, log, metrics } = context;
@@ -140,7 +142,7 @@ async function listen(
       title: 'Post backend',
       description:
         'Serves posts.v1.PostService to the other services over the Connect protocol, and the sentiment model over the Open Inference protocol under /v2.',
-      checks: { database: () => database.ping() },
+      checks: { database: () => health.run() },
       limits: { drainMs: 300 },
     }),
   );

@@ -57,6 +57,12 @@ const callerName = 'caller';
 /** Prepares an app for callers with tokens. Without one, also an unknown address below the protected prefix is 401. */
 export function createPermits(app: HttpApp, access: Access): Permits {
   app.decorateRequest(callerName);
+  // Each asks a backend, which may take too long.
+  app.addHook('onRoute', (route) => {
+    if (!route.url.startsWith(`${protectedPrefix}/`)) return;
+    const errors = new Set(route.config?.errors).add('timeout');
+    route.config = { ...route.config, errors: [...errors] };
+  });
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.isUnrouted && isProtected(request.url)) access.identifyBearer(request.headers.authorization);
     done();

@@ -1,5 +1,4 @@
-import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
-import { AppError } from '#kit/errors.ts';
+import type { FastifyReply } from 'fastify';
 import type { HttpApp } from '#kit/http/access.ts';
 import { leaveBody } from '#kit/http/body.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
@@ -7,22 +6,25 @@ import type { Client } from '#kit/rpc/index.ts';
 import { Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callerOf, callOf, type Permits } from '../access/index.ts';
+import { IdempotencyHeader, idempotencyKeyOf } from '../idempotency.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { routes } from '../routes.ts';
 import { readBulkBody } from './api-body.ts';
+import { LargeBodies } from './api-large-bodies.ts';
 import { BulkCreateRequest, BulkCreateResponse, createPosts, wholeRow } from './bulk.ts';
 
 interface Parts {
   readonly permits: Permits;
   readonly posts: Client<PostServiceDefinition>;
+  /** For temporary files. */
+  readonly spillFolder: string;
 }
 
 const bodyBytesMax = 128 * 1024 * 1024;
-const keyCharactersMax = 255;
 
-export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
+export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): void {
   const parseRow = compileValidator(CreatePostRequest, wholeRow);
-  const largeBodies = new ConcurrencyLimiter({ running: 2, waiting: 50 });
+  const largeBodies = new LargeBodies(spillFolder);
   const Response = Type.Object({ data: BulkCreateResponse });
   app.register(async (scope) => {
     leaveBody(scope);
@@ -37,7 +39,7 @@ export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
         schema: {
           operationId: 'createPosts',
           summary: 'Create up to 1,000 posts at once',
-          headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+          headers: IdempotencyHeader,
           body: BulkCreateRequest,
           response: { 201: Response, 207: Response },
         },
@@ -45,8 +47,10 @@ export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
       async (request, reply) => {
         const key = idempotencyKeyOf(request.headers['idempotency-key']);
         const wantsDigest = key !== undefined;
-        const { rows, errors, digest } = await readBulkBody(request, { parseRow, wantsDigest, largeBodies });
         const { uid } = callerOf(request);
+        const signal = goneSignal(reply);
+        const options = { parseRow, wantsDigest, largeBodies, uid, signal };
+        const { rows, errors, digest } = await readBulkBody(request, options);
         const idempotency = key && digest ? { key, digest } : undefined;
         const creation = { rows, errors, uid, idempotency };
         const { data, isReplayed } = await createPosts(posts, creation, callOf(request));
@@ -57,11 +61,11 @@ export function addBulk(app: HttpApp, { permits, posts }: Parts): void {
   });
 }
 
-function idempotencyKeyOf(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (header.length <= keyCharactersMax && /^[\x21-\x7e]+$/.test(header)) return header;
-  const problem = `must be 1 to ${keyCharactersMax} visible ASCII characters`;
-  throw new AppError('invalid_input', `Idempotency-Key ${problem}`, {
-    fields: { 'Idempotency-Key': problem },
+/** Aborts when the client goes away before it has its response. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort();
   });
+  return gone.signal;
 }

@@ -3,6 +3,7 @@ import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { callersKey } from '../idempotency.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 
 const bulkPostsMax = postLimits.bulk;
@@ -68,7 +69,7 @@ export async function createPosts(
   if (rows.length === 0 && !idempotency) return { data: toResponse([], errors), isReplayed: false };
   const request = {
     posts: rows.map(({ userId = uid, title, body }) => ({ userId, title, body })),
-    idempotencyKey: idempotency ? `${uid}:${idempotency.key}` : '',
+    idempotencyKey: idempotency ? callersKey(uid, idempotency.key) : '',
     digest: Buffer.from(idempotency?.digest ?? []),
     errors,
   };
@@ -102,7 +103,8 @@ function inWords(fields: Fields): string {
     .join('; ');
 }
 
-function invalid(fields: Fields): AppError {
+/** The error of a request that is invalid as a whole. */
+export function invalid(fields: Fields): AppError {
   const message = Object.entries(fields).map(([name, problem]) => `${name} ${problem}`);
   return new AppError('validation_failed', message.join('; '), { fields });
 }

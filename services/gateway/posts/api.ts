@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '#kit/clock.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { matchesAny } from '#kit/http/entity-tags.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { Type } from '#kit/schema.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import type { Idempotency, NewPost, PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callerOf, callOf, type Permits } from '../access/index.ts';
+import { callersKey, IdempotencyHeader, idempotencyKeyOf } from '../idempotency.ts';
 import { Meta, metaOf, TimedMeta, timedMetaOf } from '../meta.ts';
 import { routes } from '../routes.ts';
 import { ListQuery, linksOf, PaginationMeta, toListRequest, toPostPage } from './listing.ts';
@@ -75,19 +77,32 @@ function addCreate(app: HttpApp, { permits, posts, clock }: Parts): void {
       schema: {
         operationId: 'createPost',
         summary: 'Create a post',
+        headers: IdempotencyHeader,
         body: CreatePostRequest,
         response: { 201: Type.Object({ data: Post, meta: Meta }) },
       },
+      config: { errors: ['conflict'] },
     },
     async (request, reply) => {
-      const { userId = callerOf(request).uid, title, body } = request.body;
-      const { post } = await posts.createPost({ post: { userId, title, body } }, callOf(request));
+      const { uid } = callerOf(request);
+      const { userId = uid, title, body } = request.body;
+      const given = { userId, title, body };
+      const idempotency = idempotencyOf(request.headers['idempotency-key'], uid, given);
+      const { post, replayed } = await posts.createPost({ post: given, idempotency }, callOf(request));
+      if (replayed) reply.header('idempotent-replayed', 'true');
       const data = toPost(post);
       const location = routes.post.replace(':id', String(data.id));
       reply.code(201).header('etag', entityTag(post)).header('location', location);
       return reply.send({ data, meta: metaOf(request, clock) });
     },
   );
+}
+
+function idempotencyOf(header: string | undefined, uid: number, post: NewPost): Idempotency | undefined {
+  const key = idempotencyKeyOf(header);
+  if (key === undefined) return undefined;
+  const digest = createHash('sha256').update(JSON.stringify(post)).digest();
+  return { key: callersKey(uid, key), digest };
 }
 
 function addRead(app: HttpApp, { permits, posts }: Parts): void {

@@ -159,8 +159,22 @@ describe('pages', () => {
         hasNext: false,
         hasPrev: true,
       });
-      assert.equal(linksOf(response).prev, '/api/v1/posts?sortBy=id&sortOrder=desc&page=1&pageSize=20');
+      const last = '/api/v1/posts?sortBy=id&sortOrder=desc&page=1&pageSize=20';
+      assert.deepEqual([linksOf(response).prev, linksOf(response).last], [last, last]);
     }
+  });
+
+  test('are linked without a search that would make the header too long', async () => {
+    const { headers } = await list(`?userId=7&search=${encodeURIComponent('𝕏'.repeat(256))}`);
+    assert.equal(headers.get('link'), null);
+    await cast.alice.create({ title: '𝕏'.repeat(256), userId: 77 });
+    const long = await list(`?userId=77&search=${encodeURIComponent('𝕏'.repeat(256))}`);
+    assert.equal(long.json.pagination.totalItems, 1);
+    assert.ok((long.headers.get('link') ?? '').length < 1_000);
+    assert.equal(linksOf(long).last, '/api/v1/posts?userId=77&sortBy=id&sortOrder=desc&page=1&pageSize=20');
+    const short = await list(`?userId=77&search=${encodeURIComponent('𝕏')}`);
+    assert.match(linksOf(short).last ?? '', /&search=%F0%9D%95%8F&/);
+    await cast.bob.delete(`/posts/${long.json.data[0].id}`, { 'x-mfa-verified': 'true' });
   });
 
   test('hold at most 100', async () => {

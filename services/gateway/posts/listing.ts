@@ -10,6 +10,9 @@ import {
 import { link, routes } from '../routes.ts';
 import { Id, idMax, type Post, toPost } from './post.ts';
 
+/** Characters of a search in `Link`, encoded. */
+const linkedSearchMax = 1_024;
+
 const { pageSize: pageSizeMax, search: searchCharactersMax } = postLimits;
 
 /** The query of an export. */
@@ -103,7 +106,10 @@ export function toPostPage({ posts, total }: ListPostsResponse, { page, pageSize
   };
 }
 
-/** The value of `Link` (RFC 8288): the first, previous, next and last page, if they exist. */
+/**
+ * The value of `Link` (RFC 8288): the first, previous, next and last page, if they exist. A long search is left out, because
+ * proxies refuse responses with large headers.
+ */
 export function linksOf(query: ListQuery, { totalPages }: PaginationMeta): string {
   const { page } = query;
   const relations: [string, number, boolean][] = [
@@ -119,7 +125,8 @@ export function linksOf(query: ListQuery, { totalPages }: PaginationMeta): strin
 }
 
 function pageLink(query: ListQuery, page: number): string {
-  const { userId, search } = toFilter(query);
+  const { userId, search: given = '' } = toFilter(query);
+  const search = encodeURIComponent(given).length <= linkedSearchMax ? given || undefined : undefined;
   const { sortBy, sortOrder, pageSize } = query;
   return link(routes.posts, { userId, search, sortBy, sortOrder, page, pageSize });
 }

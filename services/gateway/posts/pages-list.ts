@@ -166,12 +166,13 @@ ${may.delete && html`<a href="${postPath('deletePost', id)}" aria-label="Delete 
 }
 
 function nothing({ query, found, may }: ListView): Html {
-  if (found.pagination.totalItems > 0) {
+  const { totalItems, totalPages } = found.pagination;
+  if (totalItems > 0) {
     return empty({
       icon: 'list',
       title: 'This page is past the end',
-      text: `There are ${count(found.pagination.totalItems, 'post')}.`,
-      actions: linkButton(hrefOf(query, { page: 1 }), 'Go to the first page'),
+      text: `There are ${count(totalItems, 'post')}.`,
+      actions: linkButton(hrefOf(query, { page: totalPages }), 'Go to the last page'),
     });
   }
   if (isFiltered(query)) {

@@ -24,7 +24,12 @@ describe('the list', () => {
     const next = decode(/href="([^"]+)">Next</.exec(first.html)?.[1] ?? '');
     assert.match((await bob.open(next)).html, /21–23 of 23/);
     assert.match((await bob.open(`/?search=${word}&userId=10`)).html, /No matching posts/);
-    assert.match((await bob.open(`/?search=${word}&page=9`)).html, /This page is past the end/);
+    const past = await bob.open(`/?search=${word}&page=99999`);
+    assert.match(past.html, /This page is past the end/);
+    assert.match(past.html, />None of 23</);
+    assert.doesNotMatch(past.html, /\d–\d/);
+    const last = decode(/href="([^"]+)"[^>]*>Go to the last page</.exec(past.html)?.[1] ?? '');
+    assert.match((await bob.open(last)).html, /21–23 of 23/);
   });
 
   test('ignores invalid filters in its address, and names them', async () => {

@@ -96,7 +96,8 @@ function visibleText(maxLength: number) {
     minLength: 1,
     maxLength,
     format: 'text',
-    pattern: '[^\\p{White_Space}\\uFEFF]',
+    // Not only white space, control and format characters.
+    pattern: '[^\\p{White_Space}\\p{Cc}\\p{Cf}]',
     'x-problem': 'must not be blank',
   });
 }

@@ -83,6 +83,10 @@ describe('creating a post', () => {
         { title: ' \t\u00a0\u2003', body: '\ufeff\u0085\n' },
         { title: /blank/, body: /blank/ },
       ],
+      [
+        { title: '\u200b\u200d\u2060\u202e', body: '\u0001\u007f\u00ad \u{e0001}' },
+        { title: /blank/, body: /blank/ },
+      ],
       [{ ...fog, title: 'a'.repeat(501) }, { title: /at most 500 characters/ }],
       [{ ...fog, title: '😀'.repeat(501) }, { title: /at most 500 characters/ }],
       [{ ...fog, body: 'é'.repeat(10_001) }, { body: /at most 10000 characters/ }],
@@ -293,5 +297,63 @@ describe('deleting a post', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => cast.bob.delete(`/posts/${id}`)));
     assert.equal(responses.filter(({ status }) => status === 200).length, 1);
     assert.equal(responses.filter(({ status }) => status === 404).length, 19);
+  });
+});
+
+describe('an idempotency key of a new post', () => {
+  const body = { title: 'Once', body: 'b' };
+  const total = async () => (await cast.charlie.get('/posts?pageSize=1')).json.pagination.totalItems;
+
+  test('gives the same response for the same body, also when the post was changed or deleted', async () => {
+    const headers = { 'idempotency-key': 'post-1' };
+    const first = await cast.alice.post('/posts', body, headers);
+    assert.equal(first.status, 201);
+    assert.equal(first.headers.get('idempotent-replayed'), null);
+    const { id } = first.json.data;
+    const before = await total();
+    const replay = async () => {
+      const again = await cast.alice.post('/posts', body, headers);
+      assert.equal(again.status, 201);
+      assert.equal(again.headers.get('idempotent-replayed'), 'true');
+      assert.deepEqual(again.json.data, first.json.data);
+      for (const name of ['etag', 'location']) assert.equal(again.headers.get(name), first.headers.get(name));
+    };
+    await replay();
+    await cast.alice.put(`/posts/${id}`, { title: 'Twice' });
+    await replay();
+    assert.equal(await total(), before);
+    await cast.bob.delete(`/posts/${id}`, confirmed);
+    await replay();
+    assert.equal(await total(), before - 1);
+  });
+
+  test('refuses another body, and is one with the keys of bulks', async () => {
+    const headers = { 'idempotency-key': 'post-2' };
+    assert.equal((await cast.alice.post('/posts', body, headers)).status, 201);
+    assertError(await cast.alice.post('/posts', { ...body, userId: 9 }, headers), 409, 'CONFLICT');
+    assertError(await cast.alice.post('/posts/bulk', { posts: [body] }, headers), 409, 'CONFLICT');
+  });
+
+  test('belongs to one caller, and is checked', async () => {
+    const headers = { 'idempotency-key': 'post-3' };
+    const [alice, bob] = [
+      await cast.alice.post('/posts', body, headers),
+      await cast.bob.post('/posts', body, headers),
+    ];
+    assert.equal(bob.headers.get('idempotent-replayed'), null);
+    assert.notEqual(alice.json.data.id, bob.json.data.id);
+    const invalid = await cast.alice.post('/posts', body, { 'idempotency-key': 'a b' });
+    assert.deepEqual(Object.keys(assertError(invalid, 400, 'INVALID_INPUT')), ['Idempotency-Key']);
+  });
+
+  test('creates the post once if it is sent many times at once', async () => {
+    const headers = { 'idempotency-key': 'post-4' };
+    const before = await total();
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => cast.alice.post('/posts', body, headers)),
+    );
+    assert.equal(await total(), before + 1);
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [201]);
+    assert.equal(responses.filter(({ headers }) => headers.has('idempotent-replayed')).length, 7);
   });
 });

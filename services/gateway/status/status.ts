@@ -1,7 +1,7 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
-import { type PostServiceDefinition, PostSort } from '#proto/posts/v1/posts.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 
 /** Where the backends are: `host:port` or `in-process`. */
 export interface RpcAddresses {
@@ -11,28 +11,30 @@ export interface RpcAddresses {
 
 export type BackendChecks = Readonly<Record<keyof RpcAddresses, (signal: AbortSignal) => Promise<void>>>;
 
-/** Each makes a small query, so that it also fails if the backend has lost its database. */
+/**
+ * Each asks whether the backend can do its work, its database included. One that does not answer at once is asked again, which
+ * goes to another replica if there is one.
+ */
 export function backendChecks(
   posts: Client<PostServiceDefinition>,
   authz: Client<AuthServiceDefinition>,
 ): BackendChecks {
   return {
-    postsvc: async (signal) => {
-      await posts.listPosts(smallestPage, { signal });
-    },
-    authsvc: async (signal) => {
-      await authz.ping({}, { signal });
-    },
+    postsvc: (signal) => askTwice((timeoutMs) => posts.ping({}, { signal, timeoutMs })),
+    authsvc: (signal) => askTwice((timeoutMs) => authz.ping({}, { signal, timeoutMs })),
   };
 }
 
-const smallestPage = {
-  filter: undefined,
-  sort: PostSort.POST_SORT_ID,
-  descending: true,
-  page: 1,
-  pageSize: 1,
-};
+/** Readiness waits for both. */
+const askTimeoutMs = 190;
+
+async function askTwice(ask: (timeoutMs: number) => Promise<unknown>): Promise<void> {
+  try {
+    await ask(askTimeoutMs);
+  } catch {
+    await ask(askTimeoutMs);
+  }
+}
 
 /** Gives the time since it was created, such as `72h3m0.5s`. */
 export function createUptime(clock: Clock): () => string {

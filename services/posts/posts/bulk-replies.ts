@@ -6,6 +6,8 @@ import type { Tables } from '../database.ts';
 export interface BulkReply {
   readonly ids: readonly number[];
   readonly errors: readonly string[];
+  /** When the posts were created. */
+  readonly createdAtMs: number;
 }
 
 const lifetimeMs = 24 * 3_600_000;
@@ -20,7 +22,8 @@ export async function findReply(
   if (Buffer.compare(reply.digest, digest) !== 0) {
     throw new AppError('conflict', 'This idempotency key was used for another request.');
   }
-  return { ids: JSON.parse(reply.ids), errors: JSON.parse(reply.errors) };
+  const createdAtMs = reply.posts_created_at_ms ?? reply.created_at_ms;
+  return { ids: JSON.parse(reply.ids), errors: JSON.parse(reply.errors), createdAtMs };
 }
 
 /** Stores a reply for a day and removes older ones. */
@@ -34,6 +37,7 @@ export async function storeReply(
     digest: reply.digest,
     ids: JSON.stringify(reply.ids),
     errors: JSON.stringify(reply.errors),
+    createdAtMs: reply.createdAtMs,
     nowMs: reply.nowMs,
   });
 }
@@ -48,13 +52,14 @@ const byKey = statement<Tables, { key: string; since: number }>()((db, p) =>
 
 const insert = statement<
   Tables,
-  { key: string; digest: Uint8Array; ids: string; errors: string; nowMs: number }
+  { key: string; digest: Uint8Array; ids: string; errors: string; createdAtMs: number; nowMs: number }
 >()((db, p) =>
   db.insertInto('bulk_reply').values({
     idempotency_key: p('key'),
     digest: p('digest'),
     ids: p('ids'),
     errors: p('errors'),
+    posts_created_at_ms: p('createdAtMs'),
     created_at_ms: p('nowMs'),
   }),
 );

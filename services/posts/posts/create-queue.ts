@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kit/clock.ts';
 import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';
+import { type Caller, CallerWatch, isLate, lateError } from './callers.ts';
 import type { Creation } from './create.ts';
 import type { NewPost, Post } from './post.ts';
 
@@ -9,27 +10,31 @@ const groupMax = 256;
 
 interface Waiting {
   readonly post: NewPost;
+  readonly caller: Caller;
   readonly announcement: Announcement | undefined;
   resolve(post: Post): void;
   reject(error: unknown): void;
 }
 
+/** What `createPosts` does. */
+type Write = (creation: Creation) => Promise<ReservedIds | undefined>;
+
 /** Creates single posts. Those that arrive while others are written share a transaction, so that statistics and sync cost little. */
 export class CreateQueue {
-  readonly #write: (creation: Creation) => Promise<ReservedIds>;
+  readonly #write: Write;
   readonly #clock: Clock;
   readonly #waiting: Waiting[] = [];
   #isRunning = false;
 
-  constructor(options: { write: (creation: Creation) => Promise<ReservedIds>; clock: Clock }) {
+  constructor(options: { write: Write; clock: Clock }) {
     this.#write = options.write;
     this.#clock = options.clock;
   }
 
-  /** Resolves when the post is durable. */
-  add(post: NewPost, announcement?: Announcement): Promise<Post> {
+  /** Resolves when the post is durable. A post whose caller no longer waits is not created. */
+  add(post: NewPost, caller: Caller, announcement?: Announcement): Promise<Post> {
     const { promise, resolve, reject } = Promise.withResolvers<Post>();
-    this.#waiting.push({ post, announcement, resolve, reject });
+    this.#waiting.push({ post, caller, announcement, resolve, reject });
     if (!this.#isRunning) void this.#run();
     return promise;
   }
@@ -45,18 +50,39 @@ export class CreateQueue {
   }
 
   async #create(group: readonly Waiting[]): Promise<void> {
+    let left = refuseLate(group);
     try {
-      const { lastId, createdAtMs } = await this.#write({
-        posts: group.map(({ post }) => post),
-        nowMs: this.#clock.now(),
-        announcements: group.flatMap(({ announcement }) => announcement ?? []),
-      });
-      for (const [index, { post, resolve }] of group.entries()) {
-        const times = { createdAtMs, updatedAtMs: createdAtMs, revision: 1 };
-        resolve({ id: lastId + index + 1, ...post, ...times });
+      for (; left.length > 0; left = refuseLate(left)) {
+        const reserved = await this.#writeGroup(left);
+        if (!reserved) continue;
+        const { lastId, createdAtMs } = reserved;
+        for (const [index, { post, resolve }] of left.entries()) {
+          const times = { createdAtMs, updatedAtMs: createdAtMs, revision: 1 };
+          resolve({ id: lastId + index + 1, ...post, ...times });
+        }
+        return;
       }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      for (const { reject } of left) reject(error);
     }
   }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<ReservedIds | undefined> {
+    using watch = new CallerWatch(group.map(({ caller }) => caller));
+    return await this.#write({
+      posts: group.map(({ post }) => post),
+      callers: watch.callers,
+      nowMs: this.#clock.now(),
+      announcements: group.flatMap(({ announcement }) => announcement ?? []),
+    });
+  }
+}
+
+/** Those whose callers still wait. */
+function refuseLate(group: readonly Waiting[]): readonly Waiting[] {
+  const { late = [], waiting = [] } = Object.groupBy(group, ({ caller }) =>
+    isLate(caller) ? 'late' : 'waiting',
+  );
+  for (const { reject } of late) reject(lateError());
+  return waiting;
 }

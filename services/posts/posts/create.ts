@@ -5,15 +5,25 @@ import { type Announcement, announceCreated } from '../events/index.ts';
 import { slices } from '../pause.ts';
 import { addNewPosts, type ReservedIds, StatisticsDelta } from '../statistics/index.ts';
 import { type BulkReply, findReply, storeReply } from './bulk-replies.ts';
+import { type Callers, isAnyLate, lateError } from './callers.ts';
 import { checkNewPosts, type NewPost } from './post.ts';
 import { insertPosts, type PostText } from './store.ts';
 
 /** Checked posts that were created one by one. */
 export interface Creation {
   readonly posts: readonly NewPost[];
+  /** One for each post. */
+  readonly callers: Callers;
   readonly nowMs: number;
   /** One for each post; none where events are off. */
   readonly announcements: readonly Announcement[];
+}
+
+/** Makes a second request with the same key a replay. */
+export interface Idempotency {
+  readonly key: string;
+  /** SHA-256 of the request. */
+  readonly digest: Uint8Array;
 }
 
 /** Posts that were sent together. */
@@ -21,7 +31,8 @@ export interface BulkCreation {
   readonly posts: readonly NewPost[];
   /** What the caller reports about rows that it did not pass on. */
   readonly errors: readonly string[];
-  readonly idempotency: { readonly key: string; readonly digest: Uint8Array } | undefined;
+  readonly idempotency: Idempotency | undefined;
+  readonly callers: Callers;
   readonly nowMs: number;
   /** Absent where events are off. */
   readonly announcement?: Announcement | undefined;
@@ -29,35 +40,50 @@ export interface BulkCreation {
 
 export type BulkOutcome = BulkReply & { readonly replayed: boolean };
 
-/** Creates posts in one durable transaction; gives the ids and the time that they got. */
+/**
+ * Creates posts in one durable transaction; gives the ids and the time that they got. If a caller no longer waits at its
+ * end, nothing is created, and it gives undefined: the others then need another transaction.
+ */
 export async function createPosts(
   database: Database<Tables>,
-  { posts, nowMs, announcements }: Creation,
-): Promise<ReservedIds> {
+  { posts, callers, nowMs, announcements }: Creation,
+): Promise<ReservedIds | undefined> {
   const prepared = await preparePosts(posts);
-  return database.write(async (session) => {
+  const late = lateError();
+  const created = database.write(async (session) => {
     await session.lock(writeLock);
-    return insertPrepared(session, prepared, { nowMs, announcements });
+    const reserved = await insertPrepared(session, prepared, { nowMs, announcements });
+    if (isAnyLate(callers)) throw late;
+    return reserved;
+  });
+  return created.catch((error: unknown) => {
+    if (error !== late) throw error;
+    return undefined;
   });
 }
 
 /** Creates posts in order in one durable transaction, or none. */
 export async function createMany(database: Database<Tables>, creation: BulkCreation): Promise<BulkOutcome> {
-  const { posts, errors, idempotency, nowMs, announcement } = creation;
+  const { posts, errors, idempotency, callers, nowMs, announcement } = creation;
+  if (isAnyLate(callers)) throw lateError();
   checkNewPosts(posts);
   const prepared = await preparePosts(posts);
   const announcements = announcement ? [announcement] : [];
   const write = async (session: WriteSession<Tables>): Promise<BulkOutcome> => {
     await session.lock(writeLock);
+    if (isAnyLate(callers)) throw lateError();
     const before = idempotency && (await findReply(session, { ...idempotency, nowMs }));
     if (before) return { ...before, replayed: true };
-    const { lastId } =
-      posts.length === 0 ? { lastId: 0 } : await insertPrepared(session, prepared, { nowMs, announcements });
+    const { lastId, createdAtMs } =
+      posts.length === 0
+        ? { lastId: 0, createdAtMs: nowMs }
+        : await insertPrepared(session, prepared, { nowMs, announcements });
     const ids = posts.map((_, index) => lastId + index + 1);
-    if (idempotency) await storeReply(session, { ids, errors, ...idempotency, nowMs });
-    return { ids, errors, replayed: false };
+    if (idempotency) await storeReply(session, { ids, errors, createdAtMs, ...idempotency, nowMs });
+    if (isAnyLate(callers)) throw lateError();
+    return { ids, errors, createdAtMs, replayed: false };
   };
-  return database.write(write, { alone: true });
+  return database.write(write, { alone: posts.length > 1 });
 }
 
 /** Posts with everything that can be computed before the transaction. */

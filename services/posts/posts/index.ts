@@ -1,3 +1,4 @@
+export { type Caller, throwIfLate } from './callers.ts';
 export {
   codePointsOf,
   encodingProblem,

@@ -97,7 +97,7 @@ function textProblems(texts: PostChange): Fields | undefined {
 function textProblem(text: string, max: number): string | undefined {
   const unusable = encodingProblem(text);
   if (unusable) return unusable;
-  if (!/[^\p{White_Space}\ufeff]/u.test(text)) return 'must not be blank';
+  if (!/[^\p{White_Space}\p{Cc}\p{Cf}]/u.test(text)) return 'must not be blank';
   if (text.length > max && codePointsOf(text) > max) return `must be at most ${max} characters`;
   return undefined;
 }

@@ -2,12 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { EventStream } from '#kit/events/index.ts';
+import type { RpcContext } from '#kit/rpc/index.ts';
 import { WorkerPool } from '#kit/worker.ts';
 import type { Tables } from '../database.ts';
 import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';
+import { type Caller, CallerWatch, throwIfLate } from './callers.ts';
 import { deletePost, updatePost } from './changes.ts';
-import { type BulkCreation, type BulkOutcome, type Creation, createMany, createPosts } from './create.ts';
+import {
+  type BulkCreation,
+  type BulkOutcome,
+  type Creation,
+  createMany,
+  createPosts,
+  type Idempotency,
+} from './create.ts';
 import { CreateQueue } from './create-queue.ts';
 import { checkChange, checkNewPost, type NewPost, type Post, type PostChange } from './post.ts';
 import type { WriterTasks } from './writer-thread.ts';
@@ -22,11 +31,13 @@ interface PostWriterOptions {
   readonly onWritten: (posts: number) => void;
 }
 
+/** Who asked for a write, and in which span. */
+type Call = Caller & Pick<RpcContext, 'traceparent'>;
+
 /** A post to change, in one of some revisions, or in any where none is given. */
 interface Target {
   readonly id: number;
   readonly allowedRevisions: readonly number[];
-  readonly traceparent?: string | undefined;
 }
 
 /** Up to this much is written at once without delaying others; more text, or more posts at a time, goes to a thread. */
@@ -35,8 +46,8 @@ const quickPosts = 4;
 const threadIdleMs = 10_000;
 
 /**
- * Creates, changes and deletes posts. On SQLite large writes go to a thread, because a transaction is written and synced
- * in one long step.
+ * Creates, changes and deletes posts, unless the caller no longer waits. On SQLite large writes go to a thread, because a
+ * transaction is written and synced in one long step.
  */
 export class PostWriter implements AsyncDisposable {
   readonly #options: PostWriterOptions;
@@ -55,22 +66,40 @@ export class PostWriter implements AsyncDisposable {
     });
   }
 
-  /** Resolves when the post is durable. */
-  async create(post: NewPost, traceparent?: string): Promise<Post> {
+  /** The post as it was created before, where the idempotency key is known. Resolves when it is durable. */
+  async createOnce(
+    post: NewPost,
+    idempotency: Idempotency,
+    call: Call,
+  ): Promise<{ post: Post; replayed: boolean }> {
     checkNewPost(post);
-    const created = await this.#queue.add(post, this.#announcement(traceparent));
+    const { ids, createdAtMs, replayed } = await this.createMany(
+      { posts: [post], errors: [], idempotency },
+      call,
+    );
+    const { userId, title, body } = post;
+    const times = { createdAtMs, updatedAtMs: createdAtMs, revision: 1 };
+    return { post: { id: ids[0] as number, userId, title, body, ...times }, replayed };
+  }
+
+  /** Resolves when the post is durable. */
+  async create(post: NewPost, call: Call): Promise<Post> {
+    checkNewPost(post);
+    const created = await this.#queue.add(post, call, this.#announcement(call));
     this.#written(1);
     return created;
   }
 
   /** All in one durable transaction, in order, or none. */
   async createMany(
-    creation: Omit<BulkCreation, 'nowMs' | 'announcement'>,
-    traceparent?: string,
+    creation: Omit<BulkCreation, 'nowMs' | 'announcement' | 'callers'>,
+    call: Call,
   ): Promise<BulkOutcome> {
     const { database, clock } = this.#options;
-    const announcement = this.#announcement(traceparent);
-    const bulk = { ...creation, nowMs: clock.now(), announcement };
+    using watch = new CallerWatch([call]);
+    const { callers } = watch;
+    const announcement = this.#announcement(call);
+    const bulk = { ...creation, callers, nowMs: clock.now(), announcement };
     const length = creation.posts.reduce((sum, { title, body }) => sum + title.length + body.length, 0);
     const outcome =
       this.#thread && length > quickLength
@@ -80,21 +109,26 @@ export class PostWriter implements AsyncDisposable {
     return outcome;
   }
 
-  async update({ traceparent, ...target }: Target, change: PostChange): Promise<Post> {
+  async update(target: Target, change: PostChange, call: Call): Promise<Post> {
     checkChange(change);
     const { database, clock } = this.#options;
-    const announcement = this.#announcement(traceparent);
-    const updated = await database.write((session) =>
-      updatePost(session, { ...target, nowMs: clock.now(), announcement, change }),
-    );
+    const announcement = this.#announcement(call);
+    const updated = await database.write(async (session) => {
+      const post = await updatePost(session, { ...target, nowMs: clock.now(), announcement, change });
+      throwIfLate(call);
+      return post;
+    });
     this.#written(1);
     return updated;
   }
 
-  async remove({ traceparent, ...target }: Target): Promise<void> {
+  async remove(target: Target, call: Call): Promise<void> {
     const { database, clock } = this.#options;
-    const announcement = this.#announcement(traceparent);
-    await database.write((session) => deletePost(session, { ...target, nowMs: clock.now(), announcement }));
+    const announcement = this.#announcement(call);
+    await database.write(async (session) => {
+      await deletePost(session, { ...target, nowMs: clock.now(), announcement });
+      throwIfLate(call);
+    });
     this.#written(1);
   }
 
@@ -102,13 +136,13 @@ export class PostWriter implements AsyncDisposable {
     await this.#thread?.[Symbol.asyncDispose]();
   }
 
-  #write(creation: Creation): Promise<ReservedIds> {
+  #write(creation: Creation): Promise<ReservedIds | undefined> {
     if (this.#thread && creation.posts.length > quickPosts)
       return visible(this.#thread.run('create', creation));
     return createPosts(this.#options.database, creation);
   }
 
-  #announcement(traceparent: string | undefined): Announcement | undefined {
+  #announcement({ traceparent }: Call): Announcement | undefined {
     return this.#options.events && { traceparent };
   }
 

@@ -4,8 +4,10 @@ import { AppError, notFound } from '#kit/errors.ts';
 import type { EventStream } from '#kit/events/index.ts';
 import { newId } from '#kit/ids.ts';
 import type { DeadJob, JobQueue } from '#kit/jobs/index.ts';
+import type { RpcContext } from '#kit/rpc/index.ts';
 import type { Tables } from '../database.ts';
 import { announceReanalysis } from '../events/index.ts';
+import { type Caller, throwIfLate } from '../posts/index.ts';
 import {
   endOpen,
   failAgain,
@@ -27,14 +29,16 @@ export interface ReanalysisParts {
 /** Resolves when the queue has the job; gives the reanalysis as it was queued. `events` is absent where they are off. */
 export async function requestReanalysis(
   { database, queue, clock, events }: ReanalysisParts & { readonly events: EventStream | undefined },
-  traceparent?: string,
+  call: Caller & Pick<RpcContext, 'traceparent'>,
 ): Promise<Reanalysis> {
+  const { traceparent } = call;
   const id = newId();
   const nowMs = clock.now();
   const reanalysis = await database.write(async (session) => {
     const inserted = await insertReanalysis.first(session, { id, nowMs });
     const requested = { reanalysisId: id, requestedAtMs: nowMs };
     if (events) await announceReanalysis(session, requested, { traceparent });
+    throwIfLate(call);
     return inserted as Reanalysis;
   });
   events?.notify();
@@ -64,8 +68,12 @@ export function listReanalyses(database: Database<Tables>, limit: number): Promi
 export async function cancelReanalysis(
   { database, clock }: Pick<ReanalysisParts, 'database' | 'clock'>,
   id: string,
+  call: Caller,
 ): Promise<Reanalysis> {
-  await endOpen.run(database, { id, status: 'canceled', error: null, nowMs: clock.now() });
+  await database.write(async (session) => {
+    await endOpen.run(session, { id, status: 'canceled', error: null, nowMs: clock.now() });
+    throwIfLate(call);
+  });
   const reanalysis = await getReanalysis(database, id);
   if (reanalysis.status === 'canceled') return reanalysis;
   throw new AppError('conflict', `Reanalysis ${id} has already ${reanalysis.status}.`);

@@ -25,7 +25,8 @@ const text = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLe
 const post = fc
   .record({ userId: fc.integer({ min: 1, max: 3 }), title: text, body: text })
   .filter(
-    ({ title, body }) => /[^\p{White_Space}\ufeff]/u.test(title) && /[^\p{White_Space}\ufeff]/u.test(body),
+    ({ title, body }) =>
+      /[^\p{White_Space}\p{Cc}\p{Cf}]/u.test(title) && /[^\p{White_Space}\p{Cc}\p{Cf}]/u.test(body),
   );
 
 await inTestMode((world) => {

@@ -217,10 +217,23 @@ export interface NewPost {
 
 export interface CreatePostRequest {
   post: NewPost | undefined;
+  idempotency?: Idempotency | undefined;
+}
+
+/** Makes a second request with the same key a replay, for 24 hours. */
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of the caller's whole request, so that the same key with another body is refused. */
+  digest: Buffer;
 }
 
 export interface CreatePostResponse {
-  post: Post | undefined;
+  /** On a replay as it was created. */
+  post:
+    | Post
+    | undefined;
+  /** True when the key was seen before. */
+  replayed: boolean;
 }
 
 export interface GetPostRequest {
@@ -359,6 +372,12 @@ export interface IntegrationState {
   name: string;
   /** What is wrong, in words for callers; empty if it answers. */
   problem: string;
+}
+
+export interface PingRequest {
+}
+
+export interface PingResponse {
 }
 
 export interface GetPostSentimentRequest {
@@ -715,13 +734,16 @@ export const NewPost: MessageFns<NewPost> = {
 };
 
 function createBaseCreatePostRequest(): CreatePostRequest {
-  return { post: undefined };
+  return { post: undefined, idempotency: undefined };
 }
 
 export const CreatePostRequest: MessageFns<CreatePostRequest> = {
   encode(message: CreatePostRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.post !== undefined) {
       NewPost.encode(message.post, writer.uint32(10).fork()).join();
+    }
+    if (message.idempotency !== undefined) {
+      Idempotency.encode(message.idempotency, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -747,6 +769,14 @@ export const CreatePostRequest: MessageFns<CreatePostRequest> = {
             message.post = NewPost.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.idempotency = Idempotency.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -760,13 +790,19 @@ export const CreatePostRequest: MessageFns<CreatePostRequest> = {
   },
 
   fromJSON(object: any): CreatePostRequest {
-    return { post: isSet(object.post) ? NewPost.fromJSON(object.post) : undefined };
+    return {
+      post: isSet(object.post) ? NewPost.fromJSON(object.post) : undefined,
+      idempotency: isSet(object.idempotency) ? Idempotency.fromJSON(object.idempotency) : undefined,
+    };
   },
 
   toJSON(message: CreatePostRequest): unknown {
     const obj: any = {};
     if (message.post !== undefined) {
       obj.post = NewPost.toJSON(message.post);
+    }
+    if (message.idempotency !== undefined) {
+      obj.idempotency = Idempotency.toJSON(message.idempotency);
     }
     return obj;
   },
@@ -777,18 +813,109 @@ export const CreatePostRequest: MessageFns<CreatePostRequest> = {
   fromPartial(object: DeepPartial<CreatePostRequest>): CreatePostRequest {
     const message = createBaseCreatePostRequest();
     message.post = (object.post !== undefined && object.post !== null) ? NewPost.fromPartial(object.post) : undefined;
+    message.idempotency = (object.idempotency !== undefined && object.idempotency !== null)
+      ? Idempotency.fromPartial(object.idempotency)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseIdempotency(): Idempotency {
+  return { key: "", digest: Buffer.alloc(0) };
+}
+
+export const Idempotency: MessageFns<Idempotency> = {
+  encode(message: Idempotency, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.digest.length !== 0) {
+      writer.uint32(18).bytes(message.digest);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Idempotency {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIdempotency();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.digest = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Idempotency {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      digest: isSet(object.digest) ? Buffer.from(bytesFromBase64(object.digest)) : Buffer.alloc(0),
+    };
+  },
+
+  toJSON(message: Idempotency): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.digest.length !== 0) {
+      obj.digest = base64FromBytes(message.digest);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<Idempotency>): Idempotency {
+    return Idempotency.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Idempotency>): Idempotency {
+    const message = createBaseIdempotency();
+    message.key = object.key ?? "";
+    message.digest = object.digest ?? Buffer.alloc(0);
     return message;
   },
 };
 
 function createBaseCreatePostResponse(): CreatePostResponse {
-  return { post: undefined };
+  return { post: undefined, replayed: false };
 }
 
 export const CreatePostResponse: MessageFns<CreatePostResponse> = {
   encode(message: CreatePostResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.post !== undefined) {
       Post.encode(message.post, writer.uint32(10).fork()).join();
+    }
+    if (message.replayed !== false) {
+      writer.uint32(16).bool(message.replayed);
     }
     return writer;
   },
@@ -814,6 +941,14 @@ export const CreatePostResponse: MessageFns<CreatePostResponse> = {
             message.post = Post.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -827,13 +962,19 @@ export const CreatePostResponse: MessageFns<CreatePostResponse> = {
   },
 
   fromJSON(object: any): CreatePostResponse {
-    return { post: isSet(object.post) ? Post.fromJSON(object.post) : undefined };
+    return {
+      post: isSet(object.post) ? Post.fromJSON(object.post) : undefined,
+      replayed: isSet(object.replayed) ? globalThis.Boolean(object.replayed) : false,
+    };
   },
 
   toJSON(message: CreatePostResponse): unknown {
     const obj: any = {};
     if (message.post !== undefined) {
       obj.post = Post.toJSON(message.post);
+    }
+    if (message.replayed !== false) {
+      obj.replayed = message.replayed;
     }
     return obj;
   },
@@ -844,6 +985,7 @@ export const CreatePostResponse: MessageFns<CreatePostResponse> = {
   fromPartial(object: DeepPartial<CreatePostResponse>): CreatePostResponse {
     const message = createBaseCreatePostResponse();
     message.post = (object.post !== undefined && object.post !== null) ? Post.fromPartial(object.post) : undefined;
+    message.replayed = object.replayed ?? false;
     return message;
   },
 };
@@ -2970,6 +3112,110 @@ export const IntegrationState: MessageFns<IntegrationState> = {
   },
 };
 
+function createBasePingRequest(): PingRequest {
+  return {};
+}
+
+export const PingRequest: MessageFns<PingRequest> = {
+  encode(_: PingRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PingRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePingRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): PingRequest {
+    return {};
+  },
+
+  toJSON(_: PingRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<PingRequest>): PingRequest {
+    return PingRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PingRequest>): PingRequest {
+    const message = createBasePingRequest();
+    return message;
+  },
+};
+
+function createBasePingResponse(): PingResponse {
+  return {};
+}
+
+export const PingResponse: MessageFns<PingResponse> = {
+  encode(_: PingResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PingResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePingResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): PingResponse {
+    return {};
+  },
+
+  toJSON(_: PingResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<PingResponse>): PingResponse {
+    return PingResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PingResponse>): PingResponse {
+    const message = createBasePingResponse();
+    return message;
+  },
+};
+
 function createBaseGetPostSentimentRequest(): GetPostSentimentRequest {
   return { id: 0 };
 }
@@ -3993,7 +4239,7 @@ export const PostServiceDefinition = {
   name: "PostService",
   fullName: "posts.v1.PostService",
   methods: {
-    /** Errors: INVALID_ARGUMENT (fields named), UNAVAILABLE. */
+    /** Errors: INVALID_ARGUMENT (fields named), ALREADY_EXISTS (idempotency key used with another digest), UNAVAILABLE. */
     createPost: {
       name: "CreatePost",
       requestType: CreatePostRequest as typeof CreatePostRequest,
@@ -4086,6 +4332,18 @@ export const PostServiceDefinition = {
       requestType: CheckIntegrationsRequest as typeof CheckIntegrationsRequest,
       requestStream: false,
       responseType: CheckIntegrationsResponse as typeof CheckIntegrationsResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /**
+     * Responds if the posts can be read and written. It costs the same however many there are, and does not wait for long writes.
+     * Errors: UNAVAILABLE, INTERNAL (the data is damaged).
+     */
+    ping: {
+      name: "Ping",
+      requestType: PingRequest as typeof PingRequest,
+      requestStream: false,
+      responseType: PingResponse as typeof PingResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },

@@ -1,0 +1,60 @@
+import { AppError } from '#kit/errors.ts';
+import type { RpcContext } from '#kit/rpc/index.ts';
+
+/** Who waits for a write. What they were told has failed must not be carried out afterwards. */
+export type Caller = Pick<RpcContext, 'signal' | 'deadlineMs'>;
+
+/** Callers as a thread sees them: this can be cloned, and shares the memory that says who is gone. */
+export interface Callers {
+  readonly deadlinesMs: readonly (number | undefined)[];
+  /** 1 for each that no longer waits. */
+  readonly gone: Uint8Array<SharedArrayBuffer>;
+}
+
+/** The commit and the way back to the caller take this long. */
+const marginMs = 50;
+
+/** Whether a caller does not wait any more, or not long enough. A process that was frozen has not fired its timers yet. */
+export function isLate({ signal, deadlineMs }: Caller): boolean {
+  return signal.aborted || isPast(deadlineMs);
+}
+
+/** Throws if the caller does not wait any more: the last step of a transaction, so that it is rolled back. */
+export function throwIfLate(caller: Caller): void {
+  if (isLate(caller)) throw lateError();
+}
+
+/** Whether one of several callers does not wait any more. */
+export function isAnyLate({ deadlinesMs, gone }: Callers): boolean {
+  return gone.includes(1) || deadlinesMs.some(isPast);
+}
+
+export function lateError(): AppError {
+  return new AppError('timeout', 'the backend did not answer in time');
+}
+
+/** Follows callers until it is disposed. */
+export class CallerWatch implements Disposable {
+  readonly callers: Callers;
+  readonly #stop = new AbortController();
+
+  constructor(callers: readonly Caller[]) {
+    const gone = new Uint8Array(new SharedArrayBuffer(callers.length));
+    this.callers = { deadlinesMs: callers.map(({ deadlineMs }) => deadlineMs), gone };
+    for (const [index, { signal }] of callers.entries()) {
+      const leave = () => {
+        gone[index] = 1;
+      };
+      if (signal.aborted) leave();
+      else signal.addEventListener('abort', leave, { once: true, signal: this.#stop.signal });
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+  }
+}
+
+function isPast(deadlineMs: number | undefined): boolean {
+  return deadlineMs !== undefined && Date.now() > deadlineMs - marginMs;
+}
