@@ -42,7 +42,7 @@ try {
   const { url } = stack.adopt(await startProcess('passwordless', environment), ({ child }) =>
     stopProcess(child),
   );
-  const devices = await Promise.all(Array.from({ length: users }, (_, index) => enrol(url, index)));
+  const devices = await Promise.all(Array.from({ length: users }, (_, index) => enroll(url, index)));
   await signIns(url, devices);
   const [bare, options, complete]: number[][] = [[], [], []];
   for (let round = 0; round < rounds; round++) {
@@ -60,7 +60,7 @@ try {
   await dispatcher.close();
 }
 
-async function enrol(url: string, index: number): Promise<SoftwareAuthenticator> {
+async function enroll(url: string, index: number): Promise<SoftwareAuthenticator> {
   const device = new SoftwareAuthenticator({ origin, counts: true });
   const options = await post(`${url}/webauthn/register/options`, { email: `user${index}@example.com` });
   const answer = { pending_id: options.pending_id, response: device.create(options as never) };

@@ -4,7 +4,7 @@ import { createCsrf } from './csrf.ts';
 
 const csrf = createCsrf('a secret of more than thirty-two bytes');
 
-test('a token holds for its session, each time another one', () => {
+test('a token is valid for its session, and different each time', () => {
   const token = csrf.token('alice');
   assert.notEqual(csrf.token('alice'), token);
   csrf.check(token, 'alice');

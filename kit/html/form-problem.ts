@@ -26,7 +26,7 @@ export function formProblem(error: unknown, fieldByReason: Readonly<Record<strin
 }
 
 /** Whether it is an `AppError` with this reason. */
-export function isRefusal(error: unknown, reason: string): boolean {
+export function hasReason(error: unknown, reason: string): boolean {
   return error instanceof AppError && error.reason === reason;
 }
 

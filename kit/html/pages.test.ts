@@ -213,7 +213,7 @@ test('text arrives unchanged except for the newlines of browsers', async () => {
   );
 });
 
-test('errors are pages with the request id, and only the log tells of their cause', async () => {
+test('errors are pages with the request id, and only the log has their cause', async () => {
   const lines: string[] = [];
   const log = createLog({ service: 'site', destination: { write: (line) => lines.push(line) } });
   await using site = await startSite(log);

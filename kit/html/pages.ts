@@ -41,7 +41,7 @@ export interface PageOptions<T, R> {
 type PageResult = ReturnType<PageHandler<never>>;
 
 /** Responds with a page to a request for another route, for addresses that browsers share with programs. */
-export type PageAnswer<T> = (
+export type PageResponder<T> = (
   request: FastifyRequest,
   reply: FastifyReply,
   handler: PageHandler<T>,
@@ -76,14 +76,14 @@ export function servePages<T>(
   app: HttpApp,
   options: PagesOptions<T>,
   addRoutes: (routes: PageRoutes<T>) => void,
-): PageAnswer<T> {
+): PageResponder<T> {
   const visitOf = visitsOf(options);
   app.register(cookies);
   options.assets.serve(app);
   // Every request comes through here, also those for an API on the same server. So a request with a route costs no promise.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404 || !wantsPage(request)) return done();
-    answerUnknown(visitOf(request, reply), options).catch(done);
+    respondNotFound(visitOf(request, reply), options).catch(done);
   });
   app.register(async (pages) => {
     pages.removeAllContentTypeParsers();
@@ -91,7 +91,7 @@ export function servePages<T>(
     pages.addHook('onRequest', async (request, reply) => {
       prepare(request, reply);
       const visit = visitOf(request, reply);
-      if (isStranded(visit)) return sendOn(visit);
+      if (lacksStrictCookie(visit)) return reloadFromHere(visit);
     });
     pages.addHook('preHandler', async (request, reply) => checkToken(visitOf(request, reply)));
     pages.addHook('onSend', async (request, reply, payload) => {
@@ -103,7 +103,7 @@ export function servePages<T>(
     routes.post('/theme', { access: 'public' }, async (visit) => rememberTheme(visit));
     addRoutes(routes);
   });
-  return (request, reply, handler) => answerElsewhere(visitOf(request, reply), options, handler);
+  return (request, reply, handler) => respondWithPage(visitOf(request, reply), options, handler);
 }
 
 function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>): PageRoutes<T> {
@@ -148,14 +148,14 @@ const takers = {
   },
 };
 
-async function answerElsewhere<T>(
+async function respondWithPage<T>(
   visit: Visit<T>,
   options: PagesOptions<T>,
   handler: PageHandler<T>,
 ): Promise<FastifyReply> {
   const { request, reply } = visit;
   prepare(request, reply);
-  if (isStranded(visit)) return sendOn(visit);
+  if (lacksStrictCookie(visit)) return reloadFromHere(visit);
   try {
     const page = await handler(visit);
     visit.commit();
@@ -165,9 +165,9 @@ async function answerElsewhere<T>(
   }
 }
 
-async function answerUnknown<T>(visit: Visit<T>, options: PagesOptions<T>): Promise<FastifyReply> {
+async function respondNotFound<T>(visit: Visit<T>, options: PagesOptions<T>): Promise<FastifyReply> {
   prepare(visit.request, visit.reply);
-  if (isStranded(visit)) return sendOn(visit);
+  if (lacksStrictCookie(visit)) return reloadFromHere(visit);
   return sendError(visit, options, new AppError('not_found', 'There is nothing at this address.'));
 }
 
@@ -200,14 +200,14 @@ function prepare(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** Whether the visitor followed a link on another site. The strict cookie is missing then, as if nobody were signed in. */
-function isStranded<T>({ request, hasSession }: Visit<T>): boolean {
+function lacksStrictCookie<T>({ request, hasSession }: Visit<T>): boolean {
   const isFromElsewhere = request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site';
   const isSentOn = request.cookies[sentOnCookie] !== undefined;
   return isFromElsewhere && !hasSession && !isSentOn;
 }
 
 /** Responds with a page that loads the same address again, this time from our site, so that the cookie is sent. */
-function sendOn<T>({ reply }: Visit<T>): FastifyReply {
+function reloadFromHere<T>({ reply }: Visit<T>): FastifyReply {
   reply.setCookie(sentOnCookie, '1', { path: '/', httpOnly: true, secure: 'auto', maxAge: 5 });
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment</title>
 <meta http-equiv="refresh" content="0"></head><body></body></html>`;

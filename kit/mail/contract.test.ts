@@ -98,7 +98,7 @@ for (const [name, open] of Object.entries(adapters)) {
       assert.equal(parsed?.messageId, `<${mail.id}>`);
     });
 
-    test('goes nowhere where a header would hold more than it should', async () => {
+    test('is not sent if a header would contain more than it should', async () => {
       const before = (await post.sources()).length;
       const victims = [
         { to: 'bob@example.org\r\nBcc: evil@example.org' },
@@ -139,7 +139,7 @@ for (const [name, open] of Object.entries(adapters)) {
       assert.equal((await post.sources()).length, before + 1);
     });
 
-    test('is signed where there is a key', async () => {
+    test('is signed if there is a key', async () => {
       const mail = newMail({ text: 'Ein  Wort \n\n\n' });
       await post.signing.send(mail);
       const { source } = (await find(mail)) ?? {};
@@ -156,11 +156,11 @@ for (const [name, open] of Object.entries(adapters)) {
       for (const { id } of mails) assert.ok(all.includes(`<${id}>`));
     });
 
-    test('has somebody to take it', async () => {
+    test('can be sent now, says ping', async () => {
       await post.mailer.ping();
     });
 
-    test('is not taken after the end', async () => {
+    test('is rejected after closing', async () => {
       const { mailer } = await open();
       await mailer.close();
       await assert.rejects(mailer.send(newMail()), withFault('unreachable'));

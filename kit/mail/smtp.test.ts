@@ -22,7 +22,7 @@ async function attempt(sinkOptions: SinkOptions, options: Partial<SmtpOptions> =
   return { sent, pinged, caught: sink.caught };
 }
 
-describe('what a mail server answers', () => {
+describe('a reply of the mail server', () => {
   const cases: readonly [stage: string, answer: string, MailFault, code: string][] = [
     ['rcpt', '550 no such user', 'rejected', 'EENVELOPE 550'],
     ['rcpt', '450 try later', 'deferred', 'EENVELOPE 450'],
@@ -91,7 +91,7 @@ describe('TLS', () => {
     assert.equal((await attempt({})).sent, 'sent');
   });
 
-  test('needs a certificate of somebody known', async () => {
+  test('needs a trusted certificate', async () => {
     const { sent, caught } = await attempt({ tls: 'on demand' }, { host: elsewhere });
     assert.equal(sent, 'misconfigured ESOCKET');
     assert.equal(caught.length, 0);
@@ -127,7 +127,7 @@ describe('a server that', () => {
     server.close();
   });
 
-  test('does not come to an answer is left when the caller says so', async () => {
+  test('never finishes its reply is abandoned when the signal aborts', async () => {
     const { promise: never, resolve: end } = Promise.withResolvers<undefined>();
     await using sink = await startSmtpSink({ answer: (stage) => (stage === 'data' ? never : undefined) });
     await using mailer = await openSmtpMailer({ host: '127.0.0.1', port: sink.port });
@@ -136,7 +136,7 @@ describe('a server that', () => {
     end(undefined);
   });
 
-  test('does not come to an answer does not hold up the end', async () => {
+  test('never finishes its reply does not delay closing', async () => {
     const { promise: never, resolve: end } = Promise.withResolvers<undefined>();
     const { promise: asked, resolve: tellAsked } = Promise.withResolvers<void>();
     await using sink = await startSmtpSink({
@@ -154,7 +154,7 @@ describe('a server that', () => {
     end(undefined);
   });
 
-  test('takes its time is waited for at the end', async () => {
+  test('is slow is waited for when closing', async () => {
     const { promise: held, resolve: letGo } = Promise.withResolvers<undefined>();
     await using sink = await startSmtpSink({ answer: (stage) => (stage === 'data' ? held : undefined) });
     const mailer = await openSmtpMailer({ host: '127.0.0.1', port: sink.port });
@@ -166,7 +166,7 @@ describe('a server that', () => {
   });
 });
 
-test('connections are kept and few', async () => {
+test('a few connections are kept open', async () => {
   await using sink = await startSmtpSink();
   await using mailer = await openSmtpMailer({ host: '127.0.0.1', port: sink.port });
   await Promise.all(Array.from({ length: 50 }, () => mailer.send(newMail())));

@@ -1,7 +1,4 @@
-/**
- * Calls between services. `remote.ts` is apart, because it loads an HTTP client: import it only where another process is
- * called.
- */
+/** Calls between services. It does not export `remote.ts`, which loads an HTTP client: import that only to call another process. */
 export type {
   CallOptions,
   Client,

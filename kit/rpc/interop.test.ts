@@ -74,7 +74,7 @@ describe('connect-node calls our server', () => {
         }),
       );
 
-    test(`by ${format}: an answer`, async () => {
+    test(`by ${format}: a response`, async () => {
       const { row } = await unary(open(), 'read', { text: 'ünï€ 🎉' });
       const expected = rowOf(7, 'ünï€ 🎉');
       assert.equal(row.text, expected.text);
@@ -154,7 +154,7 @@ describe('our client calls a connect-node server', () => {
   });
   after(() => server.close());
 
-  test('an answer and a stream', async () => {
+  test('a response and a stream', async () => {
     await using client = clientOf(address);
     const { row } = await client.read({ text: 'ünï€ 🎉' });
     assert.deepEqual(row, {

@@ -1,4 +1,4 @@
-export interface PageAnswer {
+export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
@@ -16,7 +16,7 @@ export class PageClient {
   }
 
   /** Loads a page. It does not follow redirects. */
-  async open(path: string, init: RequestInit = {}): Promise<PageAnswer> {
+  async open(path: string, init: RequestInit = {}): Promise<PageResponse> {
     const headers = {
       accept: 'text/html',
       'sec-fetch-site': 'same-origin',
@@ -35,7 +35,7 @@ export class PageClient {
     path: string,
     fields: Record<string, string>,
     headers: Record<string, string> = {},
-  ): Promise<PageAnswer> {
+  ): Promise<PageResponse> {
     return this.open(path, {
       method: 'POST',
       body: new URLSearchParams({ _csrf: this.token, ...fields }),
@@ -47,7 +47,7 @@ export class PageClient {
   upload(
     path: string,
     file: { name: string; content: string | Uint8Array<ArrayBuffer> },
-  ): Promise<PageAnswer> {
+  ): Promise<PageResponse> {
     const body = new FormData();
     body.append('_csrf', this.token);
     body.append('file', new Blob([file.content]), file.name);

@@ -34,7 +34,7 @@ test('tests the policies of another folder', async () => {
 const malformed: Record<string, { table: string; problem: RegExp }> = {
   'no header': { table: '', problem: /line 1: the first line must name the columns/ },
   'another header': { table: 'role resource\n', problem: /line 1: the first line must name the columns/ },
-  'a short line': { table: `${header}viewer post read\n`, problem: /line 2: there must be 7 words/ },
+  'a short line': { table: `${header}viewer post read\n`, problem: /line 2: must have 7 words/ },
   'an unknown word': {
     table: `${header}viewer post reed no active deny default-deny`,
     problem: /line 2: action reed/,

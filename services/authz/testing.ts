@@ -20,7 +20,7 @@ import type { Tables } from './store.ts';
 /** A database and a way to call. */
 export interface World {
   readonly name: string;
-  /** PostgreSQL, or SQLite where it is empty. */
+  /** PostgreSQL, or SQLite if it is empty. */
   readonly databaseUrl: string | undefined;
   readonly remote: boolean;
 }

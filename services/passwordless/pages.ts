@@ -1,7 +1,7 @@
 import type { Visitor } from '#kit/auth/visitor.ts';
 import { AppError } from '#kit/errors.ts';
 import { linkButton } from '#kit/html/blocks.ts';
-import { isRefusal } from '#kit/html/form-problem.ts';
+import { hasReason } from '#kit/html/form-problem.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, standalone } from '#kit/html/layout.ts';
 import type { PageAccess } from '#kit/html/pages.ts';
@@ -77,7 +77,7 @@ async function callerOfVisit(visit: PageVisit, sessions: Sessions): Promise<Call
   try {
     return await sessions.identifyToken(pair.access_token);
   } catch (error) {
-    if (!isRefusal(error, 'TOKEN_EXPIRED')) return undefined;
+    if (!hasReason(error, 'TOKEN_EXPIRED')) return undefined;
   }
   try {
     const renewed = await sessions.refresh(pair.refresh_token, visitorOf(visit.request));

@@ -57,7 +57,7 @@ export const adjectives =
   'small|old|surprisingly good|broken|brand-new|quiet|cheap|heavy|honest|slow|bright|second-hand|careful|messy|reliable|late|early|famous|local|stubborn|wonderful|terrible|plain|delicate|noisy|clever|simple|expensive|dusty|perfect';
 
 export const verbs =
-  'repair|replace|measure|clean|organise|rewrite|test|borrow|carry|check|compare|finish|improve|learn|move|order|paint|plan|record|remove|return|sell|share|start|store|study|trust|understand|upgrade|weigh';
+  'repair|replace|measure|clean|organize|rewrite|test|borrow|carry|check|compare|finish|improve|learn|move|order|paint|plan|record|remove|return|sell|share|start|store|study|trust|understand|upgrade|weigh';
 
 export const givenNames =
   'Alice|Bob|Charlie|Amira|Björn|Chiara|Dmitri|Eszter|Fatima|Goran|Hana|İlker|Jürgen|Kwame|Łucja|Mei|Nnamdi|Óscar|Priya|Quỳnh|Renée|Søren|Tomáš|Ulla|Valentina|Wiremu|Ximena|Yusuf|Zoë|Aoife';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type FormProblem, formProblem, isRefusal } from '#kit/html/form-problem.ts';
+import { type FormProblem, formProblem, hasReason } from '#kit/html/form-problem.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import type { Visit } from '#kit/html/visit.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
@@ -47,7 +47,7 @@ function addSessionForms(routes: PageRoutes<TokenPair>, options: PagesOptions): 
     try {
       visit.renew(signIns.refresh(visit.who?.refreshToken ?? '', visitorOf(visit.request)));
     } catch (error) {
-      if (!isRefusal(error, 'INVALID_TOKEN')) throw error;
+      if (!hasReason(error, 'INVALID_TOKEN')) throw error;
       // A double click: the first response has the new tokens, and a message here would write the old ones back.
       return visit.redirect(pageRoutes.home);
     }

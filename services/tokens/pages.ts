@@ -4,7 +4,7 @@ import { AppError, type Fields } from '#kit/errors.ts';
 import { loadAssets } from '#kit/html/assets.ts';
 import { linkButton, notice } from '#kit/html/blocks.ts';
 import { errorSummary, field } from '#kit/html/form.ts';
-import { isRefusal } from '#kit/html/form-problem.ts';
+import { hasReason } from '#kit/html/form-problem.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, standalone } from '#kit/html/layout.ts';
 import { type PageRoutes, servePages } from '#kit/html/pages.ts';
@@ -74,7 +74,7 @@ export function callerOf(visit: Visit<TokenPair>, signIns: SignIns): Caller | un
   try {
     return signIns.identifyToken(pair.accessToken);
   } catch (error) {
-    if (!isRefusal(error, 'TOKEN_EXPIRED')) return undefined;
+    if (!hasReason(error, 'TOKEN_EXPIRED')) return undefined;
   }
   try {
     const renewed = signIns.refresh(pair.refreshToken, visitorOf(visit.request));

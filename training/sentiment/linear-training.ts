@@ -37,8 +37,8 @@ const step = 0.03;
 const decay = 1e-5;
 
 /**
- * Softmax regression by AdaGrad. Each n-gram is scaled beforehand by how far its naive Bayes odds part the classes
- * (Wang and Manning 2012); the scale is multiplied into the weights that are given back, so scoring need not know it.
+ * Softmax regression by AdaGrad. Each n-gram is first scaled by how far its naive Bayes odds part the classes
+ * (Wang and Manning 2012); the scale is multiplied into the weights that are returned, so scoring need not know it.
  */
 export function trainLinear(task: LinearTask): Float32Array {
   const scale = naiveBayesScale(task);

@@ -11,7 +11,7 @@ const Note = Type.Object({
   tags: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { maxItems: 2 })),
 });
 
-/** Every problem of a value by the name of its field, or nothing where it is good. */
+/** Every problem of a value by the name of its field; empty if it is valid. */
 function problemsBy(schema: TSchema, rootName?: string) {
   const validate = compileValidator(schema, rootName);
   return (value: unknown) => validate(value).fields;

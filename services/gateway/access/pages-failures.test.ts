@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
-import type { PageAnswer } from '#kit/testing/page-client.ts';
+import type { PageResponse } from '#kit/testing/page-client.ts';
 import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
 import { signedIn } from '../testing.ts';
 
@@ -28,7 +28,7 @@ after(async () => {
   await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);
 });
 
-function assertPreserved(response: PageAnswer): void {
+function assertPreserved(response: PageResponse): void {
   assert.equal(response.status, 503);
   assert.match(response.html, /Nothing has been saved yet[\s\S]*Request <code>[\w-]+<\/code>/);
   assert.match(response.html, /value="Long work"[\s\S]*>\nof an hour<\/textarea>/);

@@ -2,7 +2,7 @@ import type { Fields } from '#kit/errors.ts';
 import { linkButton, notice } from '#kit/html/blocks.ts';
 import { confirm } from '#kit/html/confirm.ts';
 import { errorSummary, field } from '#kit/html/form.ts';
-import { formProblem, isRefusal } from '#kit/html/form-problem.ts';
+import { formProblem, hasReason } from '#kit/html/form-problem.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
@@ -41,7 +41,7 @@ async function startSetup({ visit, caller, call, frame }: Visitor, authz: Parts[
     };
     return keyPage(frame(), await authz.enrollTotp(given, call));
   } catch (error) {
-    if (isRefusal(error, 'TOTP_ENABLED')) return visit.redirect(pageRoutes.account);
+    if (hasReason(error, 'TOTP_ENABLED')) return visit.redirect(pageRoutes.account);
     const { status, ...refusal } = formProblem(error, { INVALID_CREDENTIALS: 'password' });
     visit.reply.code(status);
     return startPage(frame(), refusal);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import type { PageAnswer } from '#kit/testing/page-client.ts';
+import type { PageResponse } from '#kit/testing/page-client.ts';
 import { startTestSystem } from '../../testing.ts';
 import { castOf, signedIn, visitorsOf } from '../testing.ts';
 
@@ -9,7 +9,7 @@ after(() => system[Symbol.asyncDispose]());
 const cast = await castOf(system);
 const { alice, bob } = await visitorsOf(system);
 
-const tagOf = (page: PageAnswer) => decode(/name="tag" value="([^"]+)"/.exec(page.html)?.[1] ?? '');
+const tagOf = (page: PageResponse) => decode(/name="tag" value="([^"]+)"/.exec(page.html)?.[1] ?? '');
 const decode = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
 describe('the list', () => {

@@ -2,7 +2,7 @@ import { type FormProblem, formProblem } from '#kit/html/form-problem.ts';
 import { count } from '#kit/html/format.ts';
 import { type Content, html } from '#kit/html/html.ts';
 import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { PageAnswer, PageRoutes } from '#kit/html/pages.ts';
+import type { PageResponder, PageRoutes } from '#kit/html/pages.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import type { RequestLimits } from '../limits.ts';
 import { type PageContext, type PageVisit, senderOf } from '../pages.ts';
@@ -114,13 +114,13 @@ function linkProblem(error: unknown): FormProblem {
  * The page that a magic link leads to in a browser. Nothing happens before the button is pressed, so that mail scanners do not use up the link.
  * The address holds the token, so no other site may learn it.
  */
-export function createLanding(answer: PageAnswer<TokenPair>, { callerOf, frameOf }: PageContext) {
+export function createLanding(respond: PageResponder<TokenPair>, { callerOf, frameOf }: PageContext) {
   return (
     request: PageVisit['request'],
     reply: PageVisit['reply'],
     token: string,
   ): Promise<PageVisit['reply']> =>
-    answer(request, reply, async (visit) => {
+    respond(request, reply, async (visit) => {
       reply.header('referrer-policy', 'no-referrer');
       return landingPage(frameOf(visit), { token, caller: await callerOf(visit) });
     });

@@ -36,7 +36,7 @@ export interface PostDeleted {
   deletedAtMs: number;
 }
 
-/** post.sentiment.v1: a post was classified, or classified anew. */
+/** post.sentiment.v1: a post was classified, perhaps again. */
 export interface PostSentiment {
   postId: number;
   /** Of the post that was classified. */
