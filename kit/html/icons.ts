@@ -25,5 +25,7 @@ const shapes = {
   smile: '<circle cx="8" cy="8" r="6"/><path d="M5.5 9.5a3 3 0 0 0 5 0M6 6.2v.01M10 6.2v.01"/>',
   sun: '<circle cx="8" cy="8" r="3"/><path d="M8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1"/>',
   up: '<path d="m4 10 4-4 4 4"/>',
+  users:
+    '<circle cx="6" cy="5.5" r="2.5"/><path d="M1.5 13.5a4.5 4.5 0 0 1 9 0M10.5 3.2a2.5 2.5 0 0 1 0 4.6M12 9.6a4.5 4.5 0 0 1 2.5 3.9"/>',
   upload: '<path d="M8 10.5v-8M4.5 6 8 2.5 11.5 6M2.5 10.5v3h11v-3"/>',
 };

@@ -37,6 +37,14 @@ export const pageRoutes = {
   cancelReanalysis: '/analysis/reanalyses/:jobId/cancel',
   sentiment: '/sentiment',
   status: '/status',
+  users: '/users',
+  newUser: '/users/new',
+  user: '/users/:uid',
+  userRole: '/users/:uid/role',
+  disableUser: '/users/:uid/disable',
+  enableUser: '/users/:uid/enable',
+  resetPassword: '/users/:uid/password',
+  resetApp: '/users/:uid/second-factor',
   account: '/account',
   ownPassword: '/account/password',
   setUpApp: '/account/second-factor',
@@ -56,4 +64,12 @@ export function link(path: string, query: Readonly<Record<string, string | numbe
 /** The address of a page about one post. */
 export function postPath(route: 'post' | 'editPost' | 'deletePost', id: number): string {
   return pageRoutes[route].replace(':id', String(id));
+}
+
+/** The address of a page about one user. */
+export function userPath(
+  route: 'user' | 'userRole' | 'disableUser' | 'enableUser' | 'resetPassword' | 'resetApp',
+  uid: number,
+): string {
+  return pageRoutes[route].replace(':uid', String(uid));
 }

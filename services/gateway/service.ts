@@ -38,6 +38,9 @@ import { addIntegrationMetrics, Integrations } from './status/integrations.ts';
 import { addStatusPage } from './status/pages.ts';
 import { backendChecks, createUptime, type RpcAddresses } from './status/status.ts';
 import { checkTextParameters } from './text-parameters.ts';
+import { Usernames } from './users/index.ts';
+import { addUserPages } from './users/pages.ts';
+import { addUserPage } from './users/pages-user.ts';
 
 export interface GatewayDeps {
   readonly posts: Client<PostServiceDefinition>;
@@ -98,6 +101,7 @@ async function build(parts: Parts) {
   addStatus(app, { permits, integrations, environment, rpcAddresses, uptime });
 
   const visitors = createVisitors(access, clock);
+  const usernames = new Usernames(authz, clock);
   const assets = loadAssets(...assetFolders);
   const errorPage = createErrorPage({ access, restoreForm });
   const sessionSeconds = tokenLifetimeSeconds;
@@ -106,15 +110,17 @@ async function build(parts: Parts) {
     { name: 'gateway', secret, sessionSeconds, clock, assets, errorPage },
     (routes) => {
       addSignInPages(routes, { access, visitors, restoreForm });
-      addListPage(routes, { visitors, posts });
-      addPostPages(routes, { visitors, posts, integrations });
-      addDeletePages(routes, { visitors, posts, authz });
+      addListPage(routes, { visitors, posts, usernames });
+      addPostPages(routes, { visitors, posts, integrations, usernames });
+      addDeletePages(routes, { visitors, posts, authz, usernames });
       addEditPages(routes, { visitors, posts });
       addImportPages(routes, { visitors, posts });
       addExportPages(routes, { visitors, posts, clock, exports });
       addAnalysisPage(routes, { visitors, posts });
       addReanalysisPages(routes, { visitors, posts, integrations });
       addSentimentPage(routes, { visitors, posts, integrations });
+      addUserPages(routes, { visitors, authz });
+      addUserPage(routes, { visitors, authz });
       addAccountPage(routes, { visitors, authz });
       addPasswordPages(routes, { access, visitors, authz });
       addAppPages(routes, { visitors, authz });

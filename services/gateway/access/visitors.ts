@@ -109,6 +109,7 @@ const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
   { href: pageRoutes.analysis, label: 'Analysis', icon: 'chart' },
   { href: pageRoutes.sentiment, label: 'Sentiment', icon: 'smile', needs: 'classify' },
   { href: pageRoutes.importPosts, label: 'Import', icon: 'upload', needs: 'write' },
+  { href: pageRoutes.users, label: 'Users', icon: 'users', needs: 'administer' },
   { href: pageRoutes.status, label: 'Status', icon: 'pulse', needs: 'administer' },
 ];
 

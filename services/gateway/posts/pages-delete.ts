@@ -10,6 +10,7 @@ import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { codeField, type PageSession, type Visitor, type Visitors } from '../access/index.ts';
 import { pageRoutes, postPath } from '../routes.ts';
+import { type Usernames, userText } from '../users/index.ts';
 import { postIdOf } from './pages.ts';
 import { type Post, toPost } from './post.ts';
 
@@ -17,6 +18,7 @@ interface Parts {
   readonly visitors: Visitors;
   readonly posts: Client<PostServiceDefinition>;
   readonly authz: Client<AuthServiceDefinition>;
+  readonly usernames: Usernames;
 }
 
 /** The pages that delete a post. Who needs a second factor for it gives a code of their authenticator app. */
@@ -31,13 +33,14 @@ interface Refusal {
   readonly problem?: string | undefined;
 }
 
-async function askToDelete(visitor: Visitor, { posts, authz }: Parts, refusal: Refusal = {}) {
+async function askToDelete(visitor: Visitor, { posts, authz, usernames }: Parts, refusal: Refusal = {}) {
   const { visit, caller, may, call, frame } = visitor;
   const post = toPost((await posts.getPost({ id: postIdOf(visit) }, call)).post);
-  if (!may.deleteNeedsMfa) return deletePage(frame(), { post, fields: undefined });
+  const user = userText(post.userId, await usernames.of([post.userId], call));
+  if (!may.deleteNeedsMfa) return deletePage(frame(), { post, user, fields: undefined });
   const { account } = await authz.getAccount({ uid: caller.uid }, call);
   if (!account?.totpEnabled) return appNeededPage(frame(), post);
-  return deletePage(frame(), { post, fields: codeField(refusal.error), problem: refusal.problem });
+  return deletePage(frame(), { post, user, fields: codeField(refusal.error), problem: refusal.problem });
 }
 
 async function deletePost(visitor: Visitor, parts: Parts) {
@@ -65,17 +68,18 @@ async function checkCode({ visit, caller, call, confirm }: Visitor, { authz }: P
 
 interface DeleteView {
   readonly post: Post;
+  readonly user: string;
   readonly fields: Content;
   readonly problem?: string | undefined;
 }
 
-function deletePage(frame: Frame, { post, fields, problem }: DeleteView): string {
+function deletePage(frame: Frame, { post, user, fields, problem }: DeleteView): string {
   return layout(frame, {
     title: 'Delete post',
     parent: { href: postPath('post', post.id), label: `Post ${post.id}` },
     main: confirm({
       title: `Delete “${post.title}”?`,
-      text: `This deletes post ${post.id} of user ${post.userId} and removes it from the analysis. You cannot undo it.`,
+      text: `This deletes post ${post.id} of user ${user} and removes it from the analysis. You cannot undo it.`,
       action: postPath('deletePost', post.id),
       csrfField: frame.csrfField,
       fields,

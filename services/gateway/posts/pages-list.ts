@@ -14,6 +14,7 @@ import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { link, pageRoutes, postPath } from '../routes.ts';
+import type { Usernames } from '../users/index.ts';
 import { ListQuery, type PostPage, toFilter, toListRequest, toPostPage } from './listing.ts';
 import type { Post } from './post.ts';
 
@@ -23,7 +24,11 @@ type ParseQuery = (parameters: Parameters) => Validation<ListQuery>;
 /** The list of posts: the front page. */
 export function addListPage(
   routes: PageRoutes<PageSession>,
-  { visitors, posts }: { visitors: Visitors; posts: Client<PostServiceDefinition> },
+  {
+    visitors,
+    posts,
+    usernames,
+  }: { visitors: Visitors; posts: Client<PostServiceDefinition>; usernames: Usernames },
 ): void {
   const parseQuery = compileTextValidator(ListQuery) as ParseQuery;
   routes.get(
@@ -32,7 +37,9 @@ export function addListPage(
     async ({ visit, caller, may, call, frame }) => {
       const { query, ignored } = usableQuery(visit.request.query as Parameters, parseQuery);
       const found = toPostPage(await posts.listPosts(toListRequest(query), call), query);
-      return listPage(frame(), { query, found, uid: caller.uid, may, ignored });
+      const uids = found.posts.map(({ userId }) => userId);
+      const names = await usernames.of(uids, call);
+      return listPage(frame(), { query, found, names, uid: caller.uid, may, ignored });
     },
   );
 }
@@ -56,6 +63,7 @@ function usableQuery(parameters: Parameters, parseQuery: ParseQuery): { query: L
 interface ListView {
   readonly query: ListQuery;
   readonly found: PostPage;
+  readonly names: ReadonlyMap<number, string>;
   readonly uid: number;
   readonly may: Visitor['may'];
   /** The parameters of the address that were ignored, and why. */
@@ -121,7 +129,7 @@ const orderChoices = [
   ['asc', 'Ascending'],
 ] as const;
 
-function postTable({ query, found, uid, may }: ListView): Html {
+function postTable({ query, found, names, uid, may }: ListView): Html {
   const sortable = (
     header: string,
     sortBy: ListQuery['sortBy'],
@@ -136,8 +144,8 @@ function postTable({ query, found, uid, may }: ListView): Html {
     {
       header: 'User',
       kind: 'number',
-      cell: (post) =>
-        post.userId === uid ? html`<small class="muted desk">you</small> ${uid}` : post.userId,
+      cell: ({ userId }) =>
+        html`${userId === uid ? 'you' : truncate(names.get(userId) ?? '', 24)} <small class="muted">${userId}</small>`,
     },
     { ...sortable('Created', 'createdAt'), kind: 'fit', cell: (post) => time(post.createdAt) },
     {

@@ -11,12 +11,14 @@ import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { link, pageRoutes, postPath } from '../routes.ts';
 import { type PostSentiment, sentimentChart, toPostSentiment } from '../sentiment/index.ts';
 import type { Integrations } from '../status/index.ts';
+import type { Usernames } from '../users/index.ts';
 import { idMax, type Post, toPost } from './post.ts';
 
 interface Parts {
   readonly visitors: Visitors;
   readonly posts: Client<PostServiceDefinition>;
   readonly integrations: Integrations;
+  readonly usernames: Usernames;
 }
 
 /** The page of a post. */
@@ -32,14 +34,16 @@ export function postIdOf(visit: Visit<PageSession>): number {
   return Number(id);
 }
 
-async function showPost({ visit, may, call, frame }: Visitor, { posts, integrations }: Parts) {
+async function showPost({ visit, may, call, frame }: Visitor, { posts, integrations, usernames }: Parts) {
   const id = postIdOf(visit);
   const isClassified = await integrations.isEnabled('inferenceServer');
   const [{ post }, sentiment] = await Promise.all([
     posts.getPost({ id }, call),
     isClassified ? sentimentOf(id, posts, call) : undefined,
   ]);
-  return postPage(frame(), { post: toPost(post), sentiment, isClassified, may });
+  const shown = toPost(post);
+  const username = (await usernames.of([shown.userId], call)).get(shown.userId);
+  return postPage(frame(), { post: shown, username, sentiment, isClassified, may });
 }
 
 /** Nothing if it is unknown: the page shows the post anyway. */
@@ -60,13 +64,15 @@ async function sentimentOf(
 
 interface PostView {
   readonly post: Post;
+  /** Absent if no account has the number of its user. */
+  readonly username: string | undefined;
   readonly sentiment: PostSentiment | undefined;
   /** Whether posts are classified at all. */
   readonly isClassified: boolean;
   readonly may: { readonly write: boolean; readonly delete: boolean };
 }
 
-function postPage(frame: Frame, { post, sentiment, isClassified, may }: PostView): string {
+function postPage(frame: Frame, { post, username, sentiment, isClassified, may }: PostView): string {
   return layout(frame, {
     title: post.title,
     parent: { href: pageRoutes.posts, label: 'Posts' },
@@ -79,7 +85,7 @@ ${may.write && linkButton(postPath('editPost', post.id), 'Edit', 'primary')}`,
         ['Number', post.id],
         [
           'User',
-          html`<a href="${link(pageRoutes.posts, { userId: post.userId })}" title="All posts of this user">${post.userId}</a>`,
+          html`<a href="${link(pageRoutes.posts, { userId: post.userId })}" title="All posts of this user">${username ?? post.userId}</a>${username && html` <small class="muted">${post.userId}</small>`}`,
         ],
         ['Created', time(post.createdAt)],
         ['Changed', post.updatedAt === post.createdAt ? 'never' : time(post.updatedAt)],

@@ -1,0 +1,1 @@
+export { Usernames, userText } from './usernames.ts';

@@ -1,0 +1,34 @@
+import { card, facts, linkButton, notice } from '#kit/html/blocks.ts';
+import { html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import { newSecret } from '#kit/ids.ts';
+import type { Account } from '#proto/authz/v1/authz.ts';
+import { pageRoutes, userPath } from '../routes.ts';
+
+/** 96 random bits in 16 characters. */
+export function newPassword(): string {
+  return newSecret(12);
+}
+
+interface PasswordView {
+  readonly account: Account;
+  readonly password: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** The only page that shows a password that was made for a user. */
+export function passwordPage(frame: Frame, { account, password, title, text }: PasswordView): string {
+  return layout(frame, {
+    title,
+    parent: { href: pageRoutes.users, label: 'Users' },
+    main: html`${notice('warn', 'It is not shown again. Hand it over in a safe way, and ask them to change it on their account page.', { title: text })}
+<div class="stack">${card(
+      undefined,
+      facts([
+        ['User name', account.username],
+        ['Password', html`<code>${password}</code>`],
+      ]),
+    )}<p class="actions">${linkButton(userPath('user', account.uid), 'Done', 'primary')}</p></div>`,
+  });
+}

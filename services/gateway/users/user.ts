@@ -1,0 +1,23 @@
+import { AppError, notFound } from '#kit/errors.ts';
+import type { Account } from '#proto/authz/v1/authz.ts';
+
+/** What a role may do, for whoever gives it. */
+export const roleChoices = [
+  ['viewer', 'Viewer: reads posts'],
+  ['editor', 'Editor: reads and writes posts'],
+  ['admin', 'Administrator: full access, and manages users'],
+] as const;
+
+/** The number in the address of a page. One that is no number is not found. */
+export function uidOf(params: unknown): number {
+  const { uid = '' } = params as { uid?: string };
+  if (!/^[1-9]\d{0,14}$/.test(uid)) throw notFound('user', uid);
+  return Number(uid);
+}
+
+/** Nobody can lock themselves out, so that there is always an administrator. */
+export function refuseOwnAccount({ uid }: Account, ownUid: number): void {
+  if (uid === ownUid) {
+    throw new AppError('forbidden', 'You cannot do this to your own account. Ask another administrator.');
+  }
+}
