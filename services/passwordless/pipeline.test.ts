@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { authenticator } from './passkeys/testing.ts';
 import {
   alice,
   appCode,
@@ -124,6 +125,44 @@ await inTestMode((world) => {
       assert.ok(!text.includes(hidden));
     }
     for (const row of rows[3] ?? []) assert.ok(!Object.values(row).includes(again.code));
+  });
+
+  test('a NUL in any text is refused or finds nothing, on both databases', async (context) => {
+    const service = await startService(context, world);
+    const { access_token: token } = await service.signIn(alice);
+    const nul = '\0';
+    for (const path of ['/sessions/a%00', '/webauthn/credentials/a%00', '/webauthn/credentials/%00']) {
+      refused(await service.call('DELETE', path, { token }), 404, 'NOT_FOUND');
+    }
+    const name = { body: { name: `x${nul}y` }, token };
+    refused(await service.call('PATCH', '/webauthn/credentials/a%00', name), 404, 'NOT_FOUND');
+    const email = `a${nul}@example.com`;
+    const sent: [path: string, body: Record<string, unknown>][] = [
+      ['/totp/enroll', { email }],
+      ['/totp/verify', { email, code: '000000' }],
+      ['/verify/magic', { token: nul }],
+      ['/verify/magic', { email, code: '000000' }],
+      ['/recovery/verify', { email: alice, code: `A${nul}` }],
+      ['/recovery/verify', { email, code: 'AAAA' }],
+      ['/token/refresh', { refresh_token: nul }],
+      ['/webauthn/register/options', { email }],
+      ['/webauthn/login/options', { email }],
+      ['/webauthn/register/complete', { pending_id: nul, response: {} }],
+    ];
+    for (const [path, body] of sent) {
+      const { status } = await service.post(path, body);
+      assert.ok(status === 400 || status === 401, `${path} ${status}`);
+    }
+    assert.equal((await service.post('/token/revoke', { token: nul })).status, 200);
+    assert.equal((await service.post('/request/magic', { email })).status, 200);
+    const asked = (await service.post('/webauthn/register/options', { email: alice })).json;
+    const made = authenticator().create(asked);
+    const response = { ...made, response: { ...made.response, transports: [`usb${nul}`] } };
+    const complete = { pending_id: asked.pending_id, response, name: `x${nul}y` };
+    const registered = await service.post('/webauthn/register/complete', complete);
+    assert.equal(registered.status, 200, registered.text);
+    assert.equal(registered.json.credential.name, 'x y');
+    assert.equal((await service.get('/mails/a%00')).status, 404);
   });
 
   testLimits(world);

@@ -124,6 +124,7 @@ export class Passkeys {
   async rename({ user }: Caller, id: string, given: string): Promise<Passkey> {
     const { database, audit } = this.#context;
     const name = checkName(given);
+    checkId(id);
     return database.write(async (session) => {
       const passkey = await renamePasskey(session, { id, userId: user.id, name });
       if (!passkey) throw passkeyErrors.notFound();
@@ -139,6 +140,7 @@ export class Passkeys {
   ): Promise<void> {
     const { database, clock, mails } = this.#context;
     checkFresh(caller, undefined, clock.now());
+    checkId(id);
     await database.write(async (session) => {
       await lockAddress(session, caller.user.email);
       const user = await findUser(session, caller.user.id);
@@ -237,6 +239,11 @@ export class Passkeys {
     if (!user.isVerified) return;
     await mails.enqueue(session, { to: user.email, locale, kind: 'security', event: `passkey-${event}` });
   }
+}
+
+/** PostgreSQL refuses a text with U+0000, so no text of a client gets that far unchecked. */
+function checkId(id: string): void {
+  if (!/^[\w-]+$/.test(id)) throw passkeyErrors.notFound();
 }
 
 function isLive(session: { expiresMs: number } | undefined, nowMs: number): boolean {
