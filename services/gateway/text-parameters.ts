@@ -23,8 +23,11 @@ function parametersOf({ params, query, url }: FastifyRequest): [name: string, te
   );
 }
 
+/** The name of a stored export: whatever is not one is 404, and no database sees it. */
+const exportNames = new Set(['key', 'name']);
+
 function problemOf(name: string, text: unknown): string | undefined {
-  if (typeof text !== 'string') return undefined;
+  if (typeof text !== 'string' || exportNames.has(name)) return undefined;
   if (text.includes('\0')) return 'must not contain the character U+0000';
   return name === 'id' && /^0\d/.test(text) ? 'must not start with a zero' : undefined;
 }

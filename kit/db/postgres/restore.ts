@@ -145,7 +145,9 @@ async function* readLines(file: string): AsyncGenerator<Line, undefined> {
 
 /** Not by node:readline, which splits at U+2028 too. */
 async function* textLines(file: string): AsyncGenerator<string> {
-  const text = createReadStream(file).compose(createGunzip()).setEncoding('utf8');
+  const source = createReadStream(file);
+  const text = source.pipe(createGunzip()).setEncoding('utf8');
+  source.on('error', (error) => text.destroy(error));
   let rest = '';
   try {
     for await (const chunk of text) {
