@@ -46,7 +46,7 @@ interface Check {
 
 /** A test file that hangs fails after the first time, the tests of a check after the second. */
 const fileTimeoutMs = 240_000;
-const checkTimeoutMs = 480_000;
+const checkTimeoutMs = 900_000;
 
 /** Compiled code is kept from one file to the next, which saves each file that starts a service a second. */
 const compileCache = join(import.meta.dirname, '../node_modules/.cache/node');
@@ -119,7 +119,7 @@ function testFiles(name: string, patterns: string[], environment: Record<string,
       const stream = run({
         files,
         // More than processors: many tests wait for timers, other processes or a server.
-        concurrency: 3,
+        concurrency: 4,
         timeout: fileTimeoutMs,
         env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...environment },
       });

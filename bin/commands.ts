@@ -31,8 +31,17 @@ export const commands: Readonly<Record<string, Command>> = {
   seed: {
     usage: 'octavo seed [NAME...] [--count N]',
     summary: 'load realistic demo data',
-    options: { '--count N': 'how many posts (default 5000)' },
+    options: { '--count N': 'how many posts (default 5000); other services have a fixed amount' },
     load: () => import('./commands/seed.ts'),
+  },
+  import: {
+    usage: 'octavo import NAME FILE [--kind KIND] [--replace]',
+    summary: 'read your own data into a service, all or nothing; same ids and slugs are overwritten',
+    options: {
+      '--kind KIND': 'what a CSV file holds; for portfolio team, investments or sectors',
+      '--replace': 'remove everything else that the service holds',
+    },
+    load: () => import('./commands/import.ts'),
   },
   migrate: {
     usage: 'octavo migrate [NAME...]',
@@ -62,6 +71,19 @@ export const commands: Readonly<Record<string, Command>> = {
     options: { '--role ROLE': 'admin, editor or viewer, as an alternative to naming it last' },
     load: async () => ({ run: (await import('./commands/authz.ts')).accounts }),
   },
+  admin: {
+    usage: 'octavo admin create|password SERVICE NAME',
+    summary:
+      'create an administrator of a service, or set the password of an account; it is read from ADMIN_PASSWORD, a prompt, or standard input',
+    options: {},
+    load: () => import('./commands/admin.ts'),
+  },
+  export: {
+    usage: 'octavo export polls ID [--votes]',
+    summary: 'write the results of a poll to standard output as CSV',
+    options: { '--votes': 'every vote with its time, instead of a line for each choice' },
+    load: () => import('./commands/export.ts'),
+  },
   jobs: {
     usage: 'octavo jobs list [--limit N] | retry ID',
     summary: 'list the jobs of posts that failed permanently, newest first, or retry one',
@@ -76,6 +98,12 @@ export const commands: Readonly<Record<string, Command>> = {
       '--limit N': 'how many to list, newest first (default 50)',
     },
     load: () => import('./commands/queue.ts'),
+  },
+  chat: {
+    usage: 'octavo chat eval PATH [--json]',
+    summary: 'measure how well the chat finds the right documents for labelled questions',
+    options: { '--json': 'print JSON instead of a table' },
+    load: () => import('./commands/chat.ts'),
   },
   policy: {
     usage: 'octavo policy test FILE',

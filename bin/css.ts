@@ -19,8 +19,22 @@ export function buildPico(): string {
     .replaceAll('[role=button]', '.button')
     .replace(/--[\w-]+:url\("data:[^"]*"\);?/g, '')
     .replace(/(?<=[{;])-(?:moz|ms|o|webkit)-(?!text-size-adjust)[\w-]+:[^;}]*(;|(?=\}))/g, '');
-  const used = pruneCss(pico, { keepSelector: isUsed, keepAtRule: isUsedAtRule });
-  return dropUnusedProperties(used, readFileSync(theme, 'utf8'));
+  const used = pruneCss(pico, { keepSelector: isUsed, keepAtRule: () => false })
+    // Exceptions for inputs that we do not have.
+    .replace(/\[(type=(submit|button|reset|range)|role=switch)\],/g, '');
+  const themeText = readFileSync(theme, 'utf8');
+  return dropUnusedProperties(dropOverridden(used, themeText), themeText);
+}
+
+/** Without the properties of `:root` that the theme sets itself. */
+function dropOverridden(pico: string, themeText: string): string {
+  const [, root = ''] = /:root \{(.*?)\n\}/s.exec(themeText) ?? [];
+  const names = new Set(Array.from(root.matchAll(/(--pico-[\w-]+):/g), (match) => match[1]));
+  return pico.replace(/^:root\{.*\}$/gm, (rule) =>
+    rule.replace(/(--[\w-]+):((?:"[^"]*"|[^;}"])*)(;|(?=\}))/g, (whole, name) =>
+      names.has(name) ? '' : whole,
+    ),
+  );
 }
 
 /** What to leave out of a stylesheet. */
@@ -106,10 +120,6 @@ function isUsed(selector: string): boolean {
   return !selector.startsWith(':where(a:not') && !unusedSelector.test(withoutNot(selector));
 }
 
-function isUsedAtRule(prelude: string): boolean {
-  return /^@media ?\(prefers-reduced-motion:reduce/.test(prelude);
-}
-
 function withoutNot(selector: string): string {
   return selector.replace(/:not\((?:[^()]|\([^()]*\))*\)/g, (whole) =>
     // The rules of a color scheme are themselves written as ":root:not([data-theme=dark])".
@@ -119,8 +129,8 @@ function withoutNot(selector: string): string {
 
 const unusedSelector = new RegExp(
   [
-    'data-theme|:host|::selection|-moz-|-ms-|dir=',
-    'role=(switch|group|search|link)|type=(range|color|date|time|month|week|reset|checkbox|radio|search|file)',
+    'data-theme|:host|::selection|-moz-|-ms-|::-webkit-input|dir=',
+    'role=(switch|group|search|link)|type=(range|color|date|time|month|week|button|submit|reset|checkbox|radio|search|file)',
     '\\.(secondary|contrast|outline|striped|grid|container|overflow-auto|dropdown|close|modal-)',
     '\\b(audio|video|canvas|iframe|figure|figcaption|kbd|samp|ins|del|mark|blockquote|sub|sup|hgroup|abbr|h4|h5|h6)\\b',
     '\\b(nav|aside|article|dialog|details|summary|optgroup|address|section|tfoot|img)\\b|body>',

@@ -1,38 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 // A young generation of half the default size has no measurable cost in speed, and each thread uses 25 MB less under load.
-//
-// Plain JavaScript, so that the compile cache is on before the first TypeScript file is read. With the cache, a start takes half the
-// time and 25 MB less. It is stored beside the packages, which only those who can change the code can write to.
-//
-// An older Node reads this file too. It hands over to the Node that is installed with the packages.
-import { spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
-import module from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { launch } from './launch.js';
 
-const nodeMajorMin = 26;
-
-if (Number.parseInt(process.versions.node, 10) >= nodeMajorMin) {
-  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)));
-  await import('./octavo.ts');
-} else {
-  handOver(fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url)));
-}
-
-function handOver(node) {
-  if (!existsSync(node) || realpathSync(node) === realpathSync(process.execPath)) {
-    process.stderr.write(
-      `octavo: this is Node ${process.versions.node}, and Node ${nodeMajorMin} or newer is needed. "npm ci" in ${fileURLToPath(new URL('..', import.meta.url))} installs it; then run this again\n`,
-    );
-    process.exitCode = 78;
-    return;
-  }
-  const args = ['--max-semi-space-size=8', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-  const child = spawn(node, args, { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => {
-    if (signal) process.removeAllListeners(signal);
-    if (signal) process.kill(process.pid, signal);
-    else process.exitCode = code;
-  });
-}
+await launch('octavo');

@@ -72,6 +72,6 @@ function fail(text: string, status: number): number {
 }
 
 async function version(): Promise<string> {
-  const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
-  return `octavo ${manifest.version} (node ${process.versions.node})`;
+  const { productVersion } = await import('#kit/version.ts');
+  return `octavo ${productVersion()} (node ${process.versions.node})`;
 }

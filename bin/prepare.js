@@ -1,4 +1,4 @@
-// Runs at the end of `npm ci`: starts everything once, on free ports and in a temporary folder, to fill the compile cache before the
+// Runs at the end of `npm ci`: removes what production does not need, then starts everything once, on free ports and in a temporary folder, to fill the compile cache before the
 // first real start. If that fails, the installation continues, and `octavo up` reports the problem.
 //
 // Plain JavaScript, because npm may run it with any Node >= 20.
@@ -7,9 +7,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isForProduction, prune } from './prune.js';
 
 const longestMs = 30_000;
 const entry = join(import.meta.dirname, 'octavo.js');
+const packages = join(import.meta.dirname, '..', 'node_modules');
+
+if (isForProduction(packages)) prune(packages);
 
 try {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-prepare-'));

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 
+import { signalHint } from './stop-signal.ts';
+
 const module = new URL('./stop-signal.ts', import.meta.url).href;
 /** A step of some minutes that no thread can interrupt. */
 const endlessStep = `const { pbkdf2Sync } = require('node:crypto');
@@ -27,11 +29,53 @@ describe('a process that was asked to stop', () => {
   });
 });
 
+describe('a process that npm started', () => {
+  test('stops when npm is gone without passing on a signal', async () => {
+    const child = `
+      import { stopSignal } from '${module}';
+      const stopped = stopSignal({ parentCheckMs: 20 });
+      const alive = setTimeout(() => {}, 5_000);
+      console.log('started');
+      await stopped;
+      clearTimeout(alive);
+      console.log('stopped');`;
+    const parent = spawn(
+      process.execPath,
+      [
+        '-e',
+        `
+      const { spawn } = require('node:child_process');
+      const args = ['--input-type=module', '-e', ${JSON.stringify(child)}];
+      spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, npm_lifecycle_event: 'start' } });`,
+      ],
+      {
+        stdio: ['ignore', 'pipe', 'ignore'],
+        timeout: 10_000,
+      },
+    );
+    await printed(parent);
+    parent.kill('SIGKILL');
+    // The pipe ends when the child has ended.
+    const rest = (await Array.fromAsync(parent.stdout.setEncoding('utf8'))).join('');
+    assert.equal(rest, 'stopped\n');
+  });
+
+  test('says which npm does not pass signals on', () => {
+    const hint = (agent?: string) => signalHint({ npm_config_user_agent: agent });
+    for (const version of ['9.9.4', '8.19.0', '10.2.5']) {
+      assert.match(hint(`npm/${version} node/v20.0.0 linux x64`) ?? '', /does not pass on SIGTERM/, version);
+    }
+    for (const agent of ['npm/10.3.0 node/v20', 'npm/11.19.1 node/v26', 'pnpm/9.0.0', undefined]) {
+      assert.equal(hint(agent), undefined);
+    }
+  });
+});
+
 function start(graceMs: number) {
   const script = `
     import { Worker } from 'node:worker_threads';
     import { stopSignal } from '${module}';
-    const stopped = stopSignal(${graceMs});
+    const stopped = stopSignal({ graceMs: ${graceMs} });
     const worker = new Worker(${JSON.stringify(endlessStep)}, { eval: true, execArgv: [] });
     worker.once('message', () => setTimeout(() => console.log('started'), 100));
     await stopped;
@@ -45,7 +89,7 @@ function start(graceMs: number) {
   });
 }
 
-async function printed(child: ReturnType<typeof start>): Promise<void> {
+async function printed(child: Pick<ReturnType<typeof start>, 'stdout'>): Promise<void> {
   await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
 }
 

@@ -13,7 +13,7 @@ const graceMs = 32_000;
  * dies stops them all, because its replacement would die too. After that, it is replaced.
  */
 export async function supervise(count: number): Promise<number> {
-  const stopped = stopSignal(graceMs);
+  const stopped = stopSignal({ graceMs });
   const stopping = new AbortController();
   let ready = 0;
   cluster.on('message', (_worker, lines: string) => {

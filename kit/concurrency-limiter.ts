@@ -18,6 +18,11 @@ export class ConcurrencyLimiter {
     this.#options = options;
   }
 
+  /** Whether nothing runs or waits. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#queue.size === 0;
+  }
+
   /**
    * Runs the task when there is a free slot, and returns its result. Throws `unavailable` with a retry after 1 s if too many
    * wait, and the reason of `signal` if it aborts while the task waits.

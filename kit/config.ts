@@ -88,6 +88,19 @@ export function choice<const T extends string>(
  * Throws one `invalid_input` {@link AppError} that names every invalid setting.
  */
 export function readConfig<S extends Settings>(settings: S, environment: Environment): Config<S> {
+  const { config, problems } = inspectConfig(settings, environment);
+  refuse(problems);
+  return config;
+}
+
+/**
+ * The settings, and the problems that {@link readConfig} would throw. Only for {@link problemsOf}: a check that needs an invalid setting
+ * ends there, because there is nothing to check.
+ */
+export function inspectConfig<S extends Settings>(
+  settings: S,
+  environment: Environment,
+): { config: Config<S>; problems: Fields } {
   const problems: Record<string, string> = {};
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -95,10 +108,10 @@ export function readConfig<S extends Settings>(settings: S, environment: Environ
       values[name] = readSetting(name, setting, environment);
     } catch (error) {
       problems[name] = (error as Error).message;
+      Object.defineProperty(values, name, { get: refuseUse, enumerable: true });
     }
   }
-  refuse(problems);
-  return values as Config<S>;
+  return { config: values as Config<S>, problems };
 }
 
 /** Throws `invalid_input` with reason `CONFIG` if there are problems, given by the names of settings. */
@@ -106,6 +119,28 @@ export function refuse(problems: Fields): void {
   const lines = Object.entries(problems).map(([name, problem]) => `${name} ${problem}`);
   if (lines.length > 0)
     throw new AppError('invalid_input', lines.join('; '), { fields: problems, reason: 'CONFIG' });
+}
+
+/** Runs checks that throw like {@link refuse}, and gives the problems that they name. Throws any other error. */
+export function problemsOf(checks: Iterable<() => unknown>): Fields {
+  const problems: Record<string, string> = {};
+  for (const check of checks) {
+    try {
+      check();
+    } catch (error) {
+      if (error instanceof InvalidUse) continue;
+      if (!(error instanceof AppError) || error.reason !== 'CONFIG') throw error;
+      Object.assign(problems, error.fields);
+    }
+  }
+  return problems;
+}
+
+/** A setting was used whose value is invalid. */
+class InvalidUse extends Error {}
+
+function refuseUse(): never {
+  throw new InvalidUse('this setting is invalid');
 }
 
 function readSetting(name: string, setting: Setting<unknown>, environment: Environment): unknown {

@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 /** Why a request failed. HTTP, RPC and the command line each map these codes in one table. */
 export type ErrorCode =
   | 'invalid_input'
@@ -10,11 +12,14 @@ export type ErrorCode =
   | 'range_not_satisfiable'
   | 'too_large'
   | 'unsupported_media_type'
+  | 'unprocessable'
   | 'validation_failed'
+  | 'locked'
   | 'rate_limited'
   | 'unavailable'
   | 'timeout'
   | 'canceled'
+  | 'not_implemented'
   | 'internal';
 
 /** Messages by field name, as the caller wrote the name (`title`, `posts[17]`). */
@@ -22,6 +27,8 @@ export type Fields = Readonly<Record<string, string>>;
 
 export interface AppErrorOptions {
   readonly fields?: Fields;
+  /** What is wrong, where an API tells it in another form than `fields`: lists of sentences, nested objects. */
+  readonly details?: unknown;
   /** A more specific code for clients, such as `INVALID_CREDENTIALS`. */
   readonly reason?: string;
   /** When to retry; becomes `Retry-After`. Infinity means never. */
@@ -36,6 +43,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: Fields;
+  readonly details: unknown;
   readonly reason: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -44,6 +52,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.fields = options.fields ?? {};
+    this.details = options.details;
     this.reason = options.reason;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
@@ -71,21 +80,43 @@ const remedies: Readonly<Record<string, string>> = {
   ENFILE: 'could not be opened, because this machine has too many open files: raise its limit',
   ENOTDIR: 'goes through a file where a folder is expected: choose another folder',
   EEXIST: 'is a file where a folder is expected: choose another folder',
+  // What Node says if the folder above it is on a read-only file system, too.
+  'mkdir ENOENT': 'cannot be created: check that the folder above it exists and can be written',
   EIO: 'cannot be read from or written to its disk: check the disk',
 };
 
 /**
- * An `unavailable` error that names the file or folder and what to do, if the error or its cause comes from the operating system. It
- * shows paths of this machine, so it is for the command line and for logs only.
+ * A file or folder that this machine does not give us. The message names its path and what to do, so it is for the command line and for
+ * logs only: throw it where no client is, or as the `cause` of an error.
  */
-export function describeSystemError(error: unknown): AppError | undefined {
+export class FileProblem extends AppError {
+  /** The same with the bare name of the file, for readiness. */
+  readonly summary: string;
+
+  constructor(path: string, remedy: string, cause: unknown) {
+    super('unavailable', `${path} ${remedy}`, { cause });
+    this.summary = `${basename(path)} ${remedy}`;
+  }
+}
+
+/**
+ * What to do about an error, if it or its cause comes from the operating system. `path` names what it is about if the error does not,
+ * as that of a failed write.
+ */
+export function describeSystemError(error: unknown, path?: string): FileProblem | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code = '', path, syscall = '' } = cause as NodeJS.ErrnoException;
-    const remedy = remedies[code];
-    if (remedy !== undefined)
-      return new AppError('unavailable', `${path ?? `what "${syscall}" needs`} ${remedy} (${code})`, {
-        cause: error,
-      });
+    if (cause instanceof FileProblem) return cause;
+    const { code = '', path: own = path, syscall = '' } = cause as NodeJS.ErrnoException;
+    const remedy = remedies[`${syscall} ${code}`] ?? remedies[code];
+    if (remedy === undefined) continue;
+    return new FileProblem(own ?? `what "${syscall}" needs`, `${remedy} (${code})`, error);
   }
   return undefined;
+}
+
+/** What is wrong, for readiness: without paths of this machine, and without the text of foreign errors. */
+export function problemOf(error: unknown): string {
+  const problem = describeSystemError(error);
+  if (problem) return problem.summary;
+  return error instanceof AppError ? error.message : 'does not answer';
 }

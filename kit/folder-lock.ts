@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { describeFileError } from './db/sqlite/errors.ts';
 import { createFile } from './db/sqlite/file.ts';
 import { AppError } from './errors.ts';
 
@@ -40,12 +41,13 @@ function lock(folder: string, timeoutMs: number, sql: string): Disposable {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, 'octavo.lock');
   createFile(file);
-  const database = new DatabaseSync(file, { timeout: timeoutMs });
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(file, { timeout: timeoutMs });
     database.exec(sql);
   } catch (error) {
-    database.close();
-    throw error;
+    database?.close();
+    throw describeFileError(error, file);
   }
   return { [Symbol.dispose]: () => database.close() };
 }

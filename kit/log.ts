@@ -10,7 +10,7 @@ const redactedKeys = ['authorization', 'cookie', 'set-cookie', 'password', 'toke
 
 /**
  * Logs one JSON object per line to standard error, with the time in ISO 8601 UTC.
- * Values of keys that hold secrets are redacted, at the top level and one level below.
+ * Values of keys that hold secrets are redacted, at the top level and one level below. The code of an error is none.
  */
 export function createLog(options: {
   service: string;
@@ -26,10 +26,21 @@ export function createLog(options: {
       serializers: { err: pino.stdSerializers.errWithCause },
       redact: {
         paths: redactedKeys.flatMap((key) => [`["${key}"]`, `*["${key}"]`]),
-        censor: '[redacted]',
+        censor: (value, path) =>
+          path.length > 1 && path.at(-1) === 'code' && isErrorCode(value) ? value : '[redacted]',
       },
     },
     options.destination ?? pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+/**
+ * Whether a `code` is that of an error, below `err`: `ECONNREFUSED`, `ERR_STREAM_DESTROYED`, `not_found`, or the five characters of an
+ * SQLSTATE. No code that people type has such a form.
+ */
+function isErrorCode(value: unknown): boolean {
+  return (
+    typeof value === 'string' && /^(E[A-Z\d]{3,}|[A-Z]+(_[A-Z\d]+)+|[a-z]+(_[a-z]+)*|[A-Z\d]{5})$/.test(value)
   );
 }
 

@@ -1,7 +1,16 @@
 import type { Registry } from 'prom-client';
 import type { Clock } from './clock.ts';
-import { type Config, type Environment, readConfig, type Settings } from './config.ts';
-import type { Database, DatabaseOptions } from './db/index.ts';
+import {
+  type Config,
+  type Environment,
+  inspectConfig,
+  problemsOf,
+  readConfig,
+  refuse,
+  type Settings,
+} from './config.ts';
+import type { Database, DatabaseOptions, Migrations } from './db/index.ts';
+import type { Fields } from './errors.ts';
 import type { Log } from './log.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
@@ -28,12 +37,17 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   /** One sentence for `--help` and for lists of what runs. */
   readonly summary: string;
   readonly settings: S;
-  /** The folder of its migrations, `new URL('./migrations/', import.meta.url)`; absent if it has no database. */
-  readonly migrations?: URL;
+  /**
+   * The folder of its migrations, `new URL('./migrations/', import.meta.url)`, or a list with those of parts of the kit:
+   * `[accountMigrations, new URL('./migrations/', import.meta.url)]`. Absent if it has no database.
+   */
+  readonly migrations?: Migrations;
   /** Where its database is. By default at `DATABASE_URL`, or in `<name>.sqlite` in the data folder. */
   databaseLocation?(config: Config<S>): Pick<DatabaseOptions, 'url'> & Partial<DatabaseOptions>;
   /** Where its settings come from, if not only from the environment. See {@link Service.sources}. */
   sources?(environment: Environment, log?: Log): Environment;
+  /** Rules between settings, and about what they name. See {@link Service.problems}. */
+  readonly checks?: readonly ConfigCheck<S>[];
   /** What a backup holds besides the database. See {@link Service.backupFiles}. */
   readonly backupFiles?: readonly string[];
   /** Its state is in memory, so it runs as a single process. */
@@ -41,6 +55,12 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   /** Wires the service up. Resolves when it listens. What it adds to `stack` is disposed of when it stops. */
   build(parts: ServiceParts<S, Deps>): Promise<R>;
 }
+
+/** Throws like `refuse` if the settings do not fit each other, or what they name cannot be used. It opens nothing and waits for nothing. */
+export type ConfigCheck<S extends Settings> = (config: Config<S>, context: CheckContext) => unknown;
+
+/** Where a service is about to start. */
+export type CheckContext = Pick<ServiceContext, 'environment' | 'host' | 'port' | 'dataFolder'>;
 
 /** What `build` gets. */
 export interface ServiceParts<S extends Settings, Deps = object> {
@@ -61,7 +81,9 @@ export type Started = Omit<Running, typeof Symbol.asyncDispose>;
 export function defineService<S extends Settings, Deps = object, R extends Started = Started>(
   options: ServiceOptions<S, Deps, R>,
 ): Service<S, Deps, R & Running> {
-  const { build, migrations, databaseLocation, ...service } = options;
+  const { build, migrations, databaseLocation, checks = [], ...service } = options;
+  const problems = (config: Config<S>, context: CheckContext) =>
+    problemsOf(checks.map((check) => () => check(config, context)));
   const database =
     migrations &&
     ((config: Config<S>, { dataFolder, log, metrics }: ServiceContext): DatabaseOptions => {
@@ -74,7 +96,9 @@ export function defineService<S extends Settings, Deps = object, R extends Start
   return {
     ...service,
     ...(database && { database }),
+    problems,
     async start(config, context, deps) {
+      refuse(problems(config, context));
       await using stack = new AsyncDisposableStack();
       const openDatabase = async <DB>() =>
         stack.use(await openServiceDatabase<DB, S>({ name: service.name, database }, config, context));
@@ -96,6 +120,8 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
    * `readConfig`; warnings go to the log.
    */
   sources?(environment: Environment, log?: Log): Environment;
+  /** What is wrong with settings that are each valid: what `start` refuses before it opens anything. */
+  problems(config: Config<S>, context: CheckContext): Fields;
   /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
   /**
@@ -129,12 +155,28 @@ export function configOf<S extends Settings>(
   return readConfig(service.settings, service.sources?.(environment, log) ?? environment);
 }
 
+/** What {@link configOf} gives, with the problems that it would throw; no settings if their sources cannot be read. */
+export function inspectService<S extends Settings>(
+  service: Pick<Service<S, never>, 'settings' | 'sources'>,
+  environment: Environment,
+): { config?: Config<S>; problems: Fields } {
+  let all = environment;
+  const problems = problemsOf([
+    () => {
+      all = service.sources?.(environment) ?? environment;
+    },
+  ]);
+  return Object.keys(problems).length > 0 ? { problems } : inspectConfig(service.settings, all);
+}
+
 /** A started service. Disposing it stops it gracefully: it takes no new work, and work in flight ends. */
 export interface Running extends AsyncDisposable {
   /** Where it listens, such as `http://127.0.0.1:3001`; absent if it does not. */
   readonly url?: string;
   /** Demo accounts; absent in production. */
   readonly demoSignIns?: readonly DemoSignIn[];
+  /** The one-time address at which the first administrator is created; the command line prints it. */
+  readonly setupLink?: string | undefined;
 }
 
 /** An account with a known password, created at first start outside production. */

@@ -1,6 +1,4 @@
-import { type Environment, readConfig, refuse, type Settings } from '#kit/config.ts';
-import { AppError, type Fields } from '#kit/errors.ts';
-import { silentLog } from '#kit/log.ts';
+import { type Environment, readConfig, type Settings } from '#kit/config.ts';
 import { configOf, type Running, type Service } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
@@ -41,6 +39,7 @@ export const topology: readonly Entry[] = [
           portal.start(readConfig(portal.settings, system.environment), context, {
             sites: () => system.addresses(),
             demoSignIns: () => system.demoSignIns(),
+            seedable: Object.keys(seeds),
           }),
       };
     },
@@ -48,6 +47,7 @@ export const topology: readonly Entry[] = [
   {
     name: 'gateway',
     upPort: 3001,
+    signIn: 'with a demo account below',
     alonePort: 3000,
     calls: { POSTSVC_ADDR: posts, AUTHSVC_ADDR: authz },
     load: async () => {
@@ -83,14 +83,30 @@ export const topology: readonly Entry[] = [
   {
     name: 'tokens',
     upPort: 3002,
+    signIn: 'anybody can register there with an e-mail address',
     alonePort: 3000,
     load: async () => alone((await import('./tokens/service.ts')).tokens),
   },
   {
     name: 'passwordless',
     upPort: 3003,
+    signIn: 'with any e-mail address; the mails are at /mails',
     alonePort: 3000,
     load: async () => alone((await import('./passwordless/service.ts')).passwordless),
+  },
+  {
+    name: 'polls',
+    upPort: 3004,
+    signIn: 'none to vote; the terminal shows a link for the first administrator',
+    alonePort: 3000,
+    load: async () => alone((await import('./polls/service.ts')).polls),
+  },
+  {
+    name: 'quotes',
+    upPort: 3005,
+    signIn: 'none to read; anybody can register there',
+    alonePort: 3000,
+    load: async () => alone((await import('./quotes/service.ts')).quotes),
   },
   {
     name: 'passwordless-worker',
@@ -99,7 +115,43 @@ export const topology: readonly Entry[] = [
     alonePort: 0,
     load: async () => alone((await import('./passwordless/service.ts')).passwordlessWorker),
   },
+  {
+    name: 'budgets',
+    upPort: 3006,
+    signIn: 'anybody can register, through the API',
+    alonePort: 3000,
+    load: async () => alone((await import('./budgets/service.ts')).budgets),
+  },
+  {
+    name: 'chat',
+    upPort: 3007,
+    alonePort: 3000,
+    // It starts after the portfolio, which it calls: services start from the end of this list.
+    load: async () => {
+      const { chat } = await import('./chat/service.ts');
+      return {
+        service: chat,
+        start: async (system, context) => {
+          const portfolioUrl = await system.urlOf('portfolio');
+          const environment = { DOMAIN_API_URL: portfolioUrl, ...withoutEmpty(system.environment) };
+          return chat.start(configOf(chat, environment, context.log), context, {});
+        },
+      };
+    },
+  },
+  {
+    name: 'portfolio',
+    upPort: 3008,
+    signIn: 'with a token from /auth/token',
+    alonePort: 3000,
+    load: async () => alone((await import('./portfolio/service.ts')).portfolio),
+  },
 ];
+
+/** Without the variables that count as not set. */
+function withoutEmpty(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
+}
 
 /** A service that calls no other. */
 function alone<S extends Settings, R extends Running>(service: Service<S, object, R>): Loaded<R> {
@@ -111,14 +163,30 @@ function alone<S extends Settings, R extends Running>(service: Service<S, object
 }
 
 export interface SeedOptions {
+  /** How many, where the amount is free. */
   readonly count: number;
   readonly onProgress: (done: number) => void;
 }
 
-/** Demo data, by the service whose pages show it. */
+/** Demo data, by the service whose pages show it. Each returns how much it loaded, such as `14 polls`. */
 export const seeds: Readonly<
-  Record<string, (environment: Environment, options: SeedOptions) => Promise<void>>
+  Record<string, (environment: Environment, options: SeedOptions) => Promise<string>>
 > = {
+  polls: async (environment) => {
+    const { openPolls } = await import('./polls/service.ts');
+    const { seedPolls } = await import('./polls/seed.ts');
+    const context = contextFor('polls', { environment });
+    await using database = await openPolls(environment, context);
+    return `${await seedPolls(database, context.clock.now())} polls`;
+  },
+  quotes: async (environment) => {
+    const { openQuotes } = await import('./quotes/service.ts');
+    const { seedQuotes } = await import('./quotes/seed/seed.ts');
+    const context = contextFor('quotes', { environment });
+    const { database, dayKeys } = await openQuotes(environment, context);
+    await using _ = database;
+    return `${await seedQuotes(database, { nowMs: context.clock.now(), dayKeys })} quotes`;
+  },
   gateway: async (environment, { count, onProgress }) => {
     const { createCorpus, SeedClock, seedPosts, seedSpanMs } = await import('./posts/corpus.ts');
     const clock = new SeedClock();
@@ -134,6 +202,46 @@ export const seeds: Readonly<
     });
     const corpus = createCorpus({ seed: 1, size: count, users: 40, startMs });
     await seedPosts(client, corpus, environment.POSTSVC_ADDR ? { onProgress } : { clock, onProgress });
+    return `${count.toLocaleString('en')} posts`;
+  },
+  passwordless: async (environment) => {
+    const { passwordless, loadDemo } = await import('./passwordless/service.ts');
+    const context = contextFor('passwordless', { environment });
+    return `${await loadDemo(configOf(passwordless, environment, context.log), context)} users`;
+  },
+  budgets: async (environment) => {
+    const { loadDemo } = await import('./budgets/service.ts');
+    const { expenses, signIns } = await loadDemo(environment, contextFor('budgets', { environment }));
+    const words = signIns.map(({ username, password }) => ` (sign in as ${username} with ${password})`);
+    return `${expenses.toLocaleString('en')} expenses${words.join('')}`;
+  },
+  chat: async (environment) => {
+    const { loadHandbook } = await import('./chat/service.ts');
+    return `${await loadHandbook(environment, contextFor('chat', { environment }))} documents`;
+  },
+  portfolio: async (environment) => {
+    const { loadDemo } = await import('./portfolio/service.ts');
+    return `${await loadDemo(environment, contextFor('portfolio', { environment }))} records`;
+  },
+};
+
+export interface ImportOptions {
+  /** Which of the service's lists a file holds that does not say so. */
+  readonly kind: string | undefined;
+  /** Whether what there was before is removed. */
+  readonly replaces: boolean;
+}
+
+/** Reads a file of the owner's own data, all or nothing, by service. Returns how many records there were, by kind. */
+export const imports: Readonly<
+  Record<
+    string,
+    (environment: Environment, file: string, options: ImportOptions) => Promise<Record<string, number>>
+  >
+> = {
+  portfolio: async (environment, file, options) => {
+    const { importFile } = await import('./portfolio/service.ts');
+    return importFile({ environment, context: contextFor('portfolio', { environment }), file, ...options });
   },
 };
 
@@ -145,30 +253,6 @@ export async function startSystem(names: readonly string[], options: SystemOptio
     return system;
   } catch (error) {
     await system[Symbol.asyncDispose]();
-    throw error;
-  }
-}
-
-/** Throws one error that names every missing or invalid setting of the named services and of those that they call in process. */
-export async function checkSettings(names: readonly string[], environment: Environment): Promise<void> {
-  const called = topology
-    .filter(({ name }) => names.includes(name))
-    .flatMap(({ calls = {} }) => Object.entries(calls).filter(([address]) => !environment[address]))
-    .map(([, { name }]) => name);
-  const services = await loadServices([...names, ...called]);
-  const reads = [
-    () => readSuite(environment),
-    ...services.map((service) => () => configOf(service, environment, silentLog)),
-  ];
-  refuse(Object.assign({}, ...reads.map(problemsOf)));
-}
-
-function problemsOf(read: () => unknown): Fields {
-  try {
-    read();
-    return {};
-  } catch (error) {
-    if (error instanceof AppError && error.reason === 'CONFIG') return error.fields;
     throw error;
   }
 }

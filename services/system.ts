@@ -35,6 +35,8 @@ export interface Entry<R extends Running = Running> {
   readonly folder?: string;
   /** Its port in `octavo up`; absent if only other services call it. */
   readonly upPort?: number;
+  /** How a newcomer gets in, for the portal; absent if its page says all. */
+  readonly signIn?: string;
   /** Its port when served alone. */
   readonly alonePort: number;
   /** The services that it calls in its own process, by the setting that holds their address when they run elsewhere. */
@@ -57,6 +59,13 @@ export interface Address {
   readonly name: string;
   readonly summary: string;
   readonly url: string;
+  /** How a newcomer gets in. */
+  readonly signIn?: string | undefined;
+}
+
+/** A demo account, and the service whose pages and API it is for. */
+export interface KnownSignIn extends DemoSignIn {
+  readonly service: string;
 }
 
 export interface SystemOptions {
@@ -125,14 +134,46 @@ export class System implements AsyncDisposable {
   async addresses(): Promise<Address[]> {
     const started = await this.#started();
     return started.flatMap(({ service, running }) =>
-      running.url === undefined ? [] : [{ name: service.name, summary: service.summary, url: running.url }],
+      running.url === undefined
+        ? []
+        : [
+            {
+              name: service.name,
+              summary: service.summary,
+              url: running.url,
+              signIn: this.#entries.get(service.name)?.signIn,
+            },
+          ],
     );
   }
 
+  /** The address of a service that was started before; undefined if it was not, or does not listen. */
+  async urlOf(name: string): Promise<string | undefined> {
+    return (await this.#running.get(name))?.running.url;
+  }
+
   /** Accounts for trying things out; none in production. */
-  async demoSignIns(): Promise<DemoSignIn[]> {
+  async demoSignIns(): Promise<KnownSignIn[]> {
     const started = await this.#started();
-    return started.flatMap(({ running }) => running.demoSignIns ?? []);
+    return started.flatMap(({ service, running }) =>
+      (running.demoSignIns ?? []).map((signIn) => ({ ...signIn, service: this.#openedFor(service.name) })),
+    );
+  }
+
+  /** The service that people open, if another one keeps its accounts. */
+  #openedFor(name: string): string {
+    const callers = [...this.#entries.values()].filter(({ calls = {} }) =>
+      Object.values(calls).some((called) => called.name === name),
+    );
+    return callers.find(({ upPort }) => upPort !== undefined)?.name ?? name;
+  }
+
+  /** One-time addresses at which the first administrators are created, by service. */
+  async setupLinks(): Promise<{ name: string; url: string }[]> {
+    const started = await this.#started();
+    return started.flatMap(({ service, running }) =>
+      running.setupLink === undefined ? [] : [{ name: service.name, url: running.setupLink }],
+    );
   }
 
   /** Stops in the reverse order of starting, so callers stop before the services that they call. */

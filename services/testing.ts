@@ -97,6 +97,8 @@ export async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.ref();
+  // A test may have stopped it, and then failed.
+  child.kill('SIGCONT');
   child.kill(signal);
   const [code, endedBy] = await gone;
   if (signal === 'SIGTERM' && code !== 0) throw new Error(`it ended with ${code ?? endedBy} on SIGTERM`);

@@ -47,7 +47,7 @@ describe('the files of the data folder in a backup', () => {
     assert.equal(saved.status, 0, saved.stderr);
     assert.match(
       saved.stdout,
-      /databases posts, authz, passwordless; files .*authz\.secret.*objects\/ \(1 file\);/,
+      /databases posts, authz, passwordless\b[^;]*; files .*authz\.secret.*objects\/ \(1 file\);/,
     );
     assert.match(saved.stdout, /It holds secrets/);
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -131,6 +131,8 @@ const keptFiles = [
   'authz-demo-editor.json',
   'gateway-jwt-secret',
   'passwordless.secret',
+  'portfolio-jwt-secret',
+  'chat-secret',
   'objects/exports/a.csv',
 ];
 

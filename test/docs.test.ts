@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { example, settingsOf } from '../bin/commands/config.ts';
 import { commands } from '../bin/commands.ts';
 import { loadServices, startSystem, topology, upNames } from '../services/index.ts';
+import { documents, read, root } from './documents.ts';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, object>>;
 }
-
-const root = resolve(import.meta.dirname, '..');
-const documents = globSync(['*.md', 'decisions/*.md', '{services,kit,deploy,bench}/**/*.md'], { cwd: root });
 
 test('every service has its row with its ports in the README', () => {
   const rows = read('README.md')
@@ -81,15 +79,6 @@ test('every command of the command line is in the README', () => {
   }
 });
 
-test('every npm script that a document names exists', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  for (const document of documents) {
-    for (const [, name = ''] of read(document).matchAll(/npm run ([\w:-]+)/g)) {
-      assert.ok(scripts[name], `${document} names npm run ${name}`);
-    }
-  }
-});
-
 test('links between documents and files lead somewhere', () => {
   for (const document of documents) {
     for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)) {
@@ -108,7 +97,3 @@ test('decisions are numbered without gaps, short, and say when to revisit them',
     assert.match(read(file), /revisit/i, `${file} does not say when to revisit it`);
   }
 });
-
-function read(file: string): string {
-  return readFileSync(join(root, file), 'utf8');
-}

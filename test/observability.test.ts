@@ -6,7 +6,11 @@ import { after, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { prometheusIsMissing, startPrometheus } from '#kit/testing/prometheus.ts';
+import { startBudgets } from '../services/budgets/testing.ts';
+import { startChat } from '../services/chat/testing.ts';
 import { castOf } from '../services/gateway/testing.ts';
+import { startPolls, type TestPolls } from '../services/polls/testing.ts';
+import { startQuotes } from '../services/quotes/testing.ts';
 import { startTestSystem } from '../services/testing.ts';
 
 interface Panel {
@@ -56,9 +60,23 @@ describe('what operators are given', { skip }, () => {
   test('every query of the dashboard has an answer, and every figure of an alert exists', async () => {
     const system = await startTestSystem({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
     after(() => system[Symbol.asyncDispose]());
-    const prometheus = await startPrometheus({ 'octavo-gateway': system.url });
+    const polls = await startPolls();
+    after(() => polls[Symbol.asyncDispose]());
+    const quotes = await startQuotes();
+    after(() => quotes[Symbol.asyncDispose]());
+    const chat = await startChat();
+    after(() => chat[Symbol.asyncDispose]());
+    const budgets = await startBudgets();
+    after(() => budgets[Symbol.asyncDispose]());
+    const prometheus = await startPrometheus({
+      'octavo-gateway': system.url,
+      'octavo-polls': polls.url,
+      'octavo-quotes': quotes.url,
+      'octavo-chat': chat.url,
+      'octavo-budgets': budgets.url,
+    });
     const stop = new AbortController();
-    const busy = keepBusy(system, stop.signal);
+    const busy = Promise.all([keepBusy(system, stop.signal), keepVoting(polls, stop.signal)]);
     const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
       targets.map(({ expr, legendFormat }) => ({ title, expr: inGrafana(expr), legendFormat })),
     );
@@ -66,6 +84,7 @@ describe('what operators are given', { skip }, () => {
     let unanswered = queries;
     for (let tries = 0; unanswered.length > 0 && tries < 30; tries++) {
       await setTimeout(1_000);
+      await chat.send('POST', '/api/chat', { query: 'Is anything written about this?' });
       const results = await Promise.all(unanswered.map(({ expr }) => prometheus.query(expr)));
       for (const [index, { title, legendFormat }] of unanswered.entries()) {
         for (const { metric } of results[index] ?? []) {
@@ -115,6 +134,14 @@ async function keepBusy(
       alice.post('/ml/sentiment', { text: 'I love the sea.' }),
       stranger.post('/auth/login', { username: 'editor', password: system.passwords.editor }),
     ]);
+    await setTimeout(250);
+  }
+}
+
+async function keepVoting(polls: TestPolls, signal: AbortSignal): Promise<void> {
+  const { id, choices } = await polls.createPoll(['Yes', 'No']);
+  while (!signal.aborted) {
+    await polls.call('POST', `/api/questions/${id}/vote/`, { body: { choice: choices[0] } });
     await setTimeout(250);
   }
 }

@@ -45,7 +45,7 @@ describe('what a machine lacks', () => {
     const printed = (await Array.fromAsync(child.stdout.setEncoding('utf8'))).join('');
     assert.match(printed, new RegExp(`node ${process.versions.node}`));
     const bare = testFolder('bare');
-    cpSync(join(root, 'bin/octavo.js'), join(bare, 'bin/octavo.js'));
+    for (const name of ['octavo.js', 'launch.js']) cpSync(join(root, 'bin', name), join(bare, 'bin', name));
     writeFileSync(join(bare, 'package.json'), '{"type":"module"}');
     const alone = spawnSync(olderNode.path, [join(bare, 'bin/octavo.js'), 'up'], { encoding: 'utf8' });
     assert.equal(alone.status, 78);

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/config.ts';
 import { readConfig } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { authz, openAccounts, runPolicyTests } from '../../services/authz/service.ts';
 import { contextFor } from '../../services/system.ts';
+import { readPassword } from '../read-password.ts';
 
 type Accounts = Awaited<ReturnType<typeof openAccounts>>['accounts'];
 
@@ -51,19 +50,6 @@ export async function accounts(args: string[], environment: Environment = proces
 function line(account: { uid: number; username: string; role: string; disabled: boolean }): string {
   const { uid, username, role, disabled } = account;
   return `${String(uid).padStart(4)}  ${username.padEnd(24)}  ${role}${disabled ? '  (disabled)' : ''}`;
-}
-
-/** Reads a password: prompts for it without echo at a terminal, else takes the first line of standard input. */
-async function readPassword(username: string): Promise<string> {
-  const { isTTY } = process.stdin;
-  if (isTTY) process.stderr.write(`Password for ${username}: `);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: isTTY });
-  for await (const line of lines) {
-    if (isTTY) process.stderr.write('\n');
-    return line;
-  }
-  throw new AppError('invalid_input', 'the password is read from standard input, but it is empty');
 }
 
 /** `octavo policy`. */

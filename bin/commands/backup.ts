@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import tar from 'tar-stream';
 import type { Environment } from '#kit/config.ts';
 import { backupDatabase, type DatabaseOptions } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
+import { AppError, describeSystemError } from '#kit/errors.ts';
 import { loadServices, readSuite } from '../../services/index.ts';
 import { backupFilesIn, describeFiles } from '../backup-files.ts';
 import { databasesOf } from '../databases.ts';
@@ -50,6 +50,8 @@ async function writeArchive(file: string, databases: readonly DatabaseOptions[])
     process.stdout.write(`${file}: ${held.join('; ')}; ${size.toLocaleString('en')} bytes\n`);
     if (packed.files.length > 0)
       process.stdout.write('It holds secrets: keep it as safe as the data folder.\n');
+  } catch (error) {
+    throw describeSystemError(error, target) ?? error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

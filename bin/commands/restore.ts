@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import tar from 'tar-stream';
 import { type DatabaseOptions, restoreDatabase } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
+import { AppError, describeSystemError } from '#kit/errors.ts';
 import { claimFolder } from '#kit/folder-lock.ts';
 import { readSuite } from '../../services/index.ts';
 import { describeFiles, differ, isBackupFile } from '../backup-files.ts';
@@ -33,6 +33,8 @@ export async function run(args: string[]): Promise<number> {
     if (!values.force) await refuseOtherFiles(unpacked, dataFolder);
     await restore(unpacked, { dataFolder, overwrite: values.force });
     return 0;
+  } catch (error) {
+    throw describeSystemError(error, dataFolder) ?? error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -52,6 +54,8 @@ async function unpack(file: string, folder: string): Promise<Unpacked> {
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
+    const problem = describeSystemError(error, folder);
+    if (problem) throw problem;
     throw new AppError('invalid_input', `${file} cannot be read as a backup: ${(error as Error).message}`);
   }
   if (unpacked.databases.length + unpacked.files.length === 0)

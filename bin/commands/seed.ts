@@ -22,8 +22,8 @@ export async function run(args: string[]): Promise<number> {
         'invalid_input',
         `there is no demo data for "${name}"; there is for ${Object.keys(seeds)}`,
       );
-    await seed(process.env, { count, onProgress: (done) => show(name, done, count) });
-    process.stdout.write(`${name}: ${count.toLocaleString('en')} loaded\n`);
+    const loaded = await seed(process.env, { count, onProgress: (done) => show(name, done, count) });
+    process.stdout.write(`${name}: ${loaded} loaded\n`);
   }
   return 0;
 }

@@ -2,7 +2,8 @@ import cluster from 'node:cluster';
 import { parseArgs } from 'node:util';
 import type { Environment } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
-import { checkSettings, loadServices, portsFor, readSuite, startSystem } from '../../services/index.ts';
+import { checkSettings } from '../../services/check-settings.ts';
+import { loadServices, portsFor, readSuite, startSystem } from '../../services/index.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { supervise } from '../workers.ts';
 
@@ -50,7 +51,15 @@ async function serve(
   try {
     await using system = await startSystem(names, { environment, ports });
     const addresses = await system.addresses();
-    announce(addresses.map(({ name, url }) => `${name.padEnd(12)} ${url}\n`).join(''));
+    const links = await system.setupLinks();
+    announce(
+      [
+        ...addresses.map(({ name, url }) => `${name.padEnd(12)} ${url}\n`),
+        ...links.map(
+          ({ name, url }) => `${name}: create the first administrator at ${url} (once, within an hour)\n`,
+        ),
+      ].join(''),
+    );
     await stopped;
     return 0;
   } finally {

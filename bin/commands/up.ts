@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import { checkSettings, portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { checkSettings } from '../../services/check-settings.ts';
+import { portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
+import { signalHint, stopSignal } from '../stop-signal.ts';
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
@@ -29,7 +30,12 @@ export async function run(args: string[]): Promise<number> {
   });
   const readyMs = Math.round(performance.now());
   const [addresses, signIns] = [await system.addresses(), await system.demoSignIns()];
-  process.stdout.write(`${banner(addresses, signIns)}\n\nReady in ${readyMs} ms. Ctrl+C stops everything.\n`);
+  const links = await system.setupLinks();
+  process.stdout.write(
+    `${banner(addresses, signIns)}${setup(links)}\n\nReady in ${readyMs} ms. Ctrl+C stops everything.\n`,
+  );
+  const hint = signalHint(process.env);
+  if (hint !== undefined) process.stderr.write(`${hint}\n`);
   await stopped;
   return 0;
 }
@@ -50,6 +56,11 @@ function banner(
     signIns.map(({ username, password, role }) => [username, password, permissions[role] ?? role]),
   );
   return `${services}\n\nDemo sign-ins:\n${accounts}`;
+}
+
+function setup(links: readonly { name: string; url: string }[]): string {
+  if (links.length === 0) return '';
+  return `\n\nCreate the first administrators (each link once, within an hour):\n${table(links.map(({ name, url }) => [name, url]))}`;
 }
 
 /** Columns padded to their widest cell. */

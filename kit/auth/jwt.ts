@@ -70,6 +70,41 @@ export function createJwt(options: JwtOptions): Jwt {
   };
 }
 
+/** The claims of a verified token of {@link createPlainJwt}. */
+export interface PlainClaims {
+  /** Seconds since the Unix epoch, as is `exp`. */
+  readonly iat: number;
+  readonly exp: number;
+  readonly [claim: string]: unknown;
+}
+
+/**
+ * Signs and verifies compact JWTs with HS256 whose only registered claims are `iat`, `exp` and `jti`, for an API whose clients
+ * expect just these. Such a secret must sign nothing else. Throws as {@link Jwt.verify}; there is no leeway.
+ */
+export function createPlainJwt({ secret, clock }: Pick<JwtOptions, 'secret' | 'clock'>): {
+  sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds: number): string;
+  verify(token: string): PlainClaims;
+} {
+  const sign = createSigner({ secret });
+  const decode = createDecoder(secret);
+  return {
+    sign(claims, lifetimeSeconds) {
+      const iat = Math.floor(clock.now() / 1_000);
+      return sign({ ...claims, iat, exp: iat + lifetimeSeconds });
+    },
+    verify(token) {
+      const { header, payload } = decode(token);
+      const nowSeconds = clock.now() / 1_000;
+      const { exp, iat } = payload;
+      if (!isSeconds(exp) || !isSeconds(iat) || 'crit' in header) throw invalid();
+      if (nowSeconds >= exp) throw expired();
+      if (iat > nowSeconds + 60) throw invalid();
+      return payload as PlainClaims;
+    },
+  };
+}
+
 /** The `kid` in the header of an unverified token; undefined if there is none, or it is not text. */
 export function readKeyId(token: string): string | undefined {
   try {
@@ -81,7 +116,11 @@ export function readKeyId(token: string): string | undefined {
 }
 
 /** RFC 7515 section 7.1. The header never changes, so each token costs one HMAC with a prepared key. */
-function createSigner({ secret, type: typ = 'JWT', keyId: kid }: JwtOptions): (claims: object) => string {
+function createSigner({
+  secret,
+  type: typ = 'JWT',
+  keyId: kid,
+}: Pick<JwtOptions, 'secret' | 'type' | 'keyId'>): (claims: object) => string {
   const key = typeof secret === 'string' ? createSecretKey(secret, 'utf8') : createSecretKey(secret);
   const header = encode({ alg: 'HS256', typ, kid });
   return (claims) => {
@@ -99,16 +138,9 @@ function createCheck(options: JwtOptions): (token: string) => JwtClaims {
   const { secret: key, issuer, audience, clock, type, leewaySeconds = 5, isExpiryLast = false } = options;
   const requiredClaims = Object.entries(options.claims ?? {});
   const { issuedAheadSeconds = leewaySeconds } = options;
-  const decode = createVerifier({
-    key,
-    algorithms: ['HS256'],
-    complete: true,
-    ignoreExpiration: true,
-    ignoreNotBefore: true,
-  }) as (token: string) => Decoded;
+  const decode = createDecoder(key);
   return (token) => {
-    if (!canonicalSignature.test(token)) throw invalid();
-    const { header, payload } = decoded(decode, token);
+    const { header, payload } = decode(token);
     const nowSeconds = clock.now() / 1_000;
     const { exp, iat, nbf, iss, aud, sub } = payload;
     if (!isSeconds(exp)) throw invalid();
@@ -132,12 +164,23 @@ interface Decoded {
 // 32 bytes are 43 characters, and the last has two spare bits. They must be zero, or a token would have several spellings.
 const canonicalSignature = /\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
-function decoded(decode: (token: string) => Decoded, token: string): Decoded {
-  try {
-    return decode(token);
-  } catch (error) {
-    throw invalid(error);
-  }
+/** The parts of a token that was signed with this key. */
+function createDecoder(key: string | Buffer): (token: string) => Decoded {
+  const decode = createVerifier({
+    key,
+    algorithms: ['HS256'],
+    complete: true,
+    ignoreExpiration: true,
+    ignoreNotBefore: true,
+  }) as (token: string) => Decoded;
+  return (token) => {
+    if (!canonicalSignature.test(token)) throw invalid();
+    try {
+      return decode(token);
+    } catch (error) {
+      throw invalid(error);
+    }
+  };
 }
 
 function isSeconds(value: unknown): value is number {

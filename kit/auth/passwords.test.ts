@@ -48,8 +48,14 @@ test('an unknown account takes as long as a wrong password', async () => {
   const passwords = new Passwords({ cost: { memoryKib: 8_192, passes: 2, lanes: 1 } });
   const hashed = await passwords.hash('correct horse');
   assert.equal(await passwords.verify(undefined, 'correct horse'), false);
-  const [known, unknown] = [await quickest(passwords, hashed), await quickest(passwords, undefined)];
-  assert.ok(unknown > known / 2 && unknown < known * 2, `known ${known} ms, unknown ${unknown} ms`);
+  let [known, unknown] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const areAlike = () => unknown > known / 2 && unknown < known * 2;
+  // The quickest of many turns: on a busy machine any single one may take longer.
+  for (let round = 0; round < 8 || (round < 100 && !areAlike()); round++) {
+    known = Math.min(known, await durationMs(() => passwords.verify(hashed, 'wrong horse')));
+    unknown = Math.min(unknown, await durationMs(() => passwords.verify(undefined, 'wrong horse')));
+  }
+  assert.ok(areAlike(), `known ${known} ms, unknown ${unknown} ms`);
 });
 
 test('rejects text that is not a hash', async () => {
@@ -87,12 +93,8 @@ test('the event loop is not blocked while passwords are hashed', async () => {
   assert.ok(turns >= 5, `the event loop turned ${turns} times`);
 });
 
-async function quickest(passwords: Passwords, hashed: string | undefined): Promise<number> {
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 8; round++) {
-    const startMs = performance.now();
-    await passwords.verify(hashed, 'wrong horse');
-    best = Math.min(best, performance.now() - startMs);
-  }
-  return best;
+async function durationMs(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
 }

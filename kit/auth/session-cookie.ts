@@ -21,14 +21,23 @@ export interface SessionCookieOptions {
   readonly secret: string;
   readonly maxAgeSeconds: number;
   readonly clock: Clock;
+  /** Whether links on other sites find the visitor signed in (`lax`); `strict` by default. */
+  readonly sameSite?: 'strict' | 'lax';
 }
 
 /**
- * A cookie encrypted with AES-256-GCM: `HttpOnly`, `SameSite=Strict`, and over HTTPS `Secure` with a `__Host-` name (RFC
+ * A cookie encrypted with AES-256-GCM: `HttpOnly`, `SameSite=Strict` by default, and over HTTPS `Secure` with a `__Host-` name (RFC
  * 6265bis). The value must survive JSON and stay well under the 4 kB that browsers keep.
  */
 export function createSessionCookie<T>(options: SessionCookieOptions): SessionCookie<T> {
-  const { name, clock, maxAgeSeconds } = options;
+  const { name, clock, maxAgeSeconds, sameSite = 'strict' } = options;
+  const cookieAttributes: CookieSerializeOptions = {
+    path: '/',
+    httpOnly: true,
+    sameSite,
+    // For HTTPS.
+    secure: 'auto',
+  };
   const key = Buffer.from(hkdfSync('sha256', options.secret, '', `session-cookie ${name}`, 32));
   return {
     read(request) {
@@ -48,14 +57,6 @@ export function createSessionCookie<T>(options: SessionCookieOptions): SessionCo
     },
   };
 }
-
-const cookieAttributes: CookieSerializeOptions = {
-  path: '/',
-  httpOnly: true,
-  sameSite: 'strict',
-  // For HTTPS.
-  secure: 'auto',
-};
 
 function cookieName(name: string, request: FastifyRequest): string {
   return request.protocol === 'https' ? `__Host-${name}` : name;

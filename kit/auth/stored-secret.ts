@@ -1,4 +1,5 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { describeSystemError } from '../errors.ts';
 import { newId, newSecret } from '../ids.ts';
 
 /**
@@ -24,14 +25,14 @@ async function read(file: string): Promise<string | undefined> {
 /** Writes a temporary file and links it, so that nobody reads half of it or overwrites another one. */
 async function keep(file: string, secret: string): Promise<string> {
   const draft = `${file}.${newId()}`;
-  await writeFile(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });
   try {
+    await writeFile(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });
     await link(draft, file);
     return secret;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return (await read(file)) as string;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return (await read(file)) as string;
+    throw describeSystemError(error, file) ?? error;
   } finally {
-    await rm(draft);
+    await rm(draft, { force: true });
   }
 }

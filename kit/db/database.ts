@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Log } from '../log.ts';
+import type { Migrations } from './migrations.ts';
 import type { Session, WriteSession } from './session.ts';
 import type { Statement } from './statement.ts';
 
@@ -12,8 +13,8 @@ export interface DatabaseOptions {
   readonly folder: string;
   /** What the SQLite file is called; `<name>.sqlite` by default. */
   readonly fileName?: string;
-  /** The folder of migrations: `new URL('./migrations/', import.meta.url)`. */
-  readonly migrations: URL;
+  /** The folder of migrations: `new URL('./migrations/', import.meta.url)`; with parts of the kit, a list. */
+  readonly migrations: Migrations;
   readonly log: Log;
   /** Gets the metrics of the writer. */
   readonly metrics?: Registry;

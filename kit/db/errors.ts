@@ -22,6 +22,11 @@ export function databaseUnavailable(cause: unknown): AppError {
   });
 }
 
+/** An `internal` error: trying again does not help. */
+export function brokenDatabase(cause: unknown): AppError {
+  return new AppError('internal', 'Something went wrong on our side.', { cause });
+}
+
 /** The error of restoring over rows without `overwrite`. */
 export function notEmpty(target: string): AppError {
   return new AppError('conflict', `${target} is not empty: restoring would replace what it holds`);

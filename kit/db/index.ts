@@ -1,4 +1,7 @@
 export type { Database, DatabaseOptions, StreamOptions } from './database.ts';
+export { engineOf } from './engine.ts';
+export { DatabaseHealth, type HealthTables } from './health.ts';
+export type { KitMigrations, Migrations } from './migrations.ts';
 export { backupDatabase, databaseSettings, openDatabase, restoreDatabase } from './open.ts';
 export type { Dialect, Executor, Session, SqlValue, WriteSession } from './session.ts';
-export { Statement, statement } from './statement.ts';
+export { type Mark, Statement, statement } from './statement.ts';

@@ -6,8 +6,24 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Dialect } from './session.ts';
 
+/** Migrations that a part of the kit brings into the database of a service. */
+export interface KitMigrations {
+  readonly folder: URL;
+  /** Starts the name of each, such as `accounts`. */
+  readonly prefix: string;
+  /** Added to the number of each file: a multiple of 10,000 that no other part of the kit has, never changed after a release. */
+  readonly versionsFrom: number;
+}
+
+/**
+ * The migrations of a service: one folder, or its folder and those of parts of the kit. Those of the kit run first, so that the
+ * tables of the service may refer to theirs; each part has its own sequence of numbers.
+ */
+export type Migrations = URL | readonly (URL | KitMigrations)[];
+
 /** One step of a schema, from a file `NNNN_name.sql` or `NNNN_name.<dialect>.sql`. */
 export interface SqlMigration {
+  /** The number of the file; for a part of the kit, added to {@link KitMigrations.versionsFrom}. */
   readonly version: number;
   readonly name: string;
   readonly sql: string;
@@ -36,18 +52,32 @@ export interface MigrateOptions {
   readonly log: Log;
 }
 
-/** The migrations of a folder for one database, by version. Throws where two share a version or a file is misnamed. */
-export function readMigrations(folder: URL, dialect: Dialect): SqlMigration[] {
+/** The migrations for one database, in the order in which they run. Throws where two share a version or a file is misnamed. */
+export function readMigrations(from: Migrations, dialect: Dialect): SqlMigration[] {
+  const parts = from instanceof URL ? [from] : from;
+  const kits = parts
+    .filter((part): part is KitMigrations => !(part instanceof URL))
+    .sort((a, b) => a.versionsFrom - b.versionsFrom);
+  const folders = parts.filter((part): part is URL => part instanceof URL);
+  const shared = kits.find((kit, index) => kit.versionsFrom === kits[index + 1]?.versionsFrom);
+  if (folders.length > 1 || shared) throw new Error('two folders of migrations use the same versions');
+  return [...kits, ...folders.map((folder) => ({ folder, prefix: '', versionsFrom: 0 }))].flatMap((part) =>
+    readFolder(part, dialect),
+  );
+}
+
+function readFolder({ folder, prefix, versionsFrom }: KitMigrations, dialect: Dialect): SqlMigration[] {
   const migrations = new Map<number, SqlMigration>();
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.sql'))) {
     const match = /^(\d{4})_([a-z0-9_-]+)(?:\.(sqlite|postgres))?\.sql$/.exec(file);
     if (match === null) throw new Error(`${file} is no migration: it must be named NNNN_name.sql`);
     if (match[3] !== undefined && match[3] !== dialect) continue;
-    const version = Number(match[1]);
+    const version = versionsFrom + Number(match[1]);
     if (migrations.has(version)) throw new Error(`two migrations have version ${match[1]}`);
     const sql = readFileSync(new URL(file, asFolder(folder)), 'utf8').replaceAll('\r\n', '\n');
     const checksum = createHash('sha256').update(sql).digest('hex');
-    migrations.set(version, { version, name: match[2] as string, sql, checksum });
+    const name = prefix === '' ? (match[2] as string) : `${prefix}_${match[2]}`;
+    migrations.set(version, { version, name, sql, checksum });
   }
   return [...migrations.values()].sort((a, b) => a.version - b.version);
 }
@@ -71,7 +101,8 @@ export async function migrate(options: MigrateOptions): Promise<number> {
     log.info({ version, migration: name }, 'migration applied');
   });
   const place = schema === undefined ? {} : { migrationTableSchema: schema };
-  const migrator = new Migrator({ db: kysely, provider, disableTransactions: true, ...place });
+  const settings = { disableTransactions: true, allowUnorderedMigrations: true, ...place };
+  const migrator = new Migrator({ db: kysely, provider, ...settings });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
   return migrations.length - history.length;
@@ -85,12 +116,14 @@ export function checkHistory(
   migrations: readonly SqlMigration[],
   history: readonly AppliedMigration[],
 ): void {
-  const newest = migrations.at(-1)?.version ?? 0;
+  const newest = newestByPart(migrations);
+  const reached = newestByPart(history);
   for (const { version, name, checksum } of history) {
     const migration = migrations.find((candidate) => candidate.version === version);
-    if (version > newest) {
+    const known = newest.get(partOf(version)) ?? 0;
+    if (version > known) {
       throw schemaError(
-        `the database is at schema version ${version} (${name}), newer than this program's ${newest}: upgrade it`,
+        `the database is at schema version ${version} (${name}), newer than this program's ${known}: upgrade it`,
       );
     }
     if (!migration) throw schemaError(`migration ${version} (${name}) has run but its file is gone`);
@@ -98,12 +131,27 @@ export function checkHistory(
       throw schemaError(`migration ${version} (${name}) was edited after it had run`);
     }
   }
-  const reached = history.at(-1)?.version ?? 0;
   const late = migrations.find(
-    ({ version }) => version < reached && !history.some((applied) => applied.version === version),
+    ({ version }) =>
+      version < (reached.get(partOf(version)) ?? 0) &&
+      !history.some((applied) => applied.version === version),
   );
   if (late)
-    throw schemaError(`migration ${late.version} (${late.name}) comes before ${reached}, which has run`);
+    throw schemaError(
+      `migration ${late.version} (${late.name}) comes before ${reached.get(partOf(late.version))}, which has run`,
+    );
+}
+
+/** The highest version of the service (0) and of each part of the kit. */
+function newestByPart(migrations: readonly Pick<SqlMigration, 'version'>[]): Map<number, number> {
+  const newest = new Map<number, number>();
+  for (const { version } of migrations)
+    newest.set(partOf(version), Math.max(version, newest.get(partOf(version)) ?? 0));
+  return newest;
+}
+
+function partOf(version: number): number {
+  return Math.floor(version / 10_000);
 }
 
 function provideMigrations(
@@ -111,12 +159,18 @@ function provideMigrations(
   run: (db: Kysely<HistoryTables>, migration: SqlMigration) => Promise<void>,
 ): MigrationProvider {
   const byName = Object.fromEntries(
-    migrations.map((migration) => {
-      const number = String(migration.version).padStart(4, '0');
-      return [`${number}_${migration.name}`, { up: (db: Kysely<HistoryTables>) => run(db, migration) }];
-    }),
+    migrations.map((migration) => [
+      kyselyName(migration),
+      { up: (db: Kysely<HistoryTables>) => run(db, migration) },
+    ]),
   );
   return { getMigrations: async () => byName };
+}
+
+/** Kysely runs migrations in the order of their names, so those of the kit start with `0000`. */
+function kyselyName({ version, name }: SqlMigration): string {
+  const number = String(version).padStart(4, '0');
+  return partOf(version) === 0 ? `${number}_${name}` : `0000_${number}_${name}`;
 }
 
 function schemaError(message: string): AppError {

@@ -12,6 +12,7 @@ import { fromHeaders, type StreamEvent, toHeaders } from './event.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
 import { OutboxConsumer } from './outbox-consumer.ts';
+import { followOutbox, type OutboxFollower } from './outbox-follower.ts';
 import { type EventTables, type OutboxRow, restartReader } from './outbox-statements.ts';
 import { startSweep } from './outbox-sweep.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
@@ -52,6 +53,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
   readonly #streams: NatsStreams;
   readonly #consumers = new Set<NatsConsumer>();
   #publisher: OutboxConsumer<DB> | undefined;
+  readonly #followers = new Set<OutboxFollower<DB>>();
 
   constructor(options: NatsEventsOptions<DB>) {
     const { link, name, keptMs, database } = options;
@@ -71,6 +73,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
 
   notify(): void {
     this.#publisher?.notify();
+    for (const follower of this.#followers) follower.notify();
   }
 
   publish(): AsyncDisposable {
@@ -109,6 +112,18 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
       [Symbol.asyncDispose]: async () => {
         this.#consumers.delete(consumer);
         await consumer[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  /** From the outbox, which all processes share and which is there before the broker. */
+  follow(handler: EventHandler): AsyncDisposable {
+    const follower = followOutbox(this.#options, handler);
+    this.#followers.add(follower);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#followers.delete(follower);
+        await follower[Symbol.asyncDispose]();
       },
     };
   }

@@ -110,6 +110,11 @@ export const firstRow = statement<EventTables>()((db) =>
   db.selectFrom('event_outbox').select(['seq', 'time_ms']).orderBy('seq').limit(sql.lit(1)),
 );
 
+/** The newest row. */
+export const lastRow = statement<EventTables>()((db) =>
+  db.selectFrom('event_outbox').select('seq').orderBy('seq', 'desc').limit(sql.lit(1)),
+);
+
 /** The rows that a reader has not handled. */
 export const countRows = statement<EventTables, { name: string }>()(
   (_db, p) => sql<{

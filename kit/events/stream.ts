@@ -23,6 +23,11 @@ export interface EventStream extends AsyncDisposable {
   publish(): AsyncDisposable;
   /** Starts a consumer at the position of its name; a new name starts at the oldest stored event. */
   consume(options: ConsumerOptions, handler: EventHandler): AsyncDisposable;
+  /**
+   * Hands all events from now on to this process, in order, as soon as they are committed. Nothing is stored: every process that
+   * follows has all of them, and what happens while it is down is lost to it. If the handler throws, the events come again.
+   */
+  follow(handler: EventHandler): AsyncDisposable;
   /** Throws if events cannot be published now. */
   ping(signal?: AbortSignal): Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
 import { OutboxConsumer } from './outbox-consumer.ts';
+import { followOutbox, type OutboxFollower } from './outbox-follower.ts';
 import type { EventTables } from './outbox-statements.ts';
 import { startSweep } from './outbox-sweep.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
@@ -25,7 +26,7 @@ export interface TableEventsOptions<DB extends EventTables> {
 /** A stream whose consumers read the outbox directly. */
 export class TableEvents<DB extends EventTables> implements EventStream {
   readonly #options: TableEventsOptions<DB>;
-  readonly #consumers = new Set<OutboxConsumer<DB>>();
+  readonly #consumers = new Set<OutboxConsumer<DB> | OutboxFollower<DB>>();
 
   constructor(options: TableEventsOptions<DB>) {
     this.#options = options;
@@ -55,6 +56,20 @@ export class TableEvents<DB extends EventTables> implements EventStream {
         }
       },
     });
+    return this.#add(consumer);
+  }
+
+  follow(handler: EventHandler): AsyncDisposable {
+    return this.#add(followOutbox(this.#options, handler));
+  }
+
+  ping(): Promise<void> {
+    return this.#options.database.ping();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #add(consumer: OutboxConsumer<DB> | OutboxFollower<DB>): AsyncDisposable {
     this.#consumers.add(consumer);
     return {
       [Symbol.asyncDispose]: async () => {
@@ -63,10 +78,4 @@ export class TableEvents<DB extends EventTables> implements EventStream {
       },
     };
   }
-
-  ping(): Promise<void> {
-    return this.#options.database.ping();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
 }

@@ -42,7 +42,7 @@ export function loadAssets(...folders: readonly URL[]): Assets {
     serve(app) {
       app.get<Params>(
         '/assets/:version/:name',
-        { access: 'public', schema: { hide: true } as object },
+        { access: 'public', schema: { hide: true } },
         (request, reply) => sendAsset(load(), request, reply),
       );
     },
@@ -52,36 +52,57 @@ export function loadAssets(...folders: readonly URL[]): Assets {
 /** The stylesheet of all pages: the part of Pico.css that we use (written by `npm run css`), then our theme. */
 const stylesheets = ['pico.css', 'theme.css'].map((name) => new URL(`assets/${name}`, import.meta.url));
 
+/** The modules that every page has, each in a block of its own so that their names do not meet. */
+function modulesOfAllPages(): string {
+  const texts = commonModules.map((name) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8'));
+  return texts.map((text) => `{\n${text}}\n`).join('');
+}
+
+const commonModules = ['theme.js', 'time.js', 'forms.js', 'overlays.js', 'connection.js'];
+
 interface Loaded {
   readonly files: ReadonlyMap<string, Asset>;
   readonly version: string;
 }
 
 function readAssets(folders: readonly URL[]): Loaded {
-  const files = new Map([['octavo.css', asset('octavo.css', Buffer.from(stylesheet()))]]);
+  const names = new Map<string, string>();
+  const files = new Map([
+    ['octavo.css', asset('octavo.css', Buffer.from(stylesheet(names)))],
+    ['octavo.js', asset('octavo.js', Buffer.from(modulesOfAllPages()))],
+  ]);
   for (const folder of folders) {
     for (const name of readdirSync(folder)) {
       const url = new URL(name, folder);
       if (types[extname(name)] && !stylesheets.some(({ href }) => href === url.href)) {
-        files.set(name, asset(name, readFileSync(url)));
+        files.set(name, asset(name, contentOf(url, names)));
       }
     }
   }
   return { files, version: versionOf(files) };
 }
 
-/** Minified: without comments and spaces, and with short names. A page with its stylesheet is under 50 kB. */
-function stylesheet(): string {
+/** A file as it is, but a stylesheet with the names that the properties of the theme have when they are served. */
+function contentOf(url: URL, names: ReadonlyMap<string, string>): Buffer {
+  if (extname(url.pathname) !== '.css') return readFileSync(url);
+  return Buffer.from(readFileSync(url, 'utf8').replace(property, (name) => names.get(name) ?? name));
+}
+
+/** A custom property where it is set or used. */
+const property = /(?<=[\s;{(])--[a-z][\w-]*/g;
+
+/** Minified: without comments and spaces, and with short names, which it adds to `names`. A page with its stylesheet is under 50 kB. */
+function stylesheet(names: Map<string, string>): string {
   const [pico, theme] = stylesheets.map((url) => readFileSync(url, 'utf8'));
   const minified = `${theme}`
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,>]) ?/g, '$1')
     .replace(/: /g, ':')
-    .replace(/;}/g, '}');
-  const names = new Map<string, string>();
-  return `${pico}${minified.trim()}`.replace(/--pico-[\w-]+/g, (name) => {
-    const short = names.get(name) ?? `--p${names.size}`;
+    .replace(/;}/g, '}')
+    .replace(/(?<=[ ,(:-])0(?=\.\d)/g, '');
+  return `${pico}${minified.trim()}`.replace(property, (name) => {
+    const short = names.get(name) ?? `--${names.size.toString(36)}`;
     names.set(name, short);
     return short;
   });

@@ -37,6 +37,7 @@ const statuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   conflict: 409,
   validation_failed: 422,
   precondition_failed: 423,
+  locked: 423,
   rate_limited: 429,
   unavailable: 503,
 };

@@ -11,7 +11,17 @@ export interface FieldOptions {
   /** What is wrong with the value, to be read after the name: "must be at most 500 characters". */
   readonly error?: string | undefined;
   /** `text` by default; `textarea` and `select` give these elements. */
-  readonly type?: 'text' | 'search' | 'password' | 'number' | 'email' | 'file' | 'textarea' | 'select';
+  readonly type?:
+    | 'text'
+    | 'search'
+    | 'password'
+    | 'number'
+    | 'email'
+    | 'date'
+    | 'file'
+    | 'datetime-local'
+    | 'textarea'
+    | 'select';
   /** For `select`: value and label of each choice. */
   readonly choices?: readonly (readonly [value: string, label: string])[];
   /** Shows below the field how many of these code points are used while typing. */
@@ -36,9 +46,23 @@ export function field(options: FieldOptions): Html {
     'data-count-max': countMax,
     ...options.attributes,
   });
-  return html`<div class="field${options.phoneOnly ? ' phone' : ''}"><label for="${id}">${label}</label>${control(options, shared)}
-${error && html`<p class="wrong" id="${id}-error">${icon('alert')}${sentence(label, error)}</p>`}
-${hasHelp && html`<p class="help" id="${id}-help"><span>${help}</span>${countMax && html`<span data-count="${name}"></span>`}</p>`}</div>`;
+  return html`<div class="field${options.phoneOnly ? ' phone' : ''}"><label for="${id}">${label}</label>${control(options, shared)}${
+    error &&
+    html`
+<p class="wrong" id="${id}-error">${icon('alert')}${sentence(label, error)}</p>`
+  }${
+    hasHelp &&
+    html`
+<p class="help" id="${id}-help"><span>${help}</span>${countMax && html`<span data-count="${name}"></span>`}</p>`
+  }</div>`;
+}
+
+/**
+ * A hidden field with the reader's time zone, which a script fills in, for forms with days. Empty without scripts: then days are
+ * in UTC, and the form says so.
+ */
+export function timeZoneField(value: string | undefined): Html {
+  return html`<input type="hidden" name="zone" value="${value ?? ''}" data-time-zone>`;
 }
 
 /** A checkbox with its label. */
@@ -46,18 +70,68 @@ export function checkbox(options: {
   name: string;
   label: Content;
   checked?: boolean;
+  help?: Content;
   error?: string | undefined;
 }): Html {
   const id = `field-${options.name}`;
-  const error = options.error;
+  const { error, help } = options;
+  const hasHelp = help !== undefined;
+  const describedBy = [error && `${id}-error`, hasHelp && `${id}-help`].filter(Boolean).join(' ');
   return html`<div class="field"><label class="check"><input type="checkbox" value="true"${attributes({
     id,
     name: options.name,
     checked: options.checked,
     'aria-invalid': error ? 'true' : undefined,
-    'aria-describedby': error ? `${id}-error` : undefined,
+    'aria-describedby': describedBy || undefined,
   })}><span>${options.label}</span></label>
-${error && html`<p class="wrong" id="${id}-error">${icon('alert')}${error}</p>`}</div>`;
+${error && html`<p class="wrong" id="${id}-error">${icon('alert')}${error}</p>`}
+${hasHelp && html`<p class="help" id="${id}-help"><span>${help}</span></p>`}</div>`;
+}
+
+/** One of several choices, in rows. `disabled` shows them without letting anybody choose. The page needs the style `choices.css`. */
+export function radioGroup(options: {
+  name: string;
+  legend: Content;
+  choices: readonly { value: string | number; label: Content }[];
+  selected?: string | number | undefined;
+  error?: string | undefined;
+  disabled?: boolean;
+}): Html {
+  const { name, legend, choices, selected, error, disabled } = options;
+  const errorId = `field-${name}-error`;
+  return html`<fieldset class="choices"${attributes({
+    disabled,
+    'aria-invalid': error ? 'true' : undefined,
+    'aria-describedby': error ? errorId : undefined,
+  })}><legend>${legend}</legend>
+${error && html`<p class="wrong" id="${errorId}">${icon('alert')}${error}</p>`}
+${choices.map(
+  ({ value, label }, index) =>
+    html`<label class="check"><input type="radio" value="${value}"${attributes({
+      // A summary of errors leads to the first one.
+      id: index === 0 ? `field-${name}` : undefined,
+      name,
+      checked: String(selected) === String(value),
+    })}><span>${label}</span></label>`,
+)}</fieldset>`;
+}
+
+/** Several checkboxes of one name under a legend; those of `checked` are set. */
+export function checkboxes(options: {
+  name: string;
+  label: string;
+  choices: readonly (readonly [value: string, label: string])[];
+  checked: readonly string[];
+  help?: Content;
+  error?: string | undefined;
+}): Html {
+  const { name, label, choices, checked, help, error } = options;
+  const id = `field-${name}`;
+  return html`<fieldset class="field checks" id="${id}" tabindex="-1"><legend>${label}</legend><div>${choices.map(
+    ([value, text]) =>
+      html`<label class="check"><input type="checkbox" name="${name}" value="${value}"${attributes({ checked: checked.includes(value) })}><span>${text}</span></label>`,
+  )}</div>${error && html`<p class="wrong" id="${id}-error">${icon('alert')}${sentence(label, error)}</p>`}
+${help !== undefined && html`<p class="help"><span>${help}</span></p>`}</fieldset>`;
 }
 
 /**
@@ -96,7 +170,10 @@ function control(options: FieldOptions, shared: Html): Html {
   if (type === 'textarea')
     return html`<textarea${shared}>
 ${value}</textarea>`;
-  return html`<input type="${type}"${attributes({ value })}${shared}>`;
+  const input = html`<input type="${type}"${attributes({ value })}${shared}>`;
+  if (type !== 'password') return input;
+  // Only a script can show a password, so `forms.js` shows the button.
+  return html`<span class="reveal">${input}<button type="button" class="quiet" data-reveal aria-controls="field-${options.name}" hidden><span>Show</span><span class="hidden"> ${options.label.toLowerCase()}</span></button></span>`;
 }
 
 function sentence(label: string, error: string): string {

@@ -5,6 +5,11 @@ export function formatNumber(value: number, decimals = 0): string {
   return value.toLocaleString('en', { maximumFractionDigits: decimals });
 }
 
+/** `41.7 %`, always with one decimal. */
+export function formatPercent(percent: number): string {
+  return `${percent.toFixed(1)} %`;
+}
+
 /** `1 post`, `2 posts`, `1,204 posts`. */
 export function count(value: number, singular: string, plural = `${singular}s`): string {
   return `${formatNumber(value)} ${value === 1 ? singular : plural}`;
@@ -18,6 +23,28 @@ export function formatBytes(sizeBytes: number): string {
   for (; value >= 999.5 && unit < units.length - 1; unit++) value /= 1_000;
   return `${formatNumber(value, value < 10 && unit > 0 ? 1 : 0)} ${units[unit]}`;
 }
+
+/** A duration by its two largest units, such as `3 days 4 hours`, `5 minutes` or `12 seconds`. */
+export function formatDuration(ms: number): string {
+  let left = Math.max(0, Math.floor(ms / 1_000));
+  const parts: string[] = [];
+  for (const [unit, seconds] of durationUnits) {
+    const whole = Math.floor(left / seconds);
+    left %= seconds;
+    if (whole > 0) parts.push(count(whole, unit));
+    // The second unit is the one right below the first, or none.
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(' ') || '0 seconds';
+}
+
+const durationUnits = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
 
 /**
  * A time: in UTC as sent, in the reader's time zone once `time.js` has run. `title` has the exact time.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { formatDuration } from './format.ts';
 import { attributes, type Content, html, trustedHtml } from './html.ts';
 
 const anyText = fc.oneof(
@@ -99,3 +100,19 @@ function decode(text = ''): string {
   const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
   return text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name] as string);
 }
+
+test('durations are in their two largest units', () => {
+  const second = 1_000;
+  const cases: [number, string][] = [
+    [0, '0 seconds'],
+    [999, '0 seconds'],
+    [second, '1 second'],
+    [61 * second, '1 minute 1 second'],
+    [3_600 * second, '1 hour'],
+    [3_605 * second, '1 hour'],
+    [(26 * 60 + 3) * 60 * second, '1 day 2 hours'],
+    [400 * 86_400 * second, '400 days'],
+    [-5, '0 seconds'],
+  ];
+  for (const [ms, text] of cases) assert.equal(formatDuration(ms), text);
+});

@@ -5,15 +5,25 @@ import type { Theme } from './theme.ts';
 
 export interface NavigationItem {
   readonly href: string;
+  /** Pages below this path belong to the item; by default those below `href`. */
+  readonly below?: string;
   readonly label: string;
   readonly icon: IconName;
+  /** Shown behind the label, such as how much is unread. */
+  readonly extra?: Content;
+  /** A heading above the first entry of a group. */
+  readonly group?: string;
 }
 
 /** What all pages of a service share during one request. */
 export interface Frame {
   /** The service's name as readers know it. */
   readonly service: string;
+  /** Where the name leads; `/` by default. */
+  readonly home?: string;
   readonly navigation: readonly NavigationItem[];
+  /** The public address of the service without a path, for pages with {@link Sharing}. */
+  readonly origin?: string;
   /** The path of this request, with its query: marks the current entry of the navigation, and is where to return to. */
   readonly path: string;
   readonly theme: Theme;
@@ -36,6 +46,18 @@ export interface Frame {
   readonly flash?: Content;
 }
 
+/** What the pages of a public site have beside the {@link Frame}. */
+export interface SiteFrame extends Frame {
+  /** Where the search at the top is sent as `q`, and what is in it. */
+  readonly search: { readonly href: string; readonly label: string; readonly value: string };
+  /** Links for visitors who are not signed in. */
+  readonly visitorLinks: readonly { readonly href: string; readonly label: string }[];
+  /** Names of the stylesheets of the site. */
+  readonly styles: readonly string[];
+  /** Links at the end of each page. */
+  readonly footer: readonly { readonly href: string; readonly label: string }[];
+}
+
 export interface PageContent {
   readonly title: string;
   readonly main: Content;
@@ -45,14 +67,28 @@ export interface PageContent {
   readonly actions?: Content;
   /** The parent page: a link above the title. */
   readonly parent?: { readonly href: string; readonly label: string };
+  /** Names of the stylesheets that only this page needs. */
+  readonly styles?: readonly string[];
   /** Names of the browser modules that only this page needs. */
   readonly modules?: readonly string[];
+  /** For search engines and for links that are shared: addresses are absolute. */
+  readonly sharing?: Sharing;
 }
 
-/** A page of a service: navigation and account at the side (on a phone, above), title and content. */
+export interface Sharing {
+  readonly description: string;
+  /** The path of the one address of this page. */
+  readonly path: string;
+  /** The path of a picture of 1200 by 630 pixels. */
+  readonly imagePath?: string;
+}
+
+/** A page of a service: navigation and account at the side (on a phone, in a menu), title and content. */
 export function layout(frame: Frame, page: PageContent): string {
   const body = html`<body class="app"><a class="skip" href="#main">Skip to content</a>
-<header class="bar">${brand(frame)}${navigation(frame)}<div class="account">${account(frame)}${themeSwitch(frame)}</div></header>
+<header class="bar">${brand(frame)}${menuButton('show', 'Menu', 'menu')}
+<div class="site" id="site-menu" popover>${menuButton('hide', 'Close menu', 'close')}${navigation(frame)}
+<div class="account">${account(frame)}${themeSwitch(frame)}</div></div></header>
 <main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main></body>`;
   return documentOf(frame, page, body);
 }
@@ -62,6 +98,21 @@ export function single(frame: Frame, page: PageContent): string {
   const body = html`<body class="single"><header class="top">${brand(frame)}${themeSwitch(frame)}</header>
 <main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main></body>`;
   return documentOf(frame, page, body);
+}
+
+/** A page of a public site: name, search and account at the top, the page in one column, links at the end. The page brings its own `h1`. */
+export function site(frame: SiteFrame, page: PageContent): string {
+  const { search, visitorLinks, footer } = frame;
+  const link = ({ href, label }: { href: string; label: string }) =>
+    html`<li><a href="${href}">${label}</a></li>`;
+  const body = html`<body class="site"><a class="skip" href="#main">Skip to content</a>
+<header class="mast">${brand(frame)}<form role="search" action="${search.href}"><label class="hidden" for="site-search">${search.label}</label>
+<input type="search" id="site-search" name="q" value="${search.value}" placeholder="${search.label}" maxlength="500">
+<button class="quiet only-icon" title="${search.label}">${icon('search')}<span class="hidden">${search.label}</span></button></form>
+<nav aria-label="Main"><ul>${frame.navigation.map(link)}${!frame.account && visitorLinks.map(link)}</ul></nav>${account(frame)}</header>
+<main id="main" tabindex="-1">${frame.flash}${page.main}</main>
+<footer class="foot"><ul>${footer.map(link)}</ul>${themeSwitch(frame)}</footer></body>`;
+  return documentOf(frame, { ...page, styles: [...frame.styles, ...(page.styles ?? [])] }, body);
 }
 
 /** A page without navigation, such as the sign-in: name, title and content in one narrow column. */
@@ -80,42 +131,54 @@ function head(page: PageContent): Html {
 }
 
 function documentOf(frame: Frame, page: PageContent, body: Html): string {
-  const modules = [
-    'theme.js',
-    'time.js',
-    'forms.js',
-    'overlays.js',
-    'connection.js',
-    ...(page.modules ?? []),
-  ];
+  const modules = ['octavo.js', ...(page.modules ?? [])];
   const scheme = frame.theme === 'auto' ? undefined : frame.theme;
   return html`<!doctype html><html lang="en"${attributes({ 'data-theme': scheme, 'data-failure': frame.isFailure })}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>${page.title} · ${frame.service}</title><link rel="icon" href="${frame.assets.url('icon.svg')}">
-<link rel="stylesheet" href="${frame.assets.url('octavo.css')}">
+<title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title><link rel="icon" href="${frame.assets.url('icon.svg')}">
+${page.sharing && sharing(frame, page.title, page.sharing)}${['octavo.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${frame.assets.url(name)}">`)}
 ${modules.map((name) => html`<script type="module" src="${frame.assets.url(name)}"></script>`)}</head>
 ${body}</html>`.toString();
 }
 
+/** https://ogp.me */
+function sharing(frame: Frame, title: string, { description, path, imagePath }: Sharing): Html {
+  const url = `${frame.origin}${path}`;
+  return html`<meta name="description" content="${description}"><link rel="canonical" href="${url}">
+<meta property="og:type" content="website"><meta property="og:site_name" content="${frame.service}"><meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}"><meta property="og:url" content="${url}">
+${
+  imagePath &&
+  html`<meta property="og:image" content="${frame.origin}${imagePath}"><meta property="og:image:type" content="image/svg+xml">
+<meta property="og:image:width" content="1200"><meta property="og:image:height" content="630"><meta name="twitter:card" content="summary_large_image">`
+}`;
+}
+
 function brand(frame: Frame): Html {
-  return html`<a class="brand" href="/"><svg class="mark" viewBox="0 0 22 22" aria-hidden="true"><rect width="22" height="22" rx="6"/>
+  return html`<a class="brand" href="${frame.home ?? '/'}"><svg class="mark" viewBox="0 0 22 22" aria-hidden="true"><rect width="22" height="22" rx="6"/>
 <path d="M11 7c-1.6-1.2-3.6-1.5-5.5-1.2v9c1.9-.3 3.9 0 5.5 1.2 1.6-1.2 3.6-1.5 5.5-1.2v-9C14.6 5.5 12.6 5.8 11 7zm0 0v9"/></svg>${frame.service}</a>`;
+}
+
+// A popover opens without JavaScript, closes on Escape and on a click beside it, and is always visible on a wide window.
+function menuButton(action: 'show' | 'hide', label: string, symbol: IconName): Html {
+  return html`<button type="button" class="quiet menu-button" popovertarget="site-menu" popovertargetaction="${action}">${icon(symbol)}
+${action === 'show' ? label : html`<span class="hidden">${label}</span>`}</button>`;
 }
 
 function navigation(frame: Frame): Html {
   const here = frame.path.replace(/\?.*/s, '');
   const current = frame.navigation
-    .filter((item) => isUnder(here, item.href))
+    .filter(({ href, below = href }) => here === href || isBelow(here, below))
     .sort(byLength)
     .at(-1);
   return html`<nav aria-label="Main"><ul>${frame.navigation.map(
-    (item) =>
-      html`<li><a href="${item.href}"${attributes({ 'aria-current': item === current && 'page' })}>${icon(item.icon)}${item.label}</a></li>`,
+    (item, index) =>
+      html`${item.group !== frame.navigation[index - 1]?.group && html`<li class="group">${item.group}</li>`}<li><a href="${item.href}"${attributes({ 'aria-current': item === current && 'page' })}>${icon(item.icon)}${item.label}${item.extra}</a></li>`,
   )}</ul></nav>`;
 }
 
-function isUnder(path: string, href: string): boolean {
-  return path === href || path.startsWith(href.endsWith('/') ? href : `${href}/`);
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }
 
 function byLength(a: NavigationItem, b: NavigationItem): number {

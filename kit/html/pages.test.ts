@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { Registry } from 'prom-client';
 import { FakeClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -10,6 +13,7 @@ import { loadAssets } from './assets.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 import { servePages } from './pages.ts';
+import { RenderedPages } from './rendered-pages.ts';
 import type { Visit } from './visit.ts';
 
 interface Reader {
@@ -21,8 +25,12 @@ function signedIn(visit: Visit<Reader>): string {
   return visit.who.name;
 }
 
-async function startSite(log = silentLog) {
+const root = join(import.meta.dirname, '../..');
+
+async function startSite(log = silentLog, assets = loadAssets()) {
   const clock = new FakeClock();
+  const rendered = new RenderedPages({ pagesMax: 2 });
+  let renderings = 0;
   const context = {
     log,
     clock,
@@ -45,10 +53,18 @@ async function startSite(log = silentLog) {
       secret: 'a secret of more than thirty-two bytes',
       sessionSeconds: 3600,
       clock,
-      assets: loadAssets(),
+      assets,
       errorPage: (visit, error) => `error ${error.status} ${error.message} ${visit.request.id}`,
     },
     (routes) => {
+      routes.get('/counted/:name', { access: 'public' }, async (visit) =>
+        rendered.send(visit, visit.request.params, () =>
+          layout(
+            { ...visit.publicFrame(), service: 'Site', navigation: [] },
+            { title: 'Home', main: html`<p>render ${++renderings}</p>` },
+          ),
+        ),
+      );
       routes.get('/', { access: 'public' }, async (visit) =>
         layout(
           { ...visit.frame(), service: 'Site', navigation: [], flash: visit.takeFlash() },
@@ -111,6 +127,38 @@ test('a page has a strict policy, is not cached, and is under 50 kB with its sty
   const other = await fetch(new URL(href.replace(/assets\/[^/]+/, 'assets/other'), site.url));
   assert.equal(other.headers.get('cache-control'), 'no-cache');
   assert.equal((await fetch(new URL('/assets/x/../../package.json', site.url))).status, 404);
+});
+
+test('every stylesheet uses only properties that it or the theme has', async () => {
+  const folders = [...new Set(globSync('{kit,services}/**/assets/*.css', { cwd: root }).map(dirname))];
+  const names = folders.flatMap((folder) => globSync('*.css', { cwd: join(root, folder) }));
+  const assets = loadAssets(...folders.map((folder) => pathToFileURL(`${join(root, folder)}/`)));
+  await using site = await startSite(silentLog, assets);
+  const read = async (name: string) => (await fetch(`${site.url}${assets.url(name)}`)).text();
+  const theme = await read('octavo.css');
+  for (const name of names.filter((each) => !['pico.css', 'theme.css'].includes(each))) {
+    const text = await read(name);
+    const used = [...text.matchAll(/var\((--[\w-]+)\)/g)].map(([, property = '']) => property);
+    const missing = used.filter((property) => !`${theme}${text}`.includes(`${property}:`));
+    assert.deepEqual(missing, [], name);
+  }
+  assert.ok(names.includes('admin.css'));
+});
+
+test('a page for many is rendered once for each content, theme and address, in every encoding', async () => {
+  await using site = await startSite();
+  const read = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${site.url}${path}`, { headers });
+    return `${response.headers.get('content-encoding')} ${/render \d+/.exec(await response.text())?.[0]}`;
+  };
+  const plain = { 'accept-encoding': 'identity' };
+  assert.equal(await read('/counted/a', plain), 'null render 1');
+  assert.equal(await read('/counted/a', plain), 'null render 1');
+  assert.equal(await read('/counted/a', { 'accept-encoding': 'br' }), 'br render 2');
+  assert.equal(await read('/counted/a', { 'accept-encoding': 'br' }), 'br render 2');
+  assert.equal(await read('/counted/b', plain), 'null render 3');
+  assert.equal(await read('/counted/a', { ...plain, cookie: 'octavo_theme=dark' }), 'null render 4');
+  assert.equal(await read('/counted/a', plain), 'null render 5', 'there is room for two');
 });
 
 test('signing in starts another session, shows a message once, and ends by itself or by signing out', async () => {

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { refuseLong, takeForms, takeJson } from '../http/body.ts';
 import { defaultErrorTable, fromFastify, toHttpError } from '../http/error-table.ts';
+import type { JsonBounds } from '../http/json-scanner.ts';
 import type { HttpError } from '../http/options.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import type { HttpApp } from '../http/server.ts';
@@ -14,6 +15,13 @@ import { checkSameOrigin, createCsrf, csrfFieldName, csrfHeader } from './csrf.t
 import { html } from './html.ts';
 import { themeCookie, toTheme } from './theme.ts';
 import { type Session, Visit } from './visit.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What proves that a form is from one of our pages. */
+    formProof?: 'token' | 'origin';
+  }
+}
 
 /** What a page handler returns: a whole document, or a reply that it has already sent. */
 export type PageHandler<T> = (visit: Visit<T>) => Promise<string | FastifyReply>;
@@ -47,10 +55,17 @@ export type PageResponder<T> = (
   handler: PageHandler<T>,
 ) => Promise<FastifyReply>;
 
-export interface PostOptions {
+export interface PostOptions extends BodyLimits {
   /** Media type of the body; an HTML form by default. JSON is in `visit.request.body`. */
   readonly accepts?: 'application/json' | 'multipart/form-data';
+  /** What proves that the form is ours: the visitor's token by default; `origin` is enough for what strangers may do without signing in. */
+  readonly proof?: 'token' | 'origin';
+}
+
+interface BodyLimits {
   readonly bodyBytesMax?: number;
+  /** Bounds that JSON is held to while it arrives. */
+  readonly jsonBounds?: JsonBounds;
 }
 
 export interface PagesOptions<T> {
@@ -59,6 +74,13 @@ export interface PagesOptions<T> {
   /** Encrypts cookies and signs tokens; at least 32 bytes. */
   readonly secret: string;
   readonly sessionSeconds: number;
+  /**
+   * `strict` by default: a link on another site is loaded twice, so that its visitors are signed in. `lax` is for public sites: the
+   * first load is right, and forms are protected by their tokens and the check of their origin alone.
+   */
+  readonly sameSite?: 'strict' | 'lax';
+  /** The public address, for links that are shared; that of each request if undefined. */
+  readonly publicUrl?: string | undefined;
   readonly clock: Clock;
   readonly assets: Assets;
   /** Renders an error page. The request's id is `visit.request.id`. */
@@ -91,7 +113,7 @@ export function servePages<T>(
     pages.addHook('onRequest', async (request, reply) => {
       prepare(request, reply);
       const visit = visitOf(request, reply);
-      if (lacksStrictCookie(visit)) return reloadFromHere(visit);
+      if (lacksStrictCookie(visit, options)) return reloadFromHere(visit);
     });
     pages.addHook('preHandler', async (request, reply) => checkToken(visitOf(request, reply)));
     pages.addHook('onSend', async (request, reply, payload) => {
@@ -100,7 +122,8 @@ export function servePages<T>(
     });
     pages.setErrorHandler((error, request, reply) => sendError(visitOf(request, reply), options, error));
     const routes = pageRoutes(pages, visitOf);
-    routes.post('/theme', { access: 'public' }, async (visit) => rememberTheme(visit));
+    // Whoever sends it, it changes nothing but colors.
+    routes.post('/theme', { access: 'public', proof: 'origin' }, async (visit) => rememberTheme(visit));
     addRoutes(routes);
   });
   return (request, reply, handler) => respondWithPage(visitOf(request, reply), options, handler);
@@ -114,23 +137,47 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>): PageRoutes<T> {
         return handler(await visitorOf(visit, access));
       });
     },
-    post(path, { access, accepts, bodyBytesMax }, handler) {
-      const add = (scope: HttpApp) => {
-        const route = { ...hidden, ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }) };
-        scope.post(path, route, async (request, reply) => {
-          const visit = visitOf(request, reply);
-          return handler(await visitorOf(visit, access));
-        });
-      };
-      const take = accepts && takers[accepts];
-      if (!take) return add(pages);
-      pages.register(async (scope) => {
-        scope.removeAllContentTypeParsers();
-        await take(scope);
-        add(scope);
+    post(path, { access, accepts, proof: formProof = 'token', ...limits }, handler) {
+      if (accepts !== undefined) {
+        const add = (scope: HttpApp) => addUpload(scope, path, { visitOf, access, accepts, limits, handler });
+        return void pages.register(add);
+      }
+      const { config, ...bounds } = limitsOf(limits);
+      pages.post(path, { ...hidden, ...bounds, config: { ...config, formProof } }, async (request, reply) => {
+        const visit = visitOf(request, reply);
+        return handler(await visitorOf(visit, access));
       });
     },
   };
+}
+
+interface Upload<T, R> {
+  readonly visitOf: VisitOf<T>;
+  readonly access: PageAccess<T, R>;
+  readonly accepts: NonNullable<PostOptions['accepts']>;
+  readonly limits: BodyLimits;
+  readonly handler: (visitor: R) => PageResult;
+}
+
+/** A route for a body that is not an HTML form. Its access is checked before the body is read, which can be large. */
+async function addUpload<T, R>(scope: HttpApp, path: string, upload: Upload<T, R>): Promise<void> {
+  const { visitOf, access, accepts, limits, handler } = upload;
+  const visitors = new WeakMap<Visit<T>, R>();
+  scope.removeAllContentTypeParsers();
+  await takers[accepts](scope);
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const visit = visitOf(request, reply);
+    checkToken(visit);
+    visitors.set(visit, await visitorOf(visit, access));
+  };
+  scope.post(path, { ...hidden, ...limitsOf(limits), onRequest }, async (request, reply) =>
+    handler(visitors.get(visitOf(request, reply)) as R),
+  );
+}
+
+function limitsOf({ bodyBytesMax: bodyLimit, jsonBounds }: BodyLimits) {
+  const largeBody: JsonBounds | 'handler' = jsonBounds ?? 'handler';
+  return bodyLimit === undefined ? {} : { bodyLimit, config: { largeBody } };
 }
 
 /** What a handler gets: the visit, or what the page's access returns for it. */
@@ -155,7 +202,7 @@ async function respondWithPage<T>(
 ): Promise<FastifyReply> {
   const { request, reply } = visit;
   prepare(request, reply);
-  if (lacksStrictCookie(visit)) return reloadFromHere(visit);
+  if (lacksStrictCookie(visit, options)) return reloadFromHere(visit);
   try {
     const page = await handler(visit);
     visit.commit();
@@ -167,7 +214,7 @@ async function respondWithPage<T>(
 
 async function respondNotFound<T>(visit: Visit<T>, options: PagesOptions<T>): Promise<FastifyReply> {
   prepare(visit.request, visit.reply);
-  if (lacksStrictCookie(visit)) return reloadFromHere(visit);
+  if (lacksStrictCookie(visit, options)) return reloadFromHere(visit);
   return sendError(visit, options, new AppError('not_found', 'There is nothing at this address.'));
 }
 
@@ -175,9 +222,11 @@ type VisitOf<T> = (request: FastifyRequest, reply: FastifyReply) => Visit<T>;
 
 /** One visit per request, whoever asks for it first. */
 function visitsOf<T>(options: PagesOptions<T>): VisitOf<T> {
-  const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds } = options;
-  const cookie = createSessionCookie<Session<T>>({ name: `${name}_session`, secret, clock, maxAgeSeconds });
-  const shared = { cookie, csrf: createCsrf(secret), assets };
+  const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds, sameSite = 'strict' } = options;
+  const cookie = createSessionCookie<Session<T>>({
+    ...{ name: `${name}_session`, secret, clock, maxAgeSeconds, sameSite },
+  });
+  const shared = { cookie, csrf: createCsrf(secret), assets, publicUrl: options.publicUrl };
   const visits = new WeakMap<FastifyRequest, Visit<T>>();
   return (request, reply) => {
     const visit = visits.get(request) ?? new Visit<T>(request, reply, shared);
@@ -187,7 +236,7 @@ function visitsOf<T>(options: PagesOptions<T>): VisitOf<T> {
 }
 
 // Pages are not part of the API, so they are not in /openapi.json. Their own access is checked before their handler.
-const hidden = { access: 'public', schema: { hide: true } as object } as const;
+const hidden = { access: 'public', schema: { hide: true } } as const;
 
 function prepare(request: FastifyRequest, reply: FastifyReply): void {
   reply
@@ -200,7 +249,8 @@ function prepare(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** Whether the visitor followed a link on another site. The strict cookie is missing then, as if nobody were signed in. */
-function lacksStrictCookie<T>({ request, hasSession }: Visit<T>): boolean {
+function lacksStrictCookie<T>({ request, hasSession }: Visit<T>, { sameSite }: PagesOptions<T>): boolean {
+  if (sameSite === 'lax') return false;
   const isFromElsewhere = request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site';
   const isSentOn = request.cookies[sentOnCookie] !== undefined;
   return isFromElsewhere && !hasSession && !isSentOn;
@@ -220,6 +270,7 @@ const sentOnCookie = 'octavo_sent_on';
 function checkToken<T>(visit: Visit<T>): void {
   const { request } = visit;
   if (request.method !== 'POST' || request.mediaType === 'multipart/form-data') return;
+  if (request.routeOptions.config.formProof === 'origin') return;
   visit.checkToken(request.headers[csrfHeader] ?? visit.field(csrfFieldName));
 }
 

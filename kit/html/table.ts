@@ -4,11 +4,23 @@ import { icon } from './icons.ts';
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => Content;
-  /** `main` takes the remaining width and is the title of the card on a phone, `number` aligns digits, `fit` does not wrap. */
-  readonly kind?: 'main' | 'number' | 'fit' | 'row-actions';
+  /**
+   * `main` takes the remaining width and is the title of the card on a phone, `number` aligns digits, `fit` does not wrap,
+   * `select` holds a checkbox.
+   */
+  readonly kind?: 'main' | 'number' | 'fit' | 'row-actions' | 'select';
   /** The link in the header, for columns that sort. */
   readonly sortHref?: string;
   readonly sorted?: 'asc' | 'desc' | undefined;
+}
+
+/** A checkbox in front of each row, for a form around the table. */
+export interface Selection<Row> {
+  /** The name of the field. */
+  readonly name: string;
+  readonly value: (row: Row) => string | number;
+  /** What the row is, for screen readers: `“Fog over the harbor”`. */
+  readonly label: (row: Row) => string;
 }
 
 /**
@@ -21,18 +33,32 @@ export function table<Row>(options: {
   rows: readonly Row[];
   /** Few short columns, which fit on a phone without cards. */
   isSmall?: boolean;
+  selection?: Selection<Row> | undefined;
 }): Html {
-  return html`<table class="table${options.isSmall ? '' : ' cards'}" role="table"><caption class="hidden">${options.caption}</caption>
-<thead role="rowgroup"><tr role="row">${options.columns.map(head)}</tr></thead>
-<tbody role="rowgroup">${options.rows.map(
-    (row) => html`<tr role="row">${options.columns.map((column) => cell(column, row))}</tr>
+  const { caption, columns, rows, isSmall, selection } = options;
+  return html`<table class="table${isSmall ? '' : ' cards'}" role="table"><caption class="hidden">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${selection && selectAll}${columns.map(head)}</tr></thead>
+<tbody role="rowgroup">${rows.map(
+    (row) =>
+      html`<tr role="row">${selection && checkboxOf(selection, row)}${columns.map((column) => cell(column, row))}</tr>
 `,
   )}</tbody></table>`;
 }
 
+// Only a script can select all, so `select.js` shows it.
+const selectAll = html`<th scope="col" role="columnheader" class="select"><span class="hidden">Select</span>
+<input type="checkbox" data-select-all hidden aria-label="Select all on this page"></th>`;
+
+function checkboxOf<Row>({ name, value, label }: Selection<Row>, row: Row): Html {
+  return html`<td role="cell" class="select"><input type="checkbox" name="${name}" value="${value(row)}" aria-label="Select ${label(row)}"></td>`;
+}
+
 function head<Row>(column: Column<Row>): Html {
   const { sorted, sortHref, kind } = column;
-  const label = kind === 'row-actions' ? html`<span class="hidden">${column.header}</span>` : column.header;
+  const label =
+    kind === 'row-actions' || kind === 'select'
+      ? html`<span class="hidden">${column.header}</span>`
+      : column.header;
   const sort = sorted && (sorted === 'asc' ? 'ascending' : 'descending');
   const arrow = sorted && icon(sorted === 'asc' ? 'up' : 'down');
   const content = sortHref ? html`<a href="${sortHref}">${label}${arrow}</a>` : label;
@@ -41,7 +67,7 @@ function head<Row>(column: Column<Row>): Html {
 
 function cell<Row>(column: Column<Row>, row: Row): Html {
   const content = html`${column.cell(row)}`;
-  const isLabelled = column.kind !== 'row-actions' && column.kind !== 'main' && String(content) !== '';
+  const isLabelled = !['row-actions', 'main', 'select'].includes(column.kind ?? '') && String(content) !== '';
   const label = isLabelled ? column.header : undefined;
   return html`<td role="cell"${attributes({ class: column.kind, 'data-label': label })}>${content}</td>`;
 }

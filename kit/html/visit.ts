@@ -6,7 +6,7 @@ import { newSecret } from '../ids.ts';
 import type { Assets } from './assets.ts';
 import { notice, type Tone } from './blocks.ts';
 import type { Csrf } from './csrf.ts';
-import type { Content } from './html.ts';
+import { type Content, html } from './html.ts';
 import type { Frame } from './layout.ts';
 import { readTheme } from './theme.ts';
 
@@ -25,7 +25,11 @@ export interface VisitOptions<T> {
   readonly cookie: SessionCookie<Session<T>>;
   readonly csrf: Csrf;
   readonly assets: Assets;
+  /** The public address of the service; that of each request if undefined. */
+  readonly publicUrl?: string | undefined;
 }
+
+type VisitFrame = Pick<Frame, 'origin' | 'path' | 'theme' | 'assets' | 'csrfField' | 'isFailure'>;
 
 /** One request for a page, by one visitor. */
 export class Visit<T> {
@@ -87,9 +91,22 @@ export class Visit<T> {
     return notice(flash.tone, flash.text);
   }
 
+  /** The public address of the service without a path, such as `https://library.example`. */
+  get origin(): string {
+    const { protocol, host } = this.request;
+    return this.#options.publicUrl?.replace(/\/$/, '') ?? `${protocol}://${host}`;
+  }
+
   /** A field of the submitted form, with CRLF as plain newlines; empty if it is absent. */
   field(name: string): string {
     return this.fields()[name] ?? '';
+  }
+
+  /** All values of a field of the submitted form, which may be repeated. */
+  values(name: string): readonly string[] {
+    const { body } = this.request;
+    const given = body instanceof FormFields ? body.values[name] : undefined;
+    return given === undefined ? [] : [given].flat();
   }
 
   /** All fields of the submitted form. If a name is repeated, the last value counts. */
@@ -104,15 +121,28 @@ export class Visit<T> {
   }
 
   /** The parts of a layout's frame that are the same on every page. */
-  frame(): Pick<Frame, 'path' | 'theme' | 'assets' | 'csrfField' | 'isFailure'> {
-    const { csrf, assets } = this.#options;
+  frame(): VisitFrame {
+    return { ...this.publicFrame(), csrfField: this.#options.csrf.field(this.sessionId) };
+  }
+
+  /**
+   * The same without a form token, for a page that is the same for all strangers: it starts no session and sets no cookie. Forms on
+   * such a page need `proof: 'origin'`.
+   */
+  publicFrame(): VisitFrame {
     return {
+      origin: this.origin,
       path: this.request.url,
       theme: readTheme(this.request),
-      assets,
-      csrfField: csrf.field(this.sessionId),
+      assets: this.#options.assets,
+      csrfField: html``,
       isFailure: this.reply.statusCode >= 400,
     };
+  }
+
+  /** Whether the next page is to show a message. */
+  get hasFlash(): boolean {
+    return this.#session?.flash !== undefined;
   }
 
   /** Whether the browser sent one of our sessions. */

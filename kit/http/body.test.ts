@@ -33,6 +33,11 @@ function addRoutes(app: HttpApp): void {
     takeForms(scope);
     scope.post('/form', { access: 'public', schema: { body: Form } }, async ({ body }) => ({ got: body }));
   });
+  app.post(
+    '/large',
+    { access: 'public', bodyLimit: 2_000_000, config: { largeBody: { depth: 3, values: 100 } } },
+    async ({ body }) => ({ got: String((body as { text?: string }).text).length }),
+  );
   app.register(async (scope) => {
     leaveBody(scope);
     scope.post('/pieces', { access: 'public', bodyLimit: 20 }, async (request) => {
@@ -254,6 +259,40 @@ describe('a request body', () => {
     wire.socket.write(bytes);
     await wire.closed;
     assert.match(wire.received, /^HTTP\/1.1 413 .*"PAYLOAD_TOO_LARGE".*\}$/s);
+  });
+
+  test('of more than 1 MiB is bounded before it is parsed', async () => {
+    const text = 'a'.repeat(1_900_000);
+    const sent = await server.send('/large', { body: { text } });
+    assert.deepEqual(sent.json, { got: text.length });
+    const refusals: [string, number, string][] = [
+      [`[${'1,'.repeat(900_000)}`, 413, 'The request body must have at most 100 values.'],
+      ['['.repeat(1_900_000), 400, 'The request body is nested more than 3 deep.'],
+      ['"'.repeat(2_000_001), 413, 'The request body is too large.'],
+      [`{"text":"${text}`, 400, 'The request body is not valid JSON.'],
+    ];
+    for (const [body, status, message] of refusals) {
+      const response = await server.send('/large', { body });
+      assert.deepEqual([response.status, response.error.message], [status, message]);
+    }
+    const pieces = ReadableStream.from([Buffer.from('[['), Buffer.from('[['), Buffer.alloc(50, '[')]);
+    const streamed = await fetch(`${server.url}/large`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: pieces,
+      duplex: 'half',
+    });
+    assert.equal(streamed.status, 400);
+    assert.match(await streamed.text(), /nested more than 3 deep/);
+  });
+
+  test('of more than 1 MiB is taken only by routes that say how it is bounded', async () => {
+    const unbounded = (app: HttpApp) => {
+      app.post('/unbounded', { access: 'public', bodyLimit: 1024 * 1024 + 1 }, async () => ({}));
+    };
+    await assert.rejects(startTestServer(unbounded), {
+      message: 'the route POST /unbounded does not declare how its large body is bounded',
+    });
   });
 
   test('is asked for only when somebody reads it', async () => {

@@ -4,6 +4,7 @@ import { parse } from 'secure-json-parse';
 import { AppError } from '../errors.ts';
 import type { FastifyApp } from './access.ts';
 import { incompleteBody } from './error-table.ts';
+import { type JsonBounds, JsonScanner } from './json-scanner.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -16,16 +17,16 @@ type Scope = Pick<FastifyApp, 'addContentTypeParser' | 'removeContentTypeParser'
 
 const json = 'application/json';
 const form = 'application/x-www-form-urlencoded';
+const multipart = 'multipart/form-data';
 
 /** The fields of an HTML form, before the route's schema parses them. */
 export class FormFields {
   readonly values: Readonly<Record<string, string | string[]>>;
 
-  constructor(text: string) {
+  constructor(fields: URLSearchParams | FormData) {
     const values: Record<string, string | string[]> = Object.create(null);
-    const fields = new URLSearchParams(text);
     for (const name of new Set(fields.keys())) {
-      const given = fields.getAll(name);
+      const given = fields.getAll(name).filter((value) => typeof value === 'string');
       values[name] = given.length === 1 ? (given[0] ?? '') : given;
     }
     this.values = values;
@@ -33,13 +34,32 @@ export class FormFields {
 }
 
 /** Accepts JSON in a scope, and no other types than those added later. An empty body counts as absent. */
-export function takeJson(scope: Scope): void {
-  takeBytes(scope, json, parseJson);
+export function takeJson(scope: Scope, parse: (bytes: Buffer) => unknown = parseJson): void {
+  takeBytes(scope, json, parse);
 }
 
 /** Accepts HTML forms in a scope: `request.body` is {@link FormFields}, or what the route's schema makes of them. */
 export function takeForms(scope: Scope): void {
-  takeBytes(scope, form, (bytes) => new FormFields(textOf(bytes)));
+  takeBytes(scope, form, (bytes) => new FormFields(new URLSearchParams(textOf(bytes))));
+}
+
+/** Accepts `multipart/form-data` in a scope, in memory, as {@link FormFields} without their files. */
+export function takeMultipart(scope: Scope): void {
+  scope.addContentTypeParser(
+    multipart,
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      refuseEncoding(request);
+      const headers = { 'content-type': request.headers['content-type'] ?? '' };
+      try {
+        return new FormFields(await new Response(new Uint8Array(bytes), { headers }).formData());
+      } catch (error) {
+        throw new AppError('invalid_input', 'The request body is not a valid multipart form.', {
+          cause: error,
+        });
+      }
+    },
+  );
 }
 
 /** Leaves JSON bodies to the handlers of a scope, which read them with {@link bodyChunks}. They are not validated either. */
@@ -53,20 +73,32 @@ export function leaveBody(scope: Scope): void {
 }
 
 /**
- * The body of a request in chunks, in a scope with {@link leaveBody}. Throws `too_large` above the route's limit, and `canceled`
- * if the rest does not arrive.
+ * The body of a request in chunks, in a scope with {@link leaveBody}. Throws `too_large` above the route's limit, `canceled` if
+ * the rest does not arrive, and what a {@link JsonScanner} throws where bounds are given.
  */
-export async function* bodyChunks(request: FastifyRequest): AsyncGenerator<Buffer, void, undefined> {
+export async function* bodyChunks(
+  request: FastifyRequest,
+  bounds?: JsonBounds,
+): AsyncGenerator<Buffer, void, undefined> {
   const limit = request.routeOptions.bodyLimit;
+  const scanner = bounds && new JsonScanner(bounds);
   let size = 0;
   try {
     for await (const chunk of request.raw.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > limit) throw tooLarge(request);
+      scanner?.push(chunk);
       yield chunk;
     }
   } catch (error) {
     throw error instanceof AppError ? error : incompleteBody(error);
+  }
+}
+
+/** The error of a body that is not JSON. A server can give it a code of its own with `invalidJsonCode`. */
+export class InvalidJsonError extends AppError {
+  constructor(cause: unknown) {
+    super('invalid_input', 'The request body is not valid JSON.', { cause });
   }
 }
 
@@ -78,8 +110,8 @@ export function parseJson(bytes: Buffer): unknown {
   const text = textOf(bytes);
   try {
     return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
-  } catch {
-    throw new AppError('invalid_input', 'The request body is not valid JSON.');
+  } catch (error) {
+    throw new InvalidJsonError(error);
   }
 }
 

@@ -44,6 +44,15 @@ export function clientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): s
   return isIP(address) === 0 ? foldAddress(request.socket.remoteAddress ?? '') : address;
 }
 
+/** {@link clientAddress} for a request that Fastify does not see, such as one that becomes a WebSocket. */
+export function addressOf(request: IncomingMessage, isTrusted: TrustedProxy | undefined): string {
+  const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+  const hops = forwarded.map((each) => foldAddress(each.trim())).filter((each) => isIP(each) !== 0);
+  let address = foldAddress(request.socket.remoteAddress ?? '');
+  for (let hop = 0; isTrusted?.(address, hop) && hops.length > 0; hop++) address = hops.pop() as string;
+  return address;
+}
+
 /** Whether the nearest proxy is trusted and says that the client used TLS. */
 export function isForwardedHttps(request: IncomingMessage, isTrusted: TrustedProxy): boolean {
   const protocol = request.headers['x-forwarded-proto'];

@@ -1,8 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { AppError } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { ErrorResponses } from './error-responses.ts';
+import { ClientError } from './error-table.ts';
+import { unknownTransferCoding } from './request-checks.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** Fastify's `clientErrorHandler`: responds to what Node cannot parse as a request, in the same shape as every other error. */
@@ -17,11 +20,10 @@ export function createClientErrorHandler(
       socket.destroy();
       return;
     }
-    const { status, reason, explain } = kinds[error.code ?? ''] ?? malformed;
+    const requestId = reply?.request.id ?? newId();
+    const { status, headers, body } = responses.of(problemOf(error), { id: requestId });
     // A request whose body does not arrive has an id, and a line in the log.
     if (reply) reply.request.brokenOffWith = status;
-    const requestId = reply?.request.id ?? newId();
-    const { headers, body } = responses.of(explain(), requestId);
     const lines = Object.entries({
       ...securityHeaders.api,
       ...headers,
@@ -29,35 +31,30 @@ export function createClientErrorHandler(
       'content-length': String(Buffer.byteLength(body)),
       connection: 'close',
     }).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   };
 }
 
-interface Kind {
-  readonly status: number;
-  readonly reason: string;
-  explain(): AppError;
+export const headersTooLarge = new ClientError(
+  431,
+  'too_large',
+  'The request line and headers are too large.',
+  { reason: 'HEADERS_TOO_LARGE' },
+);
+
+export const lateRequest = new ClientError(408, 'timeout', 'The request did not arrive in time.', {
+  reason: 'REQUEST_TIMEOUT',
+});
+
+const malformed = new ClientError(400, 'invalid_input', 'The request is not valid HTTP.');
+
+const problems: Readonly<Record<string, AppError>> = {
+  HPE_HEADER_OVERFLOW: headersTooLarge,
+  ERR_HTTP_REQUEST_TIMEOUT: lateRequest,
+};
+
+function problemOf({ code = '', reason = '' }: NodeJS.ErrnoException & { reason?: string }): AppError {
+  // With Content-Length, Transfer-Encoding is an attempt to smuggle a request.
+  const isUnknownCoding = code === 'HPE_INVALID_TRANSFER_ENCODING' && !reason.includes('Content-Length');
+  return isUnknownCoding ? unknownTransferCoding() : (problems[code] ?? malformed);
 }
-
-const malformed: Kind = {
-  status: 400,
-  reason: 'Bad Request',
-  explain: () => new AppError('invalid_input', 'The request is not valid HTTP.'),
-};
-
-const kinds: Readonly<Record<string, Kind>> = {
-  HPE_HEADER_OVERFLOW: {
-    status: 431,
-    reason: 'Request Header Fields Too Large',
-    explain: () =>
-      new AppError('too_large', 'The request line and headers are too large.', {
-        reason: 'HEADERS_TOO_LARGE',
-      }),
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: 408,
-    reason: 'Request Timeout',
-    explain: () =>
-      new AppError('timeout', 'The request did not arrive in time.', { reason: 'REQUEST_TIMEOUT' }),
-  },
-};

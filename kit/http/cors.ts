@@ -1,15 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { text } from '../config.ts';
+
+/** The setting of the origins; declare it with a default if there is one. */
+export const corsOriginSetting = text({
+  help: 'Origins whose pages may call the API, separated by commas, or *',
+});
 
 /** Adds the CORS headers to a response (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export type AddCorsHeaders = (request: FastifyRequest, reply: FastifyReply) => void;
 
 const exposed =
-  'X-Request-Id, Retry-After, ETag, Link, Location, Content-Disposition, Idempotent-Replayed, ' +
+  'X-Request-Id, Retry-After, Allow, ETag, Link, Location, X-Total-Count, Content-Disposition, Idempotent-Replayed, ' +
   'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset';
 const preflight = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'Authorization, Content-Type, Idempotency-Key, If-Match, X-MFA-Verified, X-Request-Id',
+    'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Range, X-MFA-Verified, X-Request-Id',
   'access-control-max-age': '600',
 };
 

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type Fields } from '../errors.ts';
+import { AppError, describeSystemError, type Fields } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { InvalidJsonError } from './body.ts';
 import { defaultErrorTable, fromFastify, toHttpError } from './error-table.ts';
-import type { HttpError, HttpServerOptions } from './options.ts';
+import type { ErrorRequest, HttpError, HttpServerOptions } from './options.ts';
 import { OverloadError } from './overload.ts';
 import { SchemaMismatch } from './validation/compilers.ts';
 
@@ -16,7 +17,7 @@ export interface ErrorResponse {
 /** Turns anything thrown into a response, with one table and one shape for the whole server. */
 export interface ErrorResponses {
   /** Logs an error and returns its response. */
-  of(error: unknown, requestId: string): ErrorResponse;
+  of(error: unknown, request: ErrorRequest): ErrorResponse;
   /** Status, code and body for the documentation. Logs nothing. */
   describe(error: AppError, requestId: string): { status: number; code: string; body: unknown };
   /** The error handler of the server's routes. */
@@ -34,23 +35,29 @@ export function createErrorResponses(options: HttpServerOptions): ErrorResponses
       meta: { requestId: request.id, timestamp: new Date(clock.now()).toISOString() },
     }));
 
-  function of(thrown: unknown, requestId: string): ErrorResponse {
+  function of(thrown: unknown, request: ErrorRequest): ErrorResponse {
     const error = fromFastify(thrown);
+    const shown = shownError(error);
+    logError(log, error, { status: shown.status, requestId: request.id });
+    const body = JSON.stringify(bodyOf(shown, request));
+    return { status: shown.status, headers: headersOf(shown, options.challenge), body };
+  }
+
+  function shownError(error: AppError): HttpError {
+    const { invalidJsonCode: code } = options;
     const shown = toHttpError(error, table);
-    logError(log, error, { status: shown.status, requestId });
-    const body = JSON.stringify(bodyOf(shown, { id: requestId }));
-    return { status: shown.status, headers: headersOf(shown), body };
+    return error instanceof InvalidJsonError && code !== undefined ? { ...shown, code } : shown;
   }
 
   return {
     of,
     describe(error, requestId) {
-      const shown = toHttpError(error, table);
+      const shown = shownError(error);
       return { status: shown.status, code: shown.code, body: bodyOf(shown, { id: requestId }) };
     },
     send(thrown, request, reply) {
       const error = thrown instanceof SchemaMismatch ? inWords(thrown, request, options.invalidBody) : thrown;
-      const { status, headers, body } = of(error, request.id);
+      const { status, headers, body } = of(error, request);
       for (const name of aboutContent) reply.removeHeader(name);
       reply.code(status).headers(headers).send(body);
     },
@@ -60,13 +67,13 @@ export function createErrorResponses(options: HttpServerOptions): ErrorResponses
 /** Headers that a handler may have set for content that is not sent now. */
 const aboutContent = ['content-encoding', 'content-disposition', 'etag', 'last-modified'];
 
-function headersOf(shown: HttpError): Record<string, string> {
+function headersOf(shown: HttpError, challenge = 'Bearer'): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
     // Otherwise a cache may store a 404 or a 405 for as long as it likes (RFC 9111 section 4.2.2).
     'cache-control': 'no-store',
   };
-  if (shown.status === 401) headers['www-authenticate'] = 'Bearer';
+  if (shown.status === 401) headers['www-authenticate'] = challenge;
   if (shown.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(shown.retryAfterSeconds)));
   }
@@ -98,10 +105,11 @@ function logError(log: Log, error: AppError, about: { status: number; requestId:
   const { code, fields, message, cause } = error;
   if (error instanceof OverloadError) return;
   if (code === 'internal') log.error({ ...about, err: cause ?? error }, 'request failed');
-  else if (about.status >= 500) log.warn({ ...about, error: code, cause: causeOf(cause) }, message);
+  else if (about.status >= 500 && code !== 'not_implemented')
+    log.warn({ ...about, error: code, cause: causeOf(cause) }, message);
   else log.debug({ ...about, error: code, fields }, message);
 }
 
 function causeOf(cause: unknown): string | undefined {
-  return cause === undefined ? undefined : String(cause);
+  return cause === undefined ? undefined : (describeSystemError(cause)?.message ?? String(cause));
 }

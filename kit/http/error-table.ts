@@ -14,23 +14,38 @@ export const defaultErrorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
   range_not_satisfiable: { status: 416, code: 'RANGE_NOT_SATISFIABLE' },
   unsupported_media_type: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
   validation_failed: { status: 422, code: 'VALIDATION_FAILED' },
+  unprocessable: { status: 422, code: 'UNPROCESSABLE_CONTENT' },
+  locked: { status: 423, code: 'LOCKED' },
   rate_limited: { status: 429, code: 'RATE_LIMITED' },
   canceled: { status: 499, code: 'CANCELED' },
   internal: { status: 500, code: 'INTERNAL_ERROR' },
+  not_implemented: { status: 501, code: 'NOT_IMPLEMENTED' },
   unavailable: { status: 503, code: 'SERVICE_UNAVAILABLE' },
   timeout: { status: 504, code: 'UPSTREAM_TIMEOUT' },
 };
+
+/** An error with a status of its own: of a request that Node refused before it came to a route. */
+export class ClientError extends AppError {
+  readonly status: number;
+
+  constructor(status: number, ...given: ConstructorParameters<typeof AppError>) {
+    super(...given);
+    this.status = status;
+  }
+}
 
 export type ErrorTable = Readonly<Record<ErrorCode, ErrorRow>>;
 
 /** What the caller sees of an error. */
 export function toHttpError(error: AppError, table: ErrorTable): HttpError {
-  const { status, code } = table[error.code];
+  const row = table[error.code];
+  const status = error instanceof ClientError ? error.status : row.status;
   return {
     status,
-    code: error.reason ?? code,
+    code: error.reason ?? row.code,
     message: error.message,
     fields: error.fields,
+    details: error.details,
     retryAfterSeconds: waitOf(error, status),
   };
 }

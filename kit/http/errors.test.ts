@@ -134,6 +134,19 @@ describe('a malformed request', () => {
     );
     const line = await exchange(server.port, `GET /${'x'.repeat(17_000)} HTTP/1.1`, 'Host: x', '');
     assert.match(line, /^HTTP\/1.1 431 /);
+    assert.deepEqual(statusesLogged(server, 'The request line and headers are too large.'), [431]);
+  });
+
+  test('is 501 in a transfer coding other than chunked, and ends its connection', async () => {
+    for (const coding of ['gzip, chunked', 'gzip', 'chunked, chunked', 'identity']) {
+      const answer = await exchange(
+        server.port,
+        ...['POST /read HTTP/1.1', 'Host: x', 'Content-Type: application/json'],
+        ...[`Transfer-Encoding: ${coding}`, '', '2', '{}', '0', ''],
+      );
+      assert.match(answer, /^HTTP\/1.1 501 Not Implemented\r\n.*"NOT_IMPLEMENTED"/s, coding);
+      assert.match(answer, /\r\nconnection: close\r\n/i);
+    }
   });
 
   test('is 408 where it does not arrive in time', async () => {
@@ -160,6 +173,7 @@ describe('a malformed request', () => {
     await answered.closed;
     assert.match(answered.received, /^HTTP\/1.1 404 /);
     assert.doesNotMatch(answered.received, /408/);
+    assert.deepEqual(statusesLogged(server, 'The request did not arrive in time.'), [408]);
   });
 
   test('does not harm other connections', async () => {
@@ -175,3 +189,8 @@ describe('a malformed request', () => {
     assert.equal((await server.send('/health')).status, 200);
   });
 });
+
+/** The statuses of the log lines with a message, each once. */
+function statusesLogged({ log }: TestServer, message: string): unknown[] {
+  return [...new Set(log.filter(({ msg }) => msg === message).map(({ status }) => status))];
+}

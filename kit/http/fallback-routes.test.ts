@@ -101,6 +101,13 @@ describe('an address', () => {
     assert.deepEqual(await allowOf('/guarded/things', 'OPTIONS'), [204, 'GET, HEAD, POST, OPTIONS']);
     assert.deepEqual(await allowOf('/nowhere', 'OPTIONS'), [404, null]);
     assert.deepEqual((await server.send('/own', { method: 'OPTIONS' })).json, { own: true });
+    const [star, get] = await Promise.all(
+      ['OPTIONS', 'GET'].map((method) =>
+        exchange(server.port, `${method} * HTTP/1.1`, 'Host: x', 'Connection: close', ''),
+      ),
+    );
+    assert.match(star ?? '', /^HTTP\/1.1 204 .*\r\nallow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n/s);
+    assert.match(get ?? '', /^HTTP\/1.1 4/);
   });
 
   test('answers HEAD as GET without the body, unless the route has its own or none', async () => {

@@ -53,7 +53,7 @@ export function watchRoutes(app: FastifyInstance): () => void {
   return () => {
     for (const [url, { scope, path }] of paths) {
       const methods = methodsAt(url, paths);
-      const allow = [...methods, 'OPTIONS'].sort(byOrder).join(', ');
+      const allow = [...new Set([...methods, 'OPTIONS'])].sort(byOrder).join(', ');
       const others = app.supportedMethods.filter((method) => !methods.has(method) && method !== 'OPTIONS');
       scope.route(fallback(path, others, { allow, onRequest: refuseMethod }));
       if (!methods.has('OPTIONS')) {
@@ -61,6 +61,15 @@ export function watchRoutes(app: FastifyInstance): () => void {
       }
     }
   };
+}
+
+/** Whether a request is `OPTIONS *`, which asks about the server and not about an address (RFC 9110 section 9.3.7). */
+export function isAboutServer({ method, raw }: FastifyRequest): boolean {
+  return raw.url === '*' && method === 'OPTIONS';
+}
+
+export function answerServerOptions(reply: FastifyReply): void {
+  reply.code(204).header('allow', order.join(', ')).send();
 }
 
 /** A path without parameters has its own methods only. Any other also has those of each path that matches the same addresses. */

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ErrorCode, Fields } from '../errors.ts';
 import type { ServiceContext } from '../service.ts';
 import type { TrustedProxy } from './client-address.ts';
@@ -10,8 +11,10 @@ export interface HttpServerOptions {
   /** Title of `/openapi.json` and `/docs`. */
   readonly title: string;
   readonly description: string;
-  /** Version of the API; `1.0.0` by default. */
+  /** Version of the API; by default that of the product. */
   readonly version?: string;
+  /** Documents of other protocols, which `/docs` links to. */
+  readonly documents?: readonly ApiDocument[];
   /**
    * What readiness depends on, by name. A check throws if its dependency does not answer, and should stop when the signal aborts.
    */
@@ -21,9 +24,19 @@ export interface HttpServerOptions {
   /** Whether readiness also lists the parts that do not fail. */
   readonly namesOptionalChecks?: boolean;
   /** The body of an error; by default `{ error: { code, message, fields }, meta: { requestId, timestamp } }`. */
-  readonly errorBody?: (error: HttpError, request: { readonly id: string }) => unknown;
+  readonly errorBody?: (error: HttpError, request: ErrorRequest) => unknown;
+  /** JSON Schema of that body, for `/openapi.json`; derived from the body of a 404 by default. */
+  readonly errorSchema?: Readonly<Record<string, unknown>>;
+  /** The `WWW-Authenticate` header of a 401; `Bearer` by default. */
+  readonly challenge?: string;
+  /** Security schemes of `/openapi.json` by name; `bearer` by default. */
+  readonly securitySchemes?: Readonly<Record<string, object>>;
   /** Statuses and codes that differ from the default table. */
   readonly errorTable?: Partial<Record<ErrorCode, ErrorRow>>;
+  /** The code on the wire for a body that is not JSON; by default that of `invalid_input`. */
+  readonly invalidJsonCode?: string;
+  /** The service adds `/health` itself, because it says more there than that the process answers. */
+  readonly hasOwnHealth?: boolean;
   /** The error code for a body that does not match its schema. A route can override it with `config.invalidBody`. */
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
   /** Origins whose pages may read responses: `*`, or a comma-separated list; none by default. */
@@ -33,6 +46,18 @@ export interface HttpServerOptions {
   /** The level at which each response is logged; `debug` by default. */
   readonly accessLog?: 'debug' | 'info';
   readonly limits?: Partial<Limits>;
+}
+
+/** A document beside `/openapi.json`, such as a schema of GraphQL: a page at `/docs/<name>`, and its text at `/docs/<file>`. */
+export interface ApiDocument {
+  readonly name: string;
+  /** Of the link and the page. */
+  readonly label: string;
+  readonly file: string;
+  /** A sentence above it, in plain text. */
+  readonly description: string;
+  /** Called at each request. */
+  read(): string | Promise<string>;
 }
 
 /** The HTTP status of an error code, and the code that callers see. */
@@ -45,7 +70,15 @@ export interface ErrorRow {
 export interface HttpError extends ErrorRow {
   readonly message: string;
   readonly fields: Fields;
+  readonly details: unknown;
   readonly retryAfterSeconds: number | undefined;
+}
+
+/** What is known of a request that failed; only its id if it could not be parsed. */
+export interface ErrorRequest {
+  readonly id: string;
+  readonly method?: string;
+  readonly headers?: IncomingHttpHeaders;
 }
 
 /** Limits on what clients may send and how long they may take. */

@@ -1,6 +1,4 @@
-import { performance } from 'node:perf_hooks';
-import underPressure from '@fastify/under-pressure';
-import type { FastifyRequest } from 'fastify';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { Histogram, type Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -10,15 +8,18 @@ import type { Limits } from './options.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Called by `@fastify/under-pressure` during overload. */
-    pressureHandler?: () => void;
+    /** Whether the route responds during overload too. */
+    answersDuringOverload?: boolean;
   }
 }
 
 const tickMs = 100;
+const sampleMs = 1_000;
+const resolutionMs = 10;
+const nanosecondsPerMs = 1_000_000;
 
 /** Route config of probes, which respond during overload too. */
-export const answersDuringOverload = { pressureHandler: () => undefined };
+export const answersDuringOverload = { answersDuringOverload: true };
 
 /** A request that was refused because of overload. Such errors come by the thousand, so only their number is logged. */
 export class OverloadError extends AppError {
@@ -38,21 +39,19 @@ interface OverloadOptions {
  * Refuses requests with 503 while more are in flight than the limit, or while the event loop is slow: its mean delay in the last
  * second is above the limit. In that case only requests that come late in the current turn are refused, so that the turn ends in
  * time and the others are served. Logs how many were refused, at most once a second.
+ *
+ * `@fastify/under-pressure` also measures the memory, which throws in a process without a free file descriptor, and ends it.
  */
 export function shedLoad(app: FastifyApp, options: OverloadOptions): void {
   const { limits, active, log } = options;
-  const { eventLoopDelayMs: maxEventLoopDelay } = limits;
-  const currentDelayMs = measureEventLoop(app, options.metrics);
+  const { eventLoopDelayMs: delayMsMax } = limits;
+  const loop = measureEventLoop(app, options.metrics);
   let refused = 0;
   let loggedMs = Number.NEGATIVE_INFINITY;
-  app.register(underPressure, {
-    maxEventLoopDelay,
-    pressureHandler() {
-      if (currentDelayMs() > maxEventLoopDelay) refuse();
-    },
-  });
   app.addHook('onRequest', (request, _reply, done) => {
-    if (active.count > limits.inFlight && !isProbe(request)) refuse();
+    const isSlow = loop.meanDelayMs() > delayMsMax && loop.currentDelayMs() > delayMsMax;
+    const isTooMuch = isSlow || active.count > limits.inFlight;
+    if (isTooMuch && !request.routeOptions.config.answersDuringOverload) refuse();
     done();
   });
 
@@ -67,12 +66,15 @@ export function shedLoad(app: FastifyApp, options: OverloadOptions): void {
   }
 }
 
-function isProbe(request: FastifyRequest): boolean {
-  return request.routeOptions.config.pressureHandler === answersDuringOverload.pressureHandler;
+interface EventLoop {
+  /** How late the current turn is. */
+  currentDelayMs(): number;
+  /** The mean delay of a timer in the last second. */
+  meanDelayMs(): number;
 }
 
-/** Adds the metric of the event loop's delay. The returned function tells how late the current turn is. */
-function measureEventLoop(app: FastifyApp, registry: Registry): () => number {
+/** Adds the metric of the event loop's delay. */
+function measureEventLoop(app: FastifyApp, registry: Registry): EventLoop {
   const delays = new Histogram({
     name: 'event_loop_delay_seconds',
     help: 'How late a timer of 100 ms fires.',
@@ -81,13 +83,24 @@ function measureEventLoop(app: FastifyApp, registry: Registry): () => number {
   });
   let lastMs = performance.now();
   const delayMs = () => Math.max(0, performance.now() - lastMs - tickMs);
-  const timer = setInterval(() => {
+  const tick = setInterval(() => {
     delays.observe(delayMs() / 1000);
     lastMs = performance.now();
   }, tickMs).unref();
+  const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
+  histogram.enable();
+  let meanDelayMs = 0;
+  const sample = setInterval(() => {
+    // Without a measurement, not even the timer of the histogram has fired.
+    meanDelayMs =
+      histogram.count > 0 ? histogram.mean / nanosecondsPerMs - resolutionMs : Number.POSITIVE_INFINITY;
+    histogram.reset();
+  }, sampleMs).unref();
   app.addHook('onClose', (_app, done) => {
-    clearInterval(timer);
+    clearInterval(tick);
+    clearInterval(sample);
+    histogram.disable();
     done();
   });
-  return delayMs;
+  return { currentDelayMs: delayMs, meanDelayMs: () => meanDelayMs };
 }

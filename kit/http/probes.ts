@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { AppError } from '../errors.ts';
+import { problemOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Type } from '../schema.ts';
 import type { HttpApp } from './access.ts';
@@ -35,7 +35,9 @@ export function addProbes(app: HttpApp, options: HttpServerOptions, isStopping: 
   const required = cached(checks, context.log);
   const optional = cached(optionalChecks, context.log);
   const probe = { access: 'public', config: answersDuringOverload } as const;
-  app.get('/health', { ...probe, schema: healthSchema }, async () => ({ status: 'ok' as const }));
+  if (!options.hasOwnHealth) {
+    app.get('/health', { ...probe, schema: healthSchema }, async () => ({ status: 'ok' as const }));
+  }
   app.get('/readiness', { ...probe, schema: readinessSchema }, async (_request, reply) => {
     const [verdicts, others] = await Promise.all([verdictsOf(required), verdictsOf(optional)]);
     const isReady = !isStopping() && Object.values(verdicts).every((verdict) => verdict === 'ok');
@@ -100,7 +102,7 @@ class CachedCheck {
       return 'ok';
     } catch (error) {
       this.#log.debug({ err: error, check: this.name }, 'check failed');
-      return `failing: ${error instanceof AppError ? error.message : 'does not answer'}`;
+      return `failing: ${problemOf(error)}`;
     } finally {
       this.#isRunning = false;
     }

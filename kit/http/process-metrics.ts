@@ -31,7 +31,7 @@ export function addProcessMetrics(registry: Registry): void {
       help,
       registers,
       collect() {
-        this.set(value());
+        this.set(orNaN(value));
       },
     });
   }
@@ -43,8 +43,13 @@ function startTimeSeconds(): number {
 
 /** Available on Linux only. */
 function openDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+/** Without a free file descriptor even the memory cannot be read. */
+function orNaN(value: () => number): number {
   try {
-    return readdirSync('/proc/self/fd').length;
+    return value();
   } catch {
     return Number.NaN;
   }

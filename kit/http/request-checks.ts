@@ -9,8 +9,13 @@ export function requestIdOf({ headers }: Pick<FastifyRequest['raw'], 'headers'>)
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : newId();
 }
 
-/** Why a request must be rejected, judged by its request line and headers alone. */
+/**
+ * Why a request must be rejected, judged by its request line and headers alone. Its connection must be closed then, because a proxy
+ * in front may see another request, or another end of it, than we do.
+ */
 export function checkHead({ raw }: FastifyRequest, limits: Limits): AppError | undefined {
+  const coding = raw.headers['transfer-encoding'];
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') return unknownTransferCoding();
   const repeated = repeatedHeader(raw.rawHeaders);
   if (repeated) return new AppError('invalid_input', `The header ${repeated} must be sent only once.`);
   if (raw.headers.host === undefined && raw.httpVersionMinor > 0) {
@@ -20,6 +25,11 @@ export function checkHead({ raw }: FastifyRequest, limits: Limits): AppError | u
     return new AppError('invalid_input', `The address must be at most ${limits.urlCharacters} characters.`);
   }
   return undefined;
+}
+
+/** The error of a body in a transfer coding other than `chunked` (RFC 9112 section 6.1). */
+export function unknownTransferCoding(): AppError {
+  return new AppError('not_implemented', 'The only transfer coding that is supported is chunked.');
 }
 
 const singleHeaders = new Map(

@@ -13,7 +13,10 @@ export function addResponseHooks(app: FastifyInstance, active: ActiveRequests): 
     if (active.isStopping) reply.header('connection', 'close');
     const whole = isWhole(payload);
     if (!whole && payload !== undefined && payload !== null) active.track(request.raw.socket, reply);
-    if (whole && !request.raw.complete && hasBody(request.raw)) {
+    const lengthBytes = reply.getHeader('content-length');
+    if (payload instanceof Readable && lengthBytes !== undefined) {
+      done(null, Readable.from(upTo(payload, Number(lengthBytes)), { objectMode: false }));
+    } else if (whole && !request.raw.complete && hasBody(request.raw)) {
       reply.header('connection', 'close').header('content-length', String(Buffer.byteLength(payload)));
       done(null, Readable.from(lingering(payload, request.raw)));
     } else {
@@ -64,6 +67,19 @@ async function* lingering(
 ): AsyncGenerator<string | Buffer> {
   yield payload;
   await finished(request.resume(), { signal: AbortSignal.timeout(lingerMs) }).catch(() => undefined);
+}
+
+/**
+ * Ends with the last byte that `Content-Length` announces. A client has all of the response then and may close the connection before
+ * the source says that it has ended, which would count as a client that went away.
+ */
+async function* upTo(payload: Readable, lengthBytes: number): AsyncGenerator<Uint8Array | string> {
+  let sentBytes = 0;
+  for await (const chunk of payload as AsyncIterable<Uint8Array | string>) {
+    sentBytes += Buffer.byteLength(chunk);
+    yield chunk;
+    if (sentBytes >= lengthBytes) return;
+  }
 }
 
 function isWhole(payload: unknown): payload is string | Buffer {

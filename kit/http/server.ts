@@ -14,7 +14,8 @@ import { isForwardedHttps } from './client-address.ts';
 import { createClientErrorHandler } from './client-errors.ts';
 import { createCors } from './cors.ts';
 import { createErrorResponses } from './error-responses.ts';
-import { watchRoutes } from './fallback-routes.ts';
+import { answerServerOptions, isAboutServer, watchRoutes } from './fallback-routes.ts';
+import { boundLargeBodies } from './large-bodies.ts';
 import { listen } from './listen.ts';
 import { addMetrics, createRequestMetrics } from './metrics.ts';
 import { addDocs } from './openapi/docs.ts';
@@ -60,12 +61,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const begin = beginOf(options, active);
   const addFallbackRoutes = watchRoutes(app);
   enforceAccess(app);
+  boundLargeBodies(app);
   decorateWithTrace(app);
   app.removeAllContentTypeParsers();
   takeJson(app);
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply);
-    done(checkHead(request, limits));
+    const error = checkHead(request, limits);
+    if (error) reply.header('connection', 'close');
+    else if (isAboutServer(request)) return answerServerOptions(reply);
+    done(error);
   });
   shedLoad(app, { limits, active, log: context.log, metrics: context.metrics });
   addResponseHooks(app, active);

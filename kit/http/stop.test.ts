@@ -121,7 +121,7 @@ describe('stopping', () => {
           return { done: true };
         });
       },
-      { limits: { drainMs: 200 } },
+      { limits: { drainMs: 1_000 } },
     );
     let isStopping = false;
     const ask = async () => {

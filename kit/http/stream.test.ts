@@ -86,6 +86,28 @@ describe('a streamed response', () => {
     await seen.ended.promise;
   });
 
+  test('of known length is complete with its last byte, even if the client goes before the source ends', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    async function* slowToEnd() {
+      yield 'one ';
+      yield 'two';
+      await released;
+    }
+    await using server = await startTestServer((app) => {
+      app.get('/file', { access: 'public' }, (_request, reply) =>
+        sendStream(reply.type('text/plain').header('content-length', '7'), slowToEnd()),
+      );
+    });
+    const wire = await Wire.open(server.port);
+    wire.send('GET /file HTTP/1.1', 'Host: x', 'Connection: close', '');
+    await Promise.race([wire.closed, wire.until(/one two$/).then(() => wire[Symbol.asyncDispose]())]);
+    const counted = /_count\{route="\/file",method="GET",status="(\d+)"\} 1/;
+    let text = '';
+    while (!counted.test(text)) text = (await server.send('/metrics')).text;
+    release();
+    assert.equal(counted.exec(text)?.[1], '200');
+  });
+
   test('that fails before it begins is an error like any other', async () => {
     const { addRoutes } = streamed(async function* () {
       throw new AppError('unavailable', 'The store is away.');

@@ -1,5 +1,6 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeSystemError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { compose, signing } from './compose.ts';
 import { type Dkim, type Mail, MailError, type Mailer } from './mailer.ts';
@@ -45,7 +46,8 @@ class FolderMailer implements Mailer {
   }
 
   async ping(): Promise<void> {
-    await orUnreachable(mkdir(this.#options.folder, { recursive: true, mode: 0o700 }));
+    const { folder } = this.#options;
+    await orUnreachable(folder, mkdir(folder, { recursive: true, mode: 0o700 }));
   }
 
   async close(): Promise<void> {
@@ -64,7 +66,7 @@ class FolderMailer implements Mailer {
     const composer = { streamTransport: true, buffer: true, newline: 'windows', ...signing(dkim) } as const;
     const { message: source } = await createTransport(composer).sendMail(message);
     await this.ping();
-    await orUnreachable(writeWhole(fileOf(folder, id), source as Buffer));
+    await orUnreachable(folder, writeWhole(fileOf(folder, id), source as Buffer));
     return `saved as ${id}.eml`;
   }
 }
@@ -87,12 +89,13 @@ async function writeWhole(file: string, content: Buffer): Promise<void> {
   }
 }
 
-/** Waits for a file operation. Throws `unreachable` if it fails. */
-async function orUnreachable<T>(work: Promise<T>): Promise<T> {
+/** Waits for a file operation. Throws `unreachable`, with what to do about it, if it fails. */
+async function orUnreachable<T>(folder: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     const { code = 'EIO', message } = error as NodeJS.ErrnoException;
-    throw new MailError('unreachable', code, message, { cause: error });
+    const remedy = describeSystemError(error, folder)?.message;
+    throw new MailError('unreachable', code, remedy ?? message, { cause: error });
   }
 }

@@ -72,6 +72,18 @@ async function contract(name: string, prepare: () => Promise<() => Promise<Objec
     }
   });
 
+  test('are removed once, and their keys are free again', async () => {
+    const key = `${fresh()}removed.txt`;
+    const stored = await put([key], of('first'));
+    assert.equal(await store.remove(key), true);
+    assert.equal(await store.find(key), undefined);
+    await assert.rejects(bytesOf(store.read(stored)), withCode('not_found'));
+    assert.equal(await store.remove(key), false);
+    assert.equal(await store.remove('nothing/here'), false);
+    await assert.rejects(async () => store.remove('../outside'), withCode('invalid_input'));
+    assert.equal((await put([key], of('second'))).key, key);
+  });
+
   test('are listed newest first, those right below the folder', async () => {
     const folder = fresh();
     assert.deepEqual(await store.list(folder), []);

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, link, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, open, readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError } from '../errors.ts';
+import { AppError, describeSystemError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import {
   allTaken,
@@ -46,15 +46,15 @@ class FolderStore implements ObjectStore {
 
   async put(content: AsyncIterable<Uint8Array>, { keys, signal }: PutOptions): Promise<StoredObject> {
     const path = join(this.#incoming, newId());
-    await orUnavailable(mkdir(this.#incoming, { recursive: true, mode: folderMode }));
+    await this.#openIncoming();
     try {
-      const file = await orUnavailable(open(path, 'wx', fileMode));
+      const file = await this.#orUnavailable(open(path, 'wx', fileMode));
       try {
-        await writeAll(file, content, signal);
+        await this.#writeAll(file, content, signal);
       } finally {
         await file.close();
       }
-      return await orUnavailable(this.#place(path, keys));
+      return await this.#orUnavailable(this.#place(path, keys));
     } finally {
       await rm(path, { force: true });
     }
@@ -63,9 +63,9 @@ class FolderStore implements ObjectStore {
   async list(folder: string): Promise<StoredObject[]> {
     const name = folder.replace(/\/$/, '');
     checkKey(name);
-    const entries = await orUnavailable(readdir(join(this.#folder, name), { withFileTypes: true })).catch(
-      (error) => this.#unlessMissing(error),
-    );
+    const entries = await this.#orUnavailable(
+      readdir(join(this.#folder, name), { withFileTypes: true }),
+    ).catch((error) => this.#unlessMissing(error));
     const keys = (entries ?? []).filter((entry) => entry.isFile()).map((entry) => `${name}/${entry.name}`);
     const found = await Promise.all(keys.map((key) => this.#stat(key)));
     return found.filter((object) => object !== undefined).sort(newestFirst);
@@ -78,12 +78,12 @@ class FolderStore implements ObjectStore {
 
   async *read({ key, entityTag }: StoredObject, range?: ByteRange): AsyncGenerator<Uint8Array> {
     checkKey(key);
-    const file = await orUnavailable(open(join(this.#folder, key), readPlain)).catch((error) =>
+    const file = await this.#orUnavailable(open(join(this.#folder, key), readPlain)).catch((error) =>
       this.#unlessMissing(error),
     );
     if (!file) throw gone();
     try {
-      if (objectOf(key, await orUnavailable(file.stat({ bigint: true }))).entityTag !== entityTag)
+      if (objectOf(key, await this.#orUnavailable(file.stat({ bigint: true }))).entityTag !== entityTag)
         throw gone();
       yield* file.createReadStream({ ...range, autoClose: false, highWaterMark: readBytes });
     } finally {
@@ -91,14 +91,31 @@ class FolderStore implements ObjectStore {
     }
   }
 
+  async remove(key: string): Promise<boolean> {
+    if (!(await this.find(key))) return false;
+    const path = join(this.#folder, key);
+    const isRemoved = await this.#orUnavailable(unlink(path).then(() => true)).catch(
+      async (error) => (await this.#unlessMissing(error)) ?? false,
+    );
+    if (isRemoved) await this.#orUnavailable(syncFolder(dirname(path)));
+    return isRemoved;
+  }
+
+  /** Writes a file, which finds a full disk. */
   async ping(): Promise<void> {
-    await orUnavailable(mkdir(this.#incoming, { recursive: true, mode: folderMode }));
+    await this.#openIncoming();
+    const path = join(this.#incoming, newId());
+    try {
+      await this.#orUnavailable(writeFile(path, 'ping', { flag: 'wx', mode: fileMode }));
+    } finally {
+      await rm(path, { force: true });
+    }
   }
 
   /** Removes temporary files of crashed processes. Recent ones may belong to a running process. */
   async sweep(): Promise<void> {
-    await this.ping();
-    const names = await orUnavailable(readdir(this.#incoming));
+    await this.#openIncoming();
+    const names = await this.#orUnavailable(readdir(this.#incoming));
     for (const path of names.map((name) => join(this.#incoming, name))) {
       const stats = await lstat(path).catch(unlessMissing);
       if (stats && Date.now() - stats.mtimeMs > sweepMs) await rm(path, { force: true });
@@ -107,6 +124,22 @@ class FolderStore implements ObjectStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#sweeper);
+  }
+
+  async #openIncoming(): Promise<void> {
+    await this.#orUnavailable(mkdir(this.#incoming, { recursive: true, mode: folderMode }));
+  }
+
+  async #writeAll(file: FileHandle, content: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void> {
+    let sizeBytes = 0;
+    for await (const bytes of content) {
+      signal?.throwIfAborted();
+      await this.#orUnavailable(file.writeFile(bytes));
+      sizeBytes += bytes.length;
+    }
+    signal?.throwIfAborted();
+    if (sizeBytes === 0) throw noContent();
+    await this.#orUnavailable(file.sync());
   }
 
   async #place(from: string, keys: Iterable<string>): Promise<StoredObject> {
@@ -122,16 +155,27 @@ class FolderStore implements ObjectStore {
   }
 
   async #stat(key: string): Promise<StoredObject | undefined> {
-    const stats = await orUnavailable(lstat(join(this.#folder, key), { bigint: true })).catch((error) =>
+    const stats = await this.#orUnavailable(lstat(join(this.#folder, key), { bigint: true })).catch((error) =>
       this.#unlessMissing(error),
     );
     return stats?.isFile() && stats.size > 0n ? objectOf(key, stats) : undefined;
   }
 
+  /** Waits for a file operation. Throws `unavailable` if it fails, because that is not the caller's fault. */
+  async #orUnavailable<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      const cause = describeSystemError(error, this.#folder) ?? error;
+      throw new AppError('unavailable', 'The object store cannot be used.', { cause });
+    }
+  }
+
   /** Undefined if there is no such file. Throws if the folder of the store is missing, too. */
   async #unlessMissing(error: unknown): Promise<undefined> {
     unlessMissing(error);
-    await orUnavailable(readdir(this.#folder));
+    await this.#orUnavailable(readdir(this.#folder));
   }
 }
 
@@ -143,22 +187,6 @@ const readBytes = 256 * 1024;
 const sweepMs = 60 * 60 * 1000;
 // Does not follow a symbolic link out of the folder.
 const readPlain = constants.O_RDONLY | constants.O_NOFOLLOW;
-
-async function writeAll(
-  file: FileHandle,
-  content: AsyncIterable<Uint8Array>,
-  signal?: AbortSignal,
-): Promise<void> {
-  let sizeBytes = 0;
-  for await (const bytes of content) {
-    signal?.throwIfAborted();
-    await orUnavailable(file.writeFile(bytes));
-    sizeBytes += bytes.length;
-  }
-  signal?.throwIfAborted();
-  if (sizeBytes === 0) throw noContent();
-  await orUnavailable(file.sync());
-}
 
 /** False if the name is taken. */
 async function linkNew(from: string, to: string): Promise<boolean> {
@@ -186,19 +214,10 @@ function objectOf(key: string, { size, mtimeNs, mtimeMs }: BigIntStats): StoredO
   return { key, sizeBytes: Number(size), modifiedMs: Number(mtimeMs), entityTag };
 }
 
-/** Waits for a file operation. Throws `unavailable` if it fails, because that is not the caller's fault. */
-async function orUnavailable<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw new AppError('unavailable', 'The object store cannot be used.', { cause: error });
-  }
-}
-
 /** Undefined if the error says that there is no such file; throws any other error. */
 function unlessMissing(error: unknown): undefined {
-  const cause = error instanceof AppError ? error.cause : error;
+  let cause = error;
+  while (cause instanceof AppError) cause = cause.cause;
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
   throw error;

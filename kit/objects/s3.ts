@@ -1,4 +1,5 @@
 import {
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
   ListObjectsV2Command,
@@ -103,6 +104,13 @@ export class S3Store implements ObjectStore {
       throw new AppError('unavailable', 'The object store does not support ranges.');
     }
     yield* exactly(end - start + 1, response.Body as unknown as AsyncIterable<Uint8Array>);
+  }
+
+  async remove(key: string): Promise<boolean> {
+    if (!(await this.find(key))) return false;
+    const removal = new DeleteObjectCommand({ Bucket: this.#bucket, Key: key });
+    await orUnavailable(this.#client.send(removal, inTime(this.#stop.signal)));
+    return true;
   }
 
   async ping(signal?: AbortSignal): Promise<void> {

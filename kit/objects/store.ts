@@ -27,7 +27,7 @@ export interface PutOptions {
 }
 
 /**
- * Stores files. An object is complete or absent, never changes, and is never replaced by another one with its key.
+ * Stores files. An object is complete or absent, never changes, and is never replaced by another one with its key while it exists.
  * If the store does not respond within 10 s, or rejects a request, methods throw `unavailable`. Disposing it ends what is in progress.
  */
 export interface ObjectStore extends AsyncDisposable {
@@ -42,6 +42,8 @@ export interface ObjectStore extends AsyncDisposable {
   find(key: string): Promise<StoredObject | undefined>;
   /** Its bytes, or a range within them. Throws `not_found` if it was removed meanwhile. */
   read(object: StoredObject, range?: ByteRange): AsyncIterable<Uint8Array>;
+  /** Removes the complete object with that key. Resolves to false if there is none. */
+  remove(key: string): Promise<boolean>;
   /** Throws if the store cannot be used. */
   ping(signal?: AbortSignal): Promise<void>;
 }

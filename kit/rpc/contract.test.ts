@@ -76,7 +76,7 @@ for (const transport of transports) {
           const { code, message, fields, reason, retryAfterSeconds } = error;
           assert.deepEqual(
             { ...received, message: received.message },
-            { name: 'AppError', code, message, fields, reason, retryAfterSeconds },
+            { name: 'AppError', code, message, fields, reason, retryAfterSeconds, details: undefined },
           );
           return true;
         });

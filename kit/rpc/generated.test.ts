@@ -6,18 +6,25 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { testFolder } from '../testing/folder.ts';
 
-const protoFolder = fileURLToPath(new URL('../../proto', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const kept = join(root, 'proto/gen');
 
 test('the generated code is what `npm run proto` makes of the schema', () => {
   const folder = testFolder('proto');
-  execFileSync('buf', ['generate', '-o', folder], { cwd: protoFolder });
-  const made = globSync('**/*.ts', { cwd: join(folder, 'gen') }).sort();
-  const kept = globSync('**/*.ts', { cwd: join(protoFolder, 'gen') }).sort();
-  assert.deepEqual(kept, made);
-  for (const file of made) {
-    const [keptCode, madeCode] = [join(protoFolder, 'gen', file), join(folder, 'gen', file)].map((path) =>
-      readFileSync(path, 'utf8'),
-    );
+  execFileSync('buf', ['generate', '-o', folder], { cwd: root });
+  const generated = join(folder, 'proto/gen');
+  const files = globSync('**/*.ts', { cwd: generated }).sort();
+  assert.deepEqual(globSync('**/*.ts', { cwd: kept }).sort(), files);
+  for (const file of files) {
+    const [keptCode, madeCode] = [kept, generated].map((base) => readFileSync(join(base, file), 'utf8'));
     assert.ok(keptCode === madeCode, `${file} is out of date`);
   }
+});
+
+test('the descriptors for gRPC reflection are those of the schema', () => {
+  const file = join(testFolder('descriptors'), 'descriptors.binpb');
+  execFileSync('buf', ['build', 'proto', '--path', 'proto/budget', '--exclude-source-info', '-o', file], {
+    cwd: root,
+  });
+  assert.ok(readFileSync(file).equals(readFileSync(join(kept, 'budget/descriptors.binpb'))));
 });

@@ -9,4 +9,4 @@ export type {
 } from './contract.ts';
 export { type LocalClientOptions, localClient } from './local.ts';
 export { type ServeOptions, serveRpc } from './serve.ts';
-export { requireToken, requireTokenOffLoopback, rpcSettings } from './token.ts';
+export { checkRpcToken, requireToken, requireTokenOffLoopback, rpcSettings } from './token.ts';

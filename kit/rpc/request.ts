@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
+import { JsonScanner } from '../http/json-scanner.ts';
 import type { CallOptions, MessageCodec } from './contract.ts';
 
 /** How the messages of a call are encoded. */
@@ -50,10 +51,18 @@ export function rejectEncoding(encoding: string | string[] | undefined): void {
 /** Decodes a message. Throws `invalid_input`. */
 export function decodeMessage(codec: MessageCodec, format: Format, bytes: Buffer): unknown {
   try {
-    return format === 'proto' ? codec.decode(bytes) : codec.fromJSON(JSON.parse(bytes.toString()));
+    return format === 'proto' ? codec.decode(bytes) : codec.fromJSON(parseJson(bytes));
   } catch (error) {
     throw new AppError('invalid_input', `the message cannot be read as ${format}`, { cause: error });
   }
+}
+
+/** As deep as protobuf's own JSON parsers go, and more values than any request of ours has. */
+const jsonBounds = { depth: 100, values: 200_000 };
+
+function parseJson(bytes: Buffer): unknown {
+  new JsonScanner(jsonBounds).push(bytes);
+  return JSON.parse(bytes.toString());
 }
 
 /** Fastify's own `request.signal` aborts as soon as the body of the request was read. */

@@ -64,6 +64,7 @@ describe('a unary call by plain HTTP', () => {
     'a timeout of 11 digits': [{ headers: { 'connect-timeout-ms': '12345678901' } }, 400, 'invalid_argument'],
     'a negative timeout': [{ headers: { 'connect-timeout-ms': '-1' } }, 400, 'invalid_argument'],
     'malformed JSON': [{ body: '{"text":' }, 400, 'invalid_argument'],
+    'nested JSON': [{ body: `{"a":${'['.repeat(200)}${']'.repeat(200)}}` }, 400, 'invalid_argument'],
     'no body': [{ body: '' }, 400, 'invalid_argument'],
     'a malformed message': [
       { headers: { 'content-type': 'application/proto' }, body: Buffer.from([0x0a, 0xff]) },

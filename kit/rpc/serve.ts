@@ -42,13 +42,12 @@ export async function serveRpc<D extends ServiceDefinition>(
   const { streamIdleTimeoutMs = defaults.streamIdleTimeoutMs } = options;
   const noteCalls = callMetrics(metrics, 'server');
   const access: Access = token ? { security: [{ bearer: [] }], onRequest: requireToken(token) } : 'public';
-  const route = { access, schema: { hide: true } };
+  const streamBytesMax = messageBytesMax + envelopeHeaderBytes;
+  const route = { access, schema: { hide: true }, config: { largeBody: 'handler' as const } };
   await app.register(async (scope) => {
     const preHandler = waitAfterStalls(scope);
     scope.removeAllContentTypeParsers();
-    parseAsBuffer(scope, ['application/proto', 'application/json'], messageBytesMax);
-    const envelopeBytesMax = messageBytesMax + envelopeHeaderBytes;
-    parseAsBuffer(scope, ['application/connect+proto', 'application/connect+json'], envelopeBytesMax);
+    scope.addContentTypeParser(mediaTypes, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.setErrorHandler((error, request, reply) =>
       sendUnserved(asAppError(error, request, log), request, reply),
     );
@@ -62,21 +61,19 @@ export async function serveRpc<D extends ServiceDefinition>(
       };
       const serve = method.responseStream ? serveStream : serveUnary;
       const isRead = method.responseStream || method.options.idempotencyLevel === 'NO_SIDE_EFFECTS';
-      const options = isRead ? route : { ...route, preHandler };
+      const bodyLimit = method.responseStream ? streamBytesMax : messageBytesMax;
+      const options = { ...route, bodyLimit, ...(!isRead && { preHandler }) };
       scope.post(`/${served.name}`, options, serve(method, served, noteCalls(served.name)));
     }
-    scope.post(`/${definition.fullName}/*`, route, async (request, reply) => {
+    const unknown = { ...route, bodyLimit: streamBytesMax };
+    scope.post(`/${definition.fullName}/*`, unknown, async (request, reply) => {
       const error = new AppError('internal', `there is no RPC method ${request.url.slice(1)}`);
       return sendError(reply, toWire(error, { isUndone: true, code: 'unimplemented' }), 404);
     });
   });
 }
 
-function parseAsBuffer(scope: HttpApp, types: string[], bodyLimit: number): void {
-  scope.addContentTypeParser(types, { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
-    done(null, body),
-  );
-}
+const mediaTypes = ['proto', 'json', 'connect+proto', 'connect+json'].map((type) => `application/${type}`);
 
 /** Responds to a call that no handler has seen, and says so, so that its client may try another server. */
 function sendUnserved(error: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -43,6 +43,14 @@ export function requireTokenOffLoopback(options: {
   refuse({ [tokenSetting]: `is required in production with ${address}, which other machines can reach` });
 }
 
+/** A check of a service that serves RPC on its own address: see {@link requireTokenOffLoopback}. */
+export function checkRpcToken(
+  { RPC_TOKEN: token }: { readonly RPC_TOKEN: string | undefined },
+  { environment, host: address, port }: Pick<ServiceContext, 'environment' | 'host' | 'port'>,
+): void {
+  if (port !== undefined) requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address, token, environment });
+}
+
 /** Whether an address, as `host`, `host:port` or URL, can only be reached from this machine. */
 function isLoopback(address: string): boolean {
   const url = URL.parse(

@@ -1,5 +1,6 @@
 import { describe } from 'node:test';
 import { testDatabaseUrl } from '../testing/postgres.ts';
+import { boundedWordContract } from './contract/bounded-words.suite.ts';
 import { substringContract } from './contract/substrings.suite.ts';
 import { wordContract } from './contract/words.suite.ts';
 
@@ -11,4 +12,5 @@ describe('on PostgreSQL', { skip: postgres.skip }, () => everything(postgres.url
 function everything(url: string | undefined): void {
   substringContract(url);
   wordContract(url);
+  boundedWordContract(url);
 }

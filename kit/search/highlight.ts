@@ -1,5 +1,5 @@
 import { type Term, termsOf } from './terms.ts';
-import type { Clause, WordQuery } from './word-query.ts';
+import { type Clause, standsAt, type WordQuery } from './word-query.ts';
 
 /** A part of a text, and whether the query matches it. */
 export interface TextPart {
@@ -39,14 +39,4 @@ function matchingRanges(terms: readonly Term[], clauses: readonly Clause[]): Ran
     }
   }
   return ranges;
-}
-
-function standsAt(terms: readonly Term[], index: number, { terms: wanted, prefix }: Clause): boolean {
-  const last = wanted.length - 1;
-  const begins = wanted.every(({ word }, at) => {
-    const found = terms[index + at]?.word;
-    return at === last ? found?.startsWith(word) : found === word;
-  });
-  if (prefix !== undefined && begins) return true;
-  return prefix !== 'only' && wanted.every(({ stem }, at) => terms[index + at]?.stem === stem);
 }

@@ -36,13 +36,53 @@ const plainLetters: Readonly<Record<string, string>> = {
 /** The words of a text in their order: runs of letters and digits, whatever stands between them. */
 export function termsOf(text: string): Term[] {
   const terms: Term[] = [];
-  for (const { 0: match, index } of text.matchAll(words)) {
-    // A character such as ㈠ becomes one of another script.
-    for (const [word] of plain(match).matchAll(words)) {
-      terms.push({ word, stem: stemOf(word), start: index, end: index + match.length });
-    }
+  for (const { 0: match, index } of text.matchAll(isAscii(text) ? asciiWords : words)) {
+    const end = index + match.length;
+    for (const { word, stem } of formsOf(match)) terms.push({ word, stem, start: index, end });
   }
   return terms;
+}
+
+/** The stems of the words of a text in their order: what {@link termsOf} finds, in a third of the time. */
+export function stemsOf(text: string): string[] {
+  const stems: string[] = [];
+  for (const match of text.match(isAscii(text) ? asciiWords : words) ?? []) {
+    for (const { stem } of formsOf(match)) stems.push(stem);
+  }
+  return stems;
+}
+
+const asciiWords = /[A-Za-z0-9]+/g;
+
+function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+  return /^[\x00-\x7f]*$/.test(text);
+}
+
+type Forms = readonly Pick<Term, 'word' | 'stem'>[];
+
+/**
+ * Texts repeat the same few thousand words, and looking a word up takes a tenth of the time of stemming it. When the words of `recent`
+ * are too many, those that were not looked up since the last time are forgotten.
+ */
+let recent = new Map<string, Forms>();
+let older = new Map<string, Forms>();
+const recentMax = 20_000;
+const knownLengthMax = 24;
+
+/** A word as it is compared. A character such as ㈠ becomes one of another script. */
+function formsOf(match: string): Forms {
+  const known = recent.get(match);
+  if (known) return known;
+  const forms =
+    older.get(match) ?? Array.from(plain(match).matchAll(words), ([word]) => ({ word, stem: stemOf(word) }));
+  if (match.length > knownLengthMax) return forms;
+  if (recent.size === recentMax) {
+    older = recent;
+    recent = new Map();
+  }
+  recent.set(match, forms);
+  return forms;
 }
 
 function stemOf(word: string): string {
@@ -51,12 +91,21 @@ function stemOf(word: string): string {
 
 /** Lower case without Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowel marks; other marks are letters. */
 function plain(word: string): string {
-  return word
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]|[^\p{L}\p{N}\p{M}]/gu, '')
-    .replace(/[ßæœøđðłþıς]/g, (letter) => plainLetters[letter] ?? letter)
-    .normalize('NFC')
+  return withoutAccents(word)
+    .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
     .slice(0, wordLengthMax)
     .toWellFormed();
+}
+
+/**
+ * A text in lower case without Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowel marks, in NFC: `Müller` and `MULLER`
+ * become `muller`, `Søren` becomes `soren`. Compatibility forms (NFKC) become plain ones. Everything else stays.
+ */
+export function withoutAccents(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]/g, '')
+    .replace(/[ßæœøđðłþıς]/g, (letter) => plainLetters[letter] ?? letter)
+    .normalize('NFC');
 }

@@ -46,3 +46,14 @@ export function parseWordQuery(text: string, options: WordQueryOptions = {}): Wo
   if (last) wanted.push({ ...last, prefix: 'also' });
   return { wanted, unwanted, match: options.match ?? 'every' };
 }
+
+/** Whether a clause matches the words of a text from this index on. */
+export function standsAt(terms: readonly Term[], index: number, { terms: wanted, prefix }: Clause): boolean {
+  const last = wanted.length - 1;
+  const begins = wanted.every(({ word }, at) => {
+    const found = terms[index + at]?.word;
+    return at === last ? found?.startsWith(word) : found === word;
+  });
+  if (prefix !== undefined && begins) return true;
+  return prefix !== 'only' && wanted.every(({ stem }, at) => terms[index + at]?.stem === stem);
+}

@@ -1,23 +1,21 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Dialect, type Statement, statement, type WriteSession } from '../db/index.ts';
-import { termsOf } from './terms.ts';
+import {
+  distinctWeights,
+  labels,
+  markOf,
+  type PreparedWords,
+  prepareWords,
+  type WordLayout,
+  wholeWord,
+  wordColumn,
+} from './prepared-words.ts';
 import type { Clause, WordQuery } from './word-query.ts';
 
-export interface WordIndexOptions<Field extends string> {
+export interface WordIndexOptions<Field extends string> extends WordLayout<Field> {
   /** The index table; the README has its SQL. */
   readonly table: string;
-  /**
-   * The weight of a match in each field, in the order of the columns on SQLite. At most four different weights. With a
-   * thousand times the weight a match in that field comes before any number of matches in the other.
-   */
-  readonly weights: Readonly<Record<Field, number>>;
 }
-
-/** Marks whole words on PostgreSQL, which keeps them among the stems. */
-const wholeWord = '=';
-/** On PostgreSQL no phrase reaches over such a gap between fields. */
-const fieldGap = 2;
-const labels = ['A', 'B', 'C', 'D'] as const;
 
 /**
  * Finds documents by their words: stems, phrases, prefixes, exclusion; without regard to case and accents; best match
@@ -26,22 +24,27 @@ const labels = ['A', 'B', 'C', 'D'] as const;
  */
 export class WordIndex<Field extends string> {
   readonly #table: RawBuilder<unknown>;
+  readonly #layout: WordLayout<Field>;
   readonly #fields: readonly Field[];
   readonly #weights: readonly number[];
+  readonly #hasPrefixes: boolean;
   readonly #putPostgres: Statement<{ id: number; terms: string }, unknown>;
   readonly #putSqlite: Statement<Record<string, string | number>, unknown>;
   readonly #remove: Statement<{ id: number }, unknown>;
+  readonly #putAll: Statement<{ rows: string }, unknown>;
 
-  constructor({ table, weights }: WordIndexOptions<Field>) {
+  constructor({ table, weights, hasPrefixes = true }: WordIndexOptions<Field>) {
+    this.#layout = { weights, hasPrefixes };
     this.#table = sql.table(table);
     this.#fields = Object.keys(weights) as Field[];
     this.#weights = Object.values(weights);
+    this.#hasPrefixes = hasPrefixes;
     const name = this.#table;
     this.#putPostgres = statement<unknown, { id: number; terms: string }>()(
       (_db, p) => sql`INSERT INTO ${name} (id, terms) VALUES (${p('id')}, ${p('terms')}::tsvector)
         ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`,
     );
-    const columns = this.#fields.flatMap((field) => [field, wordColumn(field)]);
+    const columns = this.#fields.flatMap((field) => (hasPrefixes ? [field, wordColumn(field)] : [field]));
     this.#putSqlite = statement<unknown, Record<string, string | number>>()(
       (
         _db,
@@ -49,28 +52,56 @@ export class WordIndex<Field extends string> {
       ) => sql`INSERT OR REPLACE INTO ${name} (rowid, ${sql.join(columns.map((column) => sql.ref(column)))})
         VALUES (${p('id')}, ${sql.join(columns.map((column) => p(column)))})`,
     );
+    this.#putAll = statement<unknown, { rows: string }>()((_db, p, dialect) => {
+      if (dialect === 'postgres') {
+        return sql`INSERT INTO ${name} (id, terms)
+          SELECT (value ->> 0)::bigint, (value ->> 1)::tsvector FROM jsonb_array_elements(${p('rows')}::jsonb)
+          ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`;
+      }
+      const values = ['rowid', ...columns].map((_, index) => sql`value ->> ${sql.lit(index)}`);
+      return sql`INSERT OR REPLACE INTO ${name} (rowid, ${sql.join(columns.map((column) => sql.ref(column)))})
+        SELECT ${sql.join(values)} FROM json_each(${p('rows')})`;
+    });
     this.#remove = statement<unknown, { id: number }>()(
       (_db, p, dialect) => sql`DELETE FROM ${name} WHERE ${idColumn(dialect)} = ${p('id')}`,
     );
   }
 
-  /** Adds a document, or replaces the one with this id. Ids are whole numbers. */
+  /** Adds a document, or replaces the one with this id. Ids are whole numbers. See {@link matches} for the scope. */
   async put<DB>(
     session: WriteSession<DB>,
     id: number,
     texts: Readonly<Record<Field, string>>,
+    scope?: number,
   ): Promise<void> {
+    await this.putPrepared(session, id, this.prepare(session.dialect, texts, scope));
+  }
+
+  /** What {@link putPrepared} writes for a document on that database. */
+  prepare(dialect: Dialect, texts: Readonly<Record<Field, string>>, scope?: number): PreparedWords {
+    return prepareWords(dialect, this.#layout, texts, scope);
+  }
+
+  /** Like `put`, with what `prepare` returned. */
+  async putPrepared<DB>(session: WriteSession<DB>, id: number, prepared: PreparedWords): Promise<void> {
     if (session.dialect === 'postgres') {
-      await this.#putPostgres.run(session, { id, terms: this.#tsvector(texts) });
-      return;
+      await this.#putPostgres.run(session, { id, terms: prepared.terms ?? '' });
+    } else {
+      await this.#putSqlite.run(session, { ...prepared, id });
     }
-    const values: Record<string, string | number> = { id };
-    for (const field of this.#fields) {
-      const terms = termsOf(texts[field]);
-      values[field] = terms.map(({ stem }) => stem).join(' ');
-      values[wordColumn(field)] = terms.map(({ word }) => word).join(' ');
-    }
-    await this.#putSqlite.run(session, values);
+  }
+
+  /** Like {@link put} for many documents, by one statement. */
+  async putAll<DB>(
+    session: WriteSession<DB>,
+    documents: readonly { readonly id: number; readonly texts: Readonly<Record<Field, string>> }[],
+    scope?: number,
+  ): Promise<void> {
+    const rows = documents.map(({ id, texts }) => [
+      id,
+      ...Object.values(this.prepare(session.dialect, texts, scope)),
+    ]);
+    await this.#putAll.run(session, { rows: JSON.stringify(rows) });
   }
 
   /** Removes a document; there may be none. */
@@ -78,58 +109,31 @@ export class WordIndex<Field extends string> {
     await this.#remove.run(session, { id });
   }
 
-  /** A subquery of the documents that match, to be joined with their table. A higher `score` is a better match. */
-  matches(dialect: Dialect, query: WordQuery): RawBuilder<{ id: number; score: number }> {
+  /**
+   * A subquery of the documents that match, to be joined with their table. A higher `score` is a better match. With a scope, such
+   * as the number of their owner, only documents that were put with the same scope match; a search then costs as much as if there
+   * were no others.
+   */
+  matches(dialect: Dialect, query: WordQuery, scope?: number): RawBuilder<{ id: number; score: number }> {
+    const mark = markOf(scope);
     if (query.wanted.length === 0) return sql`(SELECT 0 AS id, 0.0 AS score WHERE 1 = 0)`;
     if (dialect === 'postgres') {
-      const wanted = sql`${tsquery(query)}::tsquery`;
+      const wanted = sql`${tsquery(query, mark)}::tsquery`;
       return sql`(SELECT id, ts_rank(${this.#labelWeights()}::real[], terms, ${wanted}) AS score
         FROM ${this.#table} WHERE terms @@ ${wanted})`;
     }
-    const weights = sql.join(this.#weights.flatMap((weight) => [sql.lit(weight), sql.lit(weight)]));
+    const columnsEach = this.#hasPrefixes ? [0, 1] : [0];
+    const weights = sql.join(this.#weights.flatMap((weight) => columnsEach.map(() => sql.lit(weight))));
     return sql`(SELECT rowid AS id, -bm25(${this.#table}, ${weights}) AS score
-      FROM ${this.#table} WHERE ${this.#table} MATCH ${ftsQuery(query, this.#fields)})`;
-  }
-
-  /** The text form of a `tsvector`: each stem and each word with its positions and the label of its field. */
-  #tsvector(texts: Readonly<Record<Field, string>>): string {
-    const positions = new Map<string, string[]>();
-    const note = (lexeme: string, position: string) => {
-      const known = positions.get(lexeme);
-      if (known) known.push(position);
-      else positions.set(lexeme, [position]);
-    };
-    let position = 0;
-    for (const [index, field] of this.#fields.entries()) {
-      for (const { word, stem } of termsOf(texts[field])) {
-        position++;
-        const at = `${position}${this.#label(this.#weights[index] as number)}`;
-        note(stem, at);
-        note(`${wholeWord}${word}`, at);
-      }
-      position += fieldGap;
-    }
-    return Array.from(positions, ([lexeme, at]) => `'${lexeme}':${at.join(',')}`).join(' ');
-  }
-
-  #label(weight: number): string {
-    return labels[this.#distinctWeights().indexOf(weight)] as string;
+      FROM ${this.#table} WHERE ${this.#table} MATCH ${ftsQuery(query, this.#fields, mark)})`;
   }
 
   /** PostgreSQL wants the weights of D, C, B and A, each from 0 to 1. */
   #labelWeights(): string {
-    const weights = this.#distinctWeights();
+    const weights = distinctWeights(this.#weights);
     const shares = labels.map((_, index) => (weights[index] ?? 0) / (weights[0] as number));
     return `{${shares.reverse().join(',')}}`;
   }
-
-  #distinctWeights(): number[] {
-    return [...new Set(this.#weights)].sort((a, b) => b - a);
-  }
-}
-
-function wordColumn(field: string): string {
-  return `${field}_word`;
 }
 
 function idColumn(dialect: Dialect): RawBuilder<unknown> {
@@ -137,10 +141,10 @@ function idColumn(dialect: Dialect): RawBuilder<unknown> {
 }
 
 /** In the query language of FTS5. Stems and words are in columns of their own. */
-function ftsQuery({ wanted, unwanted, match }: WordQuery, fields: readonly string[]): string {
+function ftsQuery({ wanted, unwanted, match }: WordQuery, fields: readonly string[], mark: string): string {
   const stems = `{${fields.join(' ')}}`;
   const words = `{${fields.map(wordColumn).join(' ')}}`;
-  const phrase = (texts: readonly string[]) => `"${texts.join(' ')}"`;
+  const phrase = (texts: readonly string[]) => `"${texts.map((text) => mark + text).join(' ')}"`;
   const expression = ({ terms, prefix }: Clause): string => {
     const byStems = `${stems} : ${phrase(terms.map(({ stem }) => stem))}`;
     const byPrefix = `${words} : ${phrase(terms.map(({ word }) => word))} *`;
@@ -153,11 +157,11 @@ function ftsQuery({ wanted, unwanted, match }: WordQuery, fields: readonly strin
 }
 
 /** In the query language of PostgreSQL. */
-function tsquery({ wanted, unwanted, match }: WordQuery): string {
+function tsquery({ wanted, unwanted, match }: WordQuery, mark: string): string {
   const lexemes = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(' <-> ');
   const expression = ({ terms, prefix }: Clause): string => {
-    const byStems = lexemes(terms.map(({ stem }) => stem));
-    const byPrefix = `${lexemes(terms.map(({ word }) => `${wholeWord}${word}`))}:*`;
+    const byStems = lexemes(terms.map(({ stem }) => mark + stem));
+    const byPrefix = `${lexemes(terms.map(({ word }) => `${wholeWord}${mark}${word}`))}:*`;
     if (prefix === undefined) return `(${byStems})`;
     return prefix === 'only' ? `(${byPrefix})` : `((${byStems}) | (${byPrefix}))`;
   };

@@ -2,6 +2,8 @@ export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
+  /** Where a redirect leads; empty if there is none. */
+  readonly location: string;
 }
 
 /** A minimal browser for pages without scripts: it keeps cookies, and the form token of the last page. */
@@ -27,29 +29,29 @@ export class PageClient {
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     const html = await response.text();
     this.token = /name="_csrf" value="([^"]+)"/.exec(html)?.[1] ?? this.token;
-    return { status: response.status, headers: response.headers, html };
+    const { status, headers: given } = response;
+    return { status, headers: given, html, location: given.get('location') ?? '' };
   }
 
-  /** Sends a form as the last page would. */
+  /** Sends a form as the last page would. A field with several values is repeated. */
   send(
     path: string,
-    fields: Record<string, string>,
+    fields: Readonly<Record<string, string | readonly string[]>>,
     headers: Record<string, string> = {},
   ): Promise<PageResponse> {
-    return this.open(path, {
-      method: 'POST',
-      body: new URLSearchParams({ _csrf: this.token, ...fields }),
-      headers,
-    });
+    const entries = Object.entries({ _csrf: this.token, ...fields });
+    const pairs = entries.flatMap(([name, given]) => [given].flat().map((value) => [name, value]));
+    return this.open(path, { method: 'POST', body: new URLSearchParams(pairs), headers });
   }
 
-  /** Sends a file in a multipart form. */
+  /** Sends a file in a multipart form, after its other fields. */
   upload(
     path: string,
     file: { name: string; content: string | Uint8Array<ArrayBuffer> },
+    fields: Readonly<Record<string, string>> = {},
   ): Promise<PageResponse> {
     const body = new FormData();
-    body.append('_csrf', this.token);
+    for (const [name, value] of Object.entries({ _csrf: this.token, ...fields })) body.append(name, value);
     body.append('file', new Blob([file.content]), file.name);
     return this.open(path, { method: 'POST', body });
   }

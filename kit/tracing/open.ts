@@ -17,29 +17,44 @@ export const tracingSettings = {
 
 /**
  * The tracer of a service, with `service` as its name in spans. Undefined without an endpoint; then nothing of OpenTelemetry is
- * loaded. Disposing it sends the remaining spans. Throws like `readConfig` for invalid settings.
+ * loaded. Disposing it sends the remaining spans. Throws like {@link checkTracing}.
  */
 export async function openTracer(
   config: Config<typeof tracingSettings>,
   context: { readonly service: string; readonly log: Log; readonly metrics: Registry },
 ): Promise<(Tracer & AsyncDisposable) | undefined> {
+  checkTracing(config);
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = config;
-  const ratio = Number(config.OTEL_TRACES_SAMPLER_ARG);
-  if (!(ratio >= 0 && ratio <= 1)) refuse({ OTEL_TRACES_SAMPLER_ARG: 'must be a number from 0 to 1' });
   if (endpoint === undefined) return undefined;
-  if (!/^https?:/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    refuse({ OTEL_EXPORTER_OTLP_ENDPOINT: 'must be an http or https address' });
-  }
   const { OtlpTracer } = await import('./otlp.ts');
-  return new OtlpTracer({ endpoint, headers: readHeaders(headers), ratio, ...context });
+  const ratio = Number(config.OTEL_TRACES_SAMPLER_ARG);
+  return new OtlpTracer({ endpoint, headers: readHeaders(headers) ?? {}, ratio, ...context });
 }
 
-function readHeaders(list: string): Record<string, string> {
+/** Refuses settings with which no traces could be sent. */
+export function checkTracing(config: Config<typeof tracingSettings>): void {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = config;
+  const ratio = Number(config.OTEL_TRACES_SAMPLER_ARG);
+  const isNoAddress = endpoint !== undefined && !/^https?:/.test(URL.parse(endpoint)?.protocol ?? '');
+  const isNoList = endpoint !== undefined && readHeaders(headers) === undefined;
+  refuse({
+    ...(!(ratio >= 0 && ratio <= 1) && { OTEL_TRACES_SAMPLER_ARG: 'must be a number from 0 to 1' }),
+    ...(isNoAddress && { OTEL_EXPORTER_OTLP_ENDPOINT: 'must be an http or https address' }),
+    ...(isNoList && { OTEL_EXPORTER_OTLP_HEADERS: 'must be name=value pairs separated by commas' }),
+  });
+}
+
+function readHeaders(list: string): Record<string, string> | undefined {
   const pairs = list.split(',').filter((pair) => pair.trim() !== '');
-  const entries = pairs.map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair)?.slice(1) ?? []);
+  const entries = pairs.map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair)?.slice(1));
   try {
-    return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
+    return Object.fromEntries(
+      entries.map((entry) => {
+        const [name = '', value = ''] = entry as string[];
+        return [name, decodeURIComponent(value)];
+      }),
+    );
   } catch {
-    return refuse({ OTEL_EXPORTER_OTLP_HEADERS: 'must be name=value pairs separated by commas' }) as never;
+    return undefined;
   }
 }

@@ -1,11 +1,14 @@
+import type { DatabaseHealth } from '#kit/db/index.ts';
 import { notFound } from '#kit/errors.ts';
 import type { Handlers } from '#kit/rpc/index.ts';
+import { productVersion } from '#kit/version.ts';
 import type { AuthServiceDefinition, Account as WireAccount } from '#proto/authz/v1/authz.ts';
 import type { Account } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import type { Decisions } from './decisions.ts';
 import type { Logins } from './logins.ts';
 import type { OwnPassword } from './own-password.ts';
+import type { Tables } from './store.ts';
 import type { Totp } from './totp.ts';
 
 export interface HandlersOptions {
@@ -14,11 +17,14 @@ export interface HandlersOptions {
   readonly decisions: Decisions;
   readonly ownPassword: OwnPassword;
   readonly totp: Totp;
+  /** The engine of the database and its version. */
+  engine(): Promise<string>;
+  readonly health: DatabaseHealth<Tables>;
 }
 
 /** Serves authz.v1. */
 export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDefinition> {
-  const { accounts, logins, decisions, ownPassword, totp } = options;
+  const { accounts, logins, decisions, ownPassword, totp, health } = options;
   return {
     login: async (credentials) => ({ account: toWire(await logins.login(credentials)) }),
 
@@ -64,10 +70,10 @@ export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDe
     resetTotp: async ({ username }) => ({ account: toWire(await totp.reset(username)) }),
 
     ping: async () => {
-      // Any uid will do: one that is missing costs the same.
-      await accounts.byUid(1);
+      await health.run();
       return {};
     },
+    getInfo: async () => ({ version: productVersion(), database: await options.engine() }),
   };
 }
 

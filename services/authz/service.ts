@@ -1,9 +1,9 @@
 import { Passwords, passwordCost, passwordSettings } from '#kit/auth/passwords.ts';
 import { type Settings, text } from '#kit/config.ts';
-import { type Database, databaseSettings } from '#kit/db/index.ts';
+import { type Database, DatabaseHealth, databaseSettings, engineOf } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import type { Log } from '#kit/log.ts';
-import { type Handlers, requireTokenOffLoopback, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
+import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { roles } from './account.ts';
@@ -53,6 +53,7 @@ export const authz = defineService({
   name: 'authz',
   summary: 'Accounts, sign-in and access decisions',
   settings,
+  checks: [checkRpcToken],
   migrations: new URL('./migrations/', import.meta.url),
   backupFiles: ['authz.secret', ...roles.map((role) => `authz-demo-${role}.json`)],
   build,
@@ -80,8 +81,18 @@ async function build(parts: Parts) {
   const totp = new Totp({ database, accounts, ownPassword, encryption, clock, log, metrics });
   stack.use(sweeping(log, [attempts, totp]));
   const decisions = new Decisions({ accounts, policies, log, metrics });
-  const handlers = createHandlers({ accounts, logins, decisions, ownPassword, totp });
-  return { url: await listen(parts, handlers, database), handlers, demoSignIns };
+  // Any uid will do: one that is missing costs the same.
+  const health = new DatabaseHealth({ database, log, read: () => accounts.byUid(1) });
+  const handlers = createHandlers({
+    accounts,
+    logins,
+    decisions,
+    ownPassword,
+    totp,
+    health,
+    engine: () => engineOf(database),
+  });
+  return { url: await listen(parts, handlers, health), handlers, demoSignIns };
 }
 
 function seedAccounts({ config, context }: Parts, database: Database<Tables>, passwords: Passwords) {
@@ -119,19 +130,18 @@ async function bothSettled<A, B>(
 async function listen(
   { config, context, stack }: Parts,
   handlers: Handlers<AuthServiceDefinition>,
-  database: Database<Tables>,
+  health: DatabaseHealth<Tables>,
 ): Promise<string | undefined> {
   if (context.port === undefined) return undefined;
-  const { environment, host, log, metrics } = context;
+  const { log, metrics } = context;
   const token = config.RPC_TOKEN;
-  requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: host, token, environment });
   const server = stack.use(
     await createHttpServer({
       name: 'authz',
       context,
       title: 'Accounts and access decisions',
       description: 'Serves authz.v1.AuthService to the other services over the Connect protocol.',
-      checks: { database: () => database.ping() },
+      checks: { database: () => health.run() },
       limits: { drainMs: 300 },
     }),
   );

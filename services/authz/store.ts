@@ -1,9 +1,9 @@
 import type { Expression, ExpressionBuilder, Kysely } from 'kysely';
-import { type Session, statement, type WriteSession } from '#kit/db/index.ts';
+import { type HealthTables, type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import { type Account, asRole, isUsername, type Role, usernameKey } from './account.ts';
 import type { TotpTables } from './store-totp.ts';
 
-export interface Tables extends TotpTables {
+export interface Tables extends TotpTables, HealthTables {
   account: AccountRow;
   login_attempt: AttemptRow;
 }

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import type { Encryption } from '#kit/auth/encryption.ts';
 import { base32, matchingTotpStep, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
@@ -24,14 +25,13 @@ import {
   sweepTotpFailures,
   type TotpRow,
 } from './store-totp.ts';
-import type { TotpEncryption } from './totp-encryption.ts';
 
 export interface TotpOptions {
   readonly database: Database<Tables>;
   readonly accounts: Accounts;
   readonly ownPassword: OwnPassword;
   /** Absent in production without a secret: TOTP is then unavailable. */
-  readonly encryption: TotpEncryption | undefined;
+  readonly encryption: Encryption | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
@@ -83,7 +83,7 @@ export class Totp {
     const encryption = this.#encryption();
     const { uid, username } = await ownPassword.confirm(given);
     const bytes = randomBytes(totpSecretBytes);
-    const pending = { uid, secret: encryption.encrypt(bytes, uid), nowMs: clock.now() };
+    const pending = { uid, secret: encryption.encrypt(bytes, String(uid)), nowMs: clock.now() };
     const { changes } = await putPendingTotp.run(database, pending);
     if (changes === 0) throw alreadyEnabled();
     log.info({ uid, username }, 'TOTP enrollment started');
@@ -161,7 +161,7 @@ export class Totp {
     if (totp.failures >= failuresInARowMax) return locked();
     const retryAfterMs = await limitedForMs(session, { ...check, nowMs });
     if (retryAfterMs > 0) return limited(retryAfterMs);
-    const secret = this.#encryption().decrypt(totp.secret, uid);
+    const secret = this.#encryption().decrypt(totp.secret, String(uid));
     if (!secret) return unavailable();
     const step = matchingTotpStep(secret, code, nowMs);
     if (step === undefined) return countFailure(session, totp, { ...check, nowMs });
@@ -172,7 +172,7 @@ export class Totp {
     return undefined;
   }
 
-  #encryption(): TotpEncryption {
+  #encryption(): Encryption {
     const { encryption } = this.#options;
     if (!encryption) throw unavailable();
     return encryption;

@@ -8,13 +8,13 @@ const example = { requestId: '5f0c8c1e-6a5e-4a53-9d0e-0c1a4c1d2f3b', timestamp: 
 /** The `meta` of a response. */
 export const Meta = Type.Object(
   { requestId: Type.String(), timestamp: Type.String({ format: 'date-time' }) },
-  { examples: [example] },
+  { title: 'ResponseMeta', examples: [example] },
 );
 
 /** The `meta` of a response that also says how long it took. */
 export const TimedMeta = Type.Object(
   { ...Meta.properties, duration: Type.Integer({ description: 'Nanoseconds' }) },
-  { examples: [{ ...example, duration: 1_250_000 }] },
+  { title: 'TimedResponseMeta', examples: [{ ...example, duration: 1_250_000 }] },
 );
 
 export function metaOf(request: Pick<FastifyRequest, 'id'>, clock: Clock): Static<typeof Meta> {

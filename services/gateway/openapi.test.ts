@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { productVersion } from '#kit/version.ts';
 import { startTestSystem } from '../testing.ts';
 import { routes } from './routes.ts';
 
@@ -11,6 +12,8 @@ interface Media {
 }
 
 interface Operation {
+  readonly operationId: string;
+  readonly tags?: readonly string[];
   readonly summary?: string;
   readonly requestBody?: { readonly content: Record<string, Media> };
   readonly responses: Record<string, { readonly content?: Record<string, Media> }>;
@@ -21,7 +24,8 @@ after(() => system[Symbol.asyncDispose]());
 const source = await (await fetch(`${system.url}/openapi.json`)).text();
 const document = JSON.parse(source) as {
   openapi: string;
-  info: { version: string };
+  info: { version: string; 'x-product-version': string };
+  components: { schemas: Record<string, unknown> };
   paths: Record<string, Record<string, Operation>>;
 };
 
@@ -38,6 +42,39 @@ test('the document passes the linter', async () => {
   );
   assert.match(document.openapi, /^3\.1\./);
   assert.equal(document.info.version, '3.0.0');
+  assert.equal(document.info['x-product-version'], productVersion());
+});
+
+test('entities have names, and operations a tag and what can go wrong before them', () => {
+  assert.deepEqual(Object.keys(document.components.schemas).sort(), [
+    'AdminStatus',
+    'AnalyticsResult',
+    'BulkCreateRequest',
+    'BulkCreateResponse',
+    'CreatePostRequest',
+    'Error',
+    'ExportObjectInfo',
+    'LoginRequest',
+    'LoginResult',
+    'PaginationMeta',
+    'Post',
+    'PostSentiment',
+    'ReanalysisJob',
+    'ReanalysisTicket',
+    'ResponseMeta',
+    'SentimentRequest',
+    'SentimentResponse',
+    'TimedResponseMeta',
+    'UpdatePostRequest',
+  ]);
+  const created = document.paths[routes.posts]?.post?.responses['201']?.content?.['application/json'];
+  assert.match(JSON.stringify(created?.schema), /"data":\{"\$ref":"#\/components\/schemas\/Post"\}/);
+  for (const operations of Object.values(document.paths)) {
+    for (const { operationId, tags, responses } of Object.values(operations)) {
+      assert.equal(tags?.length, 1, operationId);
+      assert.ok(responses['431'], operationId);
+    }
+  }
 });
 
 test('every route of the API is documented', () => {

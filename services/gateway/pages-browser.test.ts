@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { systemClock } from '#kit/clock.ts';
-import { type Tab, type TabOptions, testBrowser } from '#kit/testing/browser.ts';
+import { type TabOptions, testBrowser } from '#kit/testing/browser.ts';
 import { startTestSystem } from '../testing.ts';
 import { setUpApp } from './account/testing.ts';
-import { castOf, signedIn } from './testing.ts';
+import { castOf, openPages, signedIn } from './testing.ts';
 
 const browser = testBrowser();
 const system = await startTestSystem();
@@ -17,16 +17,8 @@ const editorsApp = signedIn(system, 'alice').then((client) =>
   setUpApp(client, system.passwords.editor, systemClock),
 );
 
-async function open(role: 'admin' | 'editor' | 'viewer', options: TabOptions = {}): Promise<Tab> {
-  const tab = await browser.open({ baseUrl: system.url, ...options });
-  await tab.page.goto('/');
-  await tab.page.getByLabel('User name').fill(role);
-  await tab.page.getByLabel('Password').fill(system.passwords[role]);
-  await tab.page.getByRole('button', { name: 'Sign in' }).click();
-  await heading(tab.page, 'Posts');
-  return tab;
-}
-
+const open = (role: 'admin' | 'editor' | 'viewer', options?: TabOptions) =>
+  openPages(browser, system, role, options);
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 const csv = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
 
@@ -67,6 +59,27 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('a typed password can be shown, and is hidden again when it is sent', async () => {
+    const { page, complaints, barriers } = await browser.open({ baseUrl: system.url });
+    await page.goto('/');
+    const password = page.locator('input[name="password"]');
+    await page.getByLabel('User name').fill('editor');
+    await password.fill('not-it');
+    await page.getByRole('button', { name: 'Show password' }).click();
+    assert.equal(await password.getAttribute('type'), 'text');
+    assert.deepEqual(await barriers(), []);
+    await page.getByRole('button', { name: 'Hide password' }).click();
+    assert.equal(await password.getAttribute('type'), 'password');
+    await page.getByRole('button', { name: 'Show password' }).click();
+    await password.fill(system.passwords.editor);
+    await page.evaluate(`document.addEventListener('submit', () =>
+      sessionStorage.setItem('type', document.querySelector('[name="password"]').type))`);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await heading(page, 'Posts');
+    assert.equal(await page.evaluate(`sessionStorage.getItem('type')`), 'password');
+    assert.deepEqual(complaints, []);
+  });
+
   test('the first invalid field has the focus, and typed text survives a reload', async () => {
     const { page, complaints } = await open('editor');
     await page.goto('/posts/new');
@@ -99,7 +112,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.keyboard.press('Enter');
     await page.getByText('1 post found').waitFor();
     assert.equal(await page.locator('mark').textContent(), word);
-    await page.getByText('Export', { exact: true }).click();
+    await page.getByText('Export these', { exact: true }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'As JSON' }).click(),
@@ -143,6 +156,40 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.equal(await background(), light);
   });
 
+  test('on a phone, the menu has all entries, and closes by Escape, its button, or a tap beside it', async () => {
+    const { page, barriers } = await open('admin', { widthPx: 390, colorScheme: 'dark' });
+    const menu = page.getByRole('button', { name: 'Menu', exact: true });
+    const status = page.getByRole('link', { name: 'Status' });
+    const closings = [
+      () => page.keyboard.press('Escape'),
+      () => page.getByRole('button', { name: 'Close menu' }).click(),
+      () => page.mouse.click(20, 400),
+    ];
+    for (const close of closings) {
+      assert.equal(await status.isVisible(), false);
+      await menu.press('Enter');
+      await status.waitFor();
+      assert.deepEqual(await barriers(), []);
+      await close();
+      await status.waitFor({ state: 'hidden' });
+    }
+    await menu.click();
+    await status.click();
+    await heading(page, 'Status');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    assert.equal(await menu.isVisible(), false);
+    assert.equal(await page.getByRole('button', { name: 'Close menu' }).isVisible(), false);
+  });
+
+  test('the pressed theme stands out from the others in the dark', async () => {
+    const { page } = await open('viewer', { colorScheme: 'dark' });
+    const contrast = await page.evaluate(`
+      const light = (element) => getComputedStyle(element).backgroundColor.match(/\\d+/g).map(Number)[0];
+      const form = document.querySelector('[data-themes]');
+      light(form.querySelector('[aria-pressed="true"]')) - light(form)`);
+    assert.ok((contrast as number) > 24, String(contrast));
+  });
+
   test('a slow page is announced', async () => {
     const { page } = await open('viewer');
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -183,79 +230,6 @@ describe('in a browser', { skip: browser.skip }, () => {
   });
 });
 
-describe('importing in a browser', { skip: browser.skip }, () => {
-  test('shows progress, then the counts and the invalid rows', async () => {
-    const { page, complaints } = await open('editor');
-    await page.goto('/posts/import');
-    const word = `import${Date.now()}`;
-    const rows = Array.from(
-      { length: 1_100 },
-      (_, index) => `${word},${index === 700 ? '' : 'body'},${index}`,
-    );
-    const seen: string[] = [];
-    await page.exposeFunction('see', (text: string) => seen.push(text));
-    await page.evaluate(`new MutationObserver(() => {
-      const detail = document.querySelector('[data-progress-detail]');
-      if (detail?.textContent) see(detail.textContent);
-    }).observe(document.body, { subtree: true, childList: true })`);
-    await page
-      .getByLabel('CSV or JSON file')
-      .setInputFiles(csv('p.csv', `title,body,userId\n${rows.join('\n')}`));
-    await page.getByRole('button', { name: 'Import' }).click();
-    await page.getByText('Part of the file was imported').waitFor();
-    const outcome = await page.locator('[data-import-outcome]').textContent();
-    assert.match(outcome ?? '', /1,098 posts saved, 2 rows not saved\./);
-    assert.match(outcome ?? '', /1userId must be at least 1[\s\S]*701body/);
-    assert.ok(new Set(seen).size > 1 && /^\d+ %, [\d,]+ saved/.test(seen[0] ?? ''), seen.join('; '));
-    const { pagination } = (await cast.alice.get(`/posts?search=${word}`)).json;
-    assert.equal(pagination.totalItems, 1_098);
-    assert.deepEqual(complaints, []);
-  });
-
-  test('survives a lost connection without saving a post twice, and can be stopped', async () => {
-    const { page } = await open('editor');
-    await page.goto('/posts/import');
-    const word = `lost${Date.now()}`;
-    const posts = Array.from({ length: 600 }, (_, index) => ({ title: `${word} ${index}`, body: 'x' }));
-    let calls = 0;
-    await page.route('**/posts/import/rows', async (route) => {
-      calls += 1;
-      // The second batch arrives but its response is lost. The third does not arrive.
-      if (calls === 2) await route.fetch();
-      if (calls === 2 || calls === 3) await route.abort();
-      else await route.continue();
-    });
-    const file = { name: 'p.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(posts)) };
-    await page.getByLabel('CSV or JSON file').setInputFiles(file);
-    await page.getByRole('button', { name: 'Import' }).click();
-    await page.getByText('600 posts saved.').waitFor();
-    assert.equal((await cast.alice.get(`/posts?search=${word}`)).json.pagination.totalItems, 600);
-    await page.unroute('**/posts/import/rows');
-    await page.route('**/posts/import/rows', (route) => route.abort());
-    await page.getByRole('button', { name: 'Import' }).click();
-    await page.getByText('The connection was lost.').waitFor();
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText(/You stopped the import\. 0 posts saved\./).waitFor();
-  });
-
-  test('continues after the session has ended', async () => {
-    const { page } = await open('editor');
-    await page.goto('/posts/import');
-    await page.context().clearCookies();
-    await page.getByLabel('CSV or JSON file').setInputFiles(csv('p.csv', 'title,body\nBack again,x\n'));
-    await page.getByRole('button', { name: 'Import' }).click();
-    await page.getByText('Your session has ended.').waitFor();
-    const other = await page.context().newPage();
-    await other.goto('/');
-    await other.getByLabel('User name').fill('editor');
-    await other.getByLabel('Password').fill(system.passwords.editor);
-    await other.getByRole('button', { name: 'Sign in' }).click();
-    await heading(other, 'Posts');
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('1 post saved.').waitFor();
-  });
-});
-
 describe('without scripts', { skip: browser.skip }, () => {
   test('everything works with links and forms', async () => {
     const { page, complaints } = await open('editor', { javaScript: false, widthPx: 390 });
@@ -264,16 +238,19 @@ describe('without scripts', { skip: browser.skip }, () => {
     await page.getByLabel('Body').fill('no scripts');
     await page.getByRole('button', { name: 'Create post' }).click();
     await heading(page, 'Plain');
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
     await page.getByRole('button', { name: 'Dark theme' }).click();
     assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
     await page.getByRole('link', { name: 'Delete' }).click();
     await page.getByLabel('Code').fill((await editorsApp).code(1));
     await page.getByRole('button', { name: 'Delete post' }).click();
     await page.getByText(/Post \d+ is deleted\./).waitFor();
-    await page.getByRole('link', { name: 'Import' }).first().click();
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Import' }).click();
     await page.getByLabel('CSV or JSON file').setInputFiles(csv('p.csv', 'title,body\nOne,x\nTwo,\n'));
     await page.getByRole('button', { name: 'Import' }).click();
     await page.getByText('1 post saved, 1 row not saved.').waitFor();
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await heading(page, 'Sign in');
     assert.deepEqual(complaints, []);

@@ -24,6 +24,7 @@ export const protectedPrefix = '/api/v1';
 export const pageRoutes = {
   posts: '/',
   newPost: '/posts/new',
+  deletePosts: '/posts/delete',
   post: '/posts/:id',
   editPost: '/posts/:id/edit',
   deletePost: '/posts/:id/delete',
@@ -32,11 +33,13 @@ export const pageRoutes = {
   exportPosts: '/posts/export',
   storedExports: '/exports',
   storedExport: '/exports/:name',
+  deleteExport: '/exports/:name/delete',
   analysis: '/analysis',
   reanalyses: '/analysis/reanalyses',
   cancelReanalysis: '/analysis/reanalyses/:jobId/cancel',
   sentiment: '/sentiment',
   status: '/status',
+  admin: '/admin/',
   users: '/users',
   newUser: '/users/new',
   user: '/users/:uid',
@@ -64,6 +67,11 @@ export function link(path: string, query: Readonly<Record<string, string | numbe
 /** The address of a page about one post. */
 export function postPath(route: 'post' | 'editPost' | 'deletePost', id: number): string {
   return pageRoutes[route].replace(':id', String(id));
+}
+
+/** The address of a page about one stored export. */
+export function exportPath(route: 'storedExport' | 'deleteExport', name: string): string {
+  return pageRoutes[route].replace(':name', name);
 }
 
 /** The address of a page about one user. */

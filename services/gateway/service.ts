@@ -1,46 +1,25 @@
 import { join } from 'node:path';
-import { loadAssets } from '#kit/html/assets.ts';
-import { servePages } from '#kit/html/pages.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { openFolderStore, openS3Store } from '#kit/objects/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { defineService, type ServiceParts } from '#kit/service.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
-import { Access, createPermits, tokenLifetimeSeconds } from './access/access.ts';
+import { Access, createPermits } from './access/access.ts';
 import { addLogin } from './access/api.ts';
-import { addSignInPages } from './access/pages.ts';
-import { createErrorPage } from './access/pages-error.ts';
-import { createVisitors, type PageSession } from './access/visitors.ts';
-import { addAccountPage } from './account/pages.ts';
-import { addAppPages } from './account/pages-app.ts';
-import { addPasswordPages } from './account/pages-password.ts';
 import { addAnalytics } from './analytics/api.ts';
-import { addAnalysisPage } from './analytics/pages.ts';
 import { addBulk } from './bulk/api.ts';
-import { addImportPages } from './bulk/pages.ts';
 import { addExports } from './exports/api.ts';
-import { addExportPages } from './exports/pages.ts';
 import { StoredExports } from './exports/store.ts';
+import { addPages } from './pages.ts';
 import { addPosts } from './posts/api.ts';
-import { addPostPages } from './posts/pages.ts';
-import { addDeletePages } from './posts/pages-delete.ts';
-import { addEditPages } from './posts/pages-edit.ts';
-import { addListPage } from './posts/pages-list.ts';
-import { restoreForm } from './posts/post-form.ts';
 import { addReanalysis } from './reanalysis/api.ts';
-import { addReanalysisPages } from './reanalysis/pages.ts';
 import { addSentiment } from './sentiment/api.ts';
-import { addSentimentPage } from './sentiment/pages.ts';
 import { s3Options, secretOf, settings } from './settings.ts';
 import { addStatus } from './status/api.ts';
 import { addIntegrationMetrics, Integrations } from './status/integrations.ts';
-import { addStatusPage } from './status/pages.ts';
 import { backendChecks, createUptime, type RpcAddresses } from './status/status.ts';
 import { checkTextParameters } from './text-parameters.ts';
-import { Usernames } from './users/index.ts';
-import { addUserPages } from './users/pages.ts';
-import { addUserPage } from './users/pages-user.ts';
 
 export interface GatewayDeps {
   readonly posts: Client<PostServiceDefinition>;
@@ -55,6 +34,7 @@ export const gateway = defineService({
   name: 'gateway',
   summary: 'Posts: manage, search, bulk-load, export and analyze them',
   settings,
+  checks: [s3Options],
   backupFiles: ['gateway-jwt-secret', 'objects/'],
   build,
 });
@@ -77,7 +57,7 @@ async function build(parts: Parts) {
       name: 'gateway',
       context,
       title: 'Post gateway',
-      version: '3.0.0',
+      version: apiVersion,
       description: 'Manage, search, bulk-load, export and analyze posts.',
       checks,
       optionalChecks: integrations.checks(),
@@ -86,6 +66,7 @@ async function build(parts: Parts) {
     }),
   );
   const { app } = server;
+  const startedMs = clock.now();
   const uptime = createUptime(clock);
   const access = new Access({ authz, secret, clock, mfaAssertion: config.MFA_ASSERTION });
 
@@ -100,37 +81,20 @@ async function build(parts: Parts) {
   addSentiment(app, { permits, posts, integrations });
   addStatus(app, { permits, integrations, environment, rpcAddresses, uptime });
 
-  const visitors = createVisitors(access, clock);
-  const usernames = new Usernames(authz, clock);
-  const assets = loadAssets(...assetFolders);
-  const errorPage = createErrorPage({ access, restoreForm });
-  const sessionSeconds = tokenLifetimeSeconds;
-  servePages<PageSession>(
-    app,
-    { name: 'gateway', secret, sessionSeconds, clock, assets, errorPage },
-    (routes) => {
-      addSignInPages(routes, { access, visitors, restoreForm });
-      addListPage(routes, { visitors, posts, usernames });
-      addPostPages(routes, { visitors, posts, integrations, usernames });
-      addDeletePages(routes, { visitors, posts, authz, usernames });
-      addEditPages(routes, { visitors, posts });
-      addImportPages(routes, { visitors, posts });
-      addExportPages(routes, { visitors, posts, clock, exports });
-      addAnalysisPage(routes, { visitors, posts });
-      addReanalysisPages(routes, { visitors, posts, integrations });
-      addSentimentPage(routes, { visitors, posts, integrations });
-      addUserPages(routes, { visitors, authz });
-      addUserPage(routes, { visitors, authz });
-      addAccountPage(routes, { visitors, authz });
-      addPasswordPages(routes, { access, visitors, authz });
-      addAppPages(routes, { visitors, authz });
-      addStatusPage(routes, { visitors, integrations, checks, environment, rpcAddresses, uptime });
-    },
-  );
+  addPages(app, {
+    access,
+    secret,
+    clock,
+    posts,
+    authz,
+    integrations,
+    exports,
+    status: { checks, environment, rpcAddresses, startedMs, apiVersion },
+  });
   return { url: await server.listen() };
 }
 
-const assetFolders = ['./bulk/assets/', './reanalysis/assets/'].map((path) => new URL(path, import.meta.url));
+const apiVersion = '3.0.0';
 
 /** Where bytes wait that memory cannot hold. */
 function spillFolderOf(dataFolder: string): string {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { type Config, choice, flag, integer, refuse, type Settings, text } from '#kit/config.ts';
 import { trustProxySetting } from '#kit/http/client-address.ts';
+import { corsOriginSetting } from '#kit/http/cors.ts';
 import type { S3Options } from '#kit/objects/index.ts';
 
 const secretBytesMin = 32;
@@ -17,7 +18,7 @@ export const settings = {
     default: 'header',
     help: 'What proves a second factor: the X-MFA-Verified header, or the amr claim of the token',
   }),
-  CORS_ORIGIN: text({ help: 'Origins whose pages may call the API, separated by commas, or *' }),
+  CORS_ORIGIN: corsOriginSetting,
   TRUST_PROXY: trustProxySetting,
   OBJECT_STORE: flag({
     default: true,
@@ -46,15 +47,18 @@ export async function secretOf(config: GatewayConfig, dataFolder: string): Promi
   return secret;
 }
 
-/** The bucket for exports, if one is set. */
+/** The bucket for exports, if one is set. Refuses settings that do not fit each other. */
 export function s3Options(config: GatewayConfig): S3Options | undefined {
   const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region } = config;
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
-  if (endpoint !== undefined && !URL.canParse(endpoint)) refuse({ S3_ENDPOINT: 'must be an address' });
-  if (endpoint !== undefined && bucket === undefined) refuse({ S3_BUCKET: 'is required with S3_ENDPOINT' });
-  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    refuse({ S3_ACCESS_KEY_ID: 'and S3_SECRET_ACCESS_KEY belong together' });
-  }
+  const isNoAddress = endpoint !== undefined && !URL.canParse(endpoint);
+  const lacksBucket = endpoint !== undefined && bucket === undefined;
+  const lacksHalf = (accessKeyId === undefined) !== (secretAccessKey === undefined);
+  refuse({
+    ...(isNoAddress && { S3_ENDPOINT: 'must be an address' }),
+    ...(lacksBucket && { S3_BUCKET: 'is required with S3_ENDPOINT' }),
+    ...(lacksHalf && { S3_ACCESS_KEY_ID: 'and S3_SECRET_ACCESS_KEY belong together' }),
+  });
   if (bucket === undefined) return undefined;
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
   return { endpoint, bucket, region, credentials };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import type { Tab, TabOptions, TestBrowser } from '#kit/testing/browser.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import type { TestSystem } from '../testing.ts';
 import type { Post } from './posts/post.ts';
@@ -158,6 +159,22 @@ export async function signedIn(system: TestSystem, person: keyof typeof accounts
   assert.equal(status, 303);
   await client.open('/');
   return client;
+}
+
+/** A browser's tab in which somebody has signed in, on the list of posts. */
+export async function openPages(
+  browser: TestBrowser,
+  { url: baseUrl, passwords }: TestSystem,
+  username: 'admin' | 'editor' | 'viewer',
+  options: TabOptions = {},
+): Promise<Tab> {
+  const tab = await browser.open({ baseUrl, ...options });
+  await tab.page.goto('/');
+  await tab.page.getByLabel('User name').fill(username);
+  await tab.page.getByLabel('Password', { exact: true }).fill(passwords[username]);
+  await tab.page.getByRole('button', { name: 'Sign in' }).click();
+  await tab.page.getByRole('heading', { level: 1, name: 'Posts' }).waitFor();
+  return tab;
 }
 
 /** All three, signed in. */

@@ -78,7 +78,8 @@ describe('one trace', () => {
       { traceparent: formatTraceparent(caller) },
     );
     assert.equal(created.status, 201);
-    const names = ['POST /api/v1/posts', ...rpc('CreatePost'), 'event post.created.v1'];
+    const decision = process.env.TEST_RPC === 'remote' ? ['POST /authz.v1.AuthService/Decide'] : [];
+    const names = ['POST /api/v1/posts', ...decision, ...rpc('CreatePost'), 'event post.created.v1'];
     const own = await spansOf(caller.traceId, names);
     assertOneTree(own, caller.spanId);
     if (process.env.TEST_RPC === 'remote') {

@@ -1,8 +1,8 @@
+import type { Background } from '#kit/background.ts';
 import type { Clock } from '#kit/clock.ts';
 import { clientAddress } from '#kit/http/client-address.ts';
 import { limitRequests, type RateLimit, takeAll } from '#kit/http/rate-limit.ts';
 import { networkOf } from '#kit/network.ts';
-import type { Background } from './background.ts';
 import { authErrors } from './errors.ts';
 import type { LimitRequest, Limits, RequestLimits } from './limits.ts';
 

@@ -10,10 +10,13 @@ export const uuid = Type.String({ format: 'uuid' });
 export const instant = Type.String({ format: 'date-time' });
 
 /** The response of every sign-in. */
-export const Tokens = Type.Object({
-  access_token: filled({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] }),
-  refresh_token: opaqueToken,
-});
+export const Tokens = Type.Object(
+  {
+    access_token: filled({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] }),
+    refresh_token: opaqueToken,
+  },
+  { title: 'Tokens' },
+);
 
 export function message<T extends string>(text: T) {
   return Type.Object({ message: Type.Literal(text) });

@@ -1,39 +1,10 @@
 import type { Registry } from 'prom-client';
 import { type AuditFacts, AuditTrail } from '#kit/auth/audit.ts';
 import type { Clock } from '#kit/clock.ts';
-import { type Executor, statement } from '#kit/db/index.ts';
+import type { Executor } from '#kit/db/index.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import type { Log } from '#kit/log.ts';
-import type { Tables } from './store.ts';
-
-const insertEvent = statement<
-  Tables,
-  {
-    id: string;
-    nowMs: number;
-    event: string;
-    userId: string | null;
-    sessionId: string | null;
-    address: string | null;
-  }
->()((db, p) =>
-  db.insertInto('audit_event').values({
-    id: p('id'),
-    at_ms: p('nowMs'),
-    event: p('event'),
-    user_id: p('userId'),
-    session_id: p('sessionId'),
-    address: p('address'),
-  }),
-);
-
-export const deleteOldEvents = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db
-    .deleteFrom('audit_event')
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('audit_event').select('id').where('at_ms', '<', p('beforeMs')).limit(500),
-    ),
-);
+import { insertEvent } from './store-audit.ts';
 
 /** Names of the OWASP Logging Vocabulary. `refresh_race` and the names about sign-in methods are ours. */
 type AuditEvent =

@@ -1,11 +1,11 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Log } from '#kit/log.ts';
-import { deleteOldEvents } from './audit.ts';
 import { deleteExpiredLinks } from './magic-links/index.ts';
 import { deleteExpiredCeremonies } from './passkeys/index.ts';
 import { deleteExpiredSessions } from './sessions/index.ts';
 import type { Tables } from './store.ts';
+import { deleteOldEvents } from './store-audit.ts';
 import { deletePendingSecrets } from './totp/index.ts';
 import { deleteIdleUsers, deleteOldFailures } from './users/index.ts';
 

@@ -1,9 +1,10 @@
+import { Encryption } from '#kit/auth/encryption.ts';
+import type { Background } from '#kit/background.ts';
+import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { Accounts } from './account/index.ts';
 import { Audit } from './audit.ts';
-import type { Background } from './background.ts';
-import { Encryption } from './encryption.ts';
 import type { Keys } from './keys.ts';
 import { MagicLinks } from './magic-links/index.ts';
 import type { MailQueue } from './mail/index.ts';
@@ -29,14 +30,7 @@ export function createFeatures(parts: {
   const { config, context, site, keys, database, mails, background } = parts;
   const { clock, log, metrics } = context;
   const audit = new Audit({ log, clock, metrics });
-  const sessions = new Sessions({
-    ...{ database, mails, audit, clock },
-    accessTokens: new AccessTokens({ config, site, keys, clock }),
-    refreshSeconds: config.PASSWORDLESS_REFRESH_TOKEN_EXPIRY_SECONDS,
-    sessionSecondsMax: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
-    retrySeconds: config.PASSWORDLESS_REFRESH_RETRY_SECONDS,
-    refreshKey: keys.current('refresh'),
-  });
+  const sessions = createSessions({ config, site, keys, database, mails, audit, clock });
   const shared = { database, sessions, mails, audit, clock };
   const unprovenEnrollment = new UnprovenEnrollment({
     ...{ database, mails, audit, background },
@@ -69,3 +63,24 @@ export function createFeatures(parts: {
 }
 
 export type Features = ReturnType<typeof createFeatures>;
+
+/** The sessions alone, for what signs people in without a visitor. */
+export function createSessions(parts: {
+  readonly config: PasswordlessConfig;
+  readonly site: Site;
+  readonly keys: Keys;
+  readonly database: Database<Tables>;
+  readonly mails: MailQueue;
+  readonly audit: Audit;
+  readonly clock: Clock;
+}): Sessions {
+  const { config, site, keys, database, mails, audit, clock } = parts;
+  return new Sessions({
+    ...{ database, mails, audit, clock },
+    accessTokens: new AccessTokens({ config, site, keys, clock }),
+    refreshSeconds: config.PASSWORDLESS_REFRESH_TOKEN_EXPIRY_SECONDS,
+    sessionSecondsMax: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
+    retrySeconds: config.PASSWORDLESS_REFRESH_RETRY_SECONDS,
+    refreshKey: keys.current('refresh'),
+  });
+}

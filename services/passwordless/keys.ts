@@ -42,20 +42,27 @@ function derive(secret: string, use: KeyUse): Buffer {
 const secretCharactersMin = 32;
 const tooShort = `must be at least ${secretCharactersMin} characters`;
 
-/**
- * Refuses a secret that is too short, also a previous one: whoever guesses it signs tokens. Outside production, a missing secret is generated and stored in the data folder, so that tokens and
- * stored secrets stay valid after a restart.
- */
-export async function openKeys(config: PasswordlessConfig, context: ServiceContext): Promise<Keys> {
+/** Refuses a secret that is too short, also a previous one: whoever guesses it signs tokens. */
+export function checkSecrets(
+  config: PasswordlessConfig,
+  { environment }: Pick<ServiceContext, 'environment'>,
+): void {
   const { PASSWORDLESS_JWT_SECRET: given, PASSWORDLESS_JWT_SECRET_PREVIOUS: previous } = config;
-  const isMissing = given === undefined && context.environment === 'production';
+  const isMissing = given === undefined && environment === 'production';
   refuse({
     ...(isShort(given) && { PASSWORDLESS_JWT_SECRET: `${tooShort} (jwt_secret)` }),
     ...(isShort(previous) && { PASSWORDLESS_JWT_SECRET_PREVIOUS: `${tooShort} (jwt_secret_previous)` }),
     ...(isMissing && { PASSWORDLESS_JWT_SECRET: '(jwt_secret) is required with NODE_ENV=production' }),
   });
-  const secret = given ?? (await storedSecret(join(context.dataFolder, 'passwordless.secret')));
-  return new Keys(secret, previous);
+}
+
+/**
+ * Outside production, a missing secret is generated and stored in the data folder, so that tokens and stored secrets stay valid after
+ * a restart.
+ */
+export async function openKeys(config: PasswordlessConfig, context: ServiceContext): Promise<Keys> {
+  const { PASSWORDLESS_JWT_SECRET: given, PASSWORDLESS_JWT_SECRET_PREVIOUS: previous } = config;
+  return new Keys(given ?? (await storedSecret(join(context.dataFolder, 'passwordless.secret'))), previous);
 }
 
 function isShort(secret: string | undefined): boolean {

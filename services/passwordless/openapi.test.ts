@@ -18,7 +18,11 @@ interface Operation {
 
 const service = await startService({ after }, { databaseUrl: undefined });
 const { text: source } = await service.get('/openapi.json');
-const document = JSON.parse(source) as { openapi: string; paths: Record<string, Record<string, Operation>> };
+const document = JSON.parse(source) as {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown> };
+};
 
 test('the document passes the linter', async () => {
   const config = await createConfig({ extends: ['recommended-strict'] });
@@ -51,5 +55,19 @@ test('every operation has a summary, and every response has a schema and an exam
         assert.ok(example !== undefined || examples !== undefined, name);
       }
     }
+  }
+});
+
+test('it names entities, other media types, and the conflict with a deletion of the account', () => {
+  const { schemas } = document.components;
+  for (const name of ['Error', 'Passkey', 'Profile', 'SessionList', 'Tokens', 'TotpEnrollment']) {
+    assert.ok(schemas[name], name);
+  }
+  const typesOf = (path: string, method: string) =>
+    Object.keys(document.paths[path]?.[method]?.responses['200']?.content ?? {});
+  assert.deepEqual(typesOf(routes.totpEnroll, 'post'), ['application/json', 'image/svg+xml']);
+  assert.deepEqual(typesOf(routes.verifyMagic, 'get'), ['application/json', 'text/html']);
+  for (const path of [routes.totpEnroll, routes.recoveryCodes, routes.passkeyRegisterOptions]) {
+    assert.ok(document.paths[path]?.post?.responses['409'], path);
   }
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { alice, eventually, startService } from './testing.ts';
@@ -35,6 +36,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByLabel('Name').fill('Old laptop');
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'Old laptop', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByText('You are signed out.').waitFor();
     await page.getByRole('button', { name: 'Use a passkey' }).click();
@@ -103,6 +105,11 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByRole('img', { name: 'QR code' }).waitFor();
     assert.deepEqual(await barriers(), []);
+    const [keyFile] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the key' }).click(),
+    ]);
+    assert.match(await readFile(await keyFile.path(), 'utf8'), /^[A-Z2-7]{32,}\n$/);
     await page.getByRole('textbox', { name: 'Code' }).fill('123');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
@@ -110,6 +117,21 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Create codes' }).click();
     await page.getByText('They are not shown again').waitFor();
     assert.deepEqual(await barriers(), []);
+    const codes = await page.locator('pre').textContent();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the codes' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'recovery-codes.txt');
+    assert.equal(await readFile(await download.path(), 'utf8'), `${codes}\n`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl });
+    await page.getByRole('button', { name: 'Copy the codes' }).click();
+    await page.getByText('Copied.').waitFor();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), codes);
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.getByRole('button').first().isVisible(), false);
+    assert.equal(await page.locator('pre').isVisible(), true);
+    await page.emulateMedia({ media: 'screen' });
     await page.getByRole('link', { name: 'I have saved them' }).click();
     await page.getByText('10 codes left').waitFor();
     assert.deepEqual(await barriers(), []);

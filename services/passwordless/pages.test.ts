@@ -282,7 +282,10 @@ await inTestMode((world) => {
         assert.equal(headers.get('cache-control'), 'no-store');
         assert.ok(html.length < 20_000, `${path} has ${html.length} bytes`);
       }
-      assert.equal((await client.open('/nothing')).status, 404);
+      const { status, html } = await client.open('/nothing');
+      assert.equal(status, 404);
+      assert.match(html, /Page not found[\s\S]*Go to the start page/);
+      assert.match(html, /<nav aria-label="Main">.*href="\/docs"/s);
     });
   });
 });

@@ -1,9 +1,9 @@
 import type { Visitor } from '#kit/auth/visitor.ts';
 import { AppError } from '#kit/errors.ts';
-import { linkButton } from '#kit/html/blocks.ts';
+import { errorPage } from '#kit/html/error-page.ts';
 import { hasReason } from '#kit/html/form-problem.ts';
 import { type Html, html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
+import type { Frame } from '#kit/html/layout.ts';
 import type { PageAccess } from '#kit/html/pages.ts';
 import type { Visit } from '#kit/html/visit.ts';
 import type { HttpError } from '#kit/http/options.ts';
@@ -28,7 +28,7 @@ export interface PageContext {
   frameOf(visit: PageVisit, caller?: Caller): Frame;
   /** The signed-in user, if any. */
   callerOf(visit: PageVisit): Promise<Caller | undefined>;
-  /** Lets signed-in users through. Others get the sign-in form: see {@link errorPage}. */
+  /** Lets signed-in users through. Others get the sign-in form: see {@link createErrorPage}. */
   readonly signedIn: Exclude<PageAccess<TokenPair, SignedInVisit>, 'public'>;
 }
 
@@ -93,14 +93,13 @@ const signInRequired = 'SIGN_IN_REQUIRED';
 export const sessionEndedText =
   'Your session has ended. Sign in again, or reload this page if you are signed in in another tab.';
 
-/** Says what happened, what to do next, and the request id to quote. */
-export function errorPage(frame: Frame, error: HttpError, requestId: string): string {
-  if (error.code === signInRequired) return signInPage(frame, { problem: error.message });
-  return standalone(frame, {
-    title: error.status === 404 ? 'Page not found' : 'Something went wrong',
-    main: html`<p>${error.message}</p><p class="actions">${linkButton(pageRoutes.home, 'Go to the start page')}</p>
-<p class="small muted">Request <code>${requestId}</code></p>`,
-  });
+/** The page for an error. Whoever must sign in gets the form for it. */
+export function createErrorPage({ frameOf, callerOf }: PageContext) {
+  return async (visit: PageVisit, error: HttpError): Promise<string> => {
+    if (error.code === signInRequired) return signInPage(frameOf(visit), { problem: error.message });
+    const home = { href: pageRoutes.home, label: 'Go to the start page' };
+    return errorPage(frameOf(visit, await callerOf(visit)), error, { requestId: visit.request.id, home });
+  };
 }
 
 /** Where a request came from, and the language for mails about it. */

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { readConfig } from '#kit/config.ts';
 import { backupDatabase, restoreDatabase } from '#kit/db/index.ts';
-import { alice, appCode, enrollApp, inTestMode, refused, startService } from './testing.ts';
+import { silentLog } from '#kit/log.ts';
+import { loadDemo, passwordless } from './service.ts';
+import { alice, appCode, enrollApp, inTestMode, refused, secret, startService } from './testing.ts';
 
 await inTestMode((world) => {
   test('starts, becomes ready and responds to probes', async (context) => {
@@ -25,6 +29,39 @@ await inTestMode((world) => {
     assert.match(secret, /^[A-Z2-7]{32}$/);
     const other = await startService(context, world, { beside: first });
     refused(await other.get('/me', token), 401, 'INVALID_TOKEN');
+  });
+
+  test('demo users have sign-ins of the last 90 days, once, and get no mail', async (context) => {
+    const service = await startService(context, world);
+    const { clock, database, dataFolder } = service;
+    await service.signIn('bela@example.com');
+    const mailsBefore = (await service.mails()).length;
+    const load = () => {
+      const settings = { DATABASE_URL: world.databaseUrl, PASSWORDLESS_JWT_SECRET: secret };
+      const metrics = new Registry();
+      const where = {
+        log: silentLog,
+        clock,
+        dataFolder,
+        metrics,
+        environment: 'test' as const,
+        host: '127.0.0.1',
+        port: 0,
+      };
+      return loadDemo(readConfig(passwordless.settings, settings), where);
+    };
+    assert.deepEqual([await load(), await load()], [15, 0], 'who was there already stays as they are');
+    const users = await database.kysely.selectFrom('user').selectAll().execute();
+    assert.equal(users.length, 16);
+    const daysAgo = users.map(({ created_at_ms: at }) => Math.floor((clock.now() - at) / 86_400_000));
+    assert.ok(Math.max(...daysAgo) >= 85 && new Set(daysAgo).size >= 12, String(daysAgo));
+    const events = await database.kysely.selectFrom('audit_event').select('at_ms').execute();
+    const hours = new Set(events.map(({ at_ms: at }) => Math.floor(at / 3_600_000) % 24));
+    assert.ok(events.length > 200 && hours.size >= 12 && events.every(({ at_ms: at }) => at <= clock.now()));
+    assert.equal((await service.mails()).length, mailsBefore);
+    const { access_token: token } = await service.signIn('ada@example.com');
+    const { sessions } = (await service.get('/sessions', token)).json;
+    assert.ok(sessions.length > 3, 'the sessions that did not expire');
   });
 
   // PostgreSQL is backed up by its own pg_dump.

@@ -1,45 +1,71 @@
 import { basename, dirname, resolve } from 'node:path';
+import {
+  accountMigrations,
+  accountSettings,
+  openAccounts,
+  type Accounts as StaffAccounts,
+  setupAddress,
+} from '#kit/accounts/index.ts';
+import { adminMigrations } from '#kit/admin/index.ts';
+import { Background } from '#kit/background.ts';
 import { type Config, refuse, type Settings } from '#kit/config.ts';
-import type { Database } from '#kit/db/index.ts';
+import { type Database, DatabaseHealth } from '#kit/db/index.ts';
 import { loadAssets } from '#kit/html/assets.ts';
 import { servePages } from '#kit/html/pages.ts';
 import { trustProxySetting } from '#kit/http/client-address.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
+import { silentLog } from '#kit/log.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { addAccountApi } from './account/api.ts';
 import { addAccountPages, createAccountPage } from './account/pages.ts';
+import { createPasswordlessAdmin } from './admin.ts';
 import { createApiAccess } from './api-access.ts';
 import { createRequestLimits } from './api-limits.ts';
-import { Background } from './background.ts';
+import { Audit } from './audit.ts';
 import { Cleanup } from './cleanup.ts';
 import { withConfigFile } from './config-file.ts';
-import { createFeatures, type Features } from './features.ts';
-import { type Keys, openKeys } from './keys.ts';
+import { createFeatures, createSessions, type Features } from './features.ts';
+import { checkSecrets, type Keys, openKeys } from './keys.ts';
 import { Limits, type RequestLimits } from './limits.ts';
 import { addMagicLinkApi, type ShowLanding } from './magic-links/api.ts';
 import { addMagicLinkPages, createLanding } from './magic-links/pages.ts';
-import { checkWorkers, MailNotifier, MailQueueAdmin, openMail, shownMailFolder } from './mail/index.ts';
+import {
+  checkMailer,
+  checkMails,
+  checkWorkers,
+  MailNotifier,
+  MailQueueAdmin,
+  openMail,
+  shownMailFolder,
+} from './mail/index.ts';
 import { addMailPages, mailsHint } from './mail/pages.ts';
-import { createPageContext, errorPage } from './pages.ts';
+import { createErrorPage, createPageContext } from './pages.ts';
 import { addPasskeyApi } from './passkeys/api.ts';
+import { checkParty } from './passkeys/index.ts';
 import { addPasskeyPages, passkeysCard } from './passkeys/pages.ts';
 import { addRecoveryCodeApi } from './recovery-codes/api.ts';
 import { addRecoveryCodePages, recoveryCodesCard } from './recovery-codes/pages.ts';
+import { SeedClock, seedUsers } from './seed.ts';
 import { addSessionApi } from './sessions/api.ts';
 import type { TokenPair } from './sessions/index.ts';
 import { addSessionPages, sessionsCard } from './sessions/pages.ts';
 import { settings as commonSettings } from './settings.ts';
 import { Site } from './site.ts';
-import { checkWritable, type Tables } from './store.ts';
+import type { Tables } from './store.ts';
 import { addTotpApi } from './totp/api.ts';
 import { addTotpPages, totpCard } from './totp/pages.ts';
 
-const settings = { ...commonSettings, PASSWORDLESS_TRUST_PROXY: trustProxySetting } satisfies Settings;
+const settings = {
+  ...commonSettings,
+  ...accountSettings,
+  PASSWORDLESS_TRUST_PROXY: trustProxySetting,
+} satisfies Settings;
 
 type PasswordlessConfig = Config<typeof settings>;
 type Parts = ServiceParts<typeof settings>;
 
 const sources = withConfigFile(settings);
+const commonChecks = [checkSecrets, checkMails, databaseLocation];
 
 export type { MailQueueAdmin, QueuedMail } from './mail/index.ts';
 
@@ -49,7 +75,13 @@ export const passwordless = defineService({
   summary: 'Sign-in by e-mail link, authenticator code or passkey',
   settings,
   sources,
-  migrations: new URL('./migrations/', import.meta.url),
+  checks: [
+    ...commonChecks,
+    checkParty,
+    (config) => new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL),
+    (config, context) => config.PASSWORDLESS_WORKER && checkMailer(config, context),
+  ],
+  migrations: [accountMigrations, adminMigrations, new URL('./migrations/', import.meta.url)],
   backupFiles: ['passwordless.secret'],
   databaseLocation,
   build,
@@ -61,6 +93,7 @@ export const passwordlessWorker = defineService({
   summary: 'Sends the mails of passwordless',
   settings,
   sources,
+  checks: [...commonChecks, checkMailer],
   build: buildWorker,
 });
 
@@ -77,24 +110,30 @@ async function build({ config, context, stack, openDatabase }: Parts) {
   const limits = new Limits(config);
   const linksLater = config.PASSWORDLESS_ALLOW_SIGNUP ? undefined : background;
   const requestLimits = createRequestLimits(limits, clock, linksLater);
-  const showLanding = addPages(server.app, { config, context, keys, features, limits: requestLimits });
+  const words = ['octavo', 'passwordless'];
+  const staff = await openAccounts({ database, config, clock, log, stack, words });
+  const wiring = { config, context, keys, database, staff, features, limits: requestLimits };
+  const showLanding = addPages(server.app, wiring);
   addApi(server.app, { site, features, limits: requestLimits, showLanding });
   stack.use(limits.startSweeping(clock));
   stack.use(new Cleanup({ database, clock, log, auditDays: config.PASSWORDLESS_AUDIT_DAYS }).start());
-  return { url: site.listensAt(await server.listen()) };
+  const url = site.listensAt(await server.listen());
+  const inProduction = config.ADMIN_SETUP_LINK;
+  return { url, setupLink: url && (await setupAddress(staff, { url, context, inProduction })) };
 }
 
 async function buildWorker({ config, context, stack }: Parts) {
   const keys = await openKeys(config, context);
   const database = stack.use(await openServiceDatabase<Tables>(passwordless, config, context));
   stack.use(await openMail({ config, context, database, keys, runsWorker: true }));
+  const health = new DatabaseHealth({ database, log: context.log });
   const server = stack.use(
     await createHttpServer({
       name: 'passwordless-worker',
       context,
       title: 'E-mail worker',
       description: 'Sends the mails of passwordless. It serves probes and metrics, nothing else.',
-      checks: { database: () => database.ping() },
+      checks: { database: () => health.run() },
     }),
   );
   return { url: await server.listen() };
@@ -113,6 +152,23 @@ export async function openMailQueue(
   return { queue, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
+/** Loads demo users. Returns how many. */
+export async function loadDemo(config: PasswordlessConfig, context: ServiceContext): Promise<number> {
+  await using stack = new AsyncDisposableStack();
+  const site = new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL);
+  // Nobody gets the tokens, whose issuer is the site.
+  site.listensAt('http://127.0.0.1');
+  const keys = await openKeys(config, context);
+  const database = stack.use(await openServiceDatabase<Tables>(passwordless, config, context));
+  const { queue: mails } = stack.use(await openMail({ config, context, database, keys, runsWorker: false }));
+  const nowMs = context.clock.now();
+  const clock = new SeedClock(nowMs);
+  // Events of the past are not news for whoever reads the log.
+  const audit = new Audit({ log: silentLog, clock, metrics: context.metrics });
+  const sessions = createSessions({ config, site, keys, database, mails, audit, clock });
+  return await seedUsers({ database, sessions, audit, mails, clock }, nowMs);
+}
+
 function databaseLocation(config: PasswordlessConfig) {
   const { PASSWORDLESS_DATABASE_PATH: path, PASSWORDLESS_DATABASE_URL: url } = config;
   if (path === undefined) return { url: url ?? config.DATABASE_URL };
@@ -127,12 +183,13 @@ function createServer(
   context: ServiceContext,
   database: Database<Tables>,
 ): Promise<HttpServer> {
+  const health = new DatabaseHealth({ database, log: context.log });
   return createHttpServer({
     name: 'passwordless',
     context,
     title: 'Passwordless sign-in',
     description: 'Sign-in by e-mail link, authenticator code or passkey; access and refresh tokens.',
-    checks: { database: () => checkWritable(database) },
+    checks: { database: () => health.run() },
     namesOptionalChecks: true,
     optionalChecks: { mail_worker: () => checkWorkers(database, context.clock) },
     errorBody: ({ code, message }) => ({ error: { code, message } }),
@@ -179,11 +236,13 @@ function addPages(
     config: PasswordlessConfig;
     context: ServiceContext;
     keys: Keys;
+    database: Database<Tables>;
+    staff: StaffAccounts;
     features: Features;
     limits: RequestLimits;
   },
 ): ShowLanding {
-  const { config, context, keys, features, limits } = wiring;
+  const { config, context, keys, database, staff, features, limits } = wiring;
   const { clock } = context;
   const { sessions, accounts } = features;
   const mailFolder = shownMailFolder(config, context);
@@ -200,15 +259,18 @@ function addPages(
   };
   const showAccount = createAccountPage({ pages, accounts, clock, cards });
   const parts = { ...features, pages, limits, showAccount };
+  const secret = keys.current('session').toString('base64url');
+  const admin = createPasswordlessAdmin({ staff, accounts, sessions, database, clock, secret });
+  const ownErrorPage = createErrorPage(pages);
   const answer = servePages<TokenPair>(
     app,
     {
       name: 'passwordless',
-      secret: keys.current('session').toString('base64url'),
+      secret,
       sessionSeconds: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
       clock,
       assets: loadAssets(new URL('passkeys/assets/', import.meta.url)),
-      errorPage: (visit, error) => errorPage(pages.frameOf(visit), error, visit.request.id),
+      errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? ownErrorPage(visit, error),
     },
     (routes) => {
       addMagicLinkPages(routes, {
@@ -221,6 +283,7 @@ function addPages(
       addPasskeyPages(routes, parts);
       addSessionPages(routes, parts);
       addAccountPages(routes, parts);
+      admin.addRoutes(routes);
       if (mailFolder !== undefined) addMailPages(routes, { pages, folder: mailFolder });
     },
   );

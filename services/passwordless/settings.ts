@@ -1,5 +1,7 @@
 import { type Config, choice, flag, integer, type Settings, text } from '#kit/config.ts';
 import { databaseSettings } from '#kit/db/index.ts';
+import { corsOriginSetting } from '#kit/http/cors.ts';
+import { mailServerSettings } from '#kit/mail/settings.ts';
 
 const day = 86_400;
 
@@ -107,10 +109,7 @@ export const settings = {
   PASSWORDLESS_LIMIT_ENROLL_PER_IP: limit(20, 'Enrollments started per client in 10 minutes'),
   PASSWORDLESS_LIMIT_VERIFY_PER_IP: limit(60, 'Links, codes and passkey responses per client in 5 minutes'),
   PASSWORDLESS_LIMIT_REFRESH_PER_IP: limit(150, 'Refresh token exchanges per client in 5 minutes'),
-  PASSWORDLESS_CORS_ORIGIN: text({
-    default: '*',
-    help: 'Origins whose pages may call the API, separated by commas, or *',
-  }),
+  PASSWORDLESS_CORS_ORIGIN: { ...corsOriginSetting, default: '*' },
   PASSWORDLESS_AUDIT_DAYS: integer({
     default: 90,
     min: 1,
@@ -176,10 +175,7 @@ export const settings = {
   CONFIG_PATH: text({
     help: 'Configuration file, TOML or JSON; default: config.toml or config.json in the current folder',
   }),
-  SMTP_HOST: text({ help: 'Mail server of all services that have none of their own' }),
-  SMTP_PORT: integer({ min: 1, max: 65_535, help: 'Port of the mail server' }),
-  SMTP_USERNAME: text({ help: 'User name at the mail server' }),
-  SMTP_PASSWORD: text({ secret: true, help: 'Password at the mail server' }),
+  ...mailServerSettings,
   ...databaseSettings,
 } satisfies Settings;
 

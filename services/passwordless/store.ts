@@ -1,8 +1,10 @@
-import { type Executor, statement } from '#kit/db/index.ts';
+import type { AccountTables } from '#kit/accounts/index.ts';
+import type { AdminTables } from '#kit/admin/index.ts';
+import type { HealthTables } from '#kit/db/index.ts';
 import type { MailTables } from './mail/index.ts';
 
 /** All tables of the service. */
-export interface Tables extends MailTables, PasskeyTables {
+export interface Tables extends HealthTables, AccountTables, AdminTables, MailTables, PasskeyTables {
   user: UserRow;
   session: SessionRow;
   refresh_token: { hash: string; session_id: string; generation: number };
@@ -93,11 +95,4 @@ export interface CeremonyRow {
   session_id: string | null;
   offered: string | null;
   expires_at_ms: number;
-}
-
-const writeNothing = statement<Tables>()((db) => db.deleteFrom('failed_attempt').where('id', '=', ''));
-
-/** Throws if the database cannot be written, as on a read-only disk or a standby. */
-export async function checkWritable(database: Executor): Promise<void> {
-  await writeNothing.run(database, {});
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { Registry } from 'prom-client';
+import { Encryption } from '#kit/auth/encryption.ts';
 import { totpCode } from '#kit/auth/totp.ts';
 import { FakeClock } from '#kit/clock.ts';
 import { type Environment, readConfig } from '#kit/config.ts';
@@ -10,7 +11,6 @@ import { createLog, silentLog } from '#kit/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
-import { Encryption } from './encryption.ts';
 import { Keys } from './keys.ts';
 import { passwordless } from './service.ts';
 import type { TokenPair } from './sessions/session.ts';
@@ -197,8 +197,8 @@ async function readMails(database: Database<Tables>, to?: string): Promise<Waiti
       kind: row.kind,
       to: row.recipient,
       subject: row.subject,
-      text: encryption.decrypt(row.text_body, `${row.id}:text`) ?? row.text_body,
-      html: encryption.decrypt(row.html_body, `${row.id}:html`) ?? row.html_body,
+      text: encryption.decryptText(row.text_body, `${row.id}:text`) ?? row.text_body,
+      html: encryption.decryptText(row.html_body, `${row.id}:html`) ?? row.html_body,
     }));
 }
 

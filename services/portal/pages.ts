@@ -1,33 +1,37 @@
 import type { Clock } from '#kit/clock.ts';
 import { loadAssets } from '#kit/html/assets.ts';
-import { badge, card, empty, linkButton, type Tone } from '#kit/html/blocks.ts';
+import { badge, card, empty, type Tone } from '#kit/html/blocks.ts';
+import { errorPage } from '#kit/html/error-page.ts';
 import { type Content, html } from '#kit/html/html.ts';
-import { type Frame, single, standalone } from '#kit/html/layout.ts';
+import { keepActions } from '#kit/html/keep.ts';
+import { type Frame, single } from '#kit/html/layout.ts';
 import { servePages } from '#kit/html/pages.ts';
 import { table } from '#kit/html/table.ts';
 import type { Visit } from '#kit/html/visit.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import type { DemoSignIn } from '#kit/service.ts';
-import { reportOn, type Site, type SiteReport } from './sites.ts';
+import { reportOn, type SignIn, type Site, type SiteReport } from './sites.ts';
 
 export interface PagesOptions {
   readonly clock: Clock;
   /** Encrypts cookies. */
   readonly secret: string;
   sites(): Promise<readonly Site[]>;
-  demoSignIns(): Promise<readonly DemoSignIn[]>;
+  demoSignIns(): Promise<readonly SignIn[]>;
+  /** The services that can be filled with demo data here. */
+  readonly seedable: readonly string[];
 }
 
 const sessionSeconds = 86_400;
 
-export function addPages(app: HttpApp, { clock, secret, sites, demoSignIns }: PagesOptions): void {
+export function addPages(app: HttpApp, { clock, secret, sites, demoSignIns, seedable }: PagesOptions): void {
   const assets = loadAssets();
-  servePages<never>(app, { name: 'portal', secret, sessionSeconds, clock, assets, errorPage }, (routes) =>
+  const options = { name: 'portal', secret, sessionSeconds, clock, assets, errorPage: errorPageOf };
+  servePages<never>(app, options, (routes) =>
     routes.get('/', { access: 'public' }, async (visit) => {
       const others = (await sites()).filter(({ name }) => name !== 'portal');
       const [reports, signIns] = await Promise.all([reportOn(others), demoSignIns()]);
-      return homePage(visit, reports, signIns);
+      return homePage(visit, { reports, signIns, seedable });
     }),
   );
 }
@@ -36,16 +40,19 @@ function frameOf(visit: Visit<never>): Frame {
   return { ...visit.frame(), service: 'Octavo', navigation: [], flash: visit.takeFlash() };
 }
 
-function homePage(
-  visit: Visit<never>,
-  reports: readonly SiteReport[],
-  signIns: readonly DemoSignIn[],
-): string {
+interface HomeView {
+  readonly reports: readonly SiteReport[];
+  readonly signIns: readonly SignIn[];
+  readonly seedable: readonly string[];
+}
+
+function homePage(visit: Visit<never>, { reports, signIns, seedable }: HomeView): string {
   const ready = reports.filter(({ state }) => state === 'ready').length;
   return single(frameOf(visit), {
     title: 'Running services',
     lead: `${ready} of ${reports.length} ready`,
-    main: html`<div class="stack">${reports.length === 0 ? noServices() : siteTable(reports)}${signIns.length > 0 && signInCard(signIns)}</div>`,
+    modules: ['keep.js'],
+    main: html`<div class="stack">${reports.length === 0 ? noServices() : siteTable(reports)}${signIns.length > 0 && signInCard(signIns, reports)}${nextSteps(reports, seedable)}</div>`,
   });
 }
 
@@ -62,8 +69,8 @@ function siteTable(reports: readonly SiteReport[]): Content {
       {
         header: 'Service',
         kind: 'main',
-        cell: ({ name, summary, url }: SiteReport) =>
-          html`<a href="${url}">${name}</a>${summary !== '' && html`<div>${summary}</div>`}`,
+        cell: ({ name, summary, url, signIn }: SiteReport) =>
+          html`<a href="${url}">${name}</a>${summary !== '' && html`<div>${summary}</div>`}${signIn && html`<div>Sign-in: ${signIn}</div>`}`,
       },
       {
         header: 'Address',
@@ -77,21 +84,51 @@ function siteTable(reports: readonly SiteReport[]): Content {
   });
 }
 
-function signInCard(signIns: readonly DemoSignIn[]): Content {
+function signInCard(signIns: readonly SignIn[], reports: readonly SiteReport[]): Content {
   return card(
     'Demo sign-ins',
     html`<p class="muted">Created at first start on this machine. They do not exist in production.</p>${table(
       {
         caption: 'Demo sign-ins',
-        isSmall: true,
         columns: [
-          { header: 'Username', cell: ({ username }: DemoSignIn) => html`<code>${username}</code>` },
-          { header: 'Password', cell: ({ password }) => html`<code>${password}</code>` },
-          { header: 'Role', cell: ({ role }) => role },
+          {
+            header: 'Username',
+            kind: 'fit',
+            cell: ({ username }: SignIn) => copyCell(username, `the user name ${username}`),
+          },
+          { header: 'Role', kind: 'fit', cell: ({ role }) => role },
+          { header: 'For', kind: 'fit', cell: ({ service }) => linkTo(service, reports) },
+          {
+            header: 'Password',
+            cell: ({ username, password }) => copyCell(password, `the password of ${username}`),
+          },
         ],
         rows: signIns,
       },
     )}`,
+  );
+}
+
+function copyCell(text: string, what: string): Content {
+  return html`<div class="beside-text"><code>${text}</code>${keepActions({ text, what })}</div>`;
+}
+
+function linkTo(service: string, reports: readonly SiteReport[]): Content {
+  const url = reports.find(({ name }) => name === service)?.url;
+  return url === undefined ? service : html`<a href="${url}">${service}</a>`;
+}
+
+/** What somebody does who sees this for the first time. */
+function nextSteps(reports: readonly SiteReport[], seedable: readonly string[]): Content {
+  const running = reports.filter(({ name }) => seedable.includes(name)).map(({ name }) => name);
+  if (running.length === 0) return undefined;
+  const command = 'npx octavo seed';
+  return card(
+    'What to do next',
+    html`<ol><li>Open a service above. Where it says so, sign in with a demo account.</li>
+<li>Fill ${running.join(', ')} with demo data, in the folder of the project:
+<div class="beside-text"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></li>
+<li>Read how to call a service: <b>docs</b> in its row describes its API.</li></ol>`,
   );
 }
 
@@ -103,10 +140,7 @@ function noServices(): Content {
   });
 }
 
-function errorPage(visit: Visit<never>, error: HttpError): string {
-  return standalone(frameOf(visit), {
-    title: error.status === 404 ? 'Page not found' : 'Something went wrong',
-    main: html`<p>${error.message}</p><p class="actions">${linkButton('/', 'See the running services')}</p>
-<p class="small muted">Request <code>${visit.request.id}</code></p>`,
-  });
+function errorPageOf(visit: Visit<never>, error: HttpError): string {
+  const home = { href: '/', label: 'See the running services' };
+  return errorPage(frameOf(visit), error, { requestId: visit.request.id, home });
 }

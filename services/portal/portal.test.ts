@@ -12,7 +12,7 @@ import { portal } from './service.ts';
 import type { Site } from './sites.ts';
 
 const browser = testBrowser();
-const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor' }];
+const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor', service: 'good' }];
 
 function start(sites: readonly Site[], context: Partial<ServiceContext> = {}, environment: Environment = {}) {
   return portal.start(
@@ -27,7 +27,7 @@ function start(sites: readonly Site[], context: Partial<ServiceContext> = {}, en
       port: 0,
       ...context,
     },
-    { sites: async () => sites, demoSignIns: async () => signIns },
+    { sites: async () => sites, demoSignIns: async () => signIns, seedable: ['good', 'other'] },
   );
 }
 
@@ -92,6 +92,24 @@ describe('the portal', () => {
     assert.match(html, /1 of 2 ready[\s\S]*>posts<[\s\S]*>ready<[\s\S]*>gone<[\s\S]*>no response</);
     assert.ok(html.includes(`<a href="${elsewhere.site.url}">posts</a></`), html);
     assert.doesNotMatch(html, />own</);
+  });
+
+  test('says which service a sign-in is for, how to get into the others, and what to do next', async () => {
+    await using good = await startSite('good', 200);
+    const signIn = 'anybody can register there';
+    const other = { name: 'plain', summary: '', url: 'http://127.0.0.1:1', signIn };
+    await using running = await start([good.site, other]);
+    const html = await pageOf(running.url);
+    assert.match(html, /<div>Sign-in: anybody can register there<\/div>/);
+    assert.ok(html.includes(`data-label="For"><a href="${good.site.url}">good</a>`), html);
+    assert.match(
+      html,
+      /data-keep="a&lt;b &amp; &quot;c&quot;"[\s\S]*aria-label="Copy the password of editor"/,
+    );
+    assert.match(html, /data-keep="editor"[\s\S]*aria-label="Copy the user name editor"/);
+    assert.match(html, /What to do next[\s\S]*Fill good with demo data[\s\S]*data-keep="npx octavo seed"/);
+    await using production = await start([good.site], { environment: 'production' });
+    assert.doesNotMatch(await pageOf(production.url), /What to do next|data-keep/);
   });
 
   test('refuses services without a name or an address', () => {

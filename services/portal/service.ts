@@ -2,15 +2,17 @@ import { type Settings, text } from '#kit/config.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { newSecret } from '#kit/ids.ts';
 import { isLoopback } from '#kit/network.ts';
-import { type DemoSignIn, defineService } from '#kit/service.ts';
+import { defineService } from '#kit/service.ts';
 import { addPages } from './pages.ts';
-import { parseSites, type Site } from './sites.ts';
+import { parseSites, type SignIn, type Site } from './sites.ts';
 
 export interface PortalDeps {
   /** The running services that can be opened. The portal leaves itself out. */
   sites(): Promise<readonly Site[]>;
   /** Accounts for trying things out; none in production. */
-  demoSignIns(): Promise<readonly DemoSignIn[]>;
+  demoSignIns(): Promise<readonly SignIn[]>;
+  /** The services that `octavo seed` has demo data for. */
+  readonly seedable: readonly string[];
 }
 
 const sitesText = text({
@@ -50,6 +52,8 @@ export const portal = defineService<typeof settings, PortalDeps>({
       secret: newSecret(),
       sites: sites ? async () => sites : deps.sites,
       demoSignIns: async () => (showsSignIns ? deps.demoSignIns() : []),
+      // Where several services run apart, commands are for their machines.
+      seedable: showsSignIns && !sites ? deps.seedable : [],
     });
     return { url: await server.listen() };
   },

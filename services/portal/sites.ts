@@ -1,9 +1,18 @@
+import type { DemoSignIn } from '#kit/service.ts';
+
 /** A service that can be opened. */
 export interface Site {
   readonly name: string;
   /** One sentence; empty where only the address is known. */
   readonly summary: string;
   readonly url: string;
+  /** How a newcomer gets in. */
+  readonly signIn?: string | undefined;
+}
+
+/** A demo account of a service. */
+export interface SignIn extends DemoSignIn {
+  readonly service: string;
 }
 
 export interface SiteReport extends Site {

@@ -50,7 +50,7 @@ export async function openBrokers(
   { log, metrics, clock }: Pick<ServiceContext, 'log' | 'metrics'> & { clock: Clock },
   database: Database<Tables>,
 ): Promise<Brokers & AsyncDisposable> {
-  checkSettings(config);
+  checkBrokers(config);
   await using stack = new AsyncDisposableStack();
   const { NATS_URL: url, NATS_PREFIX: prefix, JOB_LEASE_MS: leaseMs, MESSAGE_BROKER, EVENT_STREAM } = config;
   const isNeeded = url !== undefined && (MESSAGE_BROKER || EVENT_STREAM);
@@ -68,12 +68,12 @@ export async function openBrokers(
   return { queue, events, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function checkSettings({ NATS_URL: url, NATS_PREFIX: prefix }: Config<typeof brokerSettings>): void {
+/** Refuses an address or a prefix that NATS does not take. */
+export function checkBrokers({ NATS_URL: url, NATS_PREFIX: prefix }: Config<typeof brokerSettings>): void {
   const isAddress = (server: string) => /^(nats|tls):\/\//.test(server.trim()) && URL.canParse(server.trim());
-  if (url !== undefined && !url.split(',').every(isAddress)) {
-    refuse({ NATS_URL: 'must be nats:// or tls:// addresses separated by commas' });
-  }
-  if (!/^[A-Za-z0-9_]{1,32}$/.test(prefix)) {
-    refuse({ NATS_PREFIX: 'must be 1 to 32 letters, digits or _' });
-  }
+  const isWrong = url !== undefined && !url.split(',').every(isAddress);
+  refuse({
+    ...(isWrong && { NATS_URL: 'must be nats:// or tls:// addresses separated by commas' }),
+    ...(!/^[A-Za-z0-9_]{1,32}$/.test(prefix) && { NATS_PREFIX: 'must be 1 to 32 letters, digits or _' }),
+  });
 }

@@ -1,4 +1,4 @@
-import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
+import { type Database, type DatabaseOptions, type HealthTables, openDatabase } from '#kit/db/index.ts';
 import type { EventTables } from '#kit/events/index.ts';
 import type { JobTables } from '#kit/jobs/index.ts';
 
@@ -14,7 +14,7 @@ export function openPostDatabase(
   return openDatabase<Tables>({ name: 'posts', migrations, ...place });
 }
 
-export interface Tables extends EventTables, JobTables {
+export interface Tables extends EventTables, JobTables, HealthTables {
   post: PostRow;
   post_total: TotalRow;
   user_tally: { user_id: number; posts: number };
@@ -25,7 +25,6 @@ export interface Tables extends EventTables, JobTables {
   bulk_reply: BulkReplyRow;
   post_sentiment: SentimentRow;
   reanalysis: ReanalysisRow;
-  health_probe: { only_row: number; written_at_ms: number };
 }
 
 export interface PostRow {

@@ -1,4 +1,4 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError, problemOf as describe } from '#kit/errors.ts';
 
 /** Resolves if an integration answers. */
 export type Check = (signal: AbortSignal) => Promise<void>;
@@ -33,7 +33,7 @@ async function problemOf(check: Check, signal: AbortSignal): Promise<string> {
   });
   const checked = check(AbortSignal.any([signal, late])).then(
     () => '',
-    (error) => (error instanceof AppError ? error.message : 'does not answer'),
+    (error) => describe(error),
   );
   return Promise.race([checked, tooLate]);
 }

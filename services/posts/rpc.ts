@@ -1,20 +1,21 @@
 import type { Clock } from '#kit/clock.ts';
-import type { Database } from '#kit/db/index.ts';
+import { type Database, type DatabaseHealth, engineOf } from '#kit/db/index.ts';
 import { notFound } from '#kit/errors.ts';
 import type { EventStream } from '#kit/events/index.ts';
 import type { JobQueue } from '#kit/jobs/index.ts';
 import type { Handlers } from '#kit/rpc/index.ts';
+import { productVersion } from '#kit/version.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import {
   type NewPost as NewWirePost,
   type PostServiceDefinition,
   PostSort,
   ReanalysisStatus,
+  type PostFilter as WireFilter,
   type Post as WirePost,
   type Reanalysis as WireReanalysis,
 } from '#proto/posts/v1/posts.ts';
 import type { Tables } from './database.ts';
-import type { HealthCheck } from './health.ts';
 import { type Check, checkAll, switchedOff } from './integrations.ts';
 import { findPost, type NewPost, type Post, type PostWriter } from './posts/index.ts';
 import {
@@ -39,7 +40,7 @@ export interface HandlerParts {
   readonly queue: JobQueue | undefined;
   /** Absent where the event stream is off. */
   readonly events: EventStream | undefined;
-  readonly health: HealthCheck;
+  readonly health: DatabaseHealth<Tables>;
   /** One for each integration that is on, by its name in the status report. */
   readonly checks: Readonly<Record<string, Check>>;
 }
@@ -66,6 +67,7 @@ export function createHandlers(parts: HandlerParts): PostHandlers {
       await parts.health.run();
       return {};
     },
+    getInfo: async () => ({ version: productVersion(), database: await engineOf(parts.database) }),
     checkIntegrations: async (_request, { signal }) => ({
       integrations: await checkAll(parts.checks, signal),
     }),
@@ -103,7 +105,12 @@ function writeHandlers({
 function readHandlers({
   database,
   pages,
+  classifier,
 }: HandlerParts): Pick<PostHandlers, 'getPost' | 'listPosts' | 'exportPosts' | 'getAnalytics'> {
+  const usable = (filter: WireFilter) => {
+    if (filter.sentiment && !classifier) throw switchedOff('inferenceServer');
+    return readFilter(filter);
+  };
   return {
     getPost: async ({ id }) => {
       const post = await findPost(database, id);
@@ -114,13 +121,13 @@ function readHandlers({
     listPosts: async ({ filter = {}, sort, descending, page, pageSize }) => {
       const order = orders[sort] ?? 'id';
       const slice = readSlice(page, pageSize);
-      const { posts, total } = await pages.read({ ...readFilter(filter), order, descending, ...slice });
+      const { posts, total } = await pages.read({ ...usable(filter), order, descending, ...slice });
       return { posts: posts.map(toWire), total };
     },
 
     exportPosts: async function* ({ filter = {} }, { signal }) {
       const options = { batchRows: exportBatchRows, signal };
-      for await (const batch of exportPosts(database, readFilter(filter), options)) {
+      for await (const batch of exportPosts(database, usable(filter), options)) {
         yield { posts: batch.map(toWire) };
       }
     },

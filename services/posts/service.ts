@@ -1,19 +1,25 @@
 import { type Config, flag, type Settings } from '#kit/config.ts';
-import { type Database, databaseSettings } from '#kit/db/index.ts';
+import { type Database, type DatabaseHealth, databaseSettings } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { type Handlers, requireTokenOffLoopback, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
+import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
-import { type Brokers, brokerSettings, openBrokers } from './brokers.ts';
+import { type Brokers, brokerSettings, checkBrokers, openBrokers } from './brokers.ts';
 import { migrations, openPostDatabase, type Tables } from './database.ts';
-import { HealthCheck } from './health.ts';
+import { createHealth } from './health.ts';
 import { type Check, switchedOff } from './integrations.ts';
 import { PostWriter } from './posts/index.ts';
 import { type DeadJobs, deadJobs, startReanalyses } from './reanalysis/index.ts';
 import { createHandlers } from './rpc.ts';
 import { PageThreads, PostIndexer } from './search/index.ts';
 import { serveOpenInference } from './sentiment/api.ts';
-import { type Classifier, inferenceSettings, openClassifier, startEnrichment } from './sentiment/index.ts';
+import {
+  type Classifier,
+  checkInference,
+  inferenceSettings,
+  openClassifier,
+  startEnrichment,
+} from './sentiment/index.ts';
 
 export type { DeadJobs } from './reanalysis/index.ts';
 
@@ -23,6 +29,8 @@ const workerSettings = {
   ...inferenceSettings,
   ...brokerSettings,
 } satisfies Settings;
+
+const workerChecks = [checkBrokers, checkInference];
 
 const settings = {
   ...workerSettings,
@@ -47,6 +55,7 @@ export const posts = defineService({
   name: 'posts',
   summary: 'Posts, search and statistics',
   settings,
+  checks: [checkRpcToken, ...workerChecks],
   migrations,
   build,
 });
@@ -56,6 +65,7 @@ export const postsWorker = defineService({
   name: 'posts-worker',
   summary: 'Reanalysis, events and sentiment of posts',
   settings: workerSettings,
+  checks: workerChecks,
   build: buildWorker,
 });
 
@@ -70,7 +80,7 @@ async function build(parts: Parts) {
   const onWritten = (count: number) => indexer?.written(count);
   const writer = stack.use(new PostWriter({ database, folder, clock, events, onWritten }));
   const pages = stack.use(new PageThreads({ database, folder }));
-  const health = new HealthCheck(database);
+  const health = createHealth(database, log);
   const handlers = createHandlers({ ...opened, clock, writer, pages, health, checks: checksOf(opened) });
   if (config.POSTS_WORKER) startWork(parts, opened);
   return { url: await listen(parts, handlers, { ...opened, health }), handlers };
@@ -80,13 +90,14 @@ async function buildWorker(parts: ServiceParts<typeof workerSettings>) {
   const { config, context, stack } = parts;
   const opened = await open(parts, async () => stack.use(await openOf(config, context)));
   startWork(parts, opened);
+  const health = createHealth(opened.database, context.log);
   const server = stack.use(
     await createHttpServer({
       name: 'posts-worker',
       context,
       title: 'Worker of the post backend',
       description: 'Serves probes and metrics. It takes its work from the queue.',
-      checks: { database: () => opened.database.ping() },
+      checks: { database: () => health.run() },
       optionalChecks: checksOf(opened),
     }),
   );
@@ -129,12 +140,11 @@ function checksOf({ classifier, queue, events }: Opened): Record<string, Check> 
 async function listen(
   { config, context, stack }: Parts,
   handlers: Handlers<PostServiceDefinition>,
-  { health, classifier }: Pick<Opened, 'classifier'> & { readonly health: HealthCheck },
+  { health, classifier }: Pick<Opened, 'classifier'> & { readonly health: DatabaseHealth<Tables> },
 ): Promise<string | undefined> {
   if (context.port === undefined) return undefined;
-  const { environment, host, log, metrics } = context;
+  const { log, metrics } = context;
   const token = config.RPC_TOKEN;
-  requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: host, token, environment });
   const server = stack.use(
     await createHttpServer({
       name: 'posts',

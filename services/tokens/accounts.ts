@@ -1,4 +1,5 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
+import type { PasswordRules } from '#kit/auth/password-rules.ts';
 import type { Passwords } from '#kit/auth/passwords.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
@@ -6,7 +7,6 @@ import { newId } from '#kit/ids.ts';
 import type { Audit } from './audit.ts';
 import { errors } from './errors.ts';
 import type { Lockout } from './lockout.ts';
-import type { PasswordRules } from './password-rules.ts';
 import type { SignIns } from './sign-ins.ts';
 import type { Sessions, Users } from './store.ts';
 import type { TokenPair } from './tokens.ts';
@@ -36,7 +36,7 @@ export class Accounts {
     const { users, signIns, passwords, passwordRules, audit, clock } = this.#options;
     const email = normalizeEmail(given.email);
     if (email === undefined) throw errors.invalidEmail();
-    await passwordRules.check(given.password, email);
+    await passwordRules.check(given.password, { email });
     signIns.checkCanIssue();
     users.reserve(email);
     try {
@@ -56,7 +56,7 @@ export class Accounts {
     if (isSame(given.currentPassword, given.newPassword)) {
       throw errors.weakPassword('must differ from the current one');
     }
-    await passwordRules.check(given.newPassword, user.email);
+    await passwordRules.check(given.newPassword, { email: user.email });
     await this.#confirm(caller, given.currentPassword);
     const confirmedHash = user.passwordHash;
     const passwordHash = await passwords.hash(given.newPassword);

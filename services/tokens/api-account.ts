@@ -42,13 +42,14 @@ const confirmed = [errors.wrongPassword(), errors.locked(900), ...bearerErrors];
 /** The routes that require an access token. */
 export function addAccountRoutes(app: HttpApp, { accounts, signIns, preValidation }: RouteOptions): void {
   app.decorateRequest('caller');
-  const signedIn = { access: bearer(signIns), preValidation };
-  addProfile(app, accounts, signedIn);
-  addSessions(app, signIns, signedIn);
-  addDeletion(app, accounts, signedIn);
+  const checks = { access: bearer(signIns), preValidation };
+  addProfile(app, accounts, checks);
+  addSessions(app, signIns, checks);
+  addDeletion(app, accounts, checks);
 }
 
-interface SignedIn {
+/** What every route here requires: a token, and then the rate limit. */
+interface Checks {
   readonly access: AccessRule;
   readonly preValidation: preValidationHookHandler;
 }
@@ -70,12 +71,13 @@ function callerOf(request: FastifyRequest): Caller {
   return request.getDecorator('caller');
 }
 
-function addProfile(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void {
+function addProfile(app: HttpApp, accounts: Accounts, { access, preValidation }: Checks): void {
   const tags = ['account'];
   app.get(
     routes.me,
     {
-      ...signedIn,
+      access,
+      preValidation,
       schema: { tags, response: { 200: Profile }, summary: 'The user that the token belongs to' },
       config: { errors: bearerErrors },
     },
@@ -87,7 +89,8 @@ function addProfile(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void 
   app.post(
     routes.changePassword,
     {
-      ...signedIn,
+      access,
+      preValidation,
       schema: {
         tags,
         body: PasswordChange,
@@ -104,7 +107,8 @@ function addProfile(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void 
   app.put(
     routes.email,
     {
-      ...signedIn,
+      access,
+      preValidation,
       schema: {
         tags,
         body: EmailChange,
@@ -120,12 +124,13 @@ function addProfile(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void 
   );
 }
 
-function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
+function addSessions(app: HttpApp, signIns: SignIns, { access, preValidation }: Checks): void {
   const tags = ['sessions'];
   app.post(
     routes.logoutAll,
     {
-      ...signedIn,
+      access,
+      preValidation,
       schema: {
         tags,
         response: { 200: message(allRevoked.message) },
@@ -141,7 +146,8 @@ function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
   app.get(
     routes.sessions,
     {
-      ...signedIn,
+      access,
+      preValidation,
       schema: { tags, response: { 200: SessionList }, summary: 'Live sessions, newest first' },
       config: { errors: bearerErrors },
     },
@@ -153,7 +159,8 @@ function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
   app.delete(
     routes.session,
     {
-      ...signedIn,
+      access,
+      preValidation,
       schema: {
         tags,
         params: SessionId,
@@ -170,9 +177,10 @@ function addSessions(app: HttpApp, signIns: SignIns, signedIn: SignedIn): void {
 }
 
 /** Under two addresses: some clients drop the body of a DELETE. */
-function addDeletion(app: HttpApp, accounts: Accounts, signedIn: SignedIn): void {
+function addDeletion(app: HttpApp, accounts: Accounts, { access, preValidation }: Checks): void {
   const options = {
-    ...signedIn,
+    access,
+    preValidation,
     schema: {
       tags: ['account'],
       body: Confirmation,

@@ -22,10 +22,8 @@ const changePasswordPage = '/#password';
 /** Adds every endpoint. A request passes these in order: body, access, rate limit, validation, handler. */
 export function addApi(app: HttpApp, { accounts, signIns, limit }: ApiOptions): void {
   // Where password managers send people to change a password (W3C, A Well-Known URL for Changing Passwords).
-  app.get(
-    routes.changePasswordHint,
-    { access: 'public', schema: { hide: true } as object },
-    (_request, reply) => reply.code(302).header('location', changePasswordPage).send(),
+  app.get(routes.changePasswordHint, { access: 'public', schema: { hide: true } }, (_request, reply) =>
+    reply.code(302).header('location', changePasswordPage).send(),
   );
   app.register(async (scope) => {
     scope.addHook('onRequest', async (_request, reply) => {
@@ -47,11 +45,11 @@ const loggedOut = { message: 'Logged out successfully' } as const;
 const openErrors = [errors.rateLimited(60), errors.missingSecret()];
 
 function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: RouteOptions): void {
-  const open = { access: 'public', preValidation } as const;
   app.post(
     routes.register,
     {
-      ...open,
+      access: 'public',
+      preValidation,
       schema: { body: Credentials, response: { 201: Issued }, tags, summary: 'Register' },
       config: {
         errors: [
@@ -70,7 +68,8 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
   app.post(
     routes.login,
     {
-      ...open,
+      access: 'public',
+      preValidation,
       schema: { body: Credentials, response: { 200: Issued }, tags, summary: 'Log in' },
       config: { errors: [errors.invalidCredentials(), errors.locked(900), ...openErrors] },
     },
@@ -79,7 +78,8 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
   app.post(
     routes.refresh,
     {
-      ...open,
+      access: 'public',
+      preValidation,
       schema: {
         body: RefreshToken,
         response: { 200: Issued },
@@ -95,7 +95,8 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
   app.post(
     routes.logout,
     {
-      ...open,
+      access: 'public',
+      preValidation,
       schema: {
         body: RefreshToken,
         response: { 200: message(loggedOut.message) },

@@ -1,11 +1,11 @@
+import { weakPassword } from '#kit/auth/password-rules.ts';
 import { AppError } from '#kit/errors.ts';
 
 /** The errors of this service. Where a reason is given, it is the code that clients see. */
 export const errors = {
   invalidEmail: () =>
     new AppError('invalid_input', 'This is not a valid e-mail address.', { reason: 'INVALID_EMAIL' }),
-  weakPassword: (problem: string) =>
-    new AppError('invalid_input', `The password ${problem}.`, { reason: 'WEAK_PASSWORD' }),
+  weakPassword,
   invalidCredentials: () =>
     new AppError('unauthenticated', 'The e-mail address or the password is wrong.', {
       reason: 'INVALID_CREDENTIALS',

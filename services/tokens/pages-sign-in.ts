@@ -1,3 +1,4 @@
+import { type PasswordRules, strengthOf } from '#kit/auth/password-rules.ts';
 import { linkButton } from '#kit/html/blocks.ts';
 import { field } from '#kit/html/form.ts';
 import { formProblem } from '#kit/html/form-problem.ts';
@@ -15,7 +16,6 @@ import {
   problems,
   signInPage,
 } from './pages.ts';
-import { type PasswordRules, strengthOf } from './password-rules.ts';
 import { pageRoutes } from './routes.ts';
 import type { TokenPair } from './tokens.ts';
 
@@ -84,7 +84,9 @@ const ratings = { 1: 'Weak', 2: 'Fair', 3: 'Good', 4: 'Strong' } as const;
 async function rate(body: unknown, passwordRules: PasswordRules) {
   const { password, email } = (body ?? {}) as Record<string, unknown>;
   if (typeof password !== 'string') return { text: '', strength: 0 };
-  const problem = await passwordRules.problemOf(password, String(email ?? '').toLowerCase());
+  const problem = await passwordRules.problemOf(password, {
+    email: String(email ?? '').toLowerCase(),
+  });
   if (problem) return { text: `${ratings[1]}: it ${problem}`, strength: 1 };
   const strength = strengthOf(password);
   return { text: ratings[strength], strength };

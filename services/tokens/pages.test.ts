@@ -138,6 +138,15 @@ describe('without scripts', () => {
     assert.equal(headers.get('cache-control'), 'no-store');
     assert.ok(html.length < 30_000, `${html.length} bytes`);
   });
+
+  test('a page that does not exist keeps the navigation of whoever is signed in', async () => {
+    await using service = await startTokens();
+    const client = await signedIn(service.url);
+    const { status, html } = await client.open('/nothing');
+    assert.equal(status, 404);
+    assert.match(html, /<nav aria-label="Main">.*href="\/docs".*Page not found/s);
+    assert.doesNotMatch((await new PageClient(service.url).open('/nothing')).html, /<nav/);
+  });
 });
 
 describe('in a browser', { skip: browser.skip }, () => {

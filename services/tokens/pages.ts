@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PasswordRules } from '#kit/auth/password-rules.ts';
 import type { Clock } from '#kit/clock.ts';
 import { AppError, type Fields } from '#kit/errors.ts';
 import { loadAssets } from '#kit/html/assets.ts';
-import { linkButton, notice } from '#kit/html/blocks.ts';
+import { notice } from '#kit/html/blocks.ts';
+import { errorPage } from '#kit/html/error-page.ts';
 import { errorSummary, field } from '#kit/html/form.ts';
 import { hasReason } from '#kit/html/form-problem.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
@@ -13,7 +15,6 @@ import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import type { Accounts } from './accounts.ts';
-import type { PasswordRules } from './password-rules.ts';
 import { pageRoutes } from './routes.ts';
 import type { SignIns } from './sign-ins.ts';
 import type { TokenPair } from './tokens.ts';
@@ -34,16 +35,18 @@ export interface CookieOptions {
   readonly secret: string;
   readonly sessionSeconds: number;
   readonly clock: Clock;
+  readonly signIns: SignIns;
 }
 
 /** Serves the pages that `addRoutes` adds. */
 export function addPages(
   app: HttpApp,
-  { secret, sessionSeconds, clock }: CookieOptions,
+  { signIns, ...cookies }: CookieOptions,
   addRoutes: (routes: PageRoutes<TokenPair>) => void,
 ): void {
   const assets = loadAssets(new URL('assets/', import.meta.url));
-  servePages<TokenPair>(app, { name: 'tokens', secret, sessionSeconds, clock, assets, errorPage }, addRoutes);
+  const options = { name: 'tokens', ...cookies, assets, errorPage: errorPageOf(signIns) };
+  servePages<TokenPair>(app, options, addRoutes);
 }
 
 /** A visit by somebody who is signed in. */
@@ -127,7 +130,7 @@ ${field({
   attributes: { autocomplete: 'current-password', autofocus: Boolean(view.email) },
 })}
 <button class="wide">Sign in</button></form>
-<p class="actions"><span class="muted">New here?</span>${linkButton(pageRoutes.register, 'Register', 'quiet')}</p>`,
+<p class="small muted">New here? <a href="${pageRoutes.register}">Register</a></p>`,
   });
 }
 
@@ -151,11 +154,10 @@ function sessionEnded(visit: Visit<TokenPair>): CredentialsView {
   return visit.who ? { problem } : {};
 }
 
-function errorPage(visit: Visit<TokenPair>, error: HttpError): string {
-  if (error.code === signInRequired) return signInPage(visit);
-  return standalone(frameOf(visit), {
-    title: error.status === 404 ? 'Page not found' : 'Something went wrong',
-    main: html`<p>${error.message}</p><p class="actions">${linkButton(pageRoutes.home, 'Go to your account')}</p>
-<p class="small muted">Request <code>${visit.request.id}</code></p>`,
-  });
+function errorPageOf(signIns: SignIns) {
+  return (visit: Visit<TokenPair>, error: HttpError): string => {
+    if (error.code === signInRequired) return signInPage(visit);
+    const home = { href: pageRoutes.home, label: 'Go to your account' };
+    return errorPage(frameOf(visit, callerOf(visit, signIns)), error, { requestId: visit.request.id, home });
+  };
 }

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Gauge, type Registry } from 'prom-client';
+import { checkBreachedFile, openPasswordRules, type PasswordRules } from '#kit/auth/password-rules.ts';
 import { Passwords, passwordCost } from '#kit/auth/passwords.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import { refuse } from '#kit/config.ts';
 import { AppError } from '#kit/errors.ts';
 import { limitRequests } from '#kit/http/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
@@ -11,16 +11,14 @@ import { defineService, type ServiceContext, type ServiceParts } from '#kit/serv
 import { Accounts } from './accounts.ts';
 import { addApi } from './api.ts';
 import { Audit } from './audit.ts';
-import { BreachedPasswords } from './breached-passwords.ts';
 import { Lockout } from './lockout.ts';
 import { addPages } from './pages.ts';
 import { addAccountPages } from './pages-account.ts';
 import { addSignInPages } from './pages-sign-in.ts';
-import { PasswordRules } from './password-rules.ts';
 import { settings, type TokensConfig } from './settings.ts';
 import { SignIns } from './sign-ins.ts';
 import { Sessions, Users } from './store.ts';
-import { chooseSecrets, Tokens } from './tokens.ts';
+import { checkSecrets, chooseSecrets, Tokens } from './tokens.ts';
 
 const keysMax = 100_000;
 const sweepMs = 1_000;
@@ -31,6 +29,7 @@ export const tokens = defineService({
   name: 'tokens',
   summary: 'Accounts with passwords, access and refresh tokens',
   settings,
+  checks: [checkSecrets, checkBreachedFile],
   isSingle: true,
   build,
 });
@@ -38,14 +37,15 @@ export const tokens = defineService({
 async function build({ config, context, stack }: ServiceParts<typeof settings>) {
   const { clock } = context;
   const state = createState(config, context);
-  const passwordRules = await openPasswordRules(config, stack);
+  const words = new Set([serviceWord, config.JWT_ISSUER.toLowerCase()]);
+  const passwordRules = await openPasswordRules(config, [...words], stack);
   const { signIns, accounts } = createRules(config, context, state, passwordRules);
   const { app, listen } = stack.use(await createServer(config, context, signIns));
   const limit = limitRequests(state.limiter ? [{ name: 'auth', limiter: state.limiter }] : [], clock);
   addApi(app, { signIns, accounts, limit });
   const pages = { signIns, accounts, passwordRules, clock, limit };
   // Cookies hold tokens, which a restart makes invalid, so their key need not be kept either.
-  const cookies = { secret: newSecret(), sessionSeconds: config.SESSION_MAX_AGE_SECONDS, clock };
+  const cookies = { secret: newSecret(), sessionSeconds: config.SESSION_MAX_AGE_SECONDS, clock, signIns };
   addPages(app, cookies, (routes) => {
     addSignInPages(routes, pages);
     addAccountPages(routes, pages);
@@ -69,23 +69,6 @@ function createState(config: TokensConfig, { clock }: ServiceContext) {
     confirmations: new Lockout(locking),
     limiter: requestsMax > 0 ? new RateLimiter({ requestsMax, windowMs, keysMax }) : undefined,
   };
-}
-
-async function openPasswordRules(config: TokensConfig, stack: AsyncDisposableStack): Promise<PasswordRules> {
-  const breached = await openBreached(config.BREACHED_PASSWORDS_FILE);
-  if (breached) stack.use(breached);
-  const words = [...new Set([serviceWord, config.JWT_ISSUER.toLowerCase()])];
-  return new PasswordRules({ charactersMin: config.PASSWORD_MIN_LENGTH, words, breached });
-}
-
-async function openBreached(path: string | undefined): Promise<BreachedPasswords | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return await BreachedPasswords.open(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return refuse({ BREACHED_PASSWORDS_FILE: `cannot be read: ${code}` }) as undefined;
-  }
 }
 
 function createRules(

@@ -1,6 +1,9 @@
+import { lockoutSettings } from '#kit/auth/lockout-settings.ts';
+import { passwordRuleSettings } from '#kit/auth/password-rules.ts';
 import { passwordSettings } from '#kit/auth/passwords.ts';
 import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
 import { trustProxySetting } from '#kit/http/client-address.ts';
+import { corsOriginSetting } from '#kit/http/cors.ts';
 
 const day = 86_400;
 
@@ -37,16 +40,8 @@ export const settings = {
     max: 10_000_000,
     help: 'Most users; each takes a few kB of memory. Beyond that, registration fails',
   }),
-  PASSWORD_MIN_LENGTH: integer({
-    default: 8,
-    min: 1,
-    max: 64,
-    help: 'Minimum length of a new password; NIST 800-63B recommends 15',
-  }),
+  ...passwordRuleSettings,
   PASSWORD_PEPPER: text({ secret: true, help: 'Key mixed into passwords before they are hashed' }),
-  BREACHED_PASSWORDS_FILE: text({
-    help: 'File of sorted SHA-1 sums of passwords to reject, in the format of Have I Been Pwned',
-  }),
   RATE_LIMIT_MAX: integer({
     default: 20,
     min: 0,
@@ -59,17 +54,8 @@ export const settings = {
     max: day * 1_000,
     help: 'Length of the sliding window',
   }),
-  LOCKOUT_THRESHOLD: integer({
-    default: 5,
-    min: 1,
-    max: 100,
-    help: 'Wrong passwords after which sign-in to an address is locked',
-  }),
-  LOCKOUT_MS: integer({ default: 900_000, min: 1, max: day * 1_000, help: 'How long a lock lasts' }),
-  CORS_ORIGIN: text({
-    default: '*',
-    help: 'Origins allowed to call the API, separated by commas, or *',
-  }),
+  ...lockoutSettings,
+  CORS_ORIGIN: { ...corsOriginSetting, default: '*' },
   TRUST_PROXY: trustProxySetting,
   ...passwordSettings,
 } satisfies Settings;

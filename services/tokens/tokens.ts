@@ -3,6 +3,7 @@ import type { JwtClaims } from '#kit/auth/jwt.ts';
 import { KeyRing } from '#kit/auth/key-ring.ts';
 import type { Clock } from '#kit/clock.ts';
 import { refuse } from '#kit/config.ts';
+import type { Fields } from '#kit/errors.ts';
 import { newId, newSecret } from '#kit/ids.ts';
 import type { Log } from '#kit/log.ts';
 import { errors } from './errors.ts';
@@ -123,12 +124,8 @@ export function chooseSecrets(
     log.fatal({ missing }, 'keys are missing: token routes answer 500 MISSING_SECRET until they are set');
     return undefined;
   }
-  const short = given
-    .filter(([, secret]) => secret !== undefined && Buffer.byteLength(secret) < secretBytesMin)
-    .map(([name]) => name);
-  const problem = `must be at least ${secretBytesMin} bytes`;
-  if (config.STRICT_SECRETS) refuse(Object.fromEntries(short.map((name) => [name, problem])));
-  if (short.length > 0) log.warn({ short }, `keys ${problem} (RFC 7518 section 3.2)`);
+  const short = Object.keys(shortSecrets(config));
+  if (short.length > 0) log.warn({ short }, `keys ${tooShort} (RFC 7518 section 3.2)`);
   if (access !== undefined && access === refresh) log.warn('both kinds of tokens are signed with one key');
   return {
     access: access ?? newSecret(),
@@ -136,6 +133,21 @@ export function chooseSecrets(
     previousAccess: config.JWT_ACCESS_SECRET_PREVIOUS,
     previousRefresh: config.JWT_REFRESH_SECRET_PREVIOUS,
   };
+}
+
+const tooShort = `must be at least ${secretBytesMin} bytes`;
+
+/** Refuses short keys where that is wanted. */
+export function checkSecrets(config: TokensConfig): void {
+  if (config.STRICT_SECRETS) refuse(shortSecrets(config));
+}
+
+function shortSecrets({ JWT_ACCESS_SECRET, JWT_REFRESH_SECRET }: TokensConfig): Fields {
+  const given = Object.entries({ JWT_ACCESS_SECRET, JWT_REFRESH_SECRET });
+  const short = given.filter(
+    ([, secret]) => secret !== undefined && Buffer.byteLength(secret) < secretBytesMin,
+  );
+  return Object.fromEntries(short.map(([name]) => [name, tooShort]));
 }
 
 function withSession(claims: JwtClaims): AccessClaims {

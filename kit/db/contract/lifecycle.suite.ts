@@ -52,6 +52,26 @@ export function lifecycleContract(url: string | undefined): void {
     }
   });
 
+  test('parts of the kit come first, each with its own numbers, also when a service adds them later', async () => {
+    const [own, kit] = [new Steps(), new Steps()];
+    await using place = new Place(url);
+    own.write('0001_pets.sql', 'create table pet (id bigint primary key)');
+    await place.open({ migrations: own.folder });
+    kit.write('0001_owners.sql', 'create table owner (id bigint primary key)');
+    own.write('0002_owned.sql', 'alter table pet add column owner_id bigint references owner (id)');
+    const part = { folder: kit.folder, prefix: 'owners', versionsFrom: 10_000 };
+    const open = (): Promise<unknown> => place.open({ migrations: [own.folder, part] });
+    await open();
+    kit.write('0002_named.sql', 'alter table owner add column name text');
+    own.write('0003_named.sql', 'alter table pet add column name text');
+    for (let start = 1; start <= 2; start++) await open();
+    await assert.rejects(place.open({ migrations: own.folder }), {
+      code: 'precondition_failed',
+      message: /schema version 10001 \(owners_owners\), newer than this program's 0: upgrade it/,
+    });
+    await assert.rejects(place.open({ migrations: [own.folder, part, part] }), /same versions/);
+  });
+
   test('a migration that fails leaves nothing of its start', async () => {
     const steps = new Steps();
     await using place = new Place(url);

@@ -71,7 +71,7 @@ class Writer {
       if ('error' in report) this.errors.push(report.error);
     });
     this.#process.send({
-      options: { name, url, folder, migrations: migrations.href },
+      options: { name, url, folder, migrations: (migrations as URL).href },
       ...task,
     } satisfies WriterTask);
   }

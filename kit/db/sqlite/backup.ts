@@ -4,6 +4,7 @@ import { backup } from 'node:sqlite';
 import { notABackup, notEmpty } from '../errors.ts';
 import { type AppliedMigration, checkHistory, historyTables, type SqlMigration } from '../migrations.ts';
 import { SqliteConnection } from './connection.ts';
+import { describeFileError } from './errors.ts';
 import { createFile } from './file.ts';
 
 /** Every page in one step, and so from one snapshot. SQLite copies on a thread of its own. */
@@ -25,7 +26,7 @@ export async function backupFile(source: string, file: string): Promise<void> {
     await rename(partial, file);
   } catch (error) {
     await rm(partial, { force: true });
-    throw error;
+    throw describeFileError(error, file);
   }
 }
 
@@ -44,7 +45,11 @@ export async function restoreFile(options: {
   if (!options.overwrite && existsSync(options.target) && hasRows(options.target))
     throw notEmpty(options.target);
   createFile(options.target);
-  await backup(source.database, options.target, allPages);
+  try {
+    await backup(source.database, options.target, allPages);
+  } catch (error) {
+    throw describeFileError(error, options.target);
+  }
 }
 
 /** A file in WAL mode could not be opened from a read-only place. */

@@ -9,6 +9,7 @@ export const walBytesMax = 64 * 1024 * 1024;
 
 /** One connection with its prepared statements. Everything here is synchronous. */
 export class SqliteConnection implements Disposable {
+  readonly file: string;
   readonly database: DatabaseSync;
   /** The connection as a session needs it. */
   readonly runner: Runner = {
@@ -19,6 +20,7 @@ export class SqliteConnection implements Disposable {
   readonly #adHoc = new Map<string, Prepared>();
 
   constructor(file: string, options: { readOnly: boolean; busyTimeoutMs?: number; cacheKiB?: number }) {
+    this.file = file;
     this.database = new DatabaseSync(file, {
       readOnly: options.readOnly,
       timeout: options.busyTimeoutMs ?? busyTimeoutMs,

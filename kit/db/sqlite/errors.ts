@@ -1,12 +1,12 @@
-import { AppError } from '../../errors.ts';
-import { databaseUnavailable, referenceConflict, uniqueConflict } from '../errors.ts';
+import { FileProblem } from '../../errors.ts';
+import { brokenDatabase, databaseUnavailable, referenceConflict, uniqueConflict } from '../errors.ts';
 import type { SqliteConnection } from './connection.ts';
 
 const busy = 5;
 const foreignKeyViolation = 787;
 const uniqueViolations = new Set([1555, 2067, 2579]);
-/** BUSY, LOCKED, NOMEM, IOERR, FULL, CANTOPEN, PROTOCOL. */
-const unavailable = new Set([busy, 6, 7, 10, 13, 14, 15]);
+/** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
+const unavailable = new Set([3, busy, 6, 7, 8, 10, 13, 14, 15]);
 
 /** Whether another connection holds the lock (SQLITE_BUSY in any form), so that trying again later makes sense. */
 export function isBusy(error: unknown): boolean {
@@ -15,32 +15,34 @@ export function isBusy(error: unknown): boolean {
 
 /**
  * What callers see of a node:sqlite error, decided by its extended result code (sqlite.org/rescode.html): a unique or
- * foreign-key violation is a `conflict`, a database that cannot work now is `unavailable`, anything else stays as it is.
+ * foreign-key violation is a `conflict`, a database that cannot work now is `unavailable`, anything else stays as it is. The cause
+ * names the file and what to do where a user of this machine can mend it.
  */
 export function fromSqliteError(error: unknown, connection: SqliteConnection): unknown {
   const errcode = errcodeOf(error);
   if (uniqueViolations.has(errcode))
     return uniqueConflict(violatedColumns((error as Error).message, connection), error);
   if (errcode === foreignKeyViolation) return referenceConflict(error);
-  if (unavailable.has(errcode & 0xff)) return databaseUnavailable(error);
-  return error;
+  const described = describeFileError(error, connection.file);
+  if (unavailable.has(errcode & 0xff)) return databaseUnavailable(described);
+  return described === error ? error : brokenDatabase(described);
 }
 
 /** What to do about each error that a user of this machine can mend: PERM, IOERR, READONLY, CORRUPT, FULL, CANTOPEN, NOTADB. */
 const remedies: Readonly<Record<number, string>> = {
   3: 'is not permitted: give it to the user that runs this',
   8: 'cannot be written: give it and its folder to the user that runs this',
-  10: 'cannot be read from or written to its disk: check the disk',
+  10: 'cannot be read from or written to its disk: check that the disk works and has space left',
   11: 'is damaged: move it away and restore a backup ("octavo restore")',
   13: 'has no space left on its disk: free some',
   14: 'cannot be opened: check that this user may write to its folder, and the limit of open files (ulimit -n)',
   26: 'is not a SQLite database: move it away and restore a backup ("octavo restore")',
 };
 
-/** For opening a database: names the file and what to do where {@link fromSqliteError} has no words. It shows a path of this machine. */
+/** A {@link FileProblem} if a user of this machine can mend the error, else the error. */
 export function describeFileError(error: unknown, file: string): unknown {
   const remedy = remedies[errcodeOf(error) & 0xff];
-  return remedy === undefined ? error : new AppError('unavailable', `${file} ${remedy}`, { cause: error });
+  return remedy === undefined ? error : new FileProblem(file, remedy, error);
 }
 
 /**

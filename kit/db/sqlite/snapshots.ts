@@ -1,4 +1,6 @@
+import { databaseUnavailable } from '../errors.ts';
 import { control, SqliteConnection } from './connection.ts';
+import { describeFileError } from './errors.ts';
 
 /** Each keeps a page cache. */
 const idleMax = 4;
@@ -22,7 +24,7 @@ export class SnapshotPool implements Disposable {
   /** Runs `work` on a connection inside one deferred transaction: one snapshot from its first statement. */
   async run<T>(work: (connection: SqliteConnection) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new Error('the database is closed');
-    const connection = this.#idle.pop() ?? new SqliteConnection(this.#file, { readOnly: true });
+    const connection = this.#idle.pop() ?? openReader(this.#file);
     try {
       connection.execute(begin);
       return await work(connection);
@@ -40,5 +42,14 @@ export class SnapshotPool implements Disposable {
     if (connection.isTransaction) connection.execute(end);
     if (this.#isClosed || this.#idle.length >= idleMax) connection[Symbol.dispose]();
     else this.#idle.push(connection);
+  }
+}
+
+/** A read-only connection. Throws `unavailable`, for instance if this process has too many open files. */
+export function openReader(file: string, cacheKiB?: number): SqliteConnection {
+  try {
+    return new SqliteConnection(file, { readOnly: true, ...(cacheKiB !== undefined && { cacheKiB }) });
+  } catch (error) {
+    throw databaseUnavailable(describeFileError(error, file));
   }
 }

@@ -1,8 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { serveTasks } from '../../worker-tasks.ts';
 import type { Query } from '../session.ts';
-import { SqliteConnection } from './connection.ts';
+import type { SqliteConnection } from './connection.ts';
 import { fromSqliteError } from './errors.ts';
+import { openReader } from './snapshots.ts';
 
 // The module of the threads that read streams. Each stream has a connection of its own.
 
@@ -31,7 +32,7 @@ serveTasks(tasks, {
 });
 
 function* readBatches({ query, batchRows }: StreamRequest): Generator<RowBatch> {
-  const connection = idle.pop() ?? new SqliteConnection(file, { readOnly: true, cacheKiB: 4_096 });
+  const connection = idle.pop() ?? openReader(file, 4_096);
   try {
     connection.exec('BEGIN');
     const { names, rows } = connection.iterate(query);

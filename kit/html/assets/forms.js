@@ -1,4 +1,4 @@
-// Helps with forms: focuses the first invalid field, counts characters while you type, prevents sending a form twice, and keeps
+// Helps with forms: focuses the first invalid field, counts characters while you type, shows passwords, prevents sending a form twice, and keeps
 // what you typed across a reload, a lost connection or an expired session (in this tab only).
 const firstBad = document.querySelector('[aria-invalid="true"]');
 if (firstBad instanceof HTMLElement) firstBad.focus();
@@ -15,6 +15,9 @@ for (const form of document.querySelectorAll('form[data-draft]')) {
 for (const form of document.querySelectorAll('form[data-sign-out]')) {
   form.addEventListener('submit', () => sessionStorage.clear());
 }
+for (const button of document.querySelectorAll('[data-reveal]')) {
+  if (button instanceof HTMLButtonElement) revealWith(button);
+}
 dropSentDraft();
 
 /** @param {HTMLInputElement | HTMLTextAreaElement} input */
@@ -28,6 +31,23 @@ function countCharacters(input) {
   };
   input.addEventListener('input', update);
   update();
+}
+
+/**
+ * Lets people check a password that they typed. It is hidden again before it is sent, so that browsers do not keep it as text.
+ * @param {HTMLButtonElement} button
+ */
+function revealWith(button) {
+  const input = button.previousElementSibling;
+  const word = button.firstElementChild;
+  if (!(input instanceof HTMLInputElement) || !word) return;
+  const show = (/** @type {boolean} */ isShown) => {
+    input.type = isShown ? 'text' : 'password';
+    word.textContent = isShown ? 'Hide' : 'Show';
+  };
+  button.hidden = false;
+  button.addEventListener('click', () => show(input.type === 'password'));
+  input.form?.addEventListener('submit', () => show(false));
 }
 
 /** @param {HTMLFormElement} form */

@@ -54,4 +54,30 @@ describe('/docs', () => {
     await page.getByText('Read every note').first().waitFor();
     assert.deepEqual([elsewhere, complaints], [[], []]);
   });
+
+  test('is accessible in light and dark, and follows the theme of the pages', {
+    skip: browser.skip,
+  }, async () => {
+    for (const [widthPx, colorScheme] of [
+      [1280, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      const { page, barriers } = await browser.open({ baseUrl: server.url, widthPx, colorScheme });
+      await page.goto('/docs');
+      await page.locator('.scalar-code-copy[aria-label]').first().waitFor({ state: 'attached' });
+      assert.deepEqual(await barriers(), []);
+      if (colorScheme === 'dark') continue;
+      await page.context().addCookies([{ name: 'octavo_theme', value: 'dark', url: server.url }]);
+      await page.reload();
+      await page.locator('body.dark-mode').waitFor();
+    }
+  });
+
+  test('leads back to the pages, if there are any', async () => {
+    assert.doesNotMatch((await server.send('/docs')).text, /<header/);
+    await using site = await startTestServer((app) => {
+      app.get('/', { access: 'public' }, async () => 'home');
+    });
+    assert.match((await site.send('/docs')).text, /<header class="home"><a href="\/">/);
+  });
 });

@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { RouteOptions } from 'fastify';
 import type { HttpApp } from '../access.ts';
 import type { ErrorResponses } from '../error-responses.ts';
-import type { HttpServerOptions } from '../options.ts';
+import type { ApiDocument, HttpServerOptions } from '../options.ts';
 import { securityHeaders } from '../security-headers.ts';
 
 const hidden = { access: 'public', schema: { hide: true } } as const;
@@ -21,16 +22,6 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const start = `Scalar.createApiReference('#reference', {
-  url: '/openapi.json',
-  withDefaultFonts: false,
-  telemetry: false,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  showDeveloperTools: 'never',
-});
-`;
-
 /**
  * Adds `/openapi.json` with every route that is added from now on, and `/docs` to read it. The document, and the code that
  * creates and displays it, are loaded at the first request.
@@ -47,12 +38,16 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
     document ??= writeApiDocument(routes, options, responses);
     return document;
   });
-  app.get('/docs', hidden, (_request, reply) =>
-    reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page(options.title)),
-  );
-  app.get('/docs/start.js', hidden, (_request, reply) =>
-    reply.type('text/javascript; charset=utf-8').send(start),
-  );
+  app.get('/docs', hidden, (_request, reply) => {
+    reply.type('text/html; charset=utf-8').headers(pageHeaders);
+    return reply.send(frame(app, options, reference));
+  });
+  for (const document of options.documents ?? []) addDocument(app, options, document);
+  for (const [name, type] of files) {
+    app.get(`/docs/${name}`, hidden, async (_request, reply) =>
+      reply.type(`${type}; charset=utf-8`).send(await readFile(new URL(`assets/${name}`, import.meta.url))),
+    );
+  }
   app.get('/docs/scalar.js', hidden, async (request, reply) => {
     bundle ??= loadBundle();
     const compressed = await bundle;
@@ -66,24 +61,61 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
 
 const pageHeaders = { ...securityHeaders.page, 'content-security-policy': contentSecurityPolicy };
 
-function page(title: string): string {
-  const escaped = title.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const files = [
+  ['start.js', 'text/javascript'],
+  ['docs.css', 'text/css'],
+] as const;
+
+function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocument): void {
+  const { name, file, label, description } = document;
+  app.get(`/docs/${name}`, hidden, async (_request, reply) => {
+    const text = escaped(await document.read());
+    reply.type('text/html; charset=utf-8').headers(pageHeaders);
+    return reply.send(
+      frame(
+        app,
+        options,
+        `<main class="document"><h1>${escaped(label)}</h1><p>${escaped(description)} <a href="/docs/${file}" download>${escaped(file)}</a></p>
+<pre tabindex="0"><code>${text}</code></pre></main>`,
+      ),
+    );
+  });
+  app.get(`/docs/${file}`, hidden, async (_request, reply) =>
+    reply.type('text/plain; charset=utf-8').send(await document.read()),
+  );
+}
+
+const reference = `<div id="reference"></div>
+<noscript>This page needs JavaScript. The same is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<script src="/docs/scalar.js"></script>
+<script src="/docs/start.js"></script>`;
+
+function frame(app: HttpApp, { title, documents = [] }: HttpServerOptions, body: string): string {
+  const hasHome = app.hasRoute({ method: 'GET', url: '/' });
+  const links = [
+    ...(hasHome ? [`<a href="/">${escaped(title)}</a>`] : []),
+    ...(documents.length > 0 ? ['<a href="/docs">REST</a>'] : []),
+    ...documents.map(({ name, label }) => `<a href="/docs/${name}">${escaped(label)}</a>`),
+  ];
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
-<title>${escaped}</title>
+<title>${escaped(title)}</title>
+<link rel="stylesheet" href="/docs/docs.css">
 </head>
 <body>
-<div id="reference"></div>
-<noscript>This page needs JavaScript. The same is at <a href="/openapi.json">/openapi.json</a>.</noscript>
-<script src="/docs/scalar.js"></script>
-<script src="/docs/start.js"></script>
+${links.length > 0 ? `<header class="home">${links.join(' ')}</header>` : ''}
+${body}
 </body>
 </html>
 `;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 /** Reads, parses and compresses the 4 MB in a worker thread, so that no request waits for it. */

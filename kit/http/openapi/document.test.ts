@@ -122,10 +122,12 @@ describe('/openapi.json', () => {
       '400',
       '401',
       '403',
+      '408',
       '409',
       '413',
       '415',
       '422',
+      '431',
       '500',
       '503',
     ]);
@@ -153,6 +155,29 @@ describe('/openapi.json', () => {
     const shape = (value: unknown) =>
       JSON.stringify(value, (_key, each) => (typeof each === 'string' ? '' : each));
     assert.equal(shape(example?.value), shape(real.json));
+  });
+
+  test('names the schemas with a title, and refuses two that differ', async () => {
+    const start = (fields: object) =>
+      startTestServer((app) => {
+        const Label = Type.Object({ name: Type.String(), ...fields }, { title: 'Label' });
+        const schema = { response: { 200: Type.Array(Label) } };
+        app.get('/labels', { access: 'public', schema }, async () => []);
+        const Plain = Type.Object({ name: Type.String(), title: Type.String() }, { title: 'Label' });
+        app.post('/labels', { access: 'public', schema: { body: Plain } }, async () => ({}));
+      });
+    await using same = await start({ title: Type.String() });
+    const named = (await same.send('/openapi.json')).json as Document & { components: { schemas: object } };
+    const reference = { $ref: '#/components/schemas/Label' };
+    const { get, post } = named.paths['/labels'] ?? {};
+    const media = get?.responses['200']?.content?.['application/json'];
+    assert.deepEqual(media?.schema, { type: 'array', items: reference });
+    assert.deepEqual(media?.example, [{ name: 'text', title: 'text' }]);
+    assert.deepEqual(post?.requestBody?.content['application/json']?.schema, reference);
+    assert.ok('Label' in named.components.schemas);
+    await using different = await start({});
+    assert.equal((await different.send('/openapi.json')).status, 500);
+    assert.match(JSON.stringify(different.log), /two different schemas have the title Label/);
   });
 
   test('does not require what has a default', () => {

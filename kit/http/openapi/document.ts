@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import Fastify, { type FastifySchema, type RouteOptions } from 'fastify';
+import { productVersion } from '../../version.ts';
 import type { ErrorResponses } from '../error-responses.ts';
 import type { HttpServerOptions } from '../options.ts';
 import { schemaController } from '../validation/compilers.ts';
 import { type DocumentedError, describeErrors, errorsOf } from './errors.ts';
 import { exampleOf, schemaOf } from './examples.ts';
+import { nameSchemas } from './named-schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -59,12 +61,14 @@ function documentOptions(
       info: {
         title: options.title,
         description: options.description,
-        version: options.version ?? '1.0.0',
+        version: options.version ?? productVersion(),
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/', description: 'This server' }],
       security: [],
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      components: {
+        securitySchemes: (options.securitySchemes ?? { bearer: { type: 'http', scheme: 'bearer' } }) as never,
+      },
     },
     convertConstToEnum: false,
     transform({ schema = {}, url, route }) {
@@ -75,10 +79,17 @@ function documentOptions(
     },
     transformObject(given) {
       const { openapiObject: document } = given as unknown as { openapiObject: Json };
-      const schemas = { ...((document.components as Json).schemas as Json), Error: errorSchema(responses) };
+      const schemas = {
+        ...((document.components as Json).schemas as Json),
+        Error: options.errorSchema ?? errorSchema(responses),
+      };
       for (const operation of operationsOf(document))
         complete(operation, errors.get(operation.operationId), responses);
-      return { ...document, components: { ...(document.components as Json), schemas } };
+      const { paths, named } = nameSchemas(document.paths as Json);
+      const components = { ...(document.components as Json), schemas: { ...schemas, ...named } };
+      const info = { ...(document.info as Json), 'x-product-version': productVersion() };
+      const finished: Json = { info, paths, components };
+      return { ...document, ...finished };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { FastifySchema } from 'fastify';
 import { AppError, type ErrorCode } from '../../errors.ts';
+import { headersTooLarge, lateRequest } from '../client-errors.ts';
 import type { ErrorResponses } from '../error-responses.ts';
 
 /** An error that a route can respond with: a code, or an error with message, reason and fields. */
@@ -29,22 +30,25 @@ const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<stri
   too_large: ['The request body must be at most 262144 bytes.'],
   unsupported_media_type: ['The request body must be application/json.'],
   validation_failed: ['title is required', { title: 'is required' }],
+  unprocessable: ['The file cannot be read.'],
+  locked: ['It is locked. Try again later.'],
   rate_limited: ['Too many requests. Try again later.'],
   unavailable: ['The server is overloaded. Try again shortly.'],
   timeout: ['The request took too long.'],
   canceled: ['The client closed the connection.'],
+  not_implemented: ['This is not supported.'],
   internal: ['Something went wrong on our side.'],
 };
 
 /** The errors that follow from what a route takes, and those that it lists. */
 export function errorsOf(schema: FastifySchema, config: RouteConfig): readonly DocumentedError[] {
   const { invalidBody = 'validation_failed', errors = [] } = config;
-  const implied: ErrorCode[] = ['invalid_input', 'internal', 'unavailable'];
+  const implied: DocumentedError[] = ['invalid_input', headersTooLarge, 'internal', 'unavailable'];
   const { security = [] } = schema as { security?: readonly object[] };
   const isSecured = security.length > 0 && security.every((way) => Object.keys(way).length > 0);
   // A route that lists its own reasons for 401 has no others.
   if (isSecured && !errors.some(isUnauthenticated)) implied.push('unauthenticated', 'forbidden');
-  if (schema.body) implied.push(invalidBody, 'too_large', 'unsupported_media_type');
+  if (schema.body) implied.push(lateRequest, invalidBody, 'too_large', 'unsupported_media_type');
   return [...implied, ...errors];
 }
 

@@ -7,6 +7,7 @@ interface Format {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const date = /^\d{4}-\d\d-\d\d$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /** The values of `format` that are checked. `text` is ours: what every database and every encoding can hold. */
@@ -15,12 +16,22 @@ export const formats: Readonly<Record<string, Format>> = {
     validate: (value) => value.isWellFormed() && !value.includes('\u0000'),
     problem: 'must be well-formed Unicode without U+0000',
   },
+  date: {
+    validate: (value) => date.test(value) && isDay(value),
+    problem: 'must be a date such as 2026-01-31',
+  },
   uuid: { validate: (value) => uuid.test(value), problem: 'must be a UUID' },
   'date-time': {
     validate: (value) => dateTime.test(value) && !Number.isNaN(Date.parse(value)),
     problem: 'must be a time such as 2026-01-31T12:00:00Z',
   },
 };
+
+/** A day of the calendar: `Date` makes March 1 of February 29 in other years. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
 
 type Problem = ErrorObject<string, Record<string, unknown>>;
 
@@ -90,7 +101,7 @@ function nameOf(keys: readonly string[]): string {
 interface Schema {
   readonly type?: string;
   readonly const?: unknown;
-  /** The message for a value that does not match `pattern`. */
+  /** The message for a value that does not match `pattern` or `anyOf`. */
   readonly 'x-problem'?: string;
 }
 
@@ -107,7 +118,7 @@ function problemOf({ keyword, schema, parentSchema, params, data, message = '' }
     case 'enum':
       return oneOf(schema as unknown[]);
     case 'anyOf':
-      return anyOfProblem(schema as readonly Schema[]);
+      return (parentSchema as Schema)['x-problem'] ?? anyOfProblem(schema as readonly Schema[]);
     case 'pattern':
       return (parentSchema as Schema)['x-problem'] ?? `must match ${schema}`;
     case 'format':

@@ -6,7 +6,7 @@ import { parseWordQuery, type WordQueryOptions } from '../index.ts';
 import { termsOf } from '../terms.ts';
 import { addNotes, changeNote, deleteNote, openNotes, type Tables, words } from './fixture.ts';
 
-const quotes = [
+export const quotes = [
   {
     id: 1,
     title: 'Winston Churchill',
@@ -26,53 +26,55 @@ const quotes = [
   },
 ];
 
+/** Queries, and the ids of the quotes that they find. */
+export const cases: readonly [query: string, ids: number[]][] = [
+  ['churchill', [1]],
+  ['CHURCHILL', [1]],
+  ['emile', [2]],
+  ['ÉMILE', [2]],
+  ['failures', [1]],
+  ['run', [3, 5]],
+  ['runs', [3, 5]],
+  ['courage', [1, 3]],
+  ['courage churchill', [1]],
+  ['churchill zola', []],
+  ['courage -churchill', [3]],
+  ['courage -"failure to failure"', [3]],
+  ['-courage', []],
+  ['"from failure to failure"', [1]],
+  ['"failure failure"', []],
+  ['"churchill courage"', []],
+  ['hap*', [3]],
+  ['happin*', [3]],
+  ['happiz*', []],
+  ['-hap* courage', [1]],
+  ['the', [3, 5]],
+  ['to do', [2]],
+  ['明月', [4]],
+  ['月明', []],
+  ['李', [4]],
+  ['don’t', [5]],
+  ["DON'T", [5]],
+  ['soren', [5]],
+  ['ελπιδα', [5]],
+  ['надежда', [5]],
+  ['हिन्दी', [5]],
+  ['', []],
+  ['"', []],
+  ['* ( ) - -- ""', []],
+  ['AND', [5]],
+  ['title:courage', []],
+  ['NEAR(courage)', []],
+  ['courage OR zola', []],
+  ["courage'); DROP", []],
+  ['courage"', [1, 3]],
+];
+
 /** What every adapter does with words. */
 export function wordContract(url: string | undefined): void {
   test('documents are found by stems, phrases, prefixes and exclusion, in any case and without accents', async () => {
     await using database = await openNotes(url);
     await addNotes(database, quotes);
-    const cases: [string, number[]][] = [
-      ['churchill', [1]],
-      ['CHURCHILL', [1]],
-      ['emile', [2]],
-      ['ÉMILE', [2]],
-      ['failures', [1]],
-      ['run', [3, 5]],
-      ['runs', [3, 5]],
-      ['courage', [1, 3]],
-      ['courage churchill', [1]],
-      ['churchill zola', []],
-      ['courage -churchill', [3]],
-      ['courage -"failure to failure"', [3]],
-      ['-courage', []],
-      ['"from failure to failure"', [1]],
-      ['"failure failure"', []],
-      ['"churchill courage"', []],
-      ['hap*', [3]],
-      ['happin*', [3]],
-      ['happiz*', []],
-      ['-hap* courage', [1]],
-      ['the', [3, 5]],
-      ['to do', [2]],
-      ['明月', [4]],
-      ['月明', []],
-      ['李', [4]],
-      ['don’t', [5]],
-      ["DON'T", [5]],
-      ['soren', [5]],
-      ['ελπιδα', [5]],
-      ['надежда', [5]],
-      ['हिन्दी', [5]],
-      ['', []],
-      ['"', []],
-      ['* ( ) - -- ""', []],
-      ['AND', [5]],
-      ['title:courage', []],
-      ['NEAR(courage)', []],
-      ['courage OR zola', []],
-      ["courage'); DROP", []],
-      ['courage"', [1, 3]],
-    ];
     for (const [query, ids] of cases) assert.deepEqual(await found(database, query), ids, query);
   });
 

@@ -12,12 +12,15 @@ const LoginRequest = Type.Object(
     username: Type.String({ minLength: 1, maxLength: 128, format: 'text' }),
     password: Type.String({ minLength: 1, maxLength: 1_024, format: 'text' }),
   },
-  { examples: [{ username: 'editor', password: 'correct horse battery staple' }] },
+  { title: 'LoginRequest', examples: [{ username: 'editor', password: 'correct horse battery staple' }] },
 );
 
 const LoginResult = Type.Object(
   { token: Type.String(), username: Type.String(), role: Type.String() },
-  { examples: [{ token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln', username: 'editor', role: 'editor' }] },
+  {
+    title: 'LoginResult',
+    examples: [{ token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln', username: 'editor', role: 'editor' }],
+  },
 );
 
 const wrongCredentials = new AppError('unauthenticated', 'The username or the password is wrong.', {
@@ -31,6 +34,7 @@ export function addLogin(app: HttpApp, { access, clock }: { access: Access; cloc
       access: 'public',
       schema: {
         operationId: 'login',
+        tags: ['Sign-in'],
         summary: 'Exchange a username and a password for a token',
         body: LoginRequest,
         response: { 200: Type.Object({ data: LoginResult, meta: Meta }) },

@@ -88,6 +88,9 @@ describe('access to pages', () => {
       assert.equal(status, 403);
       assert.match(html, /You do not have access/);
     }
+    const [viewers, editors] = [await charlie.open('/'), await alice.open('/')];
+    assert.deepEqual(navigationOf(refused[0]?.html), navigationOf(viewers.html));
+    assert.deepEqual(navigationOf(refused.at(-1)?.html), navigationOf(editors.html));
     assert.equal((await cast.alice.get(`/posts/${id}`)).json.data.title, 'Stays');
   });
 
@@ -99,8 +102,33 @@ describe('access to pages', () => {
 });
 
 test('an unknown address is a page for browsers and JSON for programs', async () => {
-  assert.match((await bob.open('/nowhere')).html, /Page not found/);
+  const { html } = await bob.open('/nowhere');
+  assert.match(html, /Page not found/);
+  assert.deepEqual(navigationOf(html), navigationOf((await bob.open('/')).html));
+  assert.equal(navigationOf(html).length, 8);
   const response = await fetch(`${system.url}/nowhere`);
   assert.equal(response.status, 404);
   assert.match(response.headers.get('content-type') ?? '', /json/);
 });
+
+test('the navigation marks where a page belongs, and nothing where it belongs nowhere', async () => {
+  const { id } = await cast.alice.create();
+  const marked = async (path: string) =>
+    /href="([^"]+)" aria-current="page"/.exec((await bob.open(path)).html)?.[1];
+  for (const path of ['/', '/?page=2', '/posts/new', `/posts/${id}/edit`])
+    assert.equal(await marked(path), '/');
+  assert.equal(await marked('/posts/import'), '/posts/import');
+  assert.equal(await marked('/users/1'), '/users');
+  for (const path of ['/account', '/nowhere']) assert.equal(await marked(path), undefined, path);
+});
+
+test('the analysis names the users who wrote', async () => {
+  await cast.alice.create();
+  assert.match((await bob.open('/analysis')).html, /Posts per user[\s\S]*>editor</);
+});
+
+/** The addresses in the navigation. */
+function navigationOf(html = ''): string[] {
+  const navigation = /<nav aria-label="Main">.*?<\/nav>/s.exec(html)?.[0] ?? '';
+  return [...navigation.matchAll(/href="([^"]+)"/g)].map(([, href]) => href ?? '');
+}

@@ -18,9 +18,8 @@ export interface PageSession {
 export interface Abilities {
   readonly write: boolean;
   readonly delete: boolean;
-  /** Deleting needs a second factor first. */
-  readonly deleteNeedsMfa: boolean;
   readonly export: boolean;
+  readonly deleteExports: boolean;
   readonly classify: boolean;
   readonly administer: boolean;
 }
@@ -30,6 +29,8 @@ export interface Visitor {
   readonly visit: Visit<PageSession>;
   readonly caller: Caller;
   readonly may: Abilities;
+  /** What the page deletes needs a second factor first. */
+  readonly needsMfa: boolean;
   /** For RPC calls made for this visitor. */
   readonly call: CallOptions;
   /** What all pages share. It takes the flash message, so call it once for a page. */
@@ -51,11 +52,16 @@ export function createVisitors(access: Access, clock: Clock): Visitors {
     // The page that asks for the second factor is for those who could give one.
     await access.authorize(caller, { resource, action, mfaVerified: action === 'delete' }, call);
     const mfaVerified = access.isMfaVerified(caller, []) || isConfirmed(visit, clock.now());
-    const may = await abilitiesOf({ caller, mfaVerified }, access, call);
+    const permission = { resource, action, mfaVerified };
+    const [may, isEnough] = await Promise.all([
+      abilitiesOf(caller, access, call),
+      action !== 'delete' || allows(access, caller, { permission, call }),
+    ]);
     return {
       visit,
       caller,
       may,
+      needsMfa: !isEnough,
       call,
       frame: () => frameOf(visit, caller, may),
       confirm: () => visit.renew({ ...(visit.who as PageSession), confirmedAtMs: clock.now() }),
@@ -87,6 +93,24 @@ export function findSignedIn(visit: Visit<PageSession>, access: Access): Caller 
   }
 }
 
+/**
+ * Who is signed in, for pages that everybody may see, such as errors. Without abilities if authz does not answer, and nobody if
+ * their password was changed since.
+ */
+export async function findVisitor(
+  visit: Visit<PageSession>,
+  access: Access,
+): Promise<{ caller?: Caller; may?: Abilities }> {
+  const caller = findSignedIn(visit, access);
+  if (!caller) return {};
+  try {
+    const may = await abilitiesOf(caller, access, callOf(visit.request));
+    return { caller, may };
+  } catch (error) {
+    return error instanceof AppError && error.code === 'unauthenticated' ? {} : { caller };
+  }
+}
+
 /** The frame of a page, with navigation only for those who are signed in. */
 export function frameOf(visit: Visit<PageSession>, caller?: Caller, may?: Abilities): Frame {
   return {
@@ -104,41 +128,33 @@ export function frameOf(visit: Visit<PageSession>, caller?: Caller, may?: Abilit
 }
 
 const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
-  { href: pageRoutes.posts, label: 'Posts', icon: 'list' },
+  { href: pageRoutes.posts, below: '/posts', label: 'Posts', icon: 'list' },
   { href: pageRoutes.storedExports, label: 'Exports', icon: 'inbox', needs: 'export' },
   { href: pageRoutes.analysis, label: 'Analysis', icon: 'chart' },
   { href: pageRoutes.sentiment, label: 'Sentiment', icon: 'smile', needs: 'classify' },
   { href: pageRoutes.importPosts, label: 'Import', icon: 'upload', needs: 'write' },
   { href: pageRoutes.users, label: 'Users', icon: 'users', needs: 'administer' },
   { href: pageRoutes.status, label: 'Status', icon: 'pulse', needs: 'administer' },
+  { href: pageRoutes.admin, label: 'Admin', icon: 'lock', needs: 'administer' },
 ];
 
-async function abilitiesOf(
-  { caller, mfaVerified: isVerified }: { caller: Caller; mfaVerified: boolean },
-  access: Access,
-  call: CallOptions,
-): Promise<Abilities> {
-  const isAllowed = (resource: Resource, action: Action, mfaVerified = false) =>
-    allows(access, caller, { permission: { resource, action, mfaVerified }, call });
-  const [write, plainDelete, verifiedDelete, exporting, classify, administer] = await Promise.all([
+/** What needs a second factor counts as allowed, because pages ask for it. */
+async function abilitiesOf(caller: Caller, access: Access, call: CallOptions): Promise<Abilities> {
+  const isAllowed = (resource: Resource, action: Action) =>
+    allows(access, caller, { permission: { resource, action, mfaVerified: action === 'delete' }, call });
+  const [write, deletes, exporting, deleteExports, classify, administer] = await Promise.all([
     isAllowed('post', 'write'),
-    isAllowed('post', 'delete', isVerified),
-    isAllowed('post', 'delete', true),
+    isAllowed('post', 'delete'),
     isAllowed('export', 'read'),
+    isAllowed('export', 'delete'),
     isAllowed('ml', 'write'),
     isAllowed('admin', 'read'),
   ]);
-  return {
-    write,
-    delete: verifiedDelete,
-    deleteNeedsMfa: !plainDelete,
-    export: exporting,
-    classify,
-    administer,
-  };
+  return { write, delete: deletes, export: exporting, deleteExports, classify, administer };
 }
 
-async function allows(
+/** Whether authz allows it. Throws 401 for a token whose password was changed since, or 503. */
+export async function allows(
   access: Access,
   caller: Caller,
   { permission, call }: { permission: Permission; call: CallOptions },

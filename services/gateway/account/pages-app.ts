@@ -4,6 +4,7 @@ import { confirm } from '#kit/html/confirm.ts';
 import { errorSummary, field } from '#kit/html/form.ts';
 import { formProblem, hasReason } from '#kit/html/form-problem.ts';
 import { type Html, html } from '#kit/html/html.ts';
+import { keepActions } from '#kit/html/keep.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { qrCode } from '#kit/html/qr-code.ts';
@@ -117,9 +118,10 @@ function keyPage(frame: Frame, { secret, otpauthUrl }: EnrollTotpResponse): stri
   return layout(frame, {
     title,
     parent,
+    modules: ['keep.js'],
     lead: 'The key is shown only now. Confirm it within 15 minutes.',
     main: html`<div class="columns"><section class="card stack"><h2>1. Scan</h2>${qrCode(otpauthUrl, 'QR code for an authenticator app')}
-<p>Is the app on this device? <a href="${otpauthUrl}">Open it</a>, or type this key:</p><p><code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p></section>
+<p>Is the app on this device? <a href="${otpauthUrl}">Open it</a>, or type this key:</p><p><code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p>${keepActions({ text: secret, what: 'the key', fileName: 'authenticator-key.txt' })}</section>
 <section class="card stack"><h2>2. Confirm</h2>${codeForm(frame)}</section></div>`,
   });
 }

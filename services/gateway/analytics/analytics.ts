@@ -23,6 +23,7 @@ export const AnalyticsResult = Type.Object(
     }),
   },
   {
+    title: 'AnalyticsResult',
     examples: [
       {
         totalPosts: 2,

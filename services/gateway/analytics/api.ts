@@ -21,6 +21,7 @@ export function addAnalytics(app: HttpApp, { permits, posts, clock }: Parts): vo
       access: permits('post', 'read'),
       schema: {
         operationId: 'analyzePosts',
+        tags: ['Analytics'],
         summary: 'Statistics of all posts',
         response: { 200: Type.Object({ data: AnalyticsResult, meta: TimedMeta }) },
       },

@@ -8,18 +8,29 @@ import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
+import type { Usernames } from '../users/index.ts';
 import { type AnalyticsResult, toAnalytics } from './analytics.ts';
 
 interface Parts {
   readonly visitors: Visitors;
   readonly posts: Client<PostServiceDefinition>;
+  readonly usernames: Usernames;
 }
 
-export function addAnalysisPage(routes: PageRoutes<PageSession>, { visitors, posts }: Parts): void {
+export function addAnalysisPage(
+  routes: PageRoutes<PageSession>,
+  { visitors, posts, usernames }: Parts,
+): void {
   routes.get(pageRoutes.analysis, { access: visitors('post', 'read') }, async ({ may, call, frame }) => {
     const counted = await posts.getAnalytics({}, call);
     const { postsPerHour } = counted;
-    return analysisPage(frame(), { analysis: toAnalytics(counted), postsPerHour, mayWrite: may.write });
+    const analysis = toAnalytics(counted);
+    const users = mostActive(analysis);
+    const names = await usernames.of(
+      users.map(({ uid }) => uid),
+      call,
+    );
+    return analysisPage(frame(), { analysis, postsPerHour, users, names, mayWrite: may.write });
   });
 }
 
@@ -27,18 +38,28 @@ interface AnalysisView {
   readonly analysis: AnalyticsResult;
   /** Posts by the UTC hour of their creation, 24 numbers. */
   readonly postsPerHour: readonly number[];
+  /** Those with the most posts. */
+  readonly users: readonly UserPosts[];
+  readonly names: ReadonlyMap<number, string>;
   readonly mayWrite: boolean;
+}
+
+interface UserPosts {
+  readonly uid: number;
+  readonly posts: number;
 }
 
 const usersMax = 19;
 
-function analysisPage(frame: Frame, { analysis, postsPerHour, mayWrite }: AnalysisView): string {
+function analysisPage(frame: Frame, view: AnalysisView): string {
+  const { analysis, postsPerHour, mayWrite } = view;
   const { statistics } = analysis;
   const lead = 'Exact statistics of all posts, as of now.';
   if (analysis.totalPosts === 0) return layout(frame, { title: 'Analysis', lead, main: noPosts(mayWrite) });
   return layout(frame, {
     title: 'Analysis',
     lead,
+    styles: ['charts.css'],
     actions: linkButton(pageRoutes.reanalyses, 'Reanalyses'),
     main: html`${stats([
       { label: 'Posts', value: formatNumber(analysis.totalPosts) },
@@ -73,7 +94,7 @@ ${card(
     points: characterPoints(analysis),
   }),
 )}
-${card('Posts per user', userChart(statistics.postsPerUser))}
+${card('Posts per user', userChart(view))}
 </div></div>`,
   });
 }
@@ -112,11 +133,17 @@ function nameOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-function userChart(postsPerUser: Readonly<Record<string, number>>): Html {
-  const users = Object.entries(postsPerUser).sort(([, one], [, other]) => other - one);
-  const points = users.slice(0, usersMax).map(([user, value]) => ({ label: `User ${user}`, value }));
-  const others = users.slice(usersMax);
-  const rest = others.reduce((sum, [, value]) => sum + value, 0);
+function mostActive({ statistics }: AnalyticsResult): UserPosts[] {
+  return Object.entries(statistics.postsPerUser)
+    .map(([uid, posts]) => ({ uid: Number(uid), posts }))
+    .sort((one, other) => other.posts - one.posts)
+    .slice(0, usersMax);
+}
+
+function userChart({ analysis, users, names }: AnalysisView): Html {
+  const points = users.map(({ uid, posts }) => ({ label: names.get(uid) ?? `User ${uid}`, value: posts }));
+  const others = Object.keys(analysis.statistics.postsPerUser).length - users.length;
+  const rest = analysis.totalPosts - users.reduce((sum, { posts }) => sum + posts, 0);
   return html`${barChart({ caption: 'Posts per user', heads: ['User', 'Posts'], points })}
-${rest > 0 && html`<p class="muted">And ${count(others.length, 'other user')} with ${count(rest, 'post')}.</p>`}`;
+${others > 0 && html`<p class="muted">And ${count(others, 'other user')} with ${count(rest, 'post')}.</p>`}`;
 }

@@ -3,8 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '#kit/errors.ts';
 import { bodyChunks, parseJson } from '#kit/http/body.ts';
 import type { BulkBody, LargeBodies } from './api-large-bodies.ts';
-import { BodyScanner } from './body-scanner.ts';
-import { checkRows, type ParseRow } from './bulk.ts';
+import { bulkBounds, checkRows, type ParseRow } from './bulk.ts';
 
 export interface BulkBodyOptions {
   readonly parseRow: ParseRow;
@@ -23,7 +22,7 @@ const smallBytesMax = 1024 * 1024;
  * thread, because parsing 126 MB would block the event loop for more than half a second.
  */
 export async function readBulkBody(request: FastifyRequest, options: BulkBodyOptions): Promise<BulkBody> {
-  const chunks = scannedChunks(request);
+  const chunks = bodyChunks(request, bulkBounds);
   const first: Buffer[] = [];
   let sizeBytes = 0;
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
@@ -35,12 +34,4 @@ export async function readBulkBody(request: FastifyRequest, options: BulkBodyOpt
   const body = Buffer.concat(first);
   const digest = options.wantsDigest ? createHash('sha256').update(body).digest() : undefined;
   return { ...checkRows(parseJson(body), options.parseRow), digest };
-}
-
-async function* scannedChunks(request: FastifyRequest): AsyncGenerator<Buffer> {
-  const scanner = new BodyScanner();
-  for await (const chunk of bodyChunks(request)) {
-    scanner.push(chunk);
-    yield chunk;
-  }
 }

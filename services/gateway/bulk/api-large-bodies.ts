@@ -1,5 +1,5 @@
 import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
-import { AppError } from '#kit/errors.ts';
+import { AppError, describeSystemError } from '#kit/errors.ts';
 import { SpillBuffer, SpillOverflow } from '#kit/objects/index.ts';
 import { WorkerPool } from '#kit/worker.ts';
 import type { BulkTasks } from './api-worker.ts';
@@ -53,7 +53,7 @@ export class LargeBodies {
       body.end();
       return await this.#parsing.run(() => parse(body, options), signal);
     } catch (error) {
-      throw asRefusal(error, signal);
+      throw asRefusal(error, { signal, folder: this.#folder });
     } finally {
       this.#leave(uid);
     }
@@ -90,13 +90,19 @@ async function parse(
   return { rows, errors, digest };
 }
 
-function asRefusal(error: unknown, signal: AbortSignal): unknown {
+function asRefusal(error: unknown, { signal, folder }: { signal: AbortSignal; folder: string }): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (signal.aborted) return new AppError('canceled', 'The client went away.', { cause: error });
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return new AppError('too_large', 'The request body needs too much memory.', { cause: error });
   }
-  return error instanceof SpillOverflow || code === 'ENOSPC' ? tooMany(error) : error;
+  if (error instanceof SpillOverflow) return tooMany(error);
+  const cause = describeSystemError(error, folder);
+  if (!cause) return error;
+  return new AppError('unavailable', 'The server has no room for a large request at the moment.', {
+    retryAfterSeconds: 5,
+    cause,
+  });
 }
 
 function tooMany(cause?: unknown): AppError {

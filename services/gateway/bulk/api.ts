@@ -33,11 +33,12 @@ export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): v
       {
         access: permits('post', 'write'),
         bodyLimit: bodyBytesMax,
-        config: { errors: ['conflict'] },
+        config: { errors: ['conflict'], largeBody: 'handler' },
         // The handler checks the rows one by one, so the schema is for the API document only.
         validatorCompiler: () => () => true,
         schema: {
           operationId: 'createPosts',
+          tags: ['Posts'],
           summary: 'Create up to 1,000 posts at once',
           headers: IdempotencyHeader,
           body: BulkCreateRequest,

@@ -1,4 +1,5 @@
 import { AppError, type Fields } from '#kit/errors.ts';
+import type { JsonBounds } from '#kit/http/json-scanner.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
@@ -11,7 +12,10 @@ const timeoutMs = 60_000;
 
 export const BulkCreateRequest = Type.Object(
   { posts: Type.Array(CreatePostRequest, { minItems: 1, maxItems: bulkPostsMax }) },
-  { examples: [{ posts: [{ title: 'Fog over the harbor', body: 'The ferries wait.' }] }] },
+  {
+    title: 'BulkCreateRequest',
+    examples: [{ posts: [{ title: 'Fog over the harbor', body: 'The ferries wait.' }] }],
+  },
 );
 
 export const BulkCreateResponse = Type.Object(
@@ -22,10 +26,18 @@ export const BulkCreateResponse = Type.Object(
     postIds: Type.Array(Type.Integer()),
   },
   {
+    title: 'BulkCreateResponse',
     examples: [{ created: 1, failed: 1, errors: ['posts[1]: title: is required'], postIds: [43] }],
   },
 );
 export type BulkCreateResponse = Static<typeof BulkCreateResponse>;
+
+/** 1,000 rows of 100 keys each, most of which nobody reads. */
+export const bulkBounds: JsonBounds = {
+  depth: 32,
+  values: 100 * bulkPostsMax,
+  list: { key: 'posts', items: bulkPostsMax },
+};
 
 /** The rows of a bulk request that can be created, in order, and a line for each that cannot. */
 export interface CheckedRows {
@@ -103,8 +115,7 @@ function inWords(fields: Fields): string {
     .join('; ');
 }
 
-/** The error of a request that is invalid as a whole. */
-export function invalid(fields: Fields): AppError {
+function invalid(fields: Fields): AppError {
   const message = Object.entries(fields).map(([name, problem]) => `${name} ${problem}`);
   return new AppError('validation_failed', message.join('; '), { fields });
 }

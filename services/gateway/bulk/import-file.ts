@@ -1,5 +1,5 @@
 import { AppError } from '#kit/errors.ts';
-import { createRowParser, FileProblem, formatOf, problemOfRow } from './assets/rows.js';
+import { type ColumnNames, createRowParser, FileProblem, formatOf, problemOfRow } from './assets/rows.js';
 import { type ParseRow, wholeRow } from './bulk.ts';
 
 /** What became of an import. */
@@ -23,6 +23,8 @@ export type SaveRows = (rows: unknown[], first: number) => Promise<{ created: nu
 interface File {
   readonly name: string;
   readonly chunks: AsyncIterable<Buffer>;
+  /** Which columns of CSV to take. */
+  readonly columnNames: ColumnNames;
 }
 
 const batchRows = 500;
@@ -54,8 +56,8 @@ export function parseImported(parseRow: ParseRow): ParseRow {
   };
 }
 
-async function* batchesOf({ name, chunks }: File): AsyncGenerator<unknown[]> {
-  const parser = createRowParser(formatOf(name));
+async function* batchesOf({ name, chunks, columnNames }: File): AsyncGenerator<unknown[]> {
+  const parser = createRowParser(formatOf(name), columnNames);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rows: unknown[] = [];
   try {

@@ -37,6 +37,17 @@ describe('import without scripts', () => {
     assert.match(html, />2<\/td>[\s\S]*has 3 cells, but the first line of the file names 2 columns/);
   });
 
+  test('takes the columns that are named before the file', async () => {
+    const file = { name: 'posts.csv', content: 'Headline;Text;Author\nNamed;first;7\n' };
+    await alice.open('/posts/import');
+    assert.match((await alice.upload('/posts/import', file)).html, /must name a column title/);
+    const fields = { titleColumn: 'headline', bodyColumn: 'Text', userIdColumn: 'Author' };
+    const { html } = await alice.upload('/posts/import', file, fields);
+    assert.match(html, /1 post saved\./);
+    const [post] = (await cast.alice.get('/posts?pageSize=1')).json.data;
+    assert.deepEqual([post.title, post.body, post.userId], ['Named', 'first', 7]);
+  });
+
   test('accepts a large JSON file', async () => {
     const posts = Array.from({ length: 2_345 }, (_, index) => ({
       title: `Row ${index}`,
@@ -117,5 +128,36 @@ describe('rows of an import with scripts', () => {
     for (const bad of [{}, { ...batch, posts: [] }, { ...batch, key: 'a b' }, { ...batch, first: 0 }]) {
       assert.equal((await send(alice, bad)).status, 400);
     }
+  });
+
+  test('are bounded before they are parsed, and only read from somebody who may send them', async () => {
+    const post = (client: PageClient, body: Buffer) =>
+      client.open('/posts/import/rows', {
+        method: 'POST',
+        body: new Uint8Array(body),
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'x-csrf-token': client.token,
+        },
+      });
+    const rows = (fill: string, count: number) =>
+      Buffer.from(`{"key":"k","first":1,"posts":[${fill.repeat(count)}{}]}`);
+    const refusals: [Buffer, number, string][] = [
+      [rows('{},', 1_000), 422, 'VALIDATION_FAILED'],
+      [rows('{},', 1_000_000), 422, 'VALIDATION_FAILED'],
+      [Buffer.from(`{"other":[${'1,'.repeat(1_000_000)}1],"posts":[{}]}`), 413, 'PAYLOAD_TOO_LARGE'],
+      [Buffer.from(`{"posts":${'['.repeat(20_000)}${']'.repeat(20_000)}}`), 400, 'INVALID_INPUT'],
+      [Buffer.alloc(4 * 1024 * 1024 + 1, ' '), 413, 'PAYLOAD_TOO_LARGE'],
+    ];
+    for (const [body, status, code] of refusals) {
+      const response = await post(alice, body);
+      assert.equal(response.status, status, response.html);
+      assert.equal(JSON.parse(response.html).error.code, code);
+    }
+    const broken = Buffer.alloc(4_000_000, '{');
+    assert.equal((await post(alice, broken)).status, 400);
+    assert.equal((await post(charlie, broken)).status, 403);
+    assert.equal((await post(new PageClient(system.url), broken)).status, 401);
   });
 });

@@ -18,7 +18,8 @@ import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { pageRoutes } from '../routes.ts';
-import { checkRows, createPosts, type ParseRow, wholeRow } from './bulk.ts';
+import { type ColumnNames, fieldNames } from './assets/rows.js';
+import { bulkBounds, checkRows, createPosts, type ParseRow, wholeRow } from './bulk.ts';
 import { type ImportResult, importFile, parseImported, type RowError, type SaveRows } from './import-file.ts';
 
 interface Saving {
@@ -28,7 +29,8 @@ interface Saving {
 
 const fileMegabytesMax = 256;
 const fileBytesMax = fileMegabytesMax * 1024 * 1024;
-const rowsBytesMax = 16 * 1024 * 1024;
+/** The browser module sends at most 400,000 characters and one row of a file. */
+const rowsBytesMax = 4 * 1024 * 1024;
 
 /** Rows that the browser module parsed: the number of the first, and a key so that rows sent twice are saved once. */
 const RowsRequest = Type.Object({
@@ -51,7 +53,7 @@ export function addImportPages(
   );
   routes.post(
     pageRoutes.importRows,
-    { access, accepts: 'application/json', bodyBytesMax: rowsBytesMax },
+    { access, accepts: 'application/json', bodyBytesMax: rowsBytesMax, jsonBounds: bulkBounds },
     importRows(saving),
   );
 }
@@ -94,26 +96,41 @@ async function importUpload(visitor: Visitor, saving: Saving): Promise<string> {
 async function readUpload(visitor: Visitor, saving: Saving): Promise<ImportResult | undefined> {
   const { visit } = visitor;
   let isChecked = false;
+  const columnNames: ColumnNames = {};
   for await (const part of visit.request.parts({ limits: { fileSize: fileBytesMax } })) {
     if (part.type === 'field' && part.fieldname === csrfFieldName) {
       visit.checkToken(part.value);
       isChecked = true;
     }
+    if (part.type === 'field') readColumnName(columnNames, part);
     if (part.type !== 'file') continue;
     // In our form the token comes before the file. A form without it comes from elsewhere.
     if (!isChecked) visit.checkToken(undefined);
     if (!part.filename) part.file.resume();
-    else return importPart(visitor, part, saving);
+    else return importPart(visitor, { ...part, columnNames }, saving);
   }
   return undefined;
 }
 
+/** Without scripts, a form has the names of the columns before the file. An empty name is the usual one. */
+function readColumnName(
+  names: ColumnNames,
+  { fieldname, value }: { fieldname: string; value: unknown },
+): void {
+  const field = fieldNames.find((name) => columnField(name) === fieldname);
+  if (field && typeof value === 'string' && value.trim() !== '') names[field] = value;
+}
+
+function columnField(name: string): string {
+  return `${name}Column`;
+}
+
 async function importPart(
   visitor: Visitor,
-  { filename, file }: MultipartFile,
+  { filename, file, columnNames }: Pick<MultipartFile, 'filename' | 'file'> & { columnNames: ColumnNames },
   saving: Saving,
 ): Promise<ImportResult> {
-  const result = await importFile({ name: filename, chunks: file }, saveRows(visitor, saving));
+  const result = await importFile({ name: filename, chunks: file, columnNames }, saveRows(visitor, saving));
   if (!file.truncated) return result;
   return { ...result, problem: `The file is larger than ${fileMegabytesMax} MB. The rest was not imported.` };
 }
@@ -150,22 +167,36 @@ function importPage(frame: Frame, { result, requestId, error }: ImportView = {})
     parent: { href: pageRoutes.posts, label: 'Posts' },
     modules: ['import.js'],
     main: html`${result && resultNotice(result, requestId)}<div class="columns" data-import><div class="stack">${card(undefined, fileForm(frame, error))}
-<template data-import-running>${runningCard()}</template><div class="stack" data-import-outcome aria-live="polite"></div>
+<template data-import-running>${runningCard()}</template><div data-import-preview></div><div class="stack" data-import-outcome aria-live="polite"></div>
 ${result && errorCard(result.errors)}</div>${formats()}</div>`,
   });
 }
 
 function fileForm(frame: Frame, error: string | undefined): Html {
-  return html`<form class="form" method="post" action="${pageRoutes.importPosts}" enctype="multipart/form-data">${frame.csrfField}
-${field({
+  return html`<form class="form" method="post" action="${pageRoutes.importPosts}" enctype="multipart/form-data" data-drop>${frame.csrfField}
+${columnFields()}${field({
   name: 'file',
   label: 'CSV or JSON file',
   type: 'file',
   error,
-  help: 'Valid rows are saved. Invalid rows are listed with what is wrong.',
+  help: 'You can also drop it here. Valid rows are saved. Invalid rows are listed with what is wrong.',
   attributes: { accept: '.csv,.json,.jsonl,.ndjson,text/csv,application/json', required: true },
 })}
 <div class="actions"><button>Import</button>${linkButton(pageRoutes.posts, 'Cancel', 'quiet')}</div></form>`;
+}
+
+/** Before the file, so that they have arrived when it is read. */
+function columnFields(): Html {
+  const texts = [
+    field({ name: columnField('title'), label: 'Column of the title', attributes: { placeholder: 'title' } }),
+    field({ name: columnField('body'), label: 'Column of the body', attributes: { placeholder: 'body' } }),
+    field({
+      name: columnField('userId'),
+      label: 'Column of the user number',
+      attributes: { placeholder: 'userId' },
+    }),
+  ];
+  return html`<details data-import-columns><summary>The columns have other names</summary><div class="fields">${texts}</div></details>`;
 }
 
 function runningCard(): Html {

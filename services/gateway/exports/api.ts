@@ -7,10 +7,10 @@ import type { Client } from '#kit/rpc/index.ts';
 import { type TSchema, Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callOf, type Permits } from '../access/index.ts';
-import { Post } from '../posts/index.ts';
+import { FilterQuery, Post, toFilter } from '../posts/index.ts';
 import { routes } from '../routes.ts';
 import { integrationDisabled } from '../status/index.ts';
-import { ExportQuery, exportEncodings, exportFile } from './export-file.ts';
+import { exportEncodings, exportFile, FormatQuery } from './export-file.ts';
 import { csvHeader } from './format.ts';
 import type { StoredExports } from './store.ts';
 import { ExportObjectInfo, exportFolder, headersOf, toInfo } from './stored-export.ts';
@@ -39,14 +39,17 @@ function addExport(app: HttpApp, { permits, posts, clock, exports }: Parts): voi
       access: permits('export', 'read'),
       schema: {
         operationId: 'exportPosts',
+        tags: ['Exports'],
         summary: 'All posts as a file',
-        querystring: ExportQuery,
+        querystring: Type.Object({ ...FilterQuery.properties, ...FormatQuery.properties }),
         response: { 200: fileOf({ 'application/json': Type.Array(Post), 'text/csv': CsvTable }, 'The file') },
       },
-      config: { errors: ['timeout'] },
+      config: { errors: ['timeout', integrationDisabled('inferenceServer')] },
     },
     async (request, reply) => {
-      const file = exportFile(request.query, { posts, nowMs: clock.now(), call: callOf(request) });
+      const { query } = request;
+      const wanted = { ...query, filter: toFilter(query) };
+      const file = exportFile(wanted, { posts, nowMs: clock.now(), call: callOf(request) });
       const chunks = exports ? exports.copied(file, whenDelivered(reply)) : file.chunks;
       reply.headers(file.headers);
       return (await sendStream(reply, chunks, { encodings: exportEncodings })) as never;
@@ -64,6 +67,7 @@ function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
       access,
       schema: {
         operationId: 'listExports',
+        tags: ['Exports'],
         summary: 'Stored exports, newest first',
         response: { 200: Type.Object({ data: Type.Array(ExportObjectInfo) }) },
       },
@@ -80,6 +84,7 @@ function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
       access,
       schema: {
         operationId: 'getExport',
+        tags: ['Exports'],
         summary: 'A stored export, whole or a range of it',
         params: Type.Object({ key: Type.String() }),
         response: {
@@ -94,7 +99,7 @@ function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
   );
   app.get<{ Params: { name: string } }>(
     routes.storedExportPlain,
-    { access, schema: { hide: true } as object },
+    { access, schema: { hide: true } },
     (request, reply) => sendStored(reply, exportFolder + request.params.name, exports),
   );
 }

@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#kit/errors.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import { type Static, Type } from '#kit/schema.ts';
-import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
-import { FilterQuery, toFilter, toPost } from '../posts/index.ts';
+import type { PostFilter, PostServiceDefinition } from '#proto/posts/v1/posts.ts';
+import { toPost } from '../posts/index.ts';
 import { csvFormat, type ExportFormat, exportName, jsonFormat } from './format.ts';
 
-export const ExportQuery = Type.Object({
-  ...FilterQuery.properties,
+/** How a file is written. */
+export const FormatQuery = Type.Object({
   format: Type.Enum(['json', 'csv'], { default: 'json' }),
   bom: Type.Enum(['0', '1'], { default: '0', description: 'CSV: 1 starts with a byte order mark' }),
   safe: Type.Enum(['0', '1'], {
@@ -15,7 +15,11 @@ export const ExportQuery = Type.Object({
     description: 'CSV: 0 leaves text that looks like a formula unchanged',
   }),
 });
-export type ExportQuery = Static<typeof ExportQuery>;
+
+/** What to export, and how. */
+export interface ExportRequest extends Static<typeof FormatQuery> {
+  readonly filter: PostFilter;
+}
 
 /** In order of preference. */
 export const exportEncodings = ['zstd', 'gzip'] as const;
@@ -30,12 +34,12 @@ export interface ExportFile {
 }
 
 export function exportFile(
-  query: ExportQuery,
+  request: ExportRequest,
   options: { posts: Client<PostServiceDefinition>; nowMs: number; call: CallOptions },
 ): ExportFile {
   const { posts, nowMs, call } = options;
-  const filter = toFilter(query);
-  const format = formatOf(query);
+  const { filter } = request;
+  const format = formatOf(request);
   return {
     headers: {
       'content-type': format.contentType,
@@ -47,7 +51,7 @@ export function exportFile(
   };
 }
 
-function formatOf({ format, bom, safe }: ExportQuery): ExportFormat {
+function formatOf({ format, bom, safe }: ExportRequest): ExportFormat {
   return format === 'json' ? jsonFormat : csvFormat({ withMark: bom === '1', safe: safe === '1' });
 }
 

@@ -38,6 +38,36 @@ test('a page sends the same stored exports as the API', async () => {
   assert.match((await charlie.open('/exports?page=99')).html, /stored file/);
 });
 
+test('a stored export is deleted after a confirmation, by those who may', async () => {
+  const [alice, bob] = [await signedIn(system, 'alice'), await signedIn(system, 'bob')];
+  await bob.open('/posts/export?format=json');
+  const [newest, ...others] = (await cast.bob.get('/exports')).json.data;
+  const name = newest.Key.slice('exports/'.length);
+  const path = `/exports/${name}/delete`;
+  assert.match((await bob.open('/exports')).html, new RegExp(`href="${path}"[^>]*data-dialog`));
+  assert.doesNotMatch((await charlie.open('/exports')).html, /delete/);
+  assert.equal((await charlie.send(path, {})).status, 403);
+  assert.match((await alice.open(path)).html, /Set up an authenticator app first/);
+  assert.equal((await alice.send(path, { code: '' })).status, 422);
+  assert.match((await bob.open(path)).html, new RegExp(`Delete this export[\\s\\S]*<b>${name}</b>`));
+  assert.equal((await cast.bob.get('/exports')).json.data.length, others.length + 1);
+  const both = await Promise.all([bob.send(path, {}), bob.send(path, {})]);
+  assert.ok(both.some(({ status }) => status === 303));
+  assert.match((await bob.open('/exports')).html, /is deleted/);
+  assert.deepEqual((await cast.bob.get('/exports')).json.data, others);
+  assert.equal((await bob.open(path)).status, 404);
+  assert.equal((await bob.send(path, {})).status, 404);
+  assert.equal((await bob.open('/exports/..%2Fsecret/delete')).status, 404);
+});
+
+test('the page exports all posts now', async () => {
+  const { html } = await charlie.open('/exports');
+  assert.match(
+    html,
+    /Export now[\s\S]*href="\/posts\/export\?format=json" download[\s\S]*format=csv" download/,
+  );
+});
+
 test('the page says that stored exports are off, or that there are none yet', async () => {
   await using bare = await startTestSystem({ OBJECT_STORE: 'off' });
   const off = await (await signedIn(bare, 'charlie')).open('/exports');

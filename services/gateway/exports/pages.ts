@@ -1,22 +1,24 @@
 import type { Clock } from '#kit/clock.ts';
 import { AppError } from '#kit/errors.ts';
-import { empty, linkButton, notice } from '#kit/html/blocks.ts';
+import { empty, linkButton, menu, notice } from '#kit/html/blocks.ts';
 import { count, formatBytes, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import { pager } from '#kit/html/pager.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
+import { type Column, table } from '#kit/html/table.ts';
 import { sendRanged } from '#kit/http/ranges.ts';
 import { sendStream, whenDelivered } from '#kit/http/stream.ts';
 import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
 import type { Validation } from '#kit/http/validation/validator.ts';
 import type { StoredObject } from '#kit/objects/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
+import { type Static, Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitors } from '../access/index.ts';
-import { link, pageRoutes } from '../routes.ts';
-import { ExportQuery, exportEncodings, exportFile } from './export-file.ts';
+import { PageFilter, toPostFilter } from '../posts/index.ts';
+import { exportPath, link, pageRoutes } from '../routes.ts';
+import { exportEncodings, exportFile, FormatQuery } from './export-file.ts';
 import type { CopyFailure, StoredExports } from './store.ts';
 import { headersOf, nameOf } from './stored-export.ts';
 
@@ -30,26 +32,30 @@ interface Parts {
 
 const pageSize = 50;
 
+const PageExport = Type.Object({ ...PageFilter.properties, ...FormatQuery.properties });
+type PageExport = Static<typeof PageExport>;
+
 /** The same files as the API's, for browsers, which have a session and no token. */
 export function addExportPages(routes: PageRoutes<PageSession>, parts: Parts): void {
   const { visitors, posts, clock, exports } = parts;
   const access = visitors('export', 'read');
-  const parseQuery = compileTextValidator(ExportQuery) as (query: object) => Validation<ExportQuery>;
+  const parseQuery = compileTextValidator(PageExport) as (query: object) => Validation<PageExport>;
   routes.get(pageRoutes.exportPosts, { access }, async ({ visit, call }) => {
     const parsed = parseQuery(visit.request.query as object);
     if (parsed.fields) {
       throw new AppError('invalid_input', 'This export is not possible.', { fields: parsed.fields });
     }
-    const file = exportFile(parsed.value, { posts, nowMs: clock.now(), call });
+    const wanted = { ...parsed.value, filter: toPostFilter(parsed.value) };
+    const file = exportFile(wanted, { posts, nowMs: clock.now(), call });
     const chunks = exports ? exports.copied(file, whenDelivered(visit.reply)) : file.chunks;
     visit.reply.headers(file.headers);
     return sendStream(visit.reply, chunks, { encodings: exportEncodings });
   });
-  routes.get(pageRoutes.storedExports, { access }, async ({ visit, frame }) => {
+  routes.get(pageRoutes.storedExports, { access }, async ({ visit, may, frame }) => {
     const { page } = visit.request.query as { page?: unknown };
     const view = await viewOf(exports, Number(page));
     if (view.state !== 'listed') visit.reply.code(503);
-    return storedExportsPage(frame(), view, visit.request.id);
+    return storedExportsPage(frame(), view, { requestId: visit.request.id, mayDelete: may.deleteExports });
   });
   if (!exports) return;
   routes.get(pageRoutes.storedExport, { access }, async ({ visit }) => {
@@ -86,30 +92,45 @@ type StoredExportsView =
       readonly failure: CopyFailure | undefined;
     };
 
-function storedExportsPage(frame: Frame, view: StoredExportsView, requestId: string): string {
+interface PageOptions {
+  readonly requestId: string;
+  readonly mayDelete: boolean;
+}
+
+function storedExportsPage(frame: Frame, view: StoredExportsView, options: PageOptions): string {
   const total = view.state === 'listed' ? view.total : 0;
   return layout(frame, {
     title: 'Exports',
     ...(total > 0 && { lead: count(total, 'stored file') }),
-    main: mainOf(view, requestId),
+    ...(total > 0 && { actions: exportNow }),
+    main: mainOf(view, options),
   });
 }
 
-function mainOf(view: StoredExportsView, requestId: string): Html {
+const exportNow = menu('Export now', [
+  { href: link(pageRoutes.exportPosts, { format: 'json' }), label: 'All posts as JSON', download: true },
+  {
+    href: link(pageRoutes.exportPosts, { format: 'csv' }),
+    label: 'All posts as CSV for spreadsheets',
+    download: true,
+  },
+]);
+
+function mainOf(view: StoredExportsView, { requestId, mayDelete }: PageOptions): Html {
   if (view.state === 'off') {
     return empty({
       icon: 'inbox',
       title: 'Stored exports are switched off',
       text: 'You can still export posts, but no copy is kept. An operator can switch the store on with the setting OBJECT_STORE.',
-      actions: linkButton(pageRoutes.posts, 'Go to posts'),
+      actions: exportNow,
     });
   }
   if (view.state === 'down') {
     return html`${notice('bad', html`${view.reason} You can still export posts, but no copy is kept.`, { title: 'The stored exports are not available' })}
-<p class="actions">${linkButton(pageRoutes.storedExports, 'Try again')}</p><p class="small muted">Request <code>${requestId}</code></p>`;
+<div class="actions">${linkButton(pageRoutes.storedExports, 'Try again')}${exportNow}</div><p class="small muted">Request <code>${requestId}</code></p>`;
   }
   const { objects, page, total, failure } = view;
-  return html`${failure && failureNotice(failure)}${total > 0 ? fileTable(objects) : nothing()}
+  return html`${failure && failureNotice(failure)}${total > 0 ? fileTable(objects, mayDelete) : nothing()}
 ${pager({ page, pageSize, total, href: (page) => link(pageRoutes.storedExports, { page }) })}`;
 }
 
@@ -118,29 +139,34 @@ function failureNotice({ atMs, reason }: CopyFailure): Html {
   return notice('warn', content, { title: 'The latest export was not stored' });
 }
 
-function fileTable(objects: readonly StoredObject[]): Html {
-  return table({
-    caption: 'Stored exports, newest first',
-    columns: [
-      {
-        header: 'File',
-        kind: 'main',
-        cell: ({ key }) =>
-          html`<a href="${pageRoutes.storedExport.replace(':name', nameOf(key) ?? '')}" download>${nameOf(key)}</a>`,
+function fileTable(objects: readonly StoredObject[], mayDelete: boolean): Html {
+  const columns: Column<StoredObject>[] = [
+    {
+      header: 'File',
+      kind: 'main',
+      cell: ({ key }) => {
+        const name = nameOf(key) ?? '';
+        return html`<a href="${exportPath('storedExport', name)}" download>${name}</a>`;
       },
-      { header: 'Format', kind: 'fit', cell: ({ key }) => (key.endsWith('.csv') ? 'CSV' : 'JSON') },
-      { header: 'Size', kind: 'number', cell: ({ sizeBytes }) => formatBytes(sizeBytes) },
-      { header: 'Stored', kind: 'fit', cell: ({ modifiedMs }) => time(modifiedMs) },
-    ],
-    rows: objects,
-  });
+    },
+    { header: 'Format', kind: 'fit', cell: ({ key }) => (key.endsWith('.csv') ? 'CSV' : 'JSON') },
+    { header: 'Size', kind: 'number', cell: ({ sizeBytes }) => formatBytes(sizeBytes) },
+    { header: 'Stored', kind: 'fit', cell: ({ modifiedMs }) => time(modifiedMs) },
+  ];
+  if (mayDelete) columns.push({ header: 'Actions', kind: 'row-actions', cell: deleteLink });
+  return table({ caption: 'Stored exports, newest first', columns, rows: objects });
+}
+
+function deleteLink({ key }: StoredObject): Html {
+  const name = nameOf(key) ?? '';
+  return html`<a href="${exportPath('deleteExport', name)}" aria-label="Delete ${name}" data-dialog>Delete</a>`;
 }
 
 function nothing(): Html {
   return empty({
     icon: 'inbox',
     title: 'No stored exports yet',
-    text: 'When a download of posts is complete, a copy appears here. To start one, choose Export above the list of posts.',
-    actions: linkButton(pageRoutes.posts, 'Go to posts'),
+    text: 'When a download of posts is complete, a copy appears here. To export a part of the posts, filter the list of posts first.',
+    actions: exportNow,
   });
 }

@@ -101,6 +101,14 @@ export class StoredExports implements AsyncDisposable {
     return this.#options.store.read(object, range);
   }
 
+  /** Throws 404 if there is no such export. */
+  async remove(keyOrName: string): Promise<StoredObject> {
+    const object = await this.find(keyOrName);
+    if (!(await this.#options.store.remove(object.key))) throw notFound('export', keyOrName);
+    this.#options.log.info({ key: object.key }, 'stored export deleted');
+    return object;
+  }
+
   ping(signal: AbortSignal): Promise<void> {
     return this.#options.store.ping(signal);
   }

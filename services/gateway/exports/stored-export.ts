@@ -11,6 +11,7 @@ export const ExportObjectInfo = Type.Object(
     ContentType: Type.String(),
   },
   {
+    title: 'ExportObjectInfo',
     examples: [
       {
         Key: 'exports/posts_export_20260131_081500.json',

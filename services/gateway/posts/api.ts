@@ -9,7 +9,8 @@ import { callerOf, callOf, type Permits } from '../access/index.ts';
 import { callersKey, IdempotencyHeader, idempotencyKeyOf } from '../idempotency.ts';
 import { Meta, metaOf, TimedMeta, timedMetaOf } from '../meta.ts';
 import { routes } from '../routes.ts';
-import { ListQuery, linksOf, PaginationMeta, toListRequest, toPostPage } from './listing.ts';
+import { integrationDisabled } from '../status/index.ts';
+import { ListQuery, linksOf, PaginationMeta, toFilter, toListRequest, toPostPage } from './listing.ts';
 import {
   allowedRevisions,
   CreatePostRequest,
@@ -50,17 +51,20 @@ function addList(app: HttpApp, { permits, posts, clock }: Parts): void {
       access: permits('post', 'read'),
       schema: {
         operationId: 'listPosts',
+        tags: ['Posts'],
         summary: 'List posts, page by page',
         querystring: ListQuery,
         response: {
           200: Type.Object({ data: Type.Array(Post), pagination: PaginationMeta, meta: TimedMeta }),
         },
       },
+      config: { errors: [integrationDisabled('inferenceServer')] },
     },
     async (request, reply) => {
       const startedMs = performance.now();
       const { query } = request;
-      const found = toPostPage(await posts.listPosts(toListRequest(query), callOf(request)), query);
+      const listed = toListRequest(toFilter(query), query);
+      const found = toPostPage(await posts.listPosts(listed, callOf(request)), query);
       const links = linksOf(query, found.pagination);
       if (links !== '') reply.header('link', links);
       const meta = timedMetaOf(request, clock, startedMs);
@@ -76,6 +80,7 @@ function addCreate(app: HttpApp, { permits, posts, clock }: Parts): void {
       access: permits('post', 'write'),
       schema: {
         operationId: 'createPost',
+        tags: ['Posts'],
         summary: 'Create a post',
         headers: IdempotencyHeader,
         body: CreatePostRequest,
@@ -112,6 +117,7 @@ function addRead(app: HttpApp, { permits, posts }: Parts): void {
       access: permits('post', 'read'),
       schema: {
         operationId: 'getPost',
+        tags: ['Posts'],
         summary: 'Read a post',
         params: PostParams,
         response: {
@@ -139,6 +145,7 @@ function addUpdate(app: HttpApp, { permits, posts }: Parts): void {
       access: permits('post', 'write'),
       schema: {
         operationId: 'updatePost',
+        tags: ['Posts'],
         summary: 'Change a post',
         params: PostParams,
         headers: IfMatch,
@@ -165,6 +172,7 @@ function addDelete(app: HttpApp, { permits, posts, clock }: Parts): void {
       access: permits('post', 'delete'),
       schema: {
         operationId: 'deletePost',
+        tags: ['Posts'],
         summary: 'Delete a post',
         params: PostParams,
         headers: IfMatchWithMfa,

@@ -1,3 +1,4 @@
 export { FilterQuery, toFilter } from './listing.ts';
-export { CreatePostRequest, Post, PostParams, toPost } from './post.ts';
+export { PageFilter, toPostFilter } from './page-filter.ts';
+export { CreatePostRequest, isPostId, Post, PostParams, toPost } from './post.ts';
 export { problemsInWords } from './post-form.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { startTestSystem } from '../../testing.ts';
-import { type ApiResponse, assertError, castOf } from '../testing.ts';
+import { type ApiResponse, assertError, castOf, until } from '../testing.ts';
 import type { Post } from './post.ts';
 
 const titles = [
@@ -248,3 +248,74 @@ function linksOf({ headers }: ApiResponse): Record<string, string> {
   const links = (headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g);
   return Object.fromEntries([...links].map(([, target, relation]) => [relation, target]));
 }
+
+describe('a filter by time and sentiment', () => {
+  const createdAt = (index: number) => posts[index]?.createdAt ?? '';
+
+  test('finds posts from a time on, and before another', async () => {
+    const query = `?createdFrom=${createdAt(2)}&createdBefore=${createdAt(7)}&sortOrder=asc`;
+    const expected = posts
+      .filter((post) => post.createdAt >= createdAt(2) && post.createdAt < createdAt(7))
+      .map(({ id }) => id);
+    assert.deepEqual(idsOf(await list(query)), expected);
+    const exported = (await cast.charlie.get(`/posts/export${query.replace('&sortOrder=asc', '')}`)).json;
+    assert.deepEqual(
+      exported.map(({ id }: Post) => id),
+      expected,
+    );
+    const sameInstant = createdAt(2).replace('Z', '%2B00:00');
+    assert.equal(
+      (await list(`?createdFrom=${sameInstant}`)).json.data.length,
+      (await list(`?createdFrom=${createdAt(2)}`)).json.data.length,
+    );
+  });
+
+  test('finds posts by their sentiment, and links to the next page of them', async () => {
+    const word = `mood${Date.now()}`;
+    for (const body of [
+      'I love this, what a great day',
+      'I hate this, it is terrible and sad',
+      'Love it, great',
+    ]) {
+      await cast.alice.create({ title: word, body });
+    }
+    const find = (sentiment: string) => list(`?search=${word}&sentiment=${sentiment}&pageSize=1`);
+    const positive = await until(async () => {
+      const response = await find('positive');
+      return response.json.pagination.totalItems === 2 && response;
+    });
+    assert.match(positive.headers.get('link') ?? '', /sentiment=positive[^>]*page=2[^>]*>; rel="next"/);
+    const negative = await until(async () => {
+      const response = await find('negative');
+      return response.json.data.length === 1 && response;
+    });
+    assert.match(negative.json.data[0].body, /hate/);
+  });
+
+  test('names what is invalid', async () => {
+    for (const [query, name] of [
+      ['createdFrom=2026-01-31', 'createdFrom'],
+      ['createdBefore=yesterday', 'createdBefore'],
+      ['sentiment=happy', 'sentiment'],
+      ['sentiment=', 'sentiment'],
+    ] as const) {
+      assert.deepEqual(
+        Object.keys(assertError(await list(`?${query}`), 400, 'INVALID_INPUT')),
+        [name],
+        query,
+      );
+      assertError(await cast.charlie.get(`/posts/export?${query}`), 400, 'INVALID_INPUT');
+    }
+  });
+
+  test('by sentiment needs the integration that classifies', async () => {
+    await using off = await startTestSystem({ INFERENCE: 'off' });
+    const { charlie } = await castOf(off);
+    for (const path of ['/posts', '/posts/export']) {
+      const response = await charlie.get(`${path}?sentiment=neutral`);
+      assert.deepEqual(assertError(response, 503, 'INTEGRATION_DISABLED'), {
+        integration: 'inferenceServer',
+      });
+    }
+  });
+});

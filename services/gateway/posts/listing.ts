@@ -8,6 +8,7 @@ import {
   PostSort,
 } from '#proto/posts/v1/posts.ts';
 import { link, routes } from '../routes.ts';
+import { sentimentLabels, toWireLabel } from '../sentiment/index.ts';
 import { Id, idMax, type Post, toPost } from './post.ts';
 
 /** Characters of a search in `Link`, encoded. */
@@ -23,6 +24,15 @@ export const FilterQuery = Type.Object({
       format: 'text',
       description: `Part of the title or the body, in any case; at most ${searchCharactersMax} characters`,
     }),
+  ),
+  createdFrom: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only posts created at this time or later' }),
+  ),
+  createdBefore: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only posts created before this time' }),
+  ),
+  sentiment: Type.Optional(
+    Type.Enum(sentimentLabels, { description: 'Only posts that were last classified so' }),
   ),
 });
 
@@ -58,6 +68,7 @@ export const PaginationMeta = Type.Object(
     hasPrev: Type.Boolean(),
   },
   {
+    title: 'PaginationMeta',
     examples: [{ page: 1, pageSize: 20, totalItems: 1, totalPages: 1, hasNext: false, hasPrev: false }],
   },
 );
@@ -75,14 +86,24 @@ export function toFilter(query: Static<typeof FilterQuery>): PostFilter {
     const problem = `must be at most ${searchCharactersMax} characters`;
     throw new AppError('invalid_input', `search ${problem}`, { fields: { search: problem } });
   }
-  return { userId: query.userId, search: search || undefined };
+  const { userId, createdFrom, createdBefore, sentiment } = query;
+  return {
+    userId,
+    search: search || undefined,
+    createdFromMs: createdFrom === undefined ? undefined : Date.parse(createdFrom),
+    createdBeforeMs: createdBefore === undefined ? undefined : Date.parse(createdBefore),
+    sentiment: sentiment && toWireLabel(sentiment),
+  };
 }
 
-/** A query as the posts service takes it. */
-export function toListRequest(query: ListQuery): ListPostsRequest {
+/** A page of the posts that pass a filter, as the posts service takes it. */
+export function toListRequest(
+  filter: PostFilter,
+  query: Pick<ListQuery, 'sortBy' | 'sortOrder' | 'page' | 'pageSize'>,
+): ListPostsRequest {
   const { sortBy, sortOrder, page, pageSize } = query;
   return {
-    filter: toFilter(query),
+    filter,
     sort: sorts[sortBy],
     descending: sortOrder === 'desc',
     page,
@@ -91,7 +112,10 @@ export function toListRequest(query: ListQuery): ListPostsRequest {
 }
 
 /** What the posts service found, in the API's shape. */
-export function toPostPage({ posts, total }: ListPostsResponse, { page, pageSize }: ListQuery): PostPage {
+export function toPostPage(
+  { posts, total }: ListPostsResponse,
+  { page, pageSize }: Pick<ListQuery, 'page' | 'pageSize'>,
+): PostPage {
   const totalPages = Math.ceil(total / pageSize);
   return {
     posts: posts.map(toPost),
@@ -127,6 +151,7 @@ export function linksOf(query: ListQuery, { totalPages }: PaginationMeta): strin
 function pageLink(query: ListQuery, page: number): string {
   const { userId, search: given = '' } = toFilter(query);
   const search = encodeURIComponent(given).length <= linkedSearchMax ? given || undefined : undefined;
-  const { sortBy, sortOrder, pageSize } = query;
-  return link(routes.posts, { userId, search, sortBy, sortOrder, page, pageSize });
+  const { createdFrom, createdBefore, sentiment, sortBy, sortOrder, pageSize } = query;
+  const filter = { userId, search, createdFrom, createdBefore, sentiment };
+  return link(routes.posts, { ...filter, sortBy, sortOrder, page, pageSize });
 }

@@ -12,7 +12,7 @@ import { link, pageRoutes, postPath } from '../routes.ts';
 import { type PostSentiment, sentimentChart, toPostSentiment } from '../sentiment/index.ts';
 import type { Integrations } from '../status/index.ts';
 import type { Usernames } from '../users/index.ts';
-import { idMax, type Post, toPost } from './post.ts';
+import { isPostId, type Post, toPost } from './post.ts';
 
 interface Parts {
   readonly visitors: Visitors;
@@ -30,7 +30,7 @@ export function addPostPages(routes: PageRoutes<PageSession>, parts: Parts): voi
 /** The id in the address of a page. An id that is not a number is not found. */
 export function postIdOf(visit: Visit<PageSession>): number {
   const { id = '' } = visit.request.params as { id?: string };
-  if (!/^[1-9]\d{0,15}$/.test(id) || Number(id) > idMax) throw notFound('post', id);
+  if (!isPostId(id)) throw notFound('post', id);
   return Number(id);
 }
 
@@ -75,6 +75,7 @@ interface PostView {
 function postPage(frame: Frame, { post, username, sentiment, isClassified, may }: PostView): string {
   return layout(frame, {
     title: post.title,
+    styles: ['charts.css'],
     parent: { href: pageRoutes.posts, label: 'Posts' },
     actions: html`${may.delete && html`<a class="button quiet" href="${postPath('deletePost', post.id)}" data-dialog>Delete</a>`}
 ${may.write && linkButton(postPath('editPost', post.id), 'Edit', 'primary')}`,

@@ -11,6 +11,11 @@ export const Id = Type.Integer({ minimum: 1, maximum: idMax });
 /** The path parameters of an address about one post. */
 export const PostParams = Type.Object({ id: Id });
 
+/** Whether a text is the id of a post in an address. */
+export function isPostId(text: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(text) && Number(text) <= idMax;
+}
+
 /** A post as the API shows it. */
 export const Post = Type.Object(
   {
@@ -22,6 +27,7 @@ export const Post = Type.Object(
     updatedAt: Type.String({ format: 'date-time' }),
   },
   {
+    title: 'Post',
     examples: [
       {
         id: 42,
@@ -48,7 +54,7 @@ export const CreatePostRequest = Type.Object(
     title: visibleText(postLimits.title),
     body: visibleText(postLimits.body),
   },
-  { examples: [{ title: 'Fog over the harbor', body: 'The ferries wait. ⛴️' }] },
+  { title: 'CreatePostRequest', examples: [{ title: 'Fog over the harbor', body: 'The ferries wait. ⛴️' }] },
 );
 export type CreatePostRequest = Static<typeof CreatePostRequest>;
 
@@ -57,27 +63,27 @@ export const UpdatePostRequest = Type.Object(
     title: Type.Optional(visibleText(postLimits.title)),
     body: Type.Optional(visibleText(postLimits.body)),
   },
-  { examples: [{ title: 'Fog lifts over the harbor' }] },
+  { title: 'UpdatePostRequest', examples: [{ title: 'Fog lifts over the harbor' }] },
 );
 export type UpdatePostRequest = Static<typeof UpdatePostRequest>;
 
 /** A post in the API's shape. */
 export function toPost(stored: StoredPost | undefined): Post {
-  if (!stored) throw new Error('the posts service sent no post');
-  const createdAt = isoTime(stored.createdAtMs);
-  return {
-    id: stored.id,
-    userId: stored.userId,
-    title: stored.title,
-    body: stored.body,
-    createdAt,
-    updatedAt: stored.updatedAtMs === stored.createdAtMs ? createdAt : isoTime(stored.updatedAtMs),
-  };
+  const { id, userId, title, body, createdAtMs, updatedAtMs } = sent(stored);
+  const createdAt = isoTime(createdAtMs);
+  const updatedAt = updatedAtMs === createdAtMs ? createdAt : isoTime(updatedAtMs);
+  return { id, userId, title, body, createdAt, updatedAt };
 }
 
 /** The entity tag of a post: its revision, as a strong validator (RFC 9110 section 8.8.3). */
 export function entityTag(stored: StoredPost | undefined): string {
-  return `"${stored?.revision}"`;
+  return `"${sent(stored).revision}"`;
+}
+
+/** In the types of the protocol, every message may be absent. */
+function sent(stored: StoredPost | undefined): StoredPost {
+  if (!stored) throw new Error('the posts service sent no post');
+  return stored;
 }
 
 /**

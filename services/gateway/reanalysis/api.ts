@@ -25,6 +25,7 @@ export function addReanalysis(app: HttpApp, { permits, posts, integrations }: Pa
       preValidation,
       schema: {
         operationId: 'reanalyzePosts',
+        tags: ['Reanalysis'],
         summary: 'Request a reanalysis of all posts',
         response: { 202: Type.Object({ data: ReanalysisTicket }) },
       },
@@ -43,6 +44,7 @@ export function addReanalysis(app: HttpApp, { permits, posts, integrations }: Pa
       preValidation,
       schema: {
         operationId: 'getReanalysis',
+        tags: ['Reanalysis'],
         summary: 'The progress of a reanalysis',
         params,
         response: { 200: Type.Object({ data: ReanalysisJob }) },
@@ -61,6 +63,7 @@ export function addReanalysis(app: HttpApp, { permits, posts, integrations }: Pa
       preValidation,
       schema: {
         operationId: 'cancelReanalysis',
+        tags: ['Reanalysis'],
         summary: 'Cancel a reanalysis',
         params,
         response: { 200: Type.Object({ data: ReanalysisJob }) },

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { newId } from '#kit/ids.ts';
 import { natsIsMissing, startTestNats } from '#kit/testing/nats.ts';
 import { createTraceparent, formatTraceparent } from '#kit/trace.ts';
 import { startTestSystem, type TestSystem } from '../../testing.ts';
-import { assertError, castOf, type Person } from '../testing.ts';
+import { assertError, castOf, type Person, signedIn } from '../testing.ts';
 
 const praise = 'I love this place, the food was wonderful!';
 const complaint = 'Horrible service, I am so disappointed.';
@@ -77,6 +78,58 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     assert.equal((await sentimentOf(charlie, id)).label, 'negative');
     await reanalyze(alice);
   });
+
+  test('lost streams are reported by readiness, metrics and the status page, and created again', async (context) => {
+    const page = await signedIn(system, 'bob');
+    const connection = await connect({ servers: nats.url });
+    context.after(() => connection.close());
+    const { streams } = await jetstreamManager(connection);
+    const loseStreams = async () => {
+      for await (const { config } of streams.list()) await streams.delete(config.name);
+    };
+    // What was found out last counts for a second.
+    await delay(1_100);
+    await loseStreams();
+    const [seen, broker, events] = await Promise.all([
+      readiness(system),
+      metricOf(system, 'messageBroker'),
+      metricOf(system, 'eventStream'),
+    ]);
+    assert.match(seen.messageBroker ?? '', /^failing: The message broker has lost OCTAVO_JOBS/);
+    assert.match(seen.eventStream ?? '', /^failing: The message broker has lost OCTAVO_POSTS/);
+    assert.deepEqual([broker, events], [0, 0]);
+    await assertRepaired();
+    await loseStreams();
+    const { html } = await page.open('/status');
+    for (const label of ['Reanalysis jobs', 'Event stream']) {
+      assert.match(html, new RegExp(`${label}</td>[^<]*<td[^>]*><span class="badge bad">does not answer`));
+    }
+    assert.equal((await bob.get('/admin/status')).json.data.integrations.messageBroker, true);
+    await assertRepaired();
+  });
+
+  test('a broker that comes back empty gets its streams and the stored events again', async (context) => {
+    const { id } = await alice.create({ title: 'Before', body: praise });
+    await sentimentOf(charlie, id);
+    await nats.replace();
+    await assertRepaired();
+    const connection = await connect({ servers: nats.url });
+    context.after(() => connection.close());
+    const { streams } = await jetstreamManager(connection);
+    const subjects_filter = 'octavo.posts.post-created-v1';
+    const { state } = await streams.info('OCTAVO_POSTS', { subjects_filter });
+    assert.ok((state.subjects?.[subjects_filter] ?? 0) > 200, JSON.stringify(state));
+  });
+
+  /** Nothing is reported any more, and jobs and events are processed. */
+  async function assertRepaired(): Promise<void> {
+    await until(async () => Object.keys(await readiness(system)).length === 0);
+    await until(async () => (await metricOf(system, 'messageBroker')) === 1);
+    await until(async () => (await metricOf(system, 'eventStream')) === 1);
+    const { id } = await alice.create({ title: 'Afterwards', body: complaint });
+    assert.equal((await sentimentOf(charlie, id)).label, 'negative');
+    await reanalyze(alice);
+  }
 });
 
 /** What both brokers must do. */
@@ -203,6 +256,12 @@ async function readiness({ url }: TestSystem): Promise<Record<string, string>> {
     integrations?: Record<string, string>;
   };
   return response.integrations ?? {};
+}
+
+/** Its `integration_up`. */
+async function metricOf({ url }: TestSystem, integration: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^integration_up{integration="${integration}"} (\\d)$`, 'm').exec(metrics)?.[1]);
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {

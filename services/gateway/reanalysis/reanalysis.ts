@@ -7,7 +7,10 @@ const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'canceled'
 /** A reanalysis that was just requested. */
 export const ReanalysisTicket = Type.Object(
   { jobId: Type.String(), status },
-  { examples: [{ jobId: '7b9e8f5e-3a55-4a0a-8a57-0c1d2e3f4a5b', status: 'queued' }] },
+  {
+    title: 'ReanalysisTicket',
+    examples: [{ jobId: '7b9e8f5e-3a55-4a0a-8a57-0c1d2e3f4a5b', status: 'queued' }],
+  },
 );
 
 const instant = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
@@ -32,6 +35,7 @@ export const ReanalysisJob = Type.Object(
     error: Type.Optional(Type.String()),
   },
   {
+    title: 'ReanalysisJob',
     examples: [
       {
         jobId: '7b9e8f5e-3a55-4a0a-8a57-0c1d2e3f4a5b',

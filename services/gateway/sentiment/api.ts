@@ -31,6 +31,7 @@ export function addSentiment(app: HttpApp, { permits, posts, integrations }: Par
       preValidation,
       schema: {
         operationId: 'classifySentiment',
+        tags: ['Sentiment'],
         summary: 'Classify a text',
         body: SentimentRequest,
         response: { 200: Type.Object({ data: SentimentResponse }) },
@@ -51,6 +52,7 @@ export function addSentiment(app: HttpApp, { permits, posts, integrations }: Par
       preValidation,
       schema: {
         operationId: 'getPostSentiment',
+        tags: ['Sentiment'],
         summary: 'How a post was classified',
         params: PostParams,
         response: { 200: Type.Object({ data: PostSentiment }) },

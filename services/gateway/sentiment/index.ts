@@ -1,2 +1,8 @@
 export { sentimentChart } from './chart.ts';
-export { type PostSentiment, toPostSentiment } from './sentiment.ts';
+export {
+  type PostSentiment,
+  type SentimentName,
+  sentimentLabels,
+  toPostSentiment,
+  toWireLabel,
+} from './sentiment.ts';

@@ -74,6 +74,7 @@ interface SentimentView {
 function sentimentPage(frame: Frame, { text, errors = {}, sentiment, failure }: SentimentView): string {
   return layout(frame, {
     title: 'Sentiment',
+    styles: ['charts.css'],
     lead: 'Try the model that classifies posts. Text that you enter here is not stored.',
     main: html`${failure && failureNotice(failure)}${errorSummary(errors, { text: 'Text' }, 'Nothing was classified yet')}
 <div class="beside"><form class="form" method="post" action="${pageRoutes.sentiment}">${frame.csrfField}

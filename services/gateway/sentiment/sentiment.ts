@@ -7,11 +7,14 @@ export const SentimentRequest = Type.Object(
   {
     text: Type.String({ minLength: 1, maxLength: postLimits.text, format: 'text' }),
   },
-  { examples: [{ text: 'The ferries are late again, and nobody says why.' }] },
+  { title: 'SentimentRequest', examples: [{ text: 'The ferries are late again, and nobody says why.' }] },
 );
 
+export const sentimentLabels = ['positive', 'negative', 'neutral'] as const;
+export type SentimentName = (typeof sentimentLabels)[number];
+
 const classified = {
-  label: Type.Enum(['positive', 'negative', 'neutral']),
+  label: Type.Enum(sentimentLabels),
   probabilities: Type.Object({ positive: Type.Number(), negative: Type.Number(), neutral: Type.Number() }),
 };
 const example = {
@@ -19,13 +22,16 @@ const example = {
   probabilities: { positive: 0.05, negative: 0.8, neutral: 0.15 },
 };
 
-export const SentimentResponse = Type.Object(classified, { examples: [example] });
+export const SentimentResponse = Type.Object(classified, { title: 'SentimentResponse', examples: [example] });
 export type SentimentResponse = Static<typeof SentimentResponse>;
 
 /** How a post was classified, when and by which model. */
 export const PostSentiment = Type.Object(
   { ...classified, model: Type.String(), classifiedAt: Type.String({ format: 'date-time' }) },
-  { examples: [{ ...example, model: 'octavo-1', classifiedAt: '2026-01-31T08:15:02.000Z' }] },
+  {
+    title: 'PostSentiment',
+    examples: [{ ...example, model: 'octavo-1', classifiedAt: '2026-01-31T08:15:02.000Z' }],
+  },
 );
 export type PostSentiment = Static<typeof PostSentiment>;
 
@@ -46,7 +52,18 @@ export function toPostSentiment({ classification, classifiedAtMs }: GetPostSenti
   return { ...toSentiment(classification), model, classifiedAt: isoTime(classifiedAtMs) };
 }
 
-const labels: Readonly<Record<number, SentimentResponse['label']>> = {
+/** A label as the posts service takes it. */
+export function toWireLabel(name: SentimentName): SentimentLabel {
+  return wireLabels[name];
+}
+
+const wireLabels: Readonly<Record<SentimentName, SentimentLabel>> = {
+  positive: SentimentLabel.SENTIMENT_LABEL_POSITIVE,
+  negative: SentimentLabel.SENTIMENT_LABEL_NEGATIVE,
+  neutral: SentimentLabel.SENTIMENT_LABEL_NEUTRAL,
+};
+
+const labels: Readonly<Record<number, SentimentName>> = {
   [SentimentLabel.SENTIMENT_LABEL_POSITIVE]: 'positive',
   [SentimentLabel.SENTIMENT_LABEL_NEGATIVE]: 'negative',
   [SentimentLabel.SENTIMENT_LABEL_NEUTRAL]: 'neutral',

@@ -14,6 +14,7 @@ const AdminStatus = Type.Object(
     requestedBy: Type.String(),
   },
   {
+    title: 'AdminStatus',
     examples: [
       {
         environment: 'development',
@@ -42,6 +43,7 @@ export function addStatus(app: HttpApp, parts: Parts): void {
       access: permits('admin', 'read'),
       schema: {
         operationId: 'getAdminStatus',
+        tags: ['Administration'],
         summary: 'What runs and what is enabled',
         response: { 200: Type.Object({ data: AdminStatus }) },
       },

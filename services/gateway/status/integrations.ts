@@ -124,15 +124,20 @@ export class Integrations {
 /** Shows for each integration that is on whether it answers, checked at most once a second. */
 export function addIntegrationMetrics(registry: Registry, integrations: Integrations): void {
   let checkedMs = Number.NEGATIVE_INFINITY;
+  let checking: Promise<Record<Integration, IntegrationState>> | undefined;
   new Gauge({
     name: 'integration_up',
     help: 'Whether an integration that is on answers (1) or not (0).',
     labelNames: ['integration'],
     registers: [registry],
     async collect() {
-      if (performance.now() - checkedMs < freshMs) return;
-      checkedMs = performance.now();
-      const states = await integrations.states();
+      if (!checking && performance.now() - checkedMs < freshMs) return;
+      // Two scrapes at once wait for the same checks.
+      checking ??= integrations.states().finally(() => {
+        checkedMs = performance.now();
+        checking = undefined;
+      });
+      const states = await checking;
       this.reset();
       for (const [integration, state] of Object.entries(states)) {
         if (state !== 'off') this.set({ integration }, state === 'up' ? 1 : 0);

@@ -1,8 +1,14 @@
+import type { Clock } from '#kit/clock.ts';
 import { badge, card, facts } from '#kit/html/blocks.ts';
+import { formatDuration, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { table } from '#kit/html/table.ts';
+import type { CallOptions, Client } from '#kit/rpc/index.ts';
+import { productVersion } from '#kit/version.ts';
+import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
+import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
 import {
@@ -14,70 +20,92 @@ import {
 } from './integrations.ts';
 import type { BackendChecks, RpcAddresses } from './status.ts';
 
-interface Parts {
+export interface StatusParts {
   readonly visitors: Visitors;
   readonly integrations: Integrations;
   readonly checks: BackendChecks;
+  readonly posts: Client<PostServiceDefinition>;
+  readonly authz: Client<AuthServiceDefinition>;
   readonly environment: string;
   readonly rpcAddresses: RpcAddresses;
-  readonly uptime: () => string;
+  readonly clock: Clock;
+  /** When this process started. */
+  readonly startedMs: number;
+  /** The version of the API. */
+  readonly apiVersion: string;
 }
 
-export function addStatusPage(routes: PageRoutes<PageSession>, parts: Parts): void {
-  const { visitors, integrations, checks, environment, rpcAddresses, uptime } = parts;
-  routes.get(pageRoutes.status, { access: visitors('admin', 'read') }, async ({ caller, frame }) => {
-    const [postsIsUp, authzIsUp, states] = await Promise.all([
-      succeeds(checks.postsvc),
-      succeeds(checks.authsvc),
-      integrations.states(),
-    ]);
-    return statusPage(frame(), {
-      environment,
-      uptime: uptime(),
-      requestedBy: caller.username,
-      backends: [
-        ['Posts', rpcAddresses.postsvc, postsIsUp ? 'up' : 'down'],
-        ['Access decisions', rpcAddresses.authsvc, authzIsUp ? 'up' : 'down'],
-      ],
-      states,
-    });
+export function addStatusPage(routes: PageRoutes<PageSession>, parts: StatusParts): void {
+  const { visitors, integrations } = parts;
+  routes.get(pageRoutes.status, { access: visitors('admin', 'read') }, async ({ caller, call, frame }) => {
+    const [backends, states] = await Promise.all([backendsOf(parts, call), integrations.states()]);
+    return statusPage(frame(), { parts, requestedBy: caller.username, backends, states });
   });
 }
 
-type Backend = readonly [name: string, address: string, state: IntegrationState];
+interface Backend {
+  readonly name: string;
+  readonly address: string;
+  readonly state: IntegrationState;
+  /** Absent if it does not answer, or is older than this question. */
+  readonly info: { readonly version: string; readonly database: string } | undefined;
+}
+
+/** How long the page waits for versions. */
+const infoTimeoutMs = 1_000;
+
+function backendsOf(
+  { posts, authz, checks, rpcAddresses }: StatusParts,
+  call: CallOptions,
+): Promise<readonly Backend[]> {
+  const calling = { ...call, timeoutMs: infoTimeoutMs };
+  const backends = [
+    ['Posts', 'postsvc', () => posts.getInfo({}, calling)],
+    ['Access decisions', 'authsvc', () => authz.getInfo({}, calling)],
+  ] as const;
+  const asked = backends.map(async ([name, key, getInfo]): Promise<Backend> => {
+    const [isUp, info] = await Promise.all([succeeds(checks[key]), getInfo().catch(() => undefined)]);
+    return { name, address: rpcAddresses[key], state: isUp ? 'up' : 'down', info };
+  });
+  return Promise.all(asked);
+}
 
 interface StatusView {
-  readonly environment: string;
-  readonly uptime: string;
+  readonly parts: StatusParts;
   readonly requestedBy: string;
   readonly backends: readonly Backend[];
   readonly states: Readonly<Record<Integration, IntegrationState>>;
 }
 
-function statusPage(frame: Frame, view: StatusView): string {
-  const { environment, uptime, requestedBy, backends, states } = view;
+function statusPage(frame: Frame, { parts, requestedBy, backends, states }: StatusView): string {
+  const { environment, clock, startedMs, apiVersion } = parts;
   const gatewayFacts = facts([
+    ['Version', `Octavo ${productVersion()}`],
+    ['API', apiVersion],
+    ['Node.js', process.versions.node],
     ['Environment', environment],
-    ['Uptime', uptime],
+    ['Started', time(startedMs)],
+    ['Uptime', formatDuration(clock.now() - startedMs)],
     ['Requested by', requestedBy],
   ]);
   return layout(frame, {
     title: 'Status',
     lead: 'The parts of this gateway, and whether they answer right now.',
-    main: html`<div class="columns"><div class="stack">${card('Gateway', gatewayFacts)}${backendCard(backends)}</div>${integrationCard(states)}</div>`,
+    main: html`<div class="stack">${backendCard(backends)}<div class="columns">${card('Gateway', gatewayFacts)}${integrationCard(states)}</div></div>`,
   });
 }
 
 function backendCard(backends: readonly Backend[]): Html {
   return card(
     'Backends',
-    table({
+    table<Backend>({
       caption: 'Backends',
-      isSmall: true,
       columns: [
-        { header: 'Part', cell: ([name]: Backend) => name },
-        { header: 'Address', cell: ([, address]) => html`<code>${address}</code>` },
-        { header: 'State', kind: 'fit', cell: ([, , state]) => stateBadge(state) },
+        { header: 'Part', kind: 'main', cell: ({ name }) => name },
+        { header: 'Version', kind: 'fit', cell: ({ info }) => info?.version ?? 'unknown' },
+        { header: 'Database', kind: 'fit', cell: ({ info }) => info?.database ?? 'unknown' },
+        { header: 'Address', kind: 'fit', cell: ({ address }) => html`<code>${address}</code>` },
+        { header: 'State', kind: 'fit', cell: ({ state }) => stateBadge(state) },
       ],
       rows: backends,
     }),

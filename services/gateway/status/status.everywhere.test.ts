@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
 import { startTestSystem } from '../../testing.ts';
 import { assertError, castOf, signedIn } from '../testing.ts';
@@ -37,7 +38,12 @@ test('the status page shows the same as the API', async () => {
   assert.match(html, /in-process|127\.0\.0\.1:\d+/);
   assert.match(html, /Stored exports<\/td>[^<]*<td[^>]*><span class="badge good">answers/);
   assert.match(html, /Cache<\/td>[^<]*<td[^>]*><span class="badge plain">off/);
-  assert.match(html, /Uptime/);
+  assert.match(html, /Uptime<\/dt><dd>\d+ (second|minute)/);
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
+  assert.ok(html.includes(`Octavo ${version}`));
+  assert.ok(html.includes(process.versions.node));
+  const engine = process.env.TEST_DATABASE === 'postgres' ? 'PostgreSQL' : 'SQLite';
+  assert.equal(html.match(new RegExp(`>${engine} \\d+[.\\d]*<`, 'g'))?.length, 2);
 });
 
 test('a request that needs a disabled integration names it', async () => {

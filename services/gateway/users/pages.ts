@@ -75,8 +75,8 @@ function userTable({ accounts, uid }: ListView): Html {
         cell: (account) => html`<a href="${userPath('user', account.uid)}">${account.username}</a>`,
       },
       { header: 'Number', kind: 'number', cell: (account) => account.uid },
-      { header: 'Role', cell: (account) => account.role },
-      { header: 'State', cell: (account) => stateBadges(account, uid) },
+      { header: 'Role', kind: 'fit', cell: (account) => account.role },
+      { header: 'State', kind: 'fit', cell: (account) => stateBadges(account, uid) },
       { header: 'Added', kind: 'fit', cell: ({ createdAtMs }) => time(createdAtMs) },
     ],
   });

@@ -1,12 +1,14 @@
+import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
+import { AppError } from '#kit/errors.ts';
 import type { Audit } from '../audit.ts';
 import { voidLinks } from '../magic-links/index.ts';
 import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh } from '../sessions/index.ts';
 import type { Tables } from '../store.ts';
-import { deleteUser, factorsOf, lockAddress } from '../users/index.ts';
+import { createOwner, deleteUser, factorsOf, lockAddress, type User, usersOf } from '../users/index.ts';
 
 interface AccountsOptions {
   readonly database: Database<Tables>;
@@ -30,7 +32,7 @@ export class Accounts {
     this.#options = options;
   }
 
-  async factors({ user }: Caller): Promise<Factors> {
+  async factors({ user }: Pick<Caller, 'user'>): Promise<Factors> {
     const found = await factorsOf.first(this.#options.database, { userId: user.id });
     const { totp = 0, passkeys = 0, recovery_codes: recoveryCodes = 0 } = found ?? {};
     return { totp: totp > 0, passkeys, recoveryCodes };
@@ -41,9 +43,16 @@ export class Accounts {
     caller: Caller,
     { visitor, locale }: { visitor: Visitor; locale: string | undefined },
   ): Promise<void> {
-    const { database, mails, audit, clock } = this.#options;
-    checkFresh(caller, undefined, clock.now());
-    const { user } = caller;
+    checkFresh(caller, undefined, this.#options.clock.now());
+    await this.removeUser(caller.user, { visitor, locale });
+  }
+
+  /** The same for a user whom somebody else removes. */
+  async removeUser(
+    user: User,
+    { visitor, locale }: { visitor: Visitor; locale: string | undefined },
+  ): Promise<void> {
+    const { database, mails, audit } = this.#options;
     await database.write(async (session) => {
       await lockAddress(session, user.email);
       const { changes } = await deleteUser.run(session, { id: user.id });
@@ -54,5 +63,27 @@ export class Accounts {
       await mails.enqueue(session, { kind: 'security', event: 'account-deleted', to: user.email, locale });
     });
     mails.wakeWorkers();
+  }
+
+  /**
+   * Adds the owner of an address for somebody who vouches for it, such as staff: they sign in by a link. As when a link is used, all who
+   * shared the address without owning it are deleted. Throws `validation_failed` or `conflict`, with the field `email`.
+   */
+  async add(given: string): Promise<User> {
+    const { database, audit, clock } = this.#options;
+    const email = normalizeEmail(given);
+    if (email === undefined)
+      throw new AppError('validation_failed', 'This is not a valid e-mail address.', {
+        fields: { email: 'is not a valid address' },
+      });
+    return database.write(async (session) => {
+      await lockAddress(session, email);
+      const users = await usersOf(session, email);
+      if (users.some(({ isVerified }) => isVerified))
+        throw new AppError('conflict', 'The address belongs to a user.', {
+          fields: { email: 'is already registered' },
+        });
+      return createOwner({ session, audit }, users, { email, nowMs: clock.now() });
+    });
   }
 }

@@ -9,18 +9,21 @@ import type { Accounts } from './accounts.ts';
 const tags = ['account'];
 const deleted = { message: 'Account deleted' } as const;
 
-const Profile = Type.Object({
-  id: uuid,
-  email: Type.String({
-    description: 'Unless email_verified is true, a label that anybody could have chosen',
-    examples: ['alice@example.com'],
-  }),
-  email_verified: Type.Boolean(),
-  created_at: instant,
-  totp: Type.Boolean({ description: 'Whether an authenticator app is set up' }),
-  passkeys: Type.Integer({ description: 'Number of passkeys' }),
-  recovery_codes: Type.Integer({ description: 'Number of unused recovery codes' }),
-});
+const Profile = Type.Object(
+  {
+    id: uuid,
+    email: Type.String({
+      description: 'Unless email_verified is true, a label that anybody could have chosen',
+      examples: ['alice@example.com'],
+    }),
+    email_verified: Type.Boolean(),
+    created_at: instant,
+    totp: Type.Boolean({ description: 'Whether an authenticator app is set up' }),
+    passkeys: Type.Integer({ description: 'Number of passkeys' }),
+    recovery_codes: Type.Integer({ description: 'Number of unused recovery codes' }),
+  },
+  { title: 'Profile' },
+);
 
 export function addAccountApi(app: HttpApp, parts: { accounts: Accounts; access: ApiAccess }): void {
   const { accounts, access } = parts;

@@ -74,7 +74,7 @@ function addRequest(app: HttpApp, { magicLinks, sessions, limits }: MagicLinkApi
 function addVerificationByLink(app: HttpApp, parts: MagicLinkApi): void {
   const { magicLinks, sessions, limits, showLanding } = parts;
   // Fastify answers HEAD by running the GET handler, which would use up the link.
-  app.head(routes.verifyMagic, { access: 'public', schema: { hide: true } as object }, (_request, reply) =>
+  app.head(routes.verifyMagic, { access: 'public', schema: { hide: true } }, (_request, reply) =>
     reply.header('content-type', 'text/html; charset=utf-8').send(),
   );
   app.get(
@@ -86,7 +86,15 @@ function addVerificationByLink(app: HttpApp, parts: MagicLinkApi): void {
       },
       exposeHeadRoute: false,
       schema: {
-        response: { 200: Tokens },
+        response: {
+          200: {
+            description: 'The tokens, or the page for browsers',
+            content: {
+              'application/json': { schema: Tokens },
+              'text/html': { schema: Type.String({ examples: ['<!doctype html>'] }) },
+            },
+          },
+        },
         querystring: Type.Object({ token: Type.Unknown({ examples: ['b3BhcXVl'] }) }),
         tags,
         summary: 'Sign in with a magic link',
@@ -99,7 +107,7 @@ function addVerificationByLink(app: HttpApp, parts: MagicLinkApi): void {
     async (request, reply) => {
       const token = checkToken((request.query as { token?: unknown }).token);
       if (isOnlyLooking(request)) return showLanding(request, reply, token) as never;
-      return magicLinks.verify(token, await useOf(request, sessions));
+      return (await magicLinks.verify(token, await useOf(request, sessions))) as never;
     },
   );
 }

@@ -1,6 +1,6 @@
+import type { Encryption } from '#kit/auth/encryption.ts';
 import type { Clock } from '#kit/clock.ts';
 import { MailError, type Mailer, type Sender } from '#kit/mail/index.ts';
-import type { Encryption } from '../encryption.ts';
 import type { MailCircuitBreaker } from './circuit-breaker.ts';
 import { afterFailure, type RetryPolicy, reasonToFail, type Verdict, withoutCounting } from './retry.ts';
 import type { MailRow } from './store.ts';
@@ -53,8 +53,8 @@ export class MailDelivery {
   }
 
   #bodiesOf({ id, text_body, html_body }: MailRow): { text: string; html: string } | undefined {
-    const text = this.#parts.encryption.decrypt(text_body, `${id}:text`);
-    const html = this.#parts.encryption.decrypt(html_body, `${id}:html`);
+    const text = this.#parts.encryption.decryptText(text_body, `${id}:text`);
+    const html = this.#parts.encryption.decryptText(html_body, `${id}:html`);
     return text === undefined || html === undefined ? undefined : { text, html };
   }
 

@@ -1,7 +1,7 @@
-export { MailQueueAdmin, type QueuedMail } from './admin.ts';
 export { checkWorkers } from './heartbeat.ts';
-export { shownMailFolder } from './mailer.ts';
+export { checkMailer, shownMailFolder } from './mailer.ts';
 export { MailNotifier } from './notifier.ts';
-export { openMail } from './open.ts';
+export { checkMails, openMail } from './open.ts';
 export type { MailQueue } from './queue.ts';
+export { MailQueueAdmin, type QueuedMail } from './queue-control.ts';
 export type { MailTables } from './store.ts';

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { refuse } from '#kit/config.ts';
+import { problemsOf, refuse } from '#kit/config.ts';
 import {
   type Dkim,
   type Mailer,
@@ -23,31 +23,38 @@ export function senderOf(config: PasswordlessConfig): Sender {
   }
 }
 
+/** Refuses settings with which no mail could be sent. */
+export function checkMailer(config: PasswordlessConfig, context: Place): void {
+  const { PASSWORDLESS_SMTP_HOST: host } = config;
+  const hasNone = host === undefined && mailFolderOf(config, context) === undefined;
+  const noServer = 'is required with NODE_ENV=production, to send mails';
+  refuse(
+    problemsOf([
+      () => hasNone && refuse({ PASSWORDLESS_SMTP_HOST: noServer }),
+      () => host && credentialsOf(config),
+      () => host && authoritiesOf(config),
+      () => dkimOf(config),
+    ]),
+  );
+}
+
 /** The mail server if one is set, else a folder; in production only a folder that is set. */
 export async function chooseMailer(config: PasswordlessConfig, context: ServiceContext): Promise<Mailer> {
   const dkim = dkimOf(config);
   const folder = mailFolderOf(config, context);
   if (folder !== undefined) return openFolderMailer({ folder, dkim });
-  const { PASSWORDLESS_SMTP_HOST: host, PASSWORDLESS_SMTP_CA_FILE: authorities } = config;
-  if (host === undefined)
-    return refuse({
-      PASSWORDLESS_SMTP_HOST: 'is required with NODE_ENV=production, to send mails',
-    }) as never;
   return openSmtpMailer({
-    host,
+    host: config.PASSWORDLESS_SMTP_HOST as string,
     port: config.PASSWORDLESS_SMTP_PORT,
     credentials: credentialsOf(config),
     insecure: config.PASSWORDLESS_SMTP_INSECURE,
-    authorities: authorities && readPem('PASSWORDLESS_SMTP_CA_FILE', authorities),
+    authorities: authoritiesOf(config),
     dkim,
   });
 }
 
 /** Where mails are saved instead of being sent; undefined if they are sent. */
-function mailFolderOf(
-  config: PasswordlessConfig,
-  { environment, dataFolder }: ServiceContext,
-): string | undefined {
+function mailFolderOf(config: PasswordlessConfig, { environment, dataFolder }: Place): string | undefined {
   if (config.PASSWORDLESS_SMTP_HOST !== undefined) return undefined;
   if (config.PASSWORDLESS_MAIL_FOLDER !== undefined) return config.PASSWORDLESS_MAIL_FOLDER;
   return environment === 'production' ? undefined : join(dataFolder, 'mails');
@@ -57,6 +64,12 @@ function mailFolderOf(
 export function shownMailFolder(config: PasswordlessConfig, context: ServiceContext): string | undefined {
   const { environment, host } = context;
   return environment === 'production' || !isLoopback(host) ? undefined : mailFolderOf(config, context);
+}
+
+type Place = Pick<ServiceContext, 'environment' | 'dataFolder'>;
+
+function authoritiesOf({ PASSWORDLESS_SMTP_CA_FILE: file }: PasswordlessConfig): string | undefined {
+  return file === undefined ? undefined : readPem('PASSWORDLESS_SMTP_CA_FILE', file);
 }
 
 function credentialsOf(config: PasswordlessConfig) {

@@ -1,7 +1,8 @@
+import { Encryption } from '#kit/auth/encryption.ts';
+import { problemsOf, refuse } from '#kit/config.ts';
 import type { Database } from '#kit/db/index.ts';
 import { newId } from '#kit/ids.ts';
 import type { ServiceContext } from '#kit/service.ts';
-import { Encryption } from '../encryption.ts';
 import type { Keys } from '../keys.ts';
 import type { PasswordlessConfig } from '../settings.ts';
 import { MailCircuitBreaker } from './circuit-breaker.ts';
@@ -43,11 +44,7 @@ export async function openMail(parts: MailParts): Promise<OpenMail> {
   const { clock, metrics, dataFolder } = parts.context;
   const notifier = stack.use(new MailNotifier(dataFolder));
   const encryption = new Encryption(keys.all('queue'));
-  const texts = new MailTexts({
-    service: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
-    folder: config.PASSWORDLESS_MAIL_TEMPLATES,
-  });
-  senderOf(config);
+  const texts = textsOf(config);
   const mailMetrics = new MailMetrics(metrics, database, clock);
   const worker = parts.runsWorker ? await startWorker(stack, parts, { encryption, mailMetrics }) : undefined;
   if (worker) stack.use(notifier.listen(() => worker.wake()));
@@ -59,6 +56,18 @@ export async function openMail(parts: MailParts): Promise<OpenMail> {
   worker?.wake();
   const owned = stack.move();
   return { queue, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Refuses templates and a sender that cannot be used. */
+export function checkMails(config: PasswordlessConfig): void {
+  refuse(problemsOf([() => textsOf(config), () => senderOf(config)]));
+}
+
+function textsOf(config: PasswordlessConfig): MailTexts {
+  return new MailTexts({
+    service: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
+    folder: config.PASSWORDLESS_MAIL_TEMPLATES,
+  });
 }
 
 async function startWorker(

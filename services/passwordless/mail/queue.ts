@@ -1,7 +1,7 @@
+import type { Encryption } from '#kit/auth/encryption.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { WriteSession } from '#kit/db/index.ts';
 import { newOrderedId } from '#kit/ids.ts';
-import type { Encryption } from '../encryption.ts';
 import type { NewMail } from './mail.ts';
 import { hasRecentMail, insertMail, type MailTables } from './store.ts';
 import type { MailTexts } from './texts.ts';

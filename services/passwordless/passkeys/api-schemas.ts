@@ -16,38 +16,44 @@ const descriptor = Type.Object({ type: publicKey, id: credentialId, transports }
 export const RegistrationSubject = Type.Object({ email });
 export const SignInSubject = Type.Object({ email: Type.Optional(email) });
 
-export const CreationOptions = Type.Object({
-  pending_id: pendingId,
-  rp: Type.Object({
-    id: Type.String({ examples: ['example.com'] }),
-    name: Type.String({ examples: ['Octavo'] }),
-  }),
-  user: Type.Object({
-    id: challenge,
-    name: Type.String({ examples: ['alice@example.com'] }),
-    displayName: Type.String({ examples: ['alice@example.com'] }),
-  }),
-  challenge,
-  pubKeyCredParams: Type.Array(Type.Object({ type: publicKey, alg: Type.Integer({ examples: [-7] }) })),
-  timeout: Type.Integer({ description: 'Milliseconds', examples: [300_000] }),
-  excludeCredentials: Type.Array(descriptor),
-  authenticatorSelection: Type.Object({
-    residentKey: Type.Literal('preferred'),
-    requireResidentKey: Type.Literal(false),
-    userVerification,
-  }),
-  attestation: Type.Literal('none'),
-  extensions: Type.Object({ credProps: Type.Literal(true) }),
-});
+export const CreationOptions = Type.Object(
+  {
+    pending_id: pendingId,
+    rp: Type.Object({
+      id: Type.String({ examples: ['example.com'] }),
+      name: Type.String({ examples: ['Octavo'] }),
+    }),
+    user: Type.Object({
+      id: challenge,
+      name: Type.String({ examples: ['alice@example.com'] }),
+      displayName: Type.String({ examples: ['alice@example.com'] }),
+    }),
+    challenge,
+    pubKeyCredParams: Type.Array(Type.Object({ type: publicKey, alg: Type.Integer({ examples: [-7] }) })),
+    timeout: Type.Integer({ description: 'Milliseconds', examples: [300_000] }),
+    excludeCredentials: Type.Array(descriptor),
+    authenticatorSelection: Type.Object({
+      residentKey: Type.Literal('preferred'),
+      requireResidentKey: Type.Literal(false),
+      userVerification,
+    }),
+    attestation: Type.Literal('none'),
+    extensions: Type.Object({ credProps: Type.Literal(true) }),
+  },
+  { title: 'CreationOptions' },
+);
 
-export const RequestOptions = Type.Object({
-  pending_id: pendingId,
-  rpId: Type.String({ examples: ['example.com'] }),
-  challenge,
-  timeout: Type.Integer({ description: 'Milliseconds', examples: [300_000] }),
-  userVerification,
-  allowCredentials: Type.Array(descriptor),
-});
+export const RequestOptions = Type.Object(
+  {
+    pending_id: pendingId,
+    rpId: Type.String({ examples: ['example.com'] }),
+    challenge,
+    timeout: Type.Integer({ description: 'Milliseconds', examples: [300_000] }),
+    userVerification,
+    allowCredentials: Type.Array(descriptor),
+  },
+  { title: 'RequestOptions' },
+);
 
 const credential = {
   id: credentialId,
@@ -57,19 +63,25 @@ const credential = {
   backed_up: Type.Boolean({ description: 'Stored beyond the device, as by a password manager that syncs' }),
 };
 
-export const Enrolled = Type.Object({
-  verified: Type.Literal(true),
-  user_id: Type.String({ format: 'uuid' }),
-  credential: Type.Object(credential),
-  access_token: token,
-  refresh_token: token,
-});
+export const Enrolled = Type.Object(
+  {
+    verified: Type.Literal(true),
+    user_id: Type.String({ format: 'uuid' }),
+    credential: Type.Object(credential),
+    access_token: token,
+    refresh_token: token,
+  },
+  { title: 'EnrolledPasskey' },
+);
 
-export const ListedPasskey = Type.Object({
-  ...credential,
-  last_used_at: Type.Union([instant, Type.Null()]),
-});
-export const PasskeyList = Type.Object({ credentials: Type.Array(ListedPasskey) });
+export const ListedPasskey = Type.Object(
+  {
+    ...credential,
+    last_used_at: Type.Union([instant, Type.Null()]),
+  },
+  { title: 'Passkey' },
+);
+export const PasskeyList = Type.Object({ credentials: Type.Array(ListedPasskey) }, { title: 'PasskeyList' });
 export const PasskeyName = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 256, examples: ['Work laptop'] }),
 });

@@ -65,6 +65,8 @@ function addRegistration(app: HttpApp, { passkeys, access, limits }: PasskeyApi)
           authErrors.invalidEmail(),
           authErrors.emailMismatch(),
           authErrors.reauthRequired(),
+          // The account was deleted in the meantime.
+          'conflict',
           limitError,
         ],
       },

@@ -1,25 +1,41 @@
-import { refuse } from '#kit/config.ts';
+import { problemsOf, refuse } from '#kit/config.ts';
 import type { PasswordlessConfig } from '../settings.ts';
 import type { Site } from '../site.ts';
 import type { RelyingParty } from './passkey.ts';
 
-/** The relying party: as set, else from the address of the magic links. Refuses values that no browser accepts. */
+/** The relying party: as set, else from the address of the magic links. */
 export function createParty(config: PasswordlessConfig, site: Site): () => RelyingParty {
   const {
     PASSWORDLESS_WEBAUTHN_RP_ID: id,
     PASSWORDLESS_WEBAUTHN_RP_NAME: name,
     PASSWORDLESS_WEBAUTHN_USER_VERIFICATION: userVerification,
   } = config;
-  const origins = config.PASSWORDLESS_WEBAUTHN_ORIGIN?.split(',').map((each) => originOf(each.trim()));
-  if (id !== undefined && !domain.test(id)) {
-    refuse({ PASSWORDLESS_WEBAUTHN_RP_ID: 'must be a domain in lower case, without scheme and port' });
-  }
-  if (id !== undefined && origins?.every((each) => !isWithin(each, id))) {
-    refuse({
-      PASSWORDLESS_WEBAUTHN_ORIGIN: `must hold an origin at ${id}, as PASSWORDLESS_WEBAUTHN_RP_ID says`,
-    });
-  }
+  const origins = originsOf(config);
   return () => ({ id: id ?? site.host, name, origins: origins ?? [site.origin], userVerification });
+}
+
+/** Refuses values that no browser accepts. */
+export function checkParty(config: PasswordlessConfig): void {
+  const { PASSWORDLESS_WEBAUTHN_RP_ID: id } = config;
+  const isNoDomain = id !== undefined && !domain.test(id);
+  refuse({
+    ...problemsOf([() => checkOrigins(config)]),
+    ...(isNoDomain && {
+      PASSWORDLESS_WEBAUTHN_RP_ID: 'must be a domain in lower case, without scheme and port',
+    }),
+  });
+}
+
+function checkOrigins(config: PasswordlessConfig): void {
+  const { PASSWORDLESS_WEBAUTHN_RP_ID: id } = config;
+  if (!originsOf(config)?.every((each) => id !== undefined && !isWithin(each, id))) return;
+  refuse({
+    PASSWORDLESS_WEBAUTHN_ORIGIN: `must hold an origin at ${id}, as PASSWORDLESS_WEBAUTHN_RP_ID says`,
+  });
+}
+
+function originsOf({ PASSWORDLESS_WEBAUTHN_ORIGIN: origins }: PasswordlessConfig): string[] | undefined {
+  return origins?.split(',').map((each) => originOf(each.trim()));
 }
 
 const domain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;

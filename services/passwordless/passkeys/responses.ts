@@ -13,36 +13,42 @@ const givenPendingId = Type.String({
 });
 
 /** RegistrationResponseJSON, as far as we use it. */
-export const Registered = Type.Object({
-  pending_id: givenPendingId,
-  response: Type.Object({
-    id: credentialId,
-    rawId: credentialId,
-    type: publicKey,
+export const Registered = Type.Object(
+  {
+    pending_id: givenPendingId,
     response: Type.Object({
-      clientDataJSON: bytes,
-      attestationObject: bytes,
-      transports: Type.Optional(Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 })),
+      id: credentialId,
+      rawId: credentialId,
+      type: publicKey,
+      response: Type.Object({
+        clientDataJSON: bytes,
+        attestationObject: bytes,
+        transports: Type.Optional(Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 })),
+      }),
     }),
-  }),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 256, examples: ['Work laptop'] })),
-});
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 256, examples: ['Work laptop'] })),
+  },
+  { title: 'RegistrationResponse' },
+);
 
 /** AuthenticationResponseJSON, as far as we use it. */
-export const Asserted = Type.Object({
-  pending_id: givenPendingId,
-  response: Type.Object({
-    id: credentialId,
-    rawId: credentialId,
-    type: publicKey,
+export const Asserted = Type.Object(
+  {
+    pending_id: givenPendingId,
     response: Type.Object({
-      clientDataJSON: bytes,
-      authenticatorData: bytes,
-      signature: bytes,
-      userHandle: Type.Optional(Type.Union([base64url(128, ['AAAA']), Type.Null()])),
+      id: credentialId,
+      rawId: credentialId,
+      type: publicKey,
+      response: Type.Object({
+        clientDataJSON: bytes,
+        authenticatorData: bytes,
+        signature: bytes,
+        userHandle: Type.Optional(Type.Union([base64url(128, ['AAAA']), Type.Null()])),
+      }),
     }),
-  }),
-});
+  },
+  { title: 'AssertionResponse' },
+);
 
 /** An assertion in the shape that the library expects. Clients that write `userHandle: null` mean that there is none. */
 export function assertionOf({ response: { response, ...rest } }: Static<typeof Asserted>) {

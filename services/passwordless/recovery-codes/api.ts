@@ -29,7 +29,7 @@ export function addRecoveryCodeApi(app: HttpApp, { recoveryCodes, access, limits
         tags,
         summary: 'Create new recovery codes; they replace the old ones and are shown only once',
       },
-      config: { errors: [...bearerErrors, authErrors.reauthRequired(), limitError] },
+      config: { errors: [...bearerErrors, authErrors.reauthRequired(), 'conflict', limitError] },
     },
     async (request) => ({ codes: await recoveryCodes.renew(callerOf(request), senderOf(request)) }),
   );

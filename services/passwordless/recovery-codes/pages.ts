@@ -3,6 +3,7 @@ import { field } from '#kit/html/form.ts';
 import { formProblem } from '#kit/html/form-problem.ts';
 import { count } from '#kit/html/format.ts';
 import { html } from '#kit/html/html.ts';
+import { keepActions } from '#kit/html/keep.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import type { RequestLimits } from '../limits.ts';
@@ -86,8 +87,10 @@ function newCodesPage(frame: Frame, codes: readonly string[]): string {
   return layout(frame, {
     title: 'Recovery codes',
     parent: { href: pageRoutes.home, label: 'Account' },
-    main: html`<div class="stack">${notice('warn', 'Print or copy these codes now. They are not shown again.')}
-<section class="card stack"><pre><code>${codes.join('\n')}</code></pre><p class="muted">Each code signs you in once. Your old codes no longer work.</p>
+    modules: ['keep.js'],
+    main: html`<div class="stack">${notice('warn', 'Print, download or copy these codes now. They are not shown again.')}
+<section class="card stack"><pre><code>${codes.join('\n')}</code></pre>
+${keepActions({ text: codes.join('\n'), what: 'the codes', fileName: 'recovery-codes.txt' })}<p class="muted">Each code signs you in once. Your old codes no longer work.</p>
 ${linkButton(pageRoutes.home, 'I have saved them', 'primary')}</section></div>`,
   });
 }

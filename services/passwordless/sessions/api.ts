@@ -14,23 +14,26 @@ const tokenRevoked = { message: 'Token revoked' } as const;
 const sessionRevoked = { message: 'Session revoked' } as const;
 const allRevoked = { message: 'All sessions revoked' } as const;
 
-const SessionList = Type.Object({
-  sessions: Type.Array(
-    Type.Object({
-      id: uuid,
-      current: Type.Boolean({ description: 'Whether it is the session of the token' }),
-      amr: Type.Array(Type.String(), {
-        description: 'How the user signed in (RFC 8176)',
-        examples: [['email']],
+const SessionList = Type.Object(
+  {
+    sessions: Type.Array(
+      Type.Object({
+        id: uuid,
+        current: Type.Boolean({ description: 'Whether it is the session of the token' }),
+        amr: Type.Array(Type.String(), {
+          description: 'How the user signed in (RFC 8176)',
+          examples: [['email']],
+        }),
+        created_at: instant,
+        last_used_at: instant,
+        expires_at: instant,
+        address: Type.String({ examples: ['192.0.2.7'] }),
+        user_agent: Type.String({ examples: ['Firefox'] }),
       }),
-      created_at: instant,
-      last_used_at: instant,
-      expires_at: instant,
-      address: Type.String({ examples: ['192.0.2.7'] }),
-      user_agent: Type.String({ examples: ['Firefox'] }),
-    }),
-  ),
-});
+    ),
+  },
+  { title: 'SessionList' },
+);
 
 interface SessionApi {
   readonly sessions: Sessions;

@@ -133,7 +133,7 @@ export class Sessions {
   }
 
   async revokeAll(
-    { user }: Caller,
+    { user }: Pick<Caller, 'user'>,
     { visitor, locale }: { visitor: Visitor; locale: string | undefined },
   ): Promise<void> {
     const { database, audit, mails } = this.#options;
@@ -152,7 +152,7 @@ export class Sessions {
   }
 
   /** The sessions of a user that have not expired, newest first. */
-  of({ user }: Caller): Promise<Session[]> {
+  of({ user }: Pick<Caller, 'user'>): Promise<Session[]> {
     return sessionsOf(this.#options.database, user.id, this.#options.clock.now());
   }
 

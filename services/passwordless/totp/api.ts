@@ -15,10 +15,13 @@ import type { TotpSignIns } from './sign-ins.ts';
 const tags = ['authenticator app'];
 const removed = { message: 'Authenticator app removed' } as const;
 
-const Enrollment = Type.Object({
-  secret: Type.String({ examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'] }),
-  otpauth_url: Type.String({ examples: ['otpauth://totp/Octavo:alice%40example.com?secret=JBSWY3DP'] }),
-});
+const Enrollment = Type.Object(
+  {
+    secret: Type.String({ examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'] }),
+    otpauth_url: Type.String({ examples: ['otpauth://totp/Octavo:alice%40example.com?secret=JBSWY3DP'] }),
+  },
+  { title: 'TotpEnrollment' },
+);
 
 interface TotpApi {
   readonly totpSetup: TotpSetup;
@@ -41,7 +44,17 @@ function addSetup(app: HttpApp, { totpSetup, access, limits }: TotpApi): void {
       schema: {
         body: Type.Object({ email }),
         querystring: Type.Object({ qr: Type.Optional(Type.Literal('svg')) }),
-        response: { 200: Enrollment },
+        response: {
+          200: {
+            description: 'The secret, as JSON or as a QR code',
+            content: {
+              'application/json': { schema: Enrollment },
+              'image/svg+xml': {
+                schema: Type.String({ examples: ['<svg xmlns="http://www.w3.org/2000/svg"></svg>'] }),
+              },
+            },
+          },
+        },
         tags,
         summary: 'Start to set up an authenticator app',
         description:
@@ -53,6 +66,8 @@ function addSetup(app: HttpApp, { totpSetup, access, limits }: TotpApi): void {
           ...bearerErrors,
           authErrors.reauthRequired(),
           authErrors.emailMismatch(),
+          // The account was deleted in the meantime.
+          'conflict',
           limitError,
         ],
       },
@@ -60,7 +75,8 @@ function addSetup(app: HttpApp, { totpSetup, access, limits }: TotpApi): void {
     async (request, reply) => {
       const from = { caller: request.caller, ...senderOf(request) };
       const enrollment = await totpSetup.enroll(request.body.email, from);
-      return wantsQrCode(request) ? sendQrCode(reply, enrollment.otpauth_url) : enrollment;
+      if (wantsQrCode(request)) return sendQrCode(reply, enrollment.otpauth_url) as never;
+      return enrollment as never;
     },
   );
   app.delete(

@@ -5,6 +5,7 @@ import { confirm } from '#kit/html/confirm.ts';
 import { errorSummary } from '#kit/html/form.ts';
 import { formProblem } from '#kit/html/form-problem.ts';
 import { html } from '#kit/html/html.ts';
+import { keepActions } from '#kit/html/keep.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { qrCode } from '#kit/html/qr-code.ts';
@@ -144,9 +145,10 @@ function setupPage(
   return layout(frame, {
     title: 'Set up an authenticator app',
     parent: { href: pageRoutes.home, label: 'Account' },
+    modules: ['keep.js'],
     main: html`${errorSummary(errors, { code: 'Code' }, 'The app is not set up yet')}
 <div class="columns"><section class="card stack"><h2>1. Scan</h2>${qrCode(url, 'QR code for an authenticator app')}
-<p>Is the app on this device? <a href="${url}">Open it</a>, or type this key:</p><p><code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p></section>
+<p>Is the app on this device? <a href="${url}">Open it</a>, or type this key:</p><p><code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p>${keepActions({ text: secret, what: 'the key', fileName: 'authenticator-key.txt' })}</section>
 <section class="card stack"><h2>2. Confirm</h2><form class="stack" method="post" action="${pageRoutes.confirmApp}" novalidate>${frame.csrfField}<input type="hidden" name="secret" value="${secret}">
 ${codeField({ errors }, 'The six digits that the app shows now.')}
 <div class="actions"><button>Confirm</button>${linkButton(pageRoutes.home, 'Cancel', 'quiet')}</div></form></section></div>`,

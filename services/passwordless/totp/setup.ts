@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Encryption } from '#kit/auth/encryption.ts';
 import { base32, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
-import type { Encryption } from '../encryption.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh } from '../sessions/index.ts';

@@ -1,11 +1,11 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Encryption } from '#kit/auth/encryption.ts';
 import { matchingTotpStep, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { AppError } from '#kit/errors.ts';
 import type { Audit } from '../audit.ts';
-import type { Encryption } from '../encryption.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Sessions, TokenPair } from '../sessions/index.ts';
@@ -148,8 +148,8 @@ export class TotpSignIns {
     return Array.from({ length: comparedMax }, (_, index): Match[] => {
       const candidate = candidates[index];
       const secret = candidate
-        ? encryption.decrypt(candidate.secret, candidate.user_id)
-        : encryption.decrypt(dummy, 'nobody');
+        ? encryption.decryptText(candidate.secret, candidate.user_id)
+        : encryption.decryptText(dummy, 'nobody');
       const step = matchingTotpStep(Buffer.from(secret ?? '', 'base64url'), code, nowMs);
       return candidate && secret !== undefined && step !== undefined ? [{ candidate, step }] : [];
     }).flat();

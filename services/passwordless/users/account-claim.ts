@@ -31,17 +31,18 @@ export async function claimAccount(parts: ClaimParts, proof: Proof): Promise<Use
   const owner = users.find((user) => user.isVerified);
   if (owner) return owner;
   const claimant = users.find((user) => user.id === proof.signedInAs);
-  if (!claimant) return replaceAll(parts, users, proof);
+  if (!claimant) return createOwner(parts, users, proof);
   await mailAboutFactors(parts, claimant);
   await verifyUser.run(session, { id: claimant.id });
   await audit.record(session, 'user_verified', { userId: claimant.id });
   return { ...claimant, isVerified: true, pendingKind: undefined };
 }
 
-async function replaceAll(
-  { session, audit }: ClaimParts,
+/** A new owner of an address in place of all users who shared it without owning it. The caller holds the lock of the address. */
+export async function createOwner(
+  { session, audit }: Pick<ClaimParts, 'session' | 'audit'>,
   users: readonly User[],
-  { email, nowMs }: Proof,
+  { email, nowMs }: Pick<Proof, 'email' | 'nowMs'>,
 ): Promise<User> {
   for (const { id } of users) {
     await deleteUser.run(session, { id });

@@ -1,8 +1,8 @@
 import type { Visitor } from '#kit/auth/visitor.ts';
+import type { Background } from '#kit/background.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import { newId } from '#kit/ids.ts';
 import type { Audit } from '../audit.ts';
-import type { Background } from '../background.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { PasswordlessConfig } from '../settings.ts';

@@ -1,4 +1,4 @@
-export { claimAccount } from './account-claim.ts';
+export { claimAccount, createOwner } from './account-claim.ts';
 export { clearFailures, countFailure, deleteOldFailures, secondsBlocked } from './attempts.ts';
 export { lockAddress, proveFirstFactor, UnprovenEnrollment } from './enrollment.ts';
 export {
@@ -11,4 +11,5 @@ export {
   touchUser,
   usersOf,
 } from './store.ts';
+export { listUsers } from './store-admin.ts';
 export type { User } from './user.ts';

@@ -133,7 +133,7 @@ export const deleteIdleUsers = statement<Tables, { beforeMs: number }>()((db, p)
   ),
 );
 
-function toUser(row: UserRow): User {
+export function toUser(row: UserRow): User {
   return {
     id: row.id,
     email: row.email,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Encryption } from '#kit/auth/encryption.ts';
 import { silentLog } from '#kit/log.ts';
 import { Cleanup } from '../cleanup.ts';
-import { Encryption } from '../encryption.ts';
 import { Keys } from '../keys.ts';
 import {
   alice,
@@ -263,7 +263,7 @@ function testUnproven(world: World): void {
       .selectAll()
       .where('user_id', '<>', sub)
       .executeTakeFirstOrThrow();
-    const secret = encryption.encrypt(encryption.decrypt(hers.secret, hers.user_id) ?? '', sub);
+    const secret = encryption.encrypt(encryption.decryptText(hers.secret, hers.user_id) ?? '', sub);
     await kysely.updateTable('totp').set({ secret }).where('user_id', '=', sub).execute();
     service.clock.advance(2 * stepMs);
     refused(await verify(service, own.secret), 401, 'INVALID_CODE');

@@ -4,10 +4,10 @@ import { type Tables, writeLock } from '../database.ts';
 import { type Announcement, announceCreated } from '../events/index.ts';
 import { slices } from '../pause.ts';
 import { addNewPosts, type ReservedIds, StatisticsDelta } from '../statistics/index.ts';
-import { type BulkReply, findReply, storeReply } from './bulk-replies.ts';
 import { type Callers, isAnyLate, lateError } from './callers.ts';
 import { checkNewPosts, type NewPost } from './post.ts';
 import { insertPosts, type PostText } from './store.ts';
+import { type BulkReply, findReply, storeReply } from './store-bulk-replies.ts';
 
 /** Checked posts that were created one by one. */
 export interface Creation {

@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { silentLog } from '#kit/log.ts';
 import { serveTasks, type TaskContext } from '#kit/worker-tasks.ts';
 import { openPostDatabase } from '../database.ts';
-import { postText } from './store.ts';
+import { postText } from './store-filter.ts';
 
 /** Some 20 ms of work, in which other processes and threads cannot write. */
 const batchRows = 200;

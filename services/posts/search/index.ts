@@ -1,4 +1,5 @@
 export { PostIndexer } from './indexer.ts';
 export { PageThreads } from './page-threads.ts';
 export { type PageRequest, readFilter, readSlice } from './request.ts';
-export { exportPosts, postText } from './store.ts';
+export { exportPosts } from './store.ts';
+export { postText } from './store-filter.ts';

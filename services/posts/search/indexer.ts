@@ -3,7 +3,7 @@ import type { Log } from '#kit/log.ts';
 import { WorkerPool } from '#kit/worker.ts';
 import type { Tables } from '../database.ts';
 import type { IndexTasks } from './index-thread.ts';
-import { postText } from './store.ts';
+import { postText } from './store-filter.ts';
 
 /** Fewer posts that wait cost searches nothing, and are not worth a thread. */
 const waitingMin = 1_024;

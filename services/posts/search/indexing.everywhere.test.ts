@@ -17,7 +17,8 @@ import { insertPrepared, preparePosts } from '../posts/create.ts';
 import type { NewPost, Post } from '../posts/index.ts';
 import { bulkCreate, dropSchema, exported, inTestMode, listing, startPosts } from '../testing/testing.ts';
 import type { PageRequest } from './request.ts';
-import { postText, readPage } from './store.ts';
+import { readPage } from './store.ts';
+import { postText } from './store-filter.ts';
 
 const parts = [
   ...[

@@ -5,6 +5,7 @@ import { countPosts } from '../statistics/index.ts';
 import type { PageTasks } from './page-thread.ts';
 import type { Page, PageRequest } from './request.ts';
 import { readPage } from './store.ts';
+import { isNarrowed } from './store-filter.ts';
 
 /** A page of so few posts is read at once, however it is filtered and ordered. */
 const quickPosts = 256;
@@ -40,6 +41,7 @@ export class PageThreads implements AsyncDisposable {
   }
 }
 
-function isQuick({ order, needle, offset }: PageRequest): boolean {
-  return needle === undefined && order !== 'title' && offset <= quickOffset;
+function isQuick(request: PageRequest): boolean {
+  const { order, needle, offset } = request;
+  return needle === undefined && !isNarrowed(request) && order !== 'title' && offset <= quickOffset;
 }

@@ -1,11 +1,18 @@
 import { normalize } from '#kit/search/index.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
+import { SentimentLabel, type PostFilter as WireFilter } from '#proto/posts/v1/posts.ts';
+import type { SentimentRow } from '../database.ts';
 import { codePointsOf, encodingProblem, isUserId, type Post, refuse } from '../posts/index.ts';
 
 export interface PostFilter {
   readonly userId?: number;
   /** A part of the title or the body, normalized. */
   readonly needle?: string;
+  /** Created at this time or later. */
+  readonly createdFromMs?: number;
+  readonly createdBeforeMs?: number;
+  /** As last classified. */
+  readonly sentiment?: SentimentRow['label'];
 }
 
 export type PostOrder = 'id' | 'title' | 'updated';
@@ -23,8 +30,8 @@ export interface Page {
 }
 
 /** The filter of a request. Throws `validation_failed`. */
-export function readFilter(filter: { userId?: number | undefined; search?: string | undefined }): PostFilter {
-  const { userId } = filter;
+export function readFilter(filter: WireFilter): PostFilter {
+  const { userId, createdFromMs, createdBeforeMs, sentiment } = filter;
   const search = filter.search?.trim() ?? '';
   if (userId !== undefined && !isUserId(userId)) refuse({ userId: 'must be a whole number from 1' });
   const unusable = encodingProblem(search);
@@ -32,11 +39,25 @@ export function readFilter(filter: { userId?: number | undefined; search?: strin
   if (codePointsOf(search) > postLimits.search) {
     refuse({ search: `must be at most ${postLimits.search} characters` });
   }
+  for (const [name, time] of Object.entries({ createdFromMs, createdBeforeMs })) {
+    if (time !== undefined && !Number.isSafeInteger(time)) refuse({ [name]: 'must be a whole number' });
+  }
+  const label = sentiment ? labels[sentiment] : undefined;
+  if (sentiment && !label) refuse({ sentiment: 'must be negative, neutral or positive' });
   return {
     ...(userId === undefined ? {} : { userId }),
     ...(search === '' ? {} : { needle: normalize(search) }),
+    ...(createdFromMs === undefined ? {} : { createdFromMs }),
+    ...(createdBeforeMs === undefined ? {} : { createdBeforeMs }),
+    ...(label ? { sentiment: label } : {}),
   };
 }
+
+const labels: Readonly<Record<number, SentimentRow['label']>> = {
+  [SentimentLabel.SENTIMENT_LABEL_NEGATIVE]: 'negative',
+  [SentimentLabel.SENTIMENT_LABEL_NEUTRAL]: 'neutral',
+  [SentimentLabel.SENTIMENT_LABEL_POSITIVE]: 'positive',
+};
 
 /** The rows of a page, which is counted from 1. Throws `validation_failed`. */
 export function readSlice(page: number, pageSize: number): Pick<PageRequest, 'offset' | 'limit'> {

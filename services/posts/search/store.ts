@@ -1,19 +1,11 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Database, type Dialect, type Session, statement } from '#kit/db/index.ts';
-import { normalizedText, SubstringIndex } from '#kit/search/index.ts';
 import type { Tables } from '../database.ts';
 import { type Post, postColumns } from '../posts/index.ts';
 import { countPosts } from '../statistics/index.ts';
 import type { Page, PageRequest, PostFilter } from './request.ts';
+import { hasTimesOnly, isNarrowed, matches, matchingIds } from './store-filter.ts';
 
-/** The title and the body of a post. */
-export const postText = new SubstringIndex({
-  table: 'post',
-  text: normalizedText({ table: 'post', columns: ['title', 'body'], stored: 'folded' }),
-});
-
-/** The needle is compared with so many posts of one user; the index finds it among more. */
-const comparedMax = 50_000;
 /** So many matches are put in order; among more a walk in the order meets a page sooner. */
 const sortedMax = 20_000;
 
@@ -66,17 +58,13 @@ function nearerEnd({ offset, limit }: PageRequest, total: number) {
 
 async function countMatches(
   session: Session<Tables>,
-  { userId, needle }: PostFilter,
+  filter: PostFilter,
   ofUser: number | undefined,
 ): Promise<number> {
-  if (needle === undefined) return ofUser ?? countPosts(session, undefined);
-  const { dialect, kysely } = session;
-  const found =
-    ofUser === undefined
-      ? postText.matchingIds(dialect, needle)
-      : sql<{ id: number }>`(SELECT id FROM post WHERE ${matches(dialect, { userId, needle }, ofUser)})`;
-  const { count } = await kysely
-    .selectFrom(found.as('found'))
+  const isCounted = filter.needle === undefined && !isNarrowed(filter);
+  if (isCounted) return ofUser ?? countPosts(session, undefined);
+  const { count } = await session.kysely
+    .selectFrom(matchingIds(session.dialect, filter, ofUser).as('found'))
     .select((e) => e.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
@@ -97,46 +85,37 @@ function candidates(
 ): Candidates {
   const { needle, order } = request;
   const key = keyColumn(request);
-  const columns = key === 'id' ? sql`post.id` : sql`post.id, ${sql.ref(`post.${key}`)}`;
-  if (dialect === 'sqlite' && ofUser === undefined && needle !== undefined) {
-    const found = postText.matchingIds(dialect, needle);
-    if (order === 'id') return { rows: found, key };
-    if (total > sortedMax) return { rows: walk(key, needle), key };
+  if (key === 'id' || key === 'created_at_ms') return { rows: matchingIds(dialect, request, ofUser), key };
+  const columns = sql`post.id, ${sql.ref(`post.${key}`)}`;
+  const isSelective = ofUser === undefined && (needle !== undefined || isNarrowed(request));
+  if (dialect === 'sqlite' && isSelective) {
+    if (total > sortedMax) return { rows: walk(key, request), key };
     // SQLite cannot know how few rows the index finds, so the order of the join is fixed.
+    const found = matchingIds(dialect, request);
     return {
       rows: sql`(SELECT ${columns} FROM ${found} AS found CROSS JOIN post ON post.id = found.id)`,
       key,
     };
   }
-  if (dialect === 'sqlite' && ofUser === undefined && order === 'title') return { rows: walk(key), key };
+  if (dialect === 'sqlite' && ofUser === undefined && order === 'title')
+    return { rows: walk(key, request), key };
   return { rows: sql`(SELECT ${columns} FROM post WHERE ${matches(dialect, request, ofUser)})`, key };
 }
 
-/** All posts, or those with the needle, by an index that has their order. Titles are in it of indexed posts only. */
-function walk(key: KeyColumn, needle?: string): RawBuilder<{ id: number }> {
-  const isFound = needle === undefined ? sql`1 = 1` : postText.contains('sqlite', needle);
+/** All posts that pass a filter by an index that has their order. Titles are in it of indexed posts only. */
+function walk(key: KeyColumn, filter: PostFilter): RawBuilder<{ id: number }> {
+  const isFound = matches('sqlite', filter);
   if (key !== 'title')
     return sql`(SELECT id, updated_at_ms FROM post INDEXED BY post_updated WHERE ${isFound})`;
-  const has = needle === undefined ? sql`1 = 1` : postText.compare('sqlite', needle);
+  const isFoundAmongFew = matches('sqlite', filter, 0);
   return sql`(SELECT id, title FROM post INDEXED BY post_title WHERE indexed = 1 AND ${isFound}
-    UNION ALL SELECT id, title FROM post INDEXED BY post_pending WHERE indexed = 0 AND ${has})`;
+    UNION ALL SELECT id, title FROM post INDEXED BY post_pending WHERE indexed = 0 AND ${isFoundAmongFew})`;
 }
 
 /** Time of creation rises with the id, and its index is the narrowest that has the order of all ids. */
-function keyColumn({ order, userId, needle }: PageRequest): KeyColumn {
+function keyColumn(request: PageRequest): KeyColumn {
+  const { order } = request;
   if (order === 'title') return 'title';
   if (order === 'updated') return 'updated_at_ms';
-  return userId === undefined && needle === undefined ? 'created_at_ms' : 'id';
-}
-
-/** The condition of a filter on a row of `post`. `ofUser` is how many posts the user has. */
-function matches(
-  dialect: Dialect,
-  { userId, needle }: { userId?: number | undefined; needle?: string | undefined },
-  ofUser = Number.POSITIVE_INFINITY,
-): RawBuilder<SqlBool> {
-  const isOfUser = userId === undefined ? sql`1 = 1` : sql`post.user_id = ${userId}`;
-  if (needle === undefined) return sql`${isOfUser}`;
-  const has = ofUser <= comparedMax ? postText.compare(dialect, needle) : postText.contains(dialect, needle);
-  return sql`${isOfUser} AND ${has}`;
+  return hasTimesOnly(request) ? 'created_at_ms' : 'id';
 }

@@ -9,6 +9,10 @@ import { labels } from './model/labels.ts';
 
 const bodyBytesMax = 4 * 1024 * 1024;
 const textsMax = 256;
+const inferLimits = {
+  bodyLimit: bodyBytesMax,
+  config: { largeBody: { depth: 16, values: 2_048 } },
+};
 const textTensor = 'text';
 const probabilityTensor = 'probabilities';
 
@@ -27,11 +31,7 @@ export async function serveOpenInference(
   await app.register(
     async (scope) => {
       scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser(
-        '*',
-        { parseAs: 'buffer', bodyLimit: bodyBytesMax },
-        (_request, body, done) => done(null, body),
-      );
+      scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
       scope.setErrorHandler((thrown, _request, reply) => {
         const error = thrown instanceof AppError ? thrown : refusedByServer(thrown);
         if (error.code === 'internal') log.error({ err: error.cause }, 'an inference request failed');
@@ -48,7 +48,7 @@ export async function serveOpenInference(
         checkModel(params, model);
         return { name: model, ready: true };
       });
-      scope.post('/models/:model/infer', hidden, async ({ params, body }) => {
+      scope.post('/models/:model/infer', { ...hidden, ...inferLimits }, async ({ params, body }) => {
         checkModel(params, model);
         const { id, texts } = readRequest(parseJson((body as Buffer | undefined) ?? Buffer.alloc(0)));
         return answerOf(await classifier.classify(texts), { id, model });

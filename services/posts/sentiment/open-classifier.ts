@@ -38,13 +38,6 @@ export function openClassifier(
   { log, metrics }: Pick<ServiceContext, 'log' | 'metrics'>,
 ): Classifier | undefined {
   const { INFERENCE_URL: url, INFERENCE_MODEL: model } = config;
-  const columns = columnsOf(config.INFERENCE_LABELS);
-  if (url !== undefined && !/^https?:/.test(URL.parse(url)?.protocol ?? '')) {
-    refuse({ INFERENCE_URL: 'must be an http or https address' });
-  }
-  if ((url === undefined) !== (model === undefined)) {
-    refuse({ INFERENCE_MODEL: 'and INFERENCE_URL belong together' });
-  }
   if (!config.INFERENCE) return undefined;
   if (url === undefined || model === undefined)
     return new MeasuredClassifier(new ThreadClassifier(), metrics);
@@ -54,19 +47,28 @@ export function openClassifier(
     token: config.INFERENCE_TOKEN,
     input: config.INFERENCE_INPUT,
     output: config.INFERENCE_OUTPUT,
-    labels: columns,
+    labels: columnsOf(config.INFERENCE_LABELS),
     timeoutMs: config.INFERENCE_TIMEOUT_MS,
     log,
   });
   return new MeasuredClassifier(server, metrics);
 }
 
+/** Refuses settings of a server that cannot be asked. */
+export function checkInference(config: Config<typeof inferenceSettings>): void {
+  const { INFERENCE_URL: url, INFERENCE_MODEL: model } = config;
+  const isNoAddress = url !== undefined && !/^https?:/.test(URL.parse(url)?.protocol ?? '');
+  const lacksHalf = (url === undefined) !== (model === undefined);
+  const isComplete = columnsOf(config.INFERENCE_LABELS).toSorted().join() === labels.toSorted().join();
+  refuse({
+    ...(isNoAddress && { INFERENCE_URL: 'must be an http or https address' }),
+    ...(lacksHalf && { INFERENCE_MODEL: 'and INFERENCE_URL belong together' }),
+    ...(!isComplete && { INFERENCE_LABELS: `must be ${labels.join(', ')} in some order` }),
+  });
+}
+
 function columnsOf(names: string): readonly Label[] {
-  const columns = names.split(',').map((name) => name.trim());
-  if (columns.toSorted().join() !== labels.toSorted().join()) {
-    refuse({ INFERENCE_LABELS: `must be ${labels.join(', ')} in some order` });
-  }
-  return columns as Label[];
+  return names.split(',').map((name) => name.trim() as Label);
 }
 
 /** Counts what a classifier does. */

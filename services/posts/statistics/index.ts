@@ -5,6 +5,7 @@ export {
   addStatistics,
   countPosts,
   lastPostId,
+  postUpTo,
   type ReservedIds,
   readAnalytics,
 } from './store.ts';

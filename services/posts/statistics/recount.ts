@@ -1,8 +1,8 @@
-import { type Database, type Session, statement, type WriteSession } from '#kit/db/index.ts';
+import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { type Tables, writeLock } from '../database.ts';
 import { slices } from '../pause.ts';
 import { StatisticsDelta } from './delta.ts';
-import { addStatistics, readStored } from './store.ts';
+import { addStatistics, claimRepair, postsAfter, readRepairs, readStored } from './store.ts';
 
 export interface RecountReport {
   /** How many posts were counted. */
@@ -75,21 +75,3 @@ async function countAll(
     after = last.id;
   }
 }
-
-const postsAfter = statement<Tables, { after: number; limit: number }>()((db, p) =>
-  db
-    .selectFrom('post')
-    .select(['id', 'user_id as userId', 'title', 'body', 'created_at_ms as createdAtMs'])
-    .where('id', '>', p('after'))
-    .orderBy('id')
-    .limit(p('limit')),
-);
-
-const readRepairs = statement<Tables>()((db) => db.selectFrom('statistics_repair').select('repairs'));
-
-const claimRepair = statement<Tables, { repairs: number }>()((db, p) =>
-  db
-    .updateTable('statistics_repair')
-    .set((e) => ({ repairs: e('repairs', '+', 1) }))
-    .where('repairs', '=', p('repairs')),
-);

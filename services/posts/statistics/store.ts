@@ -208,3 +208,28 @@ const middleLengths = statement<Tables, { lower: number; upper: number }>()(
     SELECT min(CASE WHEN posts >= ${p('lower')} THEN length END) AS lower,
       min(CASE WHEN posts >= ${p('upper')} THEN length END) AS upper FROM reach`,
 );
+
+/** What statistics count of posts, in order of id. */
+export const postsAfter = statement<Tables, { after: number; limit: number }>()((db, p) =>
+  db
+    .selectFrom('post')
+    .select(['id', 'user_id as userId', 'title', 'body', 'created_at_ms as createdAtMs'])
+    .where('id', '>', p('after'))
+    .orderBy('id')
+    .limit(p('limit')),
+);
+
+export const readRepairs = statement<Tables>()((db) => db.selectFrom('statistics_repair').select('repairs'));
+
+/** Changes nothing if somebody else has repaired since. */
+export const claimRepair = statement<Tables, { repairs: number }>()((db, p) =>
+  db
+    .updateTable('statistics_repair')
+    .set((e) => ({ repairs: e('repairs', '+', 1) }))
+    .where('repairs', '=', p('repairs')),
+);
+
+/** The newest post up to an id. */
+export const postUpTo = statement<Tables, { upTo: number }>()((db, p) =>
+  db.selectFrom('post').selectAll().where('id', '<=', p('upTo')).orderBy('id', 'desc').limit(1),
+);

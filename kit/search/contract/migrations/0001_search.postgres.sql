@@ -17,3 +17,6 @@ $$;
 
 CREATE TABLE note_words (id bigint PRIMARY KEY REFERENCES note ON DELETE CASCADE, terms tsvector NOT NULL);
 CREATE INDEX note_words_terms ON note_words USING gin (terms);
+
+CREATE TABLE note_terms (id bigint PRIMARY KEY REFERENCES note ON DELETE CASCADE, terms tsvector NOT NULL);
+CREATE INDEX note_terms_terms ON note_terms USING gin (terms);

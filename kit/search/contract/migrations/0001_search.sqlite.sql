@@ -28,3 +28,11 @@ CREATE VIRTUAL TABLE note_words USING fts5(
 CREATE TRIGGER note_words_deleted AFTER DELETE ON note BEGIN
   DELETE FROM note_words WHERE rowid = old.id;
 END;
+
+CREATE VIRTUAL TABLE note_terms USING fts5(
+  terms, content='', contentless_delete=1,
+  tokenize="unicode61 remove_diacritics 0 categories 'L* M* N* P* S* C*'"
+);
+CREATE TRIGGER note_terms_deleted AFTER DELETE ON note BEGIN
+  DELETE FROM note_terms WHERE rowid = old.id;
+END;

@@ -216,6 +216,16 @@ export interface PingRequest {
 export interface PingResponse {
 }
 
+export interface GetInfoRequest {
+}
+
+export interface GetInfoResponse {
+  /** Of the product, such as 0.1.0. */
+  version: string;
+  /** The engine and its version, such as "SQLite 3.50.4" or "PostgreSQL 16.2". */
+  database: string;
+}
+
 function createBaseAccount(): Account {
   return {
     uid: 0,
@@ -3040,6 +3050,143 @@ export const PingResponse: MessageFns<PingResponse> = {
   },
 };
 
+function createBaseGetInfoRequest(): GetInfoRequest {
+  return {};
+}
+
+export const GetInfoRequest: MessageFns<GetInfoRequest> = {
+  encode(_: GetInfoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetInfoRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetInfoRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): GetInfoRequest {
+    return {};
+  },
+
+  toJSON(_: GetInfoRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetInfoRequest>): GetInfoRequest {
+    return GetInfoRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<GetInfoRequest>): GetInfoRequest {
+    const message = createBaseGetInfoRequest();
+    return message;
+  },
+};
+
+function createBaseGetInfoResponse(): GetInfoResponse {
+  return { version: "", database: "" };
+}
+
+export const GetInfoResponse: MessageFns<GetInfoResponse> = {
+  encode(message: GetInfoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== "") {
+      writer.uint32(10).string(message.version);
+    }
+    if (message.database !== "") {
+      writer.uint32(18).string(message.database);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetInfoResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetInfoResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.database = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetInfoResponse {
+    return {
+      version: isSet(object.version) ? globalThis.String(object.version) : "",
+      database: isSet(object.database) ? globalThis.String(object.database) : "",
+    };
+  },
+
+  toJSON(message: GetInfoResponse): unknown {
+    const obj: any = {};
+    if (message.version !== "") {
+      obj.version = message.version;
+    }
+    if (message.database !== "") {
+      obj.database = message.database;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetInfoResponse>): GetInfoResponse {
+    return GetInfoResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetInfoResponse>): GetInfoResponse {
+    const message = createBaseGetInfoResponse();
+    message.version = object.version ?? "";
+    message.database = object.database ?? "";
+    return message;
+  },
+};
+
 export type AuthServiceDefinition = typeof AuthServiceDefinition;
 export const AuthServiceDefinition = {
   name: "AuthService",
@@ -3185,6 +3332,15 @@ export const AuthServiceDefinition = {
       requestType: PingRequest as typeof PingRequest,
       requestStream: false,
       responseType: PingResponse as typeof PingResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** The versions that run, for people who operate them. */
+    getInfo: {
+      name: "GetInfo",
+      requestType: GetInfoRequest as typeof GetInfoRequest,
+      requestStream: false,
+      responseType: GetInfoResponse as typeof GetInfoResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },

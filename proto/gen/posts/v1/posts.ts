@@ -271,7 +271,19 @@ export interface PostFilter {
     | number
     | undefined;
   /** Literal, case-insensitive substring of title or body, 1 to 256 code points. */
-  search?: string | undefined;
+  search?:
+    | string
+    | undefined;
+  /** Created at this time or later. */
+  createdFromMs?:
+    | number
+    | undefined;
+  /** Created before this time. */
+  createdBeforeMs?:
+    | number
+    | undefined;
+  /** Last classified so. Then UNAVAILABLE (reason INTEGRATION_DISABLED) where classification is switched off. */
+  sentiment?: SentimentLabel | undefined;
 }
 
 export interface ListPostsRequest {
@@ -378,6 +390,16 @@ export interface PingRequest {
 }
 
 export interface PingResponse {
+}
+
+export interface GetInfoRequest {
+}
+
+export interface GetInfoResponse {
+  /** Of the product, such as 0.1.0. */
+  version: string;
+  /** The engine and its version, such as "SQLite 3.50.4" or "PostgreSQL 16.2". */
+  database: string;
 }
 
 export interface GetPostSentimentRequest {
@@ -1482,7 +1504,13 @@ export const DeletePostResponse: MessageFns<DeletePostResponse> = {
 };
 
 function createBasePostFilter(): PostFilter {
-  return { userId: undefined, search: undefined };
+  return {
+    userId: undefined,
+    search: undefined,
+    createdFromMs: undefined,
+    createdBeforeMs: undefined,
+    sentiment: undefined,
+  };
 }
 
 export const PostFilter: MessageFns<PostFilter> = {
@@ -1492,6 +1520,15 @@ export const PostFilter: MessageFns<PostFilter> = {
     }
     if (message.search !== undefined) {
       writer.uint32(18).string(message.search);
+    }
+    if (message.createdFromMs !== undefined) {
+      writer.uint32(24).int64(message.createdFromMs);
+    }
+    if (message.createdBeforeMs !== undefined) {
+      writer.uint32(32).int64(message.createdBeforeMs);
+    }
+    if (message.sentiment !== undefined) {
+      writer.uint32(40).int32(message.sentiment);
     }
     return writer;
   },
@@ -1525,6 +1562,30 @@ export const PostFilter: MessageFns<PostFilter> = {
             message.search = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.createdFromMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.createdBeforeMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.sentiment = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1545,6 +1606,17 @@ export const PostFilter: MessageFns<PostFilter> = {
         ? globalThis.Number(object.user_id)
         : undefined,
       search: isSet(object.search) ? globalThis.String(object.search) : undefined,
+      createdFromMs: isSet(object.createdFromMs)
+        ? globalThis.Number(object.createdFromMs)
+        : isSet(object.created_from_ms)
+        ? globalThis.Number(object.created_from_ms)
+        : undefined,
+      createdBeforeMs: isSet(object.createdBeforeMs)
+        ? globalThis.Number(object.createdBeforeMs)
+        : isSet(object.created_before_ms)
+        ? globalThis.Number(object.created_before_ms)
+        : undefined,
+      sentiment: isSet(object.sentiment) ? sentimentLabelFromJSON(object.sentiment) : undefined,
     };
   },
 
@@ -1556,6 +1628,15 @@ export const PostFilter: MessageFns<PostFilter> = {
     if (message.search !== undefined) {
       obj.search = message.search;
     }
+    if (message.createdFromMs !== undefined) {
+      obj.createdFromMs = Math.round(message.createdFromMs);
+    }
+    if (message.createdBeforeMs !== undefined) {
+      obj.createdBeforeMs = Math.round(message.createdBeforeMs);
+    }
+    if (message.sentiment !== undefined) {
+      obj.sentiment = sentimentLabelToJSON(message.sentiment);
+    }
     return obj;
   },
 
@@ -1566,6 +1647,9 @@ export const PostFilter: MessageFns<PostFilter> = {
     const message = createBasePostFilter();
     message.userId = object.userId ?? undefined;
     message.search = object.search ?? undefined;
+    message.createdFromMs = object.createdFromMs ?? undefined;
+    message.createdBeforeMs = object.createdBeforeMs ?? undefined;
+    message.sentiment = object.sentiment ?? undefined;
     return message;
   },
 };
@@ -3216,6 +3300,143 @@ export const PingResponse: MessageFns<PingResponse> = {
   },
 };
 
+function createBaseGetInfoRequest(): GetInfoRequest {
+  return {};
+}
+
+export const GetInfoRequest: MessageFns<GetInfoRequest> = {
+  encode(_: GetInfoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetInfoRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetInfoRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): GetInfoRequest {
+    return {};
+  },
+
+  toJSON(_: GetInfoRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetInfoRequest>): GetInfoRequest {
+    return GetInfoRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<GetInfoRequest>): GetInfoRequest {
+    const message = createBaseGetInfoRequest();
+    return message;
+  },
+};
+
+function createBaseGetInfoResponse(): GetInfoResponse {
+  return { version: "", database: "" };
+}
+
+export const GetInfoResponse: MessageFns<GetInfoResponse> = {
+  encode(message: GetInfoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== "") {
+      writer.uint32(10).string(message.version);
+    }
+    if (message.database !== "") {
+      writer.uint32(18).string(message.database);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetInfoResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetInfoResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.database = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetInfoResponse {
+    return {
+      version: isSet(object.version) ? globalThis.String(object.version) : "",
+      database: isSet(object.database) ? globalThis.String(object.database) : "",
+    };
+  },
+
+  toJSON(message: GetInfoResponse): unknown {
+    const obj: any = {};
+    if (message.version !== "") {
+      obj.version = message.version;
+    }
+    if (message.database !== "") {
+      obj.database = message.database;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetInfoResponse>): GetInfoResponse {
+    return GetInfoResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetInfoResponse>): GetInfoResponse {
+    const message = createBaseGetInfoResponse();
+    message.version = object.version ?? "";
+    message.database = object.database ?? "";
+    return message;
+  },
+};
+
 function createBaseGetPostSentimentRequest(): GetPostSentimentRequest {
   return { id: 0 };
 }
@@ -4344,6 +4565,15 @@ export const PostServiceDefinition = {
       requestType: PingRequest as typeof PingRequest,
       requestStream: false,
       responseType: PingResponse as typeof PingResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** The versions that run, for people who operate them. */
+    getInfo: {
+      name: "GetInfo",
+      requestType: GetInfoRequest as typeof GetInfoRequest,
+      requestStream: false,
+      responseType: GetInfoResponse as typeof GetInfoResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },

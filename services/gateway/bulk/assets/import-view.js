@@ -1,6 +1,7 @@
 // Shows an import in the browser while it runs and when it has ended.
 
 /** @typedef {{ created: number, failed: number, errors: { row: number, message: string }[] }} Sum */
+/** @typedef {ReturnType<typeof import('./failed-rows.js').createFailedRows>} FailedRows */
 
 /**
  * Replaces the form by a progress bar.
@@ -53,8 +54,9 @@ export function showRunning(name) {
  * Shows the result.
  * @param {Sum} sum
  * @param {string} problem why the import ended early, or an empty string
+ * @param {FailedRows} failedRows
  */
-export function showOutcome({ created, failed, errors }, problem) {
+export function showOutcome({ created, failed, errors }, problem, failedRows) {
   const tone = problem ? 'bad' : failed > 0 ? 'warn' : 'good';
   const title = problem ? 'The import ended early' : failed > 0 ? 'Part of the file was imported' : '';
   const counts = `${count(created, 'post')} saved${failed > 0 ? `, ${count(failed, 'row')} not saved` : ''}.`;
@@ -67,12 +69,15 @@ export function showOutcome({ created, failed, errors }, problem) {
   notice.append(box);
   find(document, '[data-import-outcome]').replaceChildren(
     notice,
-    ...(errors.length > 0 ? [errorCard(errors)] : []),
+    ...(errors.length > 0 ? [errorCard(errors, failedRows)] : []),
   );
 }
 
-/** @param {{ row: number, message: string }[]} errors */
-function errorCard(errors) {
+/**
+ * @param {{ row: number, message: string }[]} errors
+ * @param {FailedRows} failedRows
+ */
+function errorCard(errors, failedRows) {
   const card = element('section', '', 'card');
   const table = element('table', '', 'table');
   const head = element('tr');
@@ -86,8 +91,19 @@ function errorCard(errors) {
     body.append(line);
   }
   table.append(thead, body);
-  card.append(element('h2', 'Rows that were not saved'), table);
+  card.append(element('h2', 'Rows that were not saved'), downloadLink(failedRows), table);
   return card;
+}
+
+/** @param {FailedRows} failedRows */
+function downloadLink(failedRows) {
+  const link = element('a', 'Download these rows', 'button secondary');
+  link.setAttribute('href', URL.createObjectURL(new Blob([failedRows.text()], { type: 'text/csv' })));
+  link.setAttribute('download', 'rows-not-saved.csv');
+  const line = element('p', '', 'actions');
+  const words = `${count(failedRows.count(), 'row')} as CSV, with what is wrong. Mend them, then import the file.`;
+  line.append(link, element('span', words, 'small muted'));
+  return line;
 }
 
 /**
@@ -120,7 +136,7 @@ function ask(card, stop, problem) {
  * @param {string} [text]
  * @param {string} [className]
  */
-function element(name, text = '', className = '') {
+export function element(name, text = '', className = '') {
   const made = document.createElement(name);
   made.textContent = text;
   if (className) made.className = className;

@@ -1,4 +1,6 @@
 // Parses the chosen file, sends its rows in batches and shows the progress. Without this module the form sends the file.
+import { createFailedRows } from './failed-rows.js';
+import { acceptDrops, watchFile } from './import-preview.js';
 import { showOutcome, showRunning } from './import-view.js';
 import { createRowParser, FileProblem, formatOf } from './rows.js';
 
@@ -11,29 +13,51 @@ const section = document.querySelector('[data-import]');
 const form = section?.querySelector('form');
 let token = tokenIn(document);
 
-form?.addEventListener('submit', (event) => {
-  const input = form.querySelector('input[type="file"]');
-  const file = input instanceof HTMLInputElement ? input.files?.[0] : undefined;
-  if (!file) return;
-  event.preventDefault();
-  void run(file);
-});
+const input = form?.querySelector('input[type="file"]');
+if (form && input instanceof HTMLInputElement) start(form, input);
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {HTMLInputElement} input
+ */
+function start(form, input) {
+  const columnNames = watchFile(
+    input,
+    /** @type {Element} */ (document.querySelector('[data-import-preview]')),
+  );
+  acceptDrops(form, input);
+  // The preview asks for the columns instead.
+  form.querySelector('[data-import-columns]')?.remove();
+  form.addEventListener('submit', (event) => {
+    const file = input.files?.[0];
+    if (!file) return;
+    event.preventDefault();
+    void run(file, columnNames());
+  });
+}
 
 /** @typedef {{ row: number, message: string }} RowError */
+/** @typedef {import('./rows.js').ColumnNames} ColumnNames */
 
-/** @param {File} file */
-async function run(file) {
+/**
+ * @param {File} file
+ * @param {ColumnNames} columnNames
+ */
+async function run(file, columnNames) {
   const view = showRunning(file.name);
+  document.querySelector('[data-import-preview]')?.replaceChildren();
+  const failedRows = createFailedRows();
   /** @type {{ created: number, failed: number, errors: RowError[] }} */
   const sum = { created: 0, failed: 0, errors: [] };
   const importId = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
   let first = 1;
   let problem = '';
   try {
-    for await (const { posts, share } of batchesOf(file)) {
+    for await (const { posts, share } of batchesOf(file, columnNames)) {
       if (view.isStopped()) break;
       const saved = await sendUntilSaved({ key: `${importId}-${first}`, first, posts }, view);
       if (!saved) break;
+      for (const error of saved.errors) failedRows.add(error, posts[error.row - first]);
       first += posts.length;
       sum.created += saved.created;
       sum.failed += saved.errors.length;
@@ -48,15 +72,16 @@ async function run(file) {
     else problem = error instanceof Error ? error.message : String(error);
   }
   view.end();
-  showOutcome(sum, problem);
+  showOutcome(sum, problem, failedRows);
 }
 
 /**
  * The rows of a file in batches, each with the share of the file that has been read.
  * @param {File} file
+ * @param {ColumnNames} columnNames
  */
-async function* batchesOf(file) {
-  const parser = createRowParser(formatOf(file.name));
+async function* batchesOf(file, columnNames) {
+  const parser = createRowParser(formatOf(file.name), columnNames);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const stream = file.stream().getReader();
   /** @type {unknown[]} */

@@ -11,11 +11,38 @@
  * becomes a row that {@link problemOfRow} explains. `json` is an array, an object that begins with `"posts": [`, or one object
  * per line.
  * @param {'csv' | 'json'} format
+ * @param {ColumnNames} [columnNames] of CSV
  * @returns {RowParser}
  */
-export function createRowParser(format) {
-  return format === 'csv' ? csvParser() : jsonParser();
+export function createRowParser(format, columnNames = {}) {
+  return format === 'csv' ? csvParser(columnNames) : jsonParser();
 }
+
+/**
+ * The column of a CSV file that each field of a post is in; by default the one of the same name. Without a column for `userId`, it is
+ * left out.
+ * @typedef {{ title?: string, body?: string, userId?: string }} ColumnNames
+ */
+
+/** @type {readonly (keyof ColumnNames)[]} */
+export const fieldNames = ['title', 'body', 'userId'];
+
+/**
+ * The names in the first line of a CSV file, from the start of its text.
+ * @param {string} text
+ * @param {boolean} isWhole nothing comes after the text
+ */
+export function headerOf(text, isWhole) {
+  const records = createRecordParser();
+  const [header] = [...records.push(text), ...(isWhole ? records.end() : [])];
+  return header?.map((name) => name.trim()) ?? [];
+}
+
+/**
+ * How long one row of a file may be. A valid one with every character escaped needs 130,000. An unfinished row is kept, and parts of
+ * it are read again with each chunk.
+ */
+const rowCharactersMax = 300_000;
 
 /** Why a file cannot be imported, in words for its owner. */
 export class FileProblem extends Error {}
@@ -40,8 +67,11 @@ export function formatOf(name) {
   return /\.(json|jsonl|ndjson)$/i.test(name) ? 'json' : 'csv';
 }
 
-/** @returns {RowParser} */
-function csvParser() {
+/**
+ * @param {ColumnNames} columnNames
+ * @returns {RowParser}
+ */
+function csvParser(columnNames) {
   const records = createRecordParser();
   /** @type {string[] | undefined} */
   let columns;
@@ -50,7 +80,7 @@ function csvParser() {
     const rows = [];
     for (const record of found) {
       if (columns) rows.push(toRow(columns, record));
-      else columns = columnsOf(record);
+      else columns = columnsOf(record, columnNames);
     }
     return rows;
   };
@@ -64,35 +94,42 @@ function csvParser() {
   };
 }
 
-/** @param {string[]} record */
-function columnsOf(record) {
-  const names = record.map((name) => name.trim().toLowerCase());
-  const repeated = names.find((name, index) => name !== '' && names.indexOf(name) < index);
-  if (repeated !== undefined) {
-    throw new FileProblem(
-      `The first line of the file names the column ${columnNames.get(repeated) ?? repeated} twice.`,
-    );
+/**
+ * The field that each column of a file is for, or an empty text.
+ * @param {string[]} record
+ * @param {ColumnNames} columnNames
+ */
+function columnsOf(record, columnNames) {
+  const names = record.map(normalize);
+  const repeated = names.findIndex((name, index) => name !== '' && names.indexOf(name, index + 1) !== -1);
+  if (repeated !== -1) {
+    throw new FileProblem(`The first line of the file names the column ${record[repeated]?.trim()} twice.`);
   }
-  const columns = names.map((name) => columnNames.get(name) ?? '');
-  for (const name of ['title', 'body']) {
-    if (!columns.includes(name))
-      throw new FileProblem(`The first line of the file must name a column ${name}.`);
+  /** @type {string[]} */
+  const columns = names.map(() => '');
+  for (const field of fieldNames) {
+    const wanted = columnNames[field] ?? field;
+    const isOptional = field === 'userId' && ['', 'userid'].includes(normalize(wanted));
+    const index = wanted === '' ? -1 : names.indexOf(normalize(wanted));
+    if (index === -1 && isOptional) continue;
+    if (index === -1)
+      throw new FileProblem(`The first line of the file must name a column ${wanted || field}.`);
+    if (columns[index]) throw new FileProblem(`The column ${wanted} is chosen for two fields.`);
+    columns[index] = field;
   }
   return columns;
 }
 
-const columnNames = new Map(['userId', 'title', 'body'].map((name) => [name.toLowerCase(), name]));
+/** @param {string} name */
+function normalize(name) {
+  return name.trim().toLowerCase();
+}
 
 /**
  * @param {string[]} columns
  * @param {string[]} record
  */
 function toRow(columns, record) {
-  if (record.length > columns.length) {
-    return {
-      problem: `has ${record.length} cells, but the first line of the file names ${columns.length} columns`,
-    };
-  }
   /** @type {Record<string, unknown>} */
   const row = {};
   columns.forEach((name, index) => {
@@ -101,7 +138,12 @@ function toRow(columns, record) {
     if (name !== 'userId') row[name] = cell.replace(formulaGuard, '');
     else if (cell.trim() !== '') row[name] = /^\d{1,16}$/.test(cell.trim()) ? Number(cell) : cell;
   });
-  return row;
+  if (record.length <= columns.length) return row;
+  const problem = `has ${record.length} cells, but the first line of the file names ${columns.length} columns`;
+  // Not enumerable, so that it is not sent.
+  return Object.defineProperty({ problem }, 'unread', {
+    value: { ...row, rest: record.slice(columns.length) },
+  });
 }
 
 // The apostrophe that an export puts before text that a spreadsheet would evaluate.
@@ -122,10 +164,14 @@ function createRecordParser() {
       rest = rest.replace(/^\uFEFF/, '');
       isFirst = false;
     }
-    if (separator === '' && !isLast && !/[\r\n]/.test(rest)) return [];
+    if (separator === '' && !isLast && !/[\r\n]/.test(rest)) {
+      checkLength(rest.length);
+      return [];
+    }
     separator ||= separatorOf(rest);
     const { records, end } = parseRecords(rest, separator, isLast);
     rest = rest.slice(end);
+    checkLength(rest.length);
     return records;
   };
   return {
@@ -159,6 +205,7 @@ function parseRecords(text, separator, isLast) {
     record.push(cell.value);
     at = cell.next;
     if (cell.endsRecord || at >= text.length) {
+      checkLength(at - end);
       const wantsMore = !cell.endsRecord && text.endsWith(separator);
       if (wantsMore) record.push('');
       if (record.length > 1 || record[0] !== '') records.push(record);
@@ -219,7 +266,10 @@ function jsonParser() {
   /** @param {boolean} isLast */
   const parseRest = (isLast) => {
     parser ??= start(isLast);
-    if (!parser) return [];
+    if (!parser) {
+      checkLength(rest.length);
+      return [];
+    }
     const rows = parser.push(rest);
     rest = '';
     return isLast ? [...rows, ...parser.end()] : rows;
@@ -260,6 +310,7 @@ function arrayParser() {
         } else if (character === '}' || character === ']') depth -= 1;
       }
       rest = rest.slice(start);
+      checkLength(rest.length);
       at -= start;
       return rows;
     },
@@ -277,14 +328,23 @@ function lineParser() {
     push: (chunk) => {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
+      checkLength(rest.length);
       return lines.filter((line) => line.trim() !== '').map(parse);
     },
     end: () => (rest.trim() === '' ? [] : [parse(rest)]),
   };
 }
 
+/** @param {number} length */
+function checkLength(length) {
+  if (length <= rowCharactersMax) return;
+  const most = rowCharactersMax.toLocaleString('en');
+  throw new FileProblem(`The file has a row of more than ${most} characters.`);
+}
+
 /** @param {string} text */
 function parse(text) {
+  checkLength(text.length);
   try {
     return /** @type {unknown} */ (JSON.parse(text));
   } catch {

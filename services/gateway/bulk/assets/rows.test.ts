@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { createRowParser, problemOfRow } from './rows.js';
+import { createRowParser, headerOf, problemOfRow } from './rows.js';
 
 function parseAll(format: 'csv' | 'json', text: string, chunkLength = text.length || 1): unknown[] {
   const parser = createRowParser(format);
@@ -99,6 +99,25 @@ test('a row with more cells than the header has a problem', () => {
   assert.deepEqual([first, third, others], [{ title: 'a', body: 'b' }, { title: 'f' }, []]);
   assert.equal(problemOfRow(first), undefined);
   assert.equal(problemOfRow(second), 'has 3 cells, but the first line of the file names 2 columns');
+  assert.deepEqual((second as { unread?: object }).unread, { title: 'c', body: 'd', rest: ['e'] });
+  assert.doesNotMatch(JSON.stringify(second), /unread/);
+});
+
+test('CSV columns can have other names', () => {
+  const text = 'Headline;Text;title;Author\na;b;c;7\n';
+  const parse = (names: Parameters<typeof createRowParser>[1]) => {
+    const parser = createRowParser('csv', names);
+    return [...parser.push(text), ...parser.end()];
+  };
+  assert.deepEqual(parse({ title: 'headline', body: ' Text ', userId: 'Author' }), [
+    { title: 'a', body: 'b', userId: 7 },
+  ]);
+  assert.deepEqual(parse({ body: 'Text', userId: '' }), [{ title: 'c', body: 'b' }]);
+  assert.throws(() => parse({ body: 'Tekst' }), /must name a column Tekst/);
+  assert.throws(() => parse({ body: 'Text', userId: 'Writer' }), /must name a column Writer/);
+  assert.throws(() => parse({ title: 'Text', body: 'Text' }), /Text is chosen for two fields/);
+  assert.deepEqual(headerOf(text, false), ['Headline', 'Text', 'title', 'Author']);
+  assert.deepEqual([headerOf('a,b', false), headerOf('a,b', true)], [[], ['a', 'b']]);
 });
 
 test('a file that is not a list of posts is refused with a message', () => {
@@ -118,5 +137,26 @@ test('a file that is not a list of posts is refused with a message', () => {
   ];
   for (const [format, text, message] of files) {
     for (const length of [1, 100]) assert.throws(() => parseAll(format, text, length), message, text);
+  }
+});
+
+test('a row of any length that cannot be valid is refused before it is kept', { timeout: 10_000 }, () => {
+  const starts: ['csv' | 'json', string][] = [
+    ['csv', 'title,body\n"a'],
+    ['csv', 'title,body\na'],
+    ['csv', 'title'],
+    ['json', '[{"title":"'],
+    ['json', '{"title":"a"}\n{"title":"'],
+    ['json', ' '],
+  ];
+  for (const [format, start] of starts) {
+    const parser = createRowParser(format);
+    parser.push(start);
+    const chunk = (format === 'csv' ? '""' : ' ').repeat(32_768);
+    const feed = () => {
+      for (let chunks = 0; chunks < 4_000; chunks++) parser.push(chunk);
+    };
+    assert.throws(feed, /^Error: The file has a row of more than 300,000 characters\.$/, start);
+    assert.throws(() => parseAll(format, `${start}${chunk.repeat(10)}`), /more than 300,000/);
   }
 });

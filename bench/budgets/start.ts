@@ -1,0 +1,56 @@
+import type { ChildProcess } from 'node:child_process';
+import { testFolder } from '#kit/testing/folder.ts';
+import { startProcess, stopProcess } from '../../services/testing.ts';
+
+/** The service in a process of its own, with one account. */
+export interface BudgetsProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly child: ChildProcess;
+  readonly folder: string;
+  /** Signs requests. */
+  readonly headers: Record<string, string>;
+}
+
+export const grpcPort = 50_971;
+
+/** Starts the service without limits of requests, and registers somebody. */
+export async function startBudgetsProcess(folder = testFolder('bench')): Promise<BudgetsProcess> {
+  const environment = {
+    OCTAVO_DATA: folder,
+    LOG_LEVEL: 'warn',
+    NODE_ENV: 'development',
+    GRPC_PORT: String(grpcPort),
+    BUDGETS_RATE_LIMIT_PER_MINUTE: '0',
+    BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: '0',
+  };
+  const { url, child } = await startProcess('budgets', environment);
+  const email = `alice-${Date.now()}@example.com`;
+  const { token } = (await send(`${url}/api/auth/register`, {
+    body: { email, password: 'ferries wait in fog' },
+  })) as { token: string };
+  const headers = { authorization: `Bearer ${token}` };
+  return { url, child, folder, headers, [Symbol.asyncDispose]: () => stopProcess(child) };
+}
+
+export async function addBudgets({ url, headers }: BudgetsProcess, count: number): Promise<string> {
+  let id = '';
+  for (let index = 0; index < count; index++) {
+    const body = { name: `Budget ${index}`, limit: 100 + index, period: 'monthly' };
+    ({ id } = (await send(`${url}/api/budgets`, { headers, body })) as { id: string });
+  }
+  return id;
+}
+
+/** Sends JSON and returns what comes back. */
+export async function send(
+  url: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: unknown } = {},
+): Promise<unknown> {
+  const response = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}

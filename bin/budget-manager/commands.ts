@@ -1,0 +1,96 @@
+/** One command. */
+export interface Command {
+  readonly summary: string;
+  /** The operands in words, such as `NAME`. The command is refused with fewer or more of them. */
+  readonly operands: readonly string[];
+  readonly options: Readonly<
+    Record<string, { readonly type: 'string' | 'boolean'; readonly help: string; readonly required?: true }>
+  >;
+  /** Runs without signing in. */
+  readonly isPublic?: true;
+}
+
+/** Every command of `budget-manager`. */
+export const commands: Readonly<Record<string, Command>> = {
+  'list-budgets': {
+    summary: 'lists your budgets, the newest first',
+    operands: [],
+    options: {
+      limit: { type: 'string', help: 'how many at most (100)' },
+      all: { type: 'boolean', help: 'all of them' },
+    },
+  },
+  'add-budget': {
+    summary: 'creates a budget',
+    operands: ['NAME'],
+    options: {
+      limit: { type: 'string', required: true, help: 'how much may be spent in a period, such as 250.00' },
+      currency: { type: 'string', help: 'ISO 4217 code (USD)' },
+      period: { type: 'string', help: 'none, daily, weekly, monthly, quarterly or yearly (none)' },
+    },
+  },
+  'add-expense': {
+    summary: 'adds an expense to a budget',
+    operands: ['BUDGET_ID', 'DESCRIPTION', 'AMOUNT'],
+    options: {
+      category: { type: 'string', help: 'such as groceries' },
+      date: { type: 'string', help: 'the day it was spent, YYYY-MM-DD (today)' },
+    },
+  },
+  'search-expenses': {
+    summary: 'searches the text of your expenses',
+    operands: ['QUERY'],
+    options: { limit: { type: 'string', help: 'how many at most, up to 100 (20)' } },
+  },
+  import: {
+    summary: 'imports expenses from a CSV, OFX or QIF file',
+    operands: ['FILE'],
+    options: {
+      budget: { type: 'string', required: true, help: 'id of the budget' },
+      format: { type: 'string', help: 'csv, ofx or qif (by the name of the file)' },
+      'dry-run': { type: 'boolean', help: 'shows what would be imported' },
+    },
+  },
+  export: {
+    summary: 'exports your expenses',
+    operands: [],
+    options: {
+      format: { type: 'string', help: 'csv, ofx, qif or json (csv)' },
+      from: { type: 'string', help: 'first day, YYYY-MM-DD' },
+      to: { type: 'string', help: 'last day, YYYY-MM-DD' },
+      out: { type: 'string', help: 'file to write (standard output)' },
+    },
+  },
+  watch: {
+    summary: 'prints notifications as they come',
+    operands: [],
+    options: {},
+  },
+  graphql: {
+    summary: 'runs a GraphQL query, or reads it from standard input if QUERY is -',
+    operands: ['QUERY'],
+    options: { variables: { type: 'string', help: 'a JSON object' } },
+  },
+  seed: {
+    summary: 'adds demo budgets and expenses; the same again adds nothing',
+    operands: [],
+    options: {
+      budgets: { type: 'string', help: 'how many budgets (10)' },
+      expenses: { type: 'string', help: 'how many expenses (100)' },
+      seed: { type: 'string', help: 'another number makes other data (1)' },
+      reset: { type: 'boolean', help: 'deletes the budgets of this seed first' },
+    },
+  },
+  login: {
+    summary: 'signs in and saves the token for later commands',
+    operands: [],
+    options: {},
+    isPublic: true,
+  },
+  completion: {
+    summary: 'prints a script of completions for a shell',
+    operands: ['bash|zsh|fish'],
+    options: {},
+    isPublic: true,
+  },
+};

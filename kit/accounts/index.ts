@@ -1,0 +1,19 @@
+export {
+  Accounts,
+  type AccountsOptions,
+  accountMigrations,
+  accountSettings,
+  type Credentials,
+  openAccounts,
+} from './accounts.ts';
+export {
+  allPermissions,
+  noPermissions,
+  type PermissionAction,
+  type Permissions,
+  permissionActions,
+} from './permissions.ts';
+export { keptSecret } from './secrets.ts';
+export { setupAddress, setupPath } from './setup-address.ts';
+export type { AccountTables } from './store.ts';
+export { checkNames, type NewUser, type User, usernameKey, usernameProblem } from './user.ts';

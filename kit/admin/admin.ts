@@ -1,0 +1,213 @@
+import type { FastifyReply } from 'fastify';
+import type { PermissionAction } from '../accounts/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Database, KitMigrations } from '../db/index.ts';
+import { AppError } from '../errors.ts';
+import { linkButton } from '../html/blocks.ts';
+import { html } from '../html/html.ts';
+import { standalone } from '../html/layout.ts';
+import type { PageRoutes } from '../html/pages.ts';
+import type { Visit } from '../html/visit.ts';
+import type { HttpError } from '../http/options.ts';
+import { visitorOf } from '../http/visitor.ts';
+import { type AdminVisit, abilitiesOf, adminFrame, adminPage, demand, type ModelVisit } from './context.ts';
+import { exportList } from './export.ts';
+import type { AdminTables } from './history.ts';
+import type { Model } from './model.ts';
+import { bulk, deletePage, remove } from './pages-delete.ts';
+import { add, addPage, change, changePage } from './pages-form.ts';
+import { historyPage } from './pages-history.ts';
+import { confirmImport, importBytesMax, importPage, previewImport } from './pages-import.ts';
+import { indexPage } from './pages-index.ts';
+import { listPage } from './pages-list.ts';
+import { objectFormPage, submitObjectForm } from './pages-object-form.ts';
+import { addSignInPages } from './pages-sign-in.ts';
+import { Site } from './site.ts';
+import type { AdminAccounts } from './user.ts';
+
+/** The tables of the admin, for `migrations` of a service. */
+export const adminMigrations: KitMigrations = {
+  folder: new URL('./migrations/', import.meta.url),
+  prefix: 'admin',
+  versionsFrom: 20_000,
+};
+
+/** The parts of an admin. `T` is what the service's page session holds. */
+export interface AdminOptions<T> {
+  /** What the pages are called, such as `Library admin`. */
+  readonly title: string;
+  readonly models: readonly Model[];
+  /** Who may sign in: `staffAccounts(accounts)`, or a service's own. */
+  readonly accounts: AdminAccounts<T>;
+  readonly clock: Clock;
+  /** The service's database, with {@link adminMigrations}; without it there are only models on functions, and no history. */
+  readonly database?: Database<AdminTables>;
+}
+
+/** The admin of a service, at `/admin/`. */
+export interface Admin<T> {
+  /** Adds its pages to those of the service, inside `servePages`. */
+  addRoutes(routes: PageRoutes<T>): void;
+  /** The page of an error at one of its addresses, for `errorPage` of the service; undefined for other addresses. */
+  errorPage(visit: Visit<T>, error: HttpError): Promise<string | undefined>;
+}
+
+/** Makes the admin of a service. Throws an `Error` if a model names a field that it does not have. */
+export function createAdmin<T>(options: AdminOptions<T>): Admin<T> {
+  const { title, models, clock, accounts, database } = options;
+  const site = new Site({ title, models, clock, database });
+  const signedIn = async (visit: Visit<T>) => {
+    const user = await accounts.userOf(visit);
+    if (!user) throw new AppError('unauthenticated', 'Sign in to see this page.', { reason: 'ADMIN' });
+    return contextOf(site, visit, { user, hasPassword: accounts.changePassword !== undefined });
+  };
+  return {
+    addRoutes(routes) {
+      addSignInPages(routes, { site, accounts, signedIn });
+      addModelPages(routes, site, signedIn);
+    },
+    errorPage: (visit, error) => errorPage(visit, error, { site, accounts }),
+  };
+}
+
+function contextOf<T>(
+  site: Site,
+  visit: Visit<T>,
+  { user, hasPassword }: Pick<AdminVisit, 'user'> & { hasPassword: boolean },
+): AdminVisit {
+  const untyped = visit as unknown as Visit<never>;
+  return {
+    site,
+    user,
+    actor: { user, request: visit.request, visitor: visitorOf(visit.request) },
+    visit: untyped,
+    frame: () => adminFrame(site, untyped, user, hasPassword),
+  };
+}
+
+type PageResult = Promise<string | FastifyReply> | string | FastifyReply;
+
+function addModelPages<T>(
+  routes: PageRoutes<T>,
+  site: Site,
+  signedIn: (visit: Visit<T>) => Promise<AdminVisit>,
+): void {
+  const withUser = (handler: (context: AdminVisit) => PageResult) => async (visit: Visit<T>) => {
+    try {
+      return await handler(await signedIn(visit));
+    } catch (error) {
+      if (error instanceof AppError && error.reason === 'ADMIN') return toSignIn(visit);
+      throw error;
+    }
+  };
+  const withModel = (
+    handler: (context: ModelVisit, id: string) => PageResult,
+    needs: PermissionAction = 'view',
+  ) =>
+    withUser((context) => {
+      const { app, model: name, id = '' } = context.visit.request.params as Record<string, string>;
+      const model = site.model(`${app}/${name}`);
+      const visit: ModelVisit = { ...context, model, may: abilitiesOf(context.user, model) };
+      demand(visit, needs);
+      return handler(visit, id);
+    });
+  const open = { access: 'public' } as const;
+  const get = (path: string, handler: (visit: Visit<T>) => PageResult) => {
+    routes.get(path, open, async (visit) => handler(visit));
+    // The same address without the slash at its end leads here.
+    routes.get(path.slice(0, -1), open, async ({ request, reply }) => {
+      const [before = '', query] = request.url.split('?');
+      return reply
+        .code(301)
+        .header('location', `${before}/${query === undefined ? '' : `?${query}`}`)
+        .send();
+    });
+  };
+  const post = (path: string, handler: (visit: Visit<T>) => PageResult) =>
+    routes.post(path, open, async (visit) => handler(visit));
+  const list = '/admin/:app/:model/';
+  get(
+    '/admin/',
+    withUser((context) => indexPage(context)),
+  );
+  get(
+    '/admin/:app/',
+    withUser((context) => appPage(context)),
+  );
+  get(
+    list,
+    withModel((context) => listPage(context)),
+  );
+  post(list, withModel(bulk));
+  get(`${list}export/`, withModel(exportList));
+  get(`${list}add/`, withModel(addPage, 'add'));
+  post(`${list}add/`, withModel(add, 'add'));
+  get(`${list}:id/change/`, withModel(changePage));
+  post(`${list}:id/change/`, withModel(change));
+  get(
+    `${list}:id/delete/`,
+    withModel((context, id) => deletePage(context, id)),
+  );
+  post(`${list}:id/delete/`, withModel(remove));
+  get(`${list}:id/history/`, withModel(historyPage));
+  get(`${list}:id/:form/`, withModel(objectFormPage));
+  post(`${list}:id/:form/`, withModel(submitObjectForm));
+  get(`${list}import/`, withModel(importPage, 'add'));
+  post(`${list}import/confirm/`, withModel(confirmImport, 'add'));
+  const upload = { ...open, accepts: 'multipart/form-data', bodyBytesMax: importBytesMax } as const;
+  routes.post(`${list}import/`, upload, async (visit) => withModel(previewImport, 'add')(visit));
+}
+
+function appPage(context: AdminVisit): Promise<string> {
+  const { app = '' } = context.visit.request.params as Record<string, string>;
+  if (!context.site.models.some(({ path }) => path.startsWith(`${app}/`)))
+    throw new AppError('not_found', 'There is nothing at this address.');
+  return indexPage(context, app);
+}
+
+/** Leads to the sign-in, and from there back to this page. */
+function toSignIn<T>({ request, reply }: Visit<T>): FastifyReply {
+  const next = request.method === 'GET' ? request.url : '/admin/';
+  return reply
+    .code(302)
+    .header('location', `/admin/login/?next=${encodeURIComponent(next)}`)
+    .send();
+}
+
+async function errorPage<T>(
+  visit: Visit<T>,
+  { status, message }: HttpError,
+  { site, accounts }: { site: Site; accounts: AdminAccounts<T> },
+): Promise<string | undefined> {
+  if (!/^\/admin(\/|\?|$)/.test(visit.request.url)) return undefined;
+  const user = await accounts.userOf(visit).catch(() => undefined);
+  const content = {
+    title: titleFor(status),
+    main: html`<div class="stack"><p>${message}${adviceFor(status)}</p><p class="actions">${linkButton('/admin/', 'Go to the overview')}</p>
+<p class="small muted">Request <code>${visit.request.id}</code></p></div>`,
+  };
+  if (user)
+    return adminPage(
+      contextOf(site, visit, { user, hasPassword: accounts.changePassword !== undefined }).frame(),
+      content,
+    );
+  return standalone({ ...visit.frame(), service: site.title, home: '/admin/', navigation: [] }, content);
+}
+
+function titleFor(status: number): string {
+  const titles: Readonly<Record<number, string>> = {
+    401: 'Sign in again',
+    403: 'You do not have access',
+    404: 'Page not found',
+    413: 'This is too large',
+    429: 'Too many attempts',
+    503: 'Not available right now',
+  };
+  return titles[status] ?? (status < 500 ? 'This did not work' : 'Something went wrong');
+}
+
+function adviceFor(status: number): string | undefined {
+  if (status === 403) return ' If you need access, ask an administrator.';
+  if (status >= 500) return ' Try again in a moment. If it happens again, report the request below.';
+  return undefined;
+}

@@ -1,0 +1,169 @@
+import { badge } from '../html/blocks.ts';
+import { time } from '../html/format.ts';
+import { type Choice, type Field, type FieldOptions, fieldOf, type Parsed, type Value } from './field.ts';
+
+/** A text, trimmed, at most `charactersMax` code points. `isLong` gives it a larger control. */
+export function text(
+  options: FieldOptions & {
+    charactersMax?: number;
+    isLong?: boolean;
+    pattern?: (text: string) => string | undefined;
+  },
+): Field {
+  const { charactersMax = 100_000, isLong = false, isOptional = false, pattern } = options;
+  return fieldOf(
+    { initial: '', ...options },
+    {
+      control: { type: isLong ? 'textarea' : 'text', charactersMax },
+      parse(typed) {
+        const value = typed.trim();
+        if (value === '') return isOptional ? { value: '' } : required;
+        const problem = textProblem(value, charactersMax) ?? pattern?.(value);
+        return problem === undefined ? { value } : { problem };
+      },
+    },
+  );
+}
+
+/** A whole number from `min` to `max`. */
+export function integer(options: FieldOptions & { min?: number; max?: number }): Field {
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER, isOptional = false } = options;
+  return fieldOf(options, {
+    control: { type: 'number' },
+    kind: 'number',
+    parse(typed) {
+      const value = typed.trim();
+      if (value === '') return isOptional ? { value: null } : required;
+      const number = Number(value);
+      if (!/^[+-]?\d+$/.test(value)) return { problem: 'must be a whole number' };
+      if (number < min) return { problem: `must be at least ${min}` };
+      return number > max ? { problem: `must be at most ${max}` } : { value: number };
+    },
+    show: (value) => (value === null ? '' : Number(value).toLocaleString('en')),
+  });
+}
+
+/** Yes or no, stored as 1 and 0. */
+export function flag(options: FieldOptions): Field {
+  return fieldOf(
+    { initial: 0, ...options, isOptional: true },
+    {
+      control: { type: 'flag' },
+      kind: 'fit',
+      parse(typed) {
+        if (/^(true|1|yes|on)$/i.test(typed.trim())) return { value: 1 };
+        if (/^(false|0|no|off|)$/i.test(typed.trim())) return { value: 0 };
+        return { problem: 'must be true or false' };
+      },
+      format: (value) => (isSet(value) ? 'true' : 'false'),
+      show: (value) => (isSet(value) ? badge('good', 'Yes') : badge('plain', 'No')),
+    },
+  );
+}
+
+/** One of a few values. */
+export function choice(choices: readonly Choice[], options: FieldOptions): Field {
+  const labels = new Map(choices);
+  const { isOptional = false } = options;
+  const initial = isOptional ? null : (choices[0]?.[0] ?? null);
+  return fieldOf(
+    { initial, ...options },
+    {
+      control: { type: 'choice', choices },
+      kind: 'fit',
+      parse(typed) {
+        const value = typed.trim();
+        if (value === '') return isOptional ? { value: null } : required;
+        return labels.has(value) ? { value } : { problem: `must be one of ${[...labels.keys()].join(', ')}` };
+      },
+      show: (value) => (value === null ? '' : (labels.get(String(value)) ?? String(value))),
+    },
+  );
+}
+
+/**
+ * An instant, typed in UTC. It is stored as milliseconds since 1970, or with `isText` as ISO 8601 with six decimals
+ * (`2026-01-01T12:00:00.000000Z`).
+ */
+export function dateTime(options: FieldOptions & { isText?: boolean }): Field {
+  const { isOptional = false, isText = false } = options;
+  return fieldOf(
+    { ...options, help: options.help ?? 'In UTC.' },
+    {
+      control: { type: 'datetime' },
+      kind: 'fit',
+      parse(typed): Parsed {
+        const value = typed.trim();
+        if (value === '') return isOptional ? { value: null } : required;
+        const iso = isoOf(value);
+        if (iso === undefined) return { problem: 'must be a date and time such as 2026-01-31T12:00' };
+        return { value: isText ? iso : Date.parse(iso) };
+      },
+      format: (value) => (value === null ? '' : isoText(value).replace(/\.?0*Z$/, 'Z')),
+      show: (value) => (value === null ? '' : time(isoText(value))),
+    },
+  );
+}
+
+/** An object of another model in the same database, by its path, such as `library/book`. */
+export function reference(model: string, options: FieldOptions & { isText?: boolean }): Field {
+  const { isOptional = false, isText = false } = options;
+  return fieldOf(options, {
+    control: { type: 'reference', model },
+    parse(typed) {
+      const value = typed.trim();
+      if (value === '') return isOptional ? { value: null } : required;
+      if (isText) return { value };
+      const number = Number(value);
+      const isKey = /^\d{1,16}$/.test(value) && Number.isSafeInteger(number);
+      return isKey ? { value: number } : { problem: 'must be the number of an object' };
+    },
+  });
+}
+
+/** A password that is only written: its hash is made by the hooks of the model. */
+export function password(options: FieldOptions): Field {
+  return fieldOf(
+    { initial: '', ...options },
+    {
+      control: { type: 'password' },
+      isSecret: true,
+      parse: (typed) => (typed === '' ? required : { value: typed }),
+      format: () => '',
+      show: () => '••••••',
+    },
+  );
+}
+
+const required: Parsed = { problem: 'is required' };
+
+/** What is wrong with a text that a database should take; undefined if nothing is. */
+export function textProblem(value: string, charactersMax: number): string | undefined {
+  if (value.includes('\0')) return 'must not contain the character U+0000';
+  if (!value.isWellFormed()) return 'must be well-formed Unicode';
+  const characters = value.length > charactersMax ? [...value].length : 0;
+  return characters > charactersMax ? `must be at most ${charactersMax} characters` : undefined;
+}
+
+/** ISO 8601 with six decimals, in UTC; undefined if it is no instant of the years 1 to 9999. */
+export function isoOf(typed: string): string | undefined {
+  const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?$/i.exec(
+    typed,
+  );
+  if (!match) return undefined;
+  const [, day = '', minute = '', second = '00', fraction = '', zone = 'Z'] = match;
+  const offset = /^z$/i.test(zone) ? 'Z' : zone.replace(/(\d\d):?(\d\d)$/, '$1:$2');
+  const parsed = Date.parse(`${day}T${minute}:${second}${offset}`);
+  if (Number.isNaN(parsed) || new Date(`${day}T00:00Z`).toISOString().slice(0, 10) !== day) return undefined;
+  const iso = new Date(parsed).toISOString();
+  if (!/^\d{4}-/.test(iso) || iso.startsWith('0000')) return undefined;
+  return `${iso.slice(0, 19)}.${fraction.padEnd(6, '0')}Z`;
+}
+
+function isoText(value: Value): string {
+  return typeof value === 'number' ? new Date(value).toISOString() : String(value);
+}
+
+function isSet(value: Value): boolean {
+  return value === 1 || value === 'true';
+}

@@ -1,0 +1,20 @@
+export { accountModels } from './account-models.ts';
+export { type Admin, type AdminOptions, adminMigrations, createAdmin } from './admin.ts';
+export type { Choice, Field, Value, Values } from './field.ts';
+export { choice, dateTime, flag, integer, password, reference, text } from './fields.ts';
+export { type AdminTables, type Change, recordChanges } from './history.ts';
+export {
+  type Column,
+  type Filter,
+  type FunctionModelOptions,
+  functionModel,
+  type ListFilter,
+  type ListPage,
+  type ListQuery,
+  type Membership,
+  type Model,
+  type TableModelOptions,
+  tableModel,
+} from './model.ts';
+export { type AccountSession, staffAccounts, staffCookie, type TokenStore } from './staff.ts';
+export type { Actor, AdminAccounts, AdminUser } from './user.ts';

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../backoff.ts';
+import type { Database } from '../db/index.ts';
+import type { Log } from '../log.ts';
+import { Notifier } from '../notifier.ts';
+import { type Expand, eventsOf } from './outbox.ts';
+import { type EventTables, lastRow, type OutboxRow, rowsAfter } from './outbox-statements.ts';
+import type { EventHandler } from './stream.ts';
+
+export interface OutboxFollowerOptions<DB extends EventTables> {
+  readonly database: Database<DB>;
+  readonly log: Log;
+  readonly handle: (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>;
+}
+
+const rowsAtOnce = 256;
+/** How often to look for rows of other processes. Rows of this process are seen immediately. */
+const pollMs = 100;
+const backoff = { firstMs: 100, maxMs: 5_000 };
+
+/** Hands the events of new rows to a handler, in this process. */
+export function followOutbox<DB extends EventTables>(
+  options: Omit<OutboxFollowerOptions<DB>, 'handle'> & { readonly source: string; readonly expand: Expand },
+  handler: EventHandler,
+): OutboxFollower<DB> {
+  const { source, expand } = options;
+  return new OutboxFollower({
+    ...options,
+    handle: (rows, signal) =>
+      handler(
+        rows.flatMap((row) => eventsOf(row, source, expand)),
+        signal,
+      ),
+  });
+}
+
+/** Reads the rows that are added to the outbox from now on. Its position is in memory: each process has all rows, and none from before. */
+export class OutboxFollower<DB extends EventTables> implements AsyncDisposable {
+  readonly #options: OutboxFollowerOptions<DB>;
+  readonly #notifier = new Notifier();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #position: number | undefined;
+
+  constructor(options: OutboxFollowerOptions<DB>) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  notify(): void {
+    this.#notifier.notify();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        const hasRead = await this.#read(signal);
+        failures = 0;
+        if (!hasRead) await this.#notifier.wait(pollMs, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        failures++;
+        if (failures === 1)
+          this.#options.log.warn({ err: error }, 'events could not be followed; they will be retried');
+        await delay(backoffMs(failures, backoff), undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  /** False if there was nothing to read. */
+  async #read(signal: AbortSignal): Promise<boolean> {
+    const { database, handle } = this.#options;
+    this.#position ??= (await lastRow.first(database, {}))?.seq ?? 0;
+    const rows = await rowsAfter.all(database, { position: this.#position, limit: rowsAtOnce });
+    const last = rows.at(-1);
+    if (!last) return false;
+    await handle(rows, signal);
+    this.#position = last.seq;
+    return true;
+  }
+}

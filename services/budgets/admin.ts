@@ -1,0 +1,208 @@
+import type { Accounts as StaffAccounts } from '#kit/accounts/index.ts';
+import {
+  type Admin,
+  accountModels,
+  choice,
+  createAdmin,
+  dateTime,
+  flag,
+  integer,
+  reference,
+  staffAccounts,
+  staffCookie,
+  tableModel,
+  text,
+  type Values,
+} from '#kit/admin/index.ts';
+import { badge } from '#kit/html/blocks.ts';
+import type { Core } from './commands.ts';
+import { periodKinds } from './periods.ts';
+import type { PageSession } from './site.ts';
+import { expensesOfAccount, setDisabled } from './store-admin.ts';
+import type { Tables } from './tables.ts';
+import { taskStatuses, taskTypes } from './tasks/index.ts';
+import { money } from './views.ts';
+
+const staffSeconds = 14 * 86_400;
+
+/** The admin at `/admin/`: accounts, what they have (to look at), tasks, and the staff. */
+export function createBudgetsAdmin(
+  staff: StaffAccounts,
+  { db, clock }: Core,
+  secret: string,
+): Admin<PageSession> {
+  const models = [accountModel, budgetModel, expenseModel, orderModel, taskModel];
+  return createAdmin<PageSession>({
+    title: 'Budgets admin',
+    models: [...models, ...accountModels(staff, models)],
+    accounts: staffAccounts(
+      staff,
+      staffCookie<PageSession>({ name: 'budgets_staff', secret, maxAgeSeconds: staffSeconds, clock }),
+    ),
+    ...{ database: db, clock },
+  });
+}
+
+const same = (names: readonly string[]) => names.map((name) => [name, name] as const);
+const nothing = { add: false, change: false, delete: false } as const;
+const owner = reference('budgets/account', { label: 'Account', readOnly: true });
+const created = dateTime({ label: 'Created', column: 'created_at_ms', readOnly: true });
+const sum = (field: string, label: string) => ({
+  label,
+  kind: 'number' as const,
+  show: (values: Values) => money(Number(values[field]), String(values.currency)),
+});
+
+const accountModel = tableModel<Tables>({
+  path: 'budgets/account',
+  label: 'account',
+  table: 'account',
+  key: 'number',
+  title: 'email',
+  description: 'People with budgets. Deleting an account erases everything that it has.',
+  fields: {
+    email: text({ label: 'E-mail', readOnly: true }),
+    username: text({ label: 'Name', charactersMax: 64, isOptional: true }),
+    email_verified: flag({ label: 'Verified', help: 'Whether the e-mail address is known to be theirs.' }),
+    disabled: flag({ label: 'Disabled', help: 'Cannot sign in, and every session has ended.' }),
+    created,
+  },
+  columns: [
+    'email',
+    'username',
+    {
+      label: 'State',
+      show: ({ disabled }) => (disabled === 1 ? badge('bad', 'disabled') : badge('good', 'active')),
+    },
+    'email_verified',
+    {
+      label: 'Expenses',
+      name: 'expenses',
+      kind: 'number',
+      expression: expensesOfAccount,
+      show: ({ expenses }) => Number(expenses).toLocaleString('en'),
+    },
+    'created',
+  ],
+  search: ['email', 'username'],
+  filters: ['disabled', 'email_verified'],
+  dates: 'created',
+  order: ['-created'],
+  can: { add: false },
+  actions: {
+    disable: {
+      label: 'Disable',
+      confirms: true,
+      run: (session, ids) => setDisabled(session, ids.map(Number), 1),
+    },
+    enable: { label: 'Enable', run: (session, ids) => setDisabled(session, ids.map(Number), 0) },
+  },
+  async afterSave(session, { id, after }) {
+    if (after.disabled === 1) await setDisabled(session, [Number(id)], 1);
+  },
+});
+
+const budgetModel = tableModel<Tables>({
+  path: 'budgets/budget',
+  label: 'budget',
+  table: 'budget',
+  keyIsText: true,
+  title: 'name',
+  fields: {
+    name: text({ label: 'Name', readOnly: true }),
+    owner,
+    limit_minor: integer({ label: 'Limit in minor units', readOnly: true }),
+    currency: text({ label: 'Currency', readOnly: true }),
+    period: choice(same(periodKinds), { label: 'Period', readOnly: true }),
+    spent_minor: integer({ label: 'Spent in all, in minor units', readOnly: true }),
+    expenses: integer({ label: 'Expenses', readOnly: true }),
+    created,
+  },
+  columns: [
+    'name',
+    'owner',
+    sum('limit_minor', 'Limit'),
+    'period',
+    sum('spent_minor', 'Spent in all'),
+    'expenses',
+  ],
+  search: ['name', 'owner'],
+  filters: ['period'],
+  dates: 'created',
+  order: ['-created'],
+  can: nothing,
+});
+
+const expenseModel = tableModel<Tables>({
+  path: 'budgets/expense',
+  label: 'expense',
+  table: 'expense',
+  keyIsText: true,
+  title: 'description',
+  description: 'Expenses are changed by their owners only, because the ledger follows them.',
+  fields: {
+    description: text({ label: 'Description', readOnly: true }),
+    owner,
+    amount_minor: integer({ label: 'Amount in minor units', readOnly: true }),
+    currency: text({ label: 'Currency', readOnly: true }),
+    category: text({ label: 'Category', readOnly: true, isOptional: true }),
+    spent_on: text({ label: 'Day', readOnly: true }),
+    created,
+  },
+  columns: ['description', 'owner', sum('amount_minor', 'Amount'), 'category', 'spent_on'],
+  search: ['description', 'owner'],
+  dates: 'created',
+  order: ['-created'],
+  can: nothing,
+});
+
+const orderModel = tableModel<Tables>({
+  path: 'budgets/order',
+  label: 'order',
+  table: 'customer_order',
+  keyIsText: true,
+  title: 'id',
+  fields: {
+    id: text({ label: 'Order', readOnly: true }),
+    owner,
+    amount_minor: integer({ label: 'Amount in minor units', readOnly: true }),
+    currency: text({ label: 'Currency', readOnly: true }),
+    status: choice(same(['pending', 'completed', 'shipped', 'delivered', 'canceled']), {
+      label: 'Status',
+      readOnly: true,
+    }),
+    created,
+  },
+  columns: ['id', 'owner', sum('amount_minor', 'Amount'), 'status', 'created'],
+  search: ['owner'],
+  filters: ['status'],
+  dates: 'created',
+  order: ['-created'],
+  can: nothing,
+});
+
+const taskModel = tableModel<Tables>({
+  path: 'budgets/task',
+  label: 'task',
+  table: 'task',
+  keyIsText: true,
+  title: 'id',
+  description: 'Imports, exports and other work. A failed task is tried again by its owner.',
+  fields: {
+    id: text({ label: 'Task', readOnly: true }),
+    owner,
+    type: choice(same(taskTypes), { label: 'Kind', readOnly: true }),
+    status: choice(same(taskStatuses), { label: 'Status', readOnly: true }),
+    progress: integer({ label: 'Percent', readOnly: true }),
+    attempts: integer({ label: 'Attempts', readOnly: true }),
+    error: text({ label: 'Error', readOnly: true, isOptional: true }),
+    created,
+    finished: dateTime({ label: 'Finished', column: 'finished_at_ms', readOnly: true, isOptional: true }),
+  },
+  columns: ['id', 'owner', 'type', 'status', 'progress', 'error', 'created'],
+  search: ['owner'],
+  filters: ['type', 'status'],
+  dates: 'created',
+  order: ['-created'],
+  can: nothing,
+});

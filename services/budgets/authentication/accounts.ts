@@ -1,0 +1,283 @@
+import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Jwt } from '#kit/auth/jwt.ts';
+import type { PasswordRules } from '#kit/auth/password-rules.ts';
+import type { Passwords } from '#kit/auth/passwords.ts';
+import type { Background } from '#kit/background.ts';
+import { AppError } from '#kit/errors.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import { invalid } from '#kit/schema-parser.ts';
+import type { Caller, Core } from '../commands.ts';
+import type { AccountRow } from '../tables.ts';
+import { addLink, type LinkKind, type LinkTokens, useLink } from './links.ts';
+import type { Lockout } from './lockout.ts';
+import {
+  accountByEmail,
+  accountByNumber,
+  deleteAccount,
+  deleteLinksOf,
+  deleteSessionsOf,
+  insertAccount,
+  rehash,
+  setPassword,
+  updateAccount,
+  verifyAddress,
+} from './store.ts';
+import { type NewSession, startSession } from './tokens.ts';
+import {
+  type EmailVerification,
+  errors,
+  type Login,
+  type PasswordReset,
+  type Profile,
+  type ProfileChange,
+  type Registration,
+  toProfile,
+  toUser,
+  type User,
+} from './user.ts';
+
+/** What accounts work with. */
+export interface Accounts {
+  readonly core: Core;
+  readonly passwords: Passwords;
+  readonly rules: PasswordRules;
+  readonly lockout: Lockout;
+  readonly tokens: Jwt;
+  readonly links: LinkTokens;
+  readonly background: Background;
+  /** Sends the mail of a link. */
+  mail(linkId: string): Promise<void>;
+}
+
+interface SignedInUser extends NewSession {
+  readonly user: User;
+}
+
+interface SessionLength {
+  /** How long the session lasts; as long as its token by default. */
+  readonly seconds?: number;
+}
+
+/** Creates an account and signs it in. A mail with a link to verify its address follows. */
+export async function register(
+  accounts: Accounts,
+  given: Registration,
+  { seconds }: SessionLength = {},
+): Promise<SignedInUser> {
+  const { core, rules, passwords, tokens } = accounts;
+  const email = normalizeEmail(given.email);
+  if (email === undefined) throw invalid({ email: 'must be an e-mail address' });
+  await checkPassword(rules, given.password, { email, field: 'password' });
+  const passwordHash = await passwords.hash(given.password);
+  const { clock, db } = core;
+  const userId = newOrderedId();
+  const username = given.username ?? null;
+  const { account, started, linkId } = await db.write(async (session) => {
+    const nowMs = clock.now();
+    const added = await insertAccount.first(session, { id: userId, email, username, passwordHash, nowMs });
+    if (!added) throw errors.taken();
+    const owner = added.number;
+    const linkId = await addLink(session, { owner, email, kind: 'verify' }, clock);
+    const started = await startSession(session, tokens, { owner, userId, nowMs, seconds });
+    const account = (await accountByNumber.first(session, { owner })) as AccountRow;
+    return { account, started, linkId };
+  });
+  if (linkId) accounts.background.run('a mail', () => accounts.mail(linkId));
+  return { user: toUser(account), ...started };
+}
+
+/** Signs in with a password. An address without an account gets the same error after the same time. */
+export async function login(
+  accounts: Accounts,
+  given: Login,
+  { seconds }: SessionLength = {},
+): Promise<SignedInUser> {
+  const { core, passwords, lockout, tokens } = accounts;
+  const email = normalizeEmail(given.email);
+  // Nobody can be registered with an invalid address, so the error reveals nothing.
+  if (email === undefined) throw errors.wrongCredentials();
+  let account: AccountRow | undefined;
+  const isRight = await lockout.attempt(email, async (hasher) => {
+    account = await accountByEmail.first(core.db, { email });
+    return (await hasher.verify(account?.password_hash, given.password)) && account !== undefined;
+  });
+  if (!isRight || !account) throw errors.wrongCredentials();
+  if (account.disabled === 1) throw errors.disabled();
+  const { number: owner, id: userId, password_hash: from } = account;
+  if (passwords.needsRehash(from)) {
+    await rehash.run(core.db, { owner, from, to: await passwords.hash(given.password) });
+  }
+  const started = await core.db.write((session) =>
+    startSession(session, tokens, { owner, userId, nowMs: core.clock.now(), seconds }),
+  );
+  return { user: toUser(account), ...started };
+}
+
+/** Verifies the address of an account by the token that was mailed there. */
+export async function verifyEmail({ core, links }: Accounts, token: string): Promise<void> {
+  await core.db.write(async (session) => {
+    const nowMs = core.clock.now();
+    const { owner, email } = await useLink(session, links, { token, kind: 'verify', nowMs });
+    await verifyAddress.run(session, { owner, email, nowMs });
+  });
+}
+
+/** Mails a link after the response, if there is such an account: neither the response nor its time tells. */
+export function requestLink(accounts: Accounts, kind: LinkKind, given: string): void {
+  const { core } = accounts;
+  const email = normalizeEmail(given);
+  accounts.background.run('a mail', async () => {
+    const account = email && (await accountByEmail.first(core.db, { email }));
+    if (!account || (kind === 'verify' && account.email_verified === 1)) return;
+    const owner = account.number;
+    const linkId = await core.db.write((session) => addLink(session, { owner, email, kind }, core.clock));
+    if (linkId) await accounts.mail(linkId);
+  });
+}
+
+/** Sets a new password by the token that was mailed, and ends every session of the account. */
+export async function resetPassword(
+  { core, rules, passwords, links, lockout }: Accounts,
+  { token, newPassword }: { token: string; newPassword: string },
+): Promise<void> {
+  await checkPassword(rules, newPassword, { email: '', field: 'newPassword' });
+  const passwordHash = await passwords.hash(newPassword);
+  const email = await core.db.write(async (session) => {
+    const nowMs = core.clock.now();
+    const link = await useLink(session, links, { token, kind: 'reset', nowMs });
+    await checkPassword(rules, newPassword, { email: link.email, field: 'newPassword' });
+    const { owner } = link;
+    await setPassword.run(session, { owner, passwordHash, nowMs });
+    await verifyAddress.run(session, { owner, email: link.email, nowMs });
+    await deleteLinksOf.run(session, { owner, kind: 'reset' });
+    await deleteSessionsOf.run(session, { owner, except: '' });
+    return link.email;
+  });
+  await lockout.forget(email);
+}
+
+/** What `POST /api/auth/verify-email` asks for: a link to be used, or another mail. */
+export async function verifyOrRequest(accounts: Accounts, given: EmailVerification): Promise<void> {
+  if (given.token !== undefined) await verifyEmail(accounts, given.token);
+  else if (given.email !== undefined) requestLink(accounts, 'verify', given.email);
+  else throw invalid({ token: 'is required, or email' });
+}
+
+/** What `POST /api/auth/reset-password` asks for: a link, or a new password with the token of one. */
+export async function resetOrRequest(accounts: Accounts, given: PasswordReset): Promise<'mailed' | 'reset'> {
+  const { email, token, newPassword } = given;
+  if (token !== undefined && newPassword !== undefined) {
+    await resetPassword(accounts, { token, newPassword });
+    return 'reset';
+  }
+  if (token !== undefined) throw invalid({ newPassword: 'is required' });
+  if (newPassword !== undefined) throw invalid({ token: 'is required: ask for a link with email alone' });
+  if (email === undefined) throw invalid({ email: 'is required' });
+  requestLink(accounts, 'reset', email);
+  return 'mailed';
+}
+
+export async function getProfile({ core }: Accounts, { owner }: Caller): Promise<Profile> {
+  const account = await accountByNumber.first(core.db, { owner });
+  if (!account) throw errors.unauthorized();
+  return toProfile(account);
+}
+
+/** What to call somebody. */
+export async function accountName(
+  { db }: Core,
+  { owner }: Caller,
+): Promise<{ name: string | null; email: string }> {
+  const account = await accountByNumber.first(db, { owner });
+  if (!account) throw errors.unauthorized();
+  return { name: account.username, email: account.email };
+}
+
+/** Where to mail somebody, and whether the address is theirs. */
+export async function accountAddress(
+  { db }: Core,
+  { owner }: Caller,
+): Promise<{ email: string; isVerified: boolean }> {
+  const account = await accountByNumber.first(db, { owner });
+  if (!account) throw errors.unauthorized();
+  return { email: account.email, isVerified: account.email_verified === 1 };
+}
+
+/** Changes what is given. A new address must be verified again; a new password ends all other sessions. */
+export async function updateProfile(
+  accounts: Accounts,
+  caller: Caller & { readonly sessionId?: string },
+  given: ProfileChange,
+): Promise<Profile> {
+  const { core, rules, passwords } = accounts;
+  const { owner } = caller;
+  const email = given.email === undefined ? undefined : normalizeEmail(given.email);
+  if (given.email !== undefined && email === undefined) throw invalid({ email: 'must be an e-mail address' });
+  const isSensitive = email !== undefined || given.newPassword !== undefined;
+  const current = isSensitive ? await confirm(accounts, caller, given.password) : undefined;
+  if (given.newPassword !== undefined) {
+    const address = email ?? current?.email ?? '';
+    await checkPassword(rules, given.newPassword, { email: address, field: 'newPassword' });
+  }
+  const passwordHash = given.newPassword && (await passwords.hash(given.newPassword));
+  const { account, linkId } = await core.db.write(async (session) => {
+    const nowMs = core.clock.now();
+    const before = await accountByNumber.first(session, { owner });
+    if (!before) throw errors.unauthorized();
+    const isMoved = email !== undefined && email !== before.email;
+    if (isMoved && (await accountByEmail.first(session, { email }))) throw errors.taken();
+    const change = {
+      owner,
+      username: given.username === undefined ? before.username : given.username,
+      email: email ?? before.email,
+      verified: isMoved ? false : before.email_verified === 1,
+      nowMs,
+    };
+    const account = (await updateAccount.first(session, change)) as AccountRow;
+    if (passwordHash) {
+      await setPassword.run(session, { owner, passwordHash, nowMs });
+      await deleteSessionsOf.run(session, { owner, except: caller.sessionId ?? '' });
+      await deleteLinksOf.run(session, { owner, kind: 'reset' });
+    }
+    if (!isMoved) return { account };
+    await deleteLinksOf.run(session, { owner, kind: 'reset' });
+    return { account, linkId: await addLink(session, { owner, email, kind: 'verify' }, core.clock) };
+  });
+  if (linkId) accounts.background.run('a mail', () => accounts.mail(linkId));
+  return toProfile(account);
+}
+
+/** Erases an account with everything that belongs to it. */
+export async function deleteProfile(accounts: Accounts, caller: Caller, password: string): Promise<void> {
+  await confirm(accounts, caller, password);
+  await accounts.core.db.write((session) => deleteAccount.run(session, { owner: caller.owner }), {
+    alone: true,
+  });
+}
+
+/** Checks the password of somebody who is signed in. Wrong ones are counted apart from those of sign-ins. */
+async function confirm(
+  { core, lockout }: Accounts,
+  { owner, userId }: Caller,
+  password: string | undefined,
+): Promise<AccountRow> {
+  if (password === undefined) throw invalid({ password: 'is required' });
+  let account: AccountRow | undefined;
+  const isRight = await lockout.attempt(`own:${userId}`, async (hasher) => {
+    account = await accountByNumber.first(core.db, { owner });
+    return hasher.verify(account?.password_hash, password);
+  });
+  if (!isRight || !account) throw errors.wrongPassword();
+  return account;
+}
+
+/** Throws `validation_failed` with the rule that the password breaks. */
+async function checkPassword(
+  rules: PasswordRules,
+  password: string,
+  { email, field }: { email: string; field: string },
+): Promise<void> {
+  const problem = await rules.problemOf(password, { email });
+  if (problem === undefined) return;
+  throw new AppError('validation_failed', `The password ${problem}.`, { fields: { [field]: problem } });
+}

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Passwords } from '#kit/auth/passwords.ts';
+import { storedSecret } from '#kit/auth/stored-secret.ts';
+import { newOrderedId, newSecret } from '#kit/ids.ts';
+import type { DemoSignIn } from '#kit/service.ts';
+import type { Caller, Core } from '../commands.ts';
+import { accountByEmail, insertAccount, verifyAddress } from './store.ts';
+
+const email = 'demo@example.com';
+/** Holds the password of the demo account, in the data folder. */
+export const demoFile = 'budgets-demo.json';
+
+interface StoredPassword {
+  readonly password: string;
+  /** Shows without hashing again whether the password is still in use. */
+  readonly passwordHash: string;
+}
+
+/** The account of the demo data, which is created at the first call, with a random password that is kept in the data folder. */
+export async function createDemoAccount(
+  { db, clock }: Core,
+  { passwords, dataFolder }: { readonly passwords: Passwords; readonly dataFolder: string },
+): Promise<Caller> {
+  const known = await accountByEmail.first(db, { email });
+  if (known) return { owner: known.number, userId: known.id };
+  const { passwordHash } = JSON.parse(
+    await storedSecret(join(dataFolder, demoFile), () => newPassword(passwords)),
+  ) as StoredPassword;
+  const account = { id: newOrderedId(), email, username: 'Demo', passwordHash, nowMs: clock.now() };
+  await db.write(async (session) => {
+    const added = await insertAccount.first(session, account);
+    if (added) await verifyAddress.run(session, { owner: added.number, email, nowMs: account.nowMs });
+  });
+  const created = await accountByEmail.first(db, { email });
+  if (!created) throw new Error('the demo account was deleted while it was created');
+  return { owner: created.number, userId: created.id };
+}
+
+/** The demo account, if it is there and has the password that is kept in the data folder. */
+export async function demoSignIns({ db }: Pick<Core, 'db'>, dataFolder: string): Promise<DemoSignIn[]> {
+  const stored = await readStored(join(dataFolder, demoFile));
+  const account = stored && (await accountByEmail.first(db, { email }));
+  if (!account || account.password_hash !== stored.passwordHash) return [];
+  return [{ username: email, password: stored.password, role: 'budgets' }];
+}
+
+async function newPassword(passwords: Passwords): Promise<string> {
+  const password = newSecret(12);
+  return JSON.stringify({ password, passwordHash: await passwords.hash(password) });
+}
+
+async function readStored(file: string): Promise<StoredPassword | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+export {
+  type Accounts,
+  accountAddress,
+  accountName,
+  deleteProfile,
+  getProfile,
+  login,
+  register,
+  requestLink,
+  resetOrRequest,
+  resetPassword,
+  updateProfile,
+  verifyEmail,
+  verifyOrRequest,
+} from './accounts.ts';
+export { createDemoAccount, demoFile, demoSignIns } from './demo.ts';
+export { LinkTokens } from './links.ts';
+export { Lockout } from './lockout.ts';
+export { LinkMails } from './mails.ts';
+export {
+  authenticate,
+  authenticateHeader,
+  authenticateSession,
+  browserSeconds,
+  createTokens,
+  endSession,
+  type SignedIn,
+  tokenSeconds,
+} from './tokens.ts';
+export { Profile, User } from './user.ts';

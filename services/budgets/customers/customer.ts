@@ -1,0 +1,42 @@
+import { type Static, Type } from '#kit/schema.ts';
+import { Id, Instant, nullable, text } from '../schemas.ts';
+import type { CustomerRow } from '../tables.ts';
+
+export const Customer = Type.Object(
+  {
+    id: Id,
+    name: Type.String({ examples: ['Ada Lovelace'] }),
+    email: nullable(Type.String()),
+    phone: nullable(Type.String()),
+    createdAt: Instant,
+    updatedAt: Instant,
+    version: Type.Integer({ examples: [1] }),
+  },
+  { title: 'Customer' },
+);
+export type Customer = Static<typeof Customer>;
+
+const optional = {
+  email: Type.Optional(
+    nullable(Type.String({ maxLength: 320, format: 'text', examples: ['ada@example.com'] })),
+  ),
+  phone: Type.Optional(nullable(text(50, { examples: ['+44 20 7946 0000'] }))),
+};
+
+export const CustomerInput = Type.Object(
+  { name: text(200, { examples: ['Ada Lovelace'] }), ...optional },
+  { title: 'CustomerInput' },
+);
+export type CustomerInput = Static<typeof CustomerInput>;
+
+export const CustomerPatch = Type.Object(
+  { name: Type.Optional(text(200)), ...optional },
+  { title: 'CustomerPatch', description: 'What is left out stays' },
+);
+export type CustomerPatch = Static<typeof CustomerPatch>;
+
+export function toCustomer({ id, name, email, phone, version, ...row }: CustomerRow): Customer {
+  const createdAt = new Date(row.created_at_ms).toISOString();
+  const updatedAt = new Date(row.updated_at_ms).toISOString();
+  return { id, name, email, phone, createdAt, updatedAt, version };
+}

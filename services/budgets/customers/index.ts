@@ -1,0 +1,9 @@
+export { Customer, CustomerInput, CustomerPatch } from './customer.ts';
+export {
+  createCustomer,
+  deleteCustomer,
+  getCustomer,
+  listCustomers,
+  requireCustomer,
+  updateCustomer,
+} from './customers.ts';

@@ -1,0 +1,75 @@
+import { AppError } from '#kit/errors.ts';
+import { requireBudget } from '../budgets/index.ts';
+import type { Caller, Core } from '../commands.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../paging.ts';
+import { type Expense, type ExpenseWithBudget, toExpense } from './expense.ts';
+import { requireExpense } from './expenses.ts';
+import {
+  countAllExpenses,
+  countExpenses,
+  type ExpenseFilter,
+  expensesPage,
+  type Place,
+  recentCategories,
+  type SortField,
+  sortColumns,
+} from './store.ts';
+
+/** How expenses can be sorted: by a field, with `-` in descending order. */
+export const expenseSorts = ['spentOn', '-spentOn', 'amount', '-amount', 'createdAt', '-createdAt'] as const;
+export type ExpenseSort = (typeof expenseSorts)[number];
+
+export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budget'> {
+  readonly budgetId?: string | undefined;
+  /** Newest first (`-createdAt`) by default. */
+  readonly sort?: ExpenseSort | undefined;
+  /** The id of the last expense that was seen, in place of a cursor. */
+  readonly afterId?: string | undefined;
+}
+
+/** Expenses of the caller that match. A budget of somebody else is `not_found`. */
+export async function listExpenses(
+  { db }: Core,
+  { owner }: Caller,
+  { budgetId, sort: by = '-createdAt', limit, cursor, afterId, ...filter }: ExpensesRequest,
+): Promise<Page<Expense>> {
+  const sort = by.replace('-', '') as SortField;
+  return db.read(async (session) => {
+    const budget = budgetId === undefined ? undefined : await requireBudget(session, owner, budgetId);
+    const last = afterId === undefined ? undefined : await requireExpense(session, owner, afterId);
+    const after = last ? placeOf(last, sort) : placeIn(cursor, sort);
+    const wanted = { ...filter, budget: budget?.number };
+    const page = { sort, isDescending: by.startsWith('-'), after, limit: limit + 1 };
+    const rows = await expensesPage(session, owner, wanted, page);
+    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    const total = isFiltered
+      ? await countExpenses(session, owner, wanted)
+      : (budget?.expenses ?? (await countAllExpenses.first(session, { owner }))?.total ?? 0);
+    const shown = rows.slice(0, limit);
+    const final = rows.length > limit ? shown.at(-1) : undefined;
+    return { items: shown.map(toExpense), total, next: final && encodeCursor(placeOf(final, sort)) };
+  });
+}
+
+/** The categories that the caller uses, to choose from. */
+export function listCategories({ db }: Core, { owner }: Caller): Promise<string[]> {
+  return db.read((session) => recentCategories(session, owner));
+}
+
+/** Throws `invalid_input` for a range whose end is before its start. */
+export function checkRange(from: string | undefined, to: string | undefined): void {
+  if (from === undefined || to === undefined || from <= to) return;
+  throw new AppError('invalid_input', 'to must not be before from.', {
+    fields: { to: 'must not be before from' },
+  });
+}
+
+function placeOf(row: ExpenseWithBudget, sort: SortField): Place {
+  return [row[sortColumns[sort]], row.number];
+}
+
+function placeIn(cursor: string | undefined, sort: SortField): Place | undefined {
+  const kinds = [sort === 'spentOn' ? 'string' : 'number', 'number'] as const;
+  const place = decodeCursor(cursor, kinds);
+  return place.length === 0 ? undefined : (place as unknown as Place);
+}

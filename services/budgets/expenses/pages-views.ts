@@ -1,0 +1,204 @@
+import { empty, linkButton, menu } from '#kit/html/blocks.ts';
+import { confirm } from '#kit/html/confirm.ts';
+import { filters } from '#kit/html/filters.ts';
+import { field } from '#kit/html/form.ts';
+import type { FormProblem } from '#kit/html/form-problem.ts';
+import { count } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import type { Budget } from '../budgets/index.ts';
+import { currencyCodes } from '../currencies.ts';
+import { decimalText } from '../money.ts';
+import type { Page } from '../paging.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import { onceField, type Visitor } from '../site.ts';
+import { cursorPager, hrefWith, money, problems } from '../views.ts';
+import type { Expense } from './expense.ts';
+import { categoryField, expenseTable } from './views.ts';
+
+type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to', string>>;
+
+interface ListView {
+  readonly filter: Filter;
+  readonly page: Page<Expense>;
+  readonly budgets: readonly Budget[];
+  readonly categories: readonly string[];
+  readonly hasCursor: boolean;
+  readonly quick: Content;
+}
+
+/** All expenses, with the search and filters above. */
+export function listPage(visitor: Visitor, view: ListView): Promise<string> {
+  const { filter, page, budgets, hasCursor, quick } = view;
+  const isFiltered = Object.values(filter).some((value) => value !== '');
+  const names = new Map(budgets.map(({ id, name }) => [id, name]));
+  const range = { from: filter.from, to: filter.to };
+  const file = (format: string) => hrefWith(pageRoutes.export, { format, ...range });
+  return visitor.render({
+    title: 'Expenses',
+    lead: isFiltered ? `${count(page.total, 'expense')} found` : count(page.total, 'expense'),
+    actions: html`${linkButton(pageRoutes.import, 'Import')}${menu(
+      'Export',
+      ['csv', 'ofx', 'qif', 'json'].map((format) => ({
+        href: file(format),
+        label: format.toUpperCase(),
+        download: true,
+      })),
+    )}`,
+    modules: ['live.js'],
+    main: html`${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
+      page.items.length === 0
+        ? noExpenses(isFiltered, budgets.length > 0)
+        : html`${expenseTable(page.items, { names, words: filter.q })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
+    }</div>`,
+  });
+}
+
+function filterForm({ filter, budgets, categories }: ListView, isFiltered: boolean): Html {
+  const { budget, category, tag, from, to } = filter;
+  const anyOf = (label: string, choices: readonly (readonly [string, string])[]) =>
+    [['', label], ...choices] as const;
+  const known = categories.includes(category) || category === '' ? categories : [category, ...categories];
+  return filters({
+    action: pageRoutes.expenses,
+    search: field({
+      name: 'q',
+      label: 'Search',
+      type: 'search',
+      value: filter.q,
+      attributes: { maxlength: 256, placeholder: 'Words, or a “phrase”' },
+    }),
+    more: html`${field({
+      name: 'budget',
+      label: 'Budget',
+      type: 'select',
+      value: budget,
+      choices: anyOf(
+        'Any',
+        budgets.map(({ id, name }) => [id, name] as const),
+      ),
+    })}
+<div class="field"><label for="filter-category">Category</label><select id="filter-category" name="category">${anyOf(
+      'Any',
+      known.map((name) => [name, name] as const),
+    ).map(([value, label]) => option(value, label, value === category))}</select></div>
+${field({ name: 'from', label: 'From', type: 'date', value: from })}${field({ name: 'to', label: 'To', type: 'date', value: to })}
+${tag && field({ name: 'tag', label: 'Tag', value: tag })}`,
+    hasMore: [budget, category, tag, from, to].some((value) => value !== ''),
+    clearHref: isFiltered ? pageRoutes.expenses : undefined,
+  });
+}
+
+function option(value: string, label: string, isSelected: boolean): Html {
+  return isSelected
+    ? html`<option value="${value}" selected>${label}</option>`
+    : html`<option value="${value}">${label}</option>`;
+}
+
+function noExpenses(isFiltered: boolean, hasBudgets: boolean): Html {
+  if (isFiltered)
+    return empty({
+      icon: 'search',
+      title: 'No matching expenses',
+      text: 'Every word must be in the description, the category, the tags or the notes. Try fewer words or a longer time.',
+    });
+  return empty({
+    icon: 'list',
+    title: 'No expenses yet',
+    text: hasBudgets
+      ? 'Enter one above, or import a file from your bank.'
+      : 'Expenses belong to budgets. Create a budget first.',
+    actions: hasBudgets
+      ? linkButton(pageRoutes.import, 'Import a file')
+      : linkButton(pageRoutes.newBudget, 'Create a budget', 'primary'),
+  });
+}
+
+interface FormView {
+  /** What is edited; absent for a new one. */
+  readonly expense: Expense | undefined;
+  readonly budgets: readonly Budget[];
+  readonly categories: readonly string[];
+  /** What was typed. */
+  readonly values: Readonly<Record<string, string | undefined>>;
+  readonly problem: FormProblem | undefined;
+}
+
+const labels = {
+  description: 'Description',
+  amount: 'Amount',
+  budgetId: 'Budget',
+  currency: 'Currency',
+  rate: 'Exchange rate',
+  category: 'Category',
+  tags: 'Tags',
+  spentOn: 'Day',
+  notes: 'Notes',
+};
+
+/** The form with all fields of an expense. */
+export function formPage(visitor: Visitor, view: FormView): Promise<string> {
+  const { expense, budgets, categories, values, problem } = view;
+  const errors = problem?.errors ?? {};
+  const saved: Readonly<Record<string, string>> = expense ? savedValues(expense) : { spentOn: visitor.today };
+  const common = (name: keyof typeof labels) => ({
+    name,
+    label: labels[name],
+    value: values[name] ?? saved[name],
+    error: errors[name],
+  });
+  const back = expense ? pathOf(pageRoutes.budget, expense.budgetId) : pageRoutes.expenses;
+  const currencies = [['', 'that of the budget'], ...currencyCodes().map((code) => [code, code])] as [
+    string,
+    string,
+  ][];
+  return visitor.render({
+    title: expense ? 'Edit expense' : 'New expense',
+    parent: { href: back, label: expense ? 'Budget' : 'Expenses' },
+    actions:
+      expense &&
+      html`<a class="button secondary" href="${pathOf(pageRoutes.deleteExpense, expense.id)}" data-dialog>Delete</a>`,
+    main: html`${problems(problem, labels)}<form class="card form" method="post" action="${expense ? pathOf(pageRoutes.editExpense, expense.id) : pageRoutes.expenses}" novalidate>
+${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}
+${field({ ...common('description'), attributes: { maxlength: 500, required: true } })}
+${field({ ...common('amount'), attributes: { inputmode: 'decimal', required: true, autocomplete: 'off' } })}
+${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
+${categoryField(categories, values.category ?? saved.category, errors.category)}
+${field({ ...common('spentOn'), type: 'date' })}
+${field({ ...common('tags'), error: errors.tags ?? errors['tags[0]'], help: 'Separated by commas.', attributes: { autocomplete: 'off' } })}
+${field({ ...common('currency'), type: 'select', choices: currencies, help: 'Choose one if you paid in another currency.' })}
+${field({ ...common('rate'), help: 'What one unit of it was in the currency of the budget, such as 1.0825.', attributes: { inputmode: 'decimal', autocomplete: 'off' } })}
+${field({ ...common('notes'), type: 'textarea', countMax: 2_000 })}
+<div class="actions"><button>${expense ? 'Save' : 'Add expense'}</button>${linkButton(back, 'Cancel', 'quiet')}</div></form>`,
+  });
+}
+
+function savedValues(expense: Expense): Readonly<Record<string, string>> {
+  const { description, budgetId, category, tags, spentOn, notes, rate } = expense;
+  const minor = expense.originalAmountMinor ?? expense.amountMinor;
+  const amount = decimalText(minor, expense.originalCurrency ?? expense.currency);
+  return {
+    ...{ description, amount, budgetId, spentOn },
+    currency: expense.originalCurrency ?? '',
+    rate: rate ?? '',
+    category: category ?? '',
+    tags: tags.join(', '),
+    notes: notes ?? '',
+  };
+}
+
+export function deletionPage(visitor: Visitor, expense: Expense): Promise<string> {
+  const { id, description, amountMinor, currency, budgetId } = expense;
+  const cancelHref = pathOf(pageRoutes.budget, budgetId);
+  return visitor.render({
+    title: 'Delete expense',
+    parent: { href: cancelHref, label: 'Budget' },
+    main: confirm({
+      title: `Delete “${description}”?`,
+      text: `${money(amountMinor, currency)} go back into the budget. The ledger keeps a reversal.`,
+      action: pathOf(pageRoutes.deleteExpense, id),
+      csrfField: visitor.csrfField,
+      deed: 'Delete expense',
+      cancelHref,
+    }),
+  });
+}

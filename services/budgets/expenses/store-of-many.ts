@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import type { Session } from '#kit/db/index.ts';
+import type { Caller, Core } from '../commands.ts';
+import { decodeCursor, encodeCursor } from '../paging.ts';
+import type { Tables } from '../tables.ts';
+import { type Expense, type ExpenseWithBudget, toExpense } from './expense.ts';
+import { withBudget } from './store.ts';
+
+/** The first expenses of one budget. */
+export interface ExpensesOfBudget {
+  readonly edges: { readonly cursor: string; readonly node: Expense }[];
+  readonly hasMore: boolean;
+  /** How many there are in all. */
+  readonly total: number;
+}
+
+/** The newest expenses of each of several budgets of the caller, by id, in one statement. `after` is the cursor of an edge. */
+export async function listExpensesOf(
+  { db }: Core,
+  { owner }: Caller,
+  budgetIds: readonly string[],
+  { first, after }: { first: number; after: string | undefined },
+): Promise<Map<string, ExpensesOfBudget>> {
+  const [before = Number.MAX_SAFE_INTEGER] = decodeCursor(after, ['number']) as [number?];
+  return db.read(async (session) => {
+    const budgets = await session.kysely
+      .selectFrom('budget')
+      .select(['id', 'number', 'expenses'])
+      .where('owner', '=', owner)
+      .where('id', 'in', budgetIds)
+      .execute();
+    const numbers = budgets.map(({ number }) => number);
+    const rows = await newestOf(session, owner, numbers, { before, limit: first + 1 });
+    const byBudget = Map.groupBy(rows, ({ budget }) => budget);
+    return new Map(
+      budgets.map(({ id, number, expenses: total }) => {
+        const own = byBudget.get(number) ?? [];
+        const edges = own.slice(0, first).map((row) => ({
+          cursor: encodeCursor([row.number]),
+          node: toExpense(row),
+        }));
+        return [id, { edges, hasMore: own.length > first, total }];
+      }),
+    );
+  });
+}
+
+/** Each budget reads as many rows of the index as it gives, however many it has. */
+async function newestOf(
+  { kysely }: Session<Tables>,
+  owner: number,
+  budgets: readonly number[],
+  { before, limit }: { before: number; limit: number },
+): Promise<ExpenseWithBudget[]> {
+  if (budgets.length === 0) return [];
+  const parts = budgets.map((budget) => {
+    const newest = withBudget(kysely)
+      .where('e.owner', '=', owner)
+      .where('e.budget', '=', budget)
+      .where('e.number', '<', before)
+      .orderBy('e.number', 'desc')
+      .limit(limit);
+    return sql`SELECT * FROM (${newest}) AS part`;
+  });
+  const { rows } = await sql<ExpenseWithBudget>`${sql.join(parts, sql` UNION ALL `)}`.execute(kysely);
+  return rows;
+}

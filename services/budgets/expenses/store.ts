@@ -1,0 +1,299 @@
+import { type Kysely, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type Dialect, type Session, statement } from '#kit/db/index.ts';
+import { parseWordQuery } from '#kit/search/index.ts';
+import { bulkInsert } from '../store-bulk.ts';
+import { expenseWords } from '../store-words.ts';
+import type { ExpenseRow, Tables } from '../tables.ts';
+import type { ExpenseWithBudget } from './expense.ts';
+
+type Writable = Omit<ExpenseRow, 'number' | 'version' | 'updated_at_ms'>;
+
+export const insertExpense = statement<Tables, Writable>()((db, p) =>
+  db
+    .insertInto('expense')
+    .values({
+      id: p('id'),
+      owner: p('owner'),
+      budget: p('budget'),
+      description: p('description'),
+      amount_minor: p('amount_minor'),
+      amount: p('amount'),
+      currency: p('currency'),
+      category: p('category'),
+      tags: p('tags'),
+      spent_on: p('spent_on'),
+      notes: p('notes'),
+      external_id: p('external_id'),
+      original_amount_minor: p('original_amount_minor'),
+      original_currency: p('original_currency'),
+      rate: p('rate'),
+      rate_date: p('rate_date'),
+      transaction_id: p('transaction_id'),
+      created_at_ms: p('created_at_ms'),
+      updated_at_ms: p('created_at_ms'),
+      version: 1,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('number'),
+);
+
+export const updateExpenseRow = statement<Tables, Omit<ExpenseRow, 'id' | 'created_at_ms' | 'version'>>()(
+  (db, p) =>
+    db
+      .updateTable('expense')
+      .set((eb) => ({
+        budget: p('budget'),
+        description: p('description'),
+        amount_minor: p('amount_minor'),
+        amount: p('amount'),
+        currency: p('currency'),
+        category: p('category'),
+        tags: p('tags'),
+        spent_on: p('spent_on'),
+        notes: p('notes'),
+        external_id: p('external_id'),
+        original_amount_minor: p('original_amount_minor'),
+        original_currency: p('original_currency'),
+        rate: p('rate'),
+        rate_date: p('rate_date'),
+        transaction_id: p('transaction_id'),
+        updated_at_ms: p('updated_at_ms'),
+        version: eb('version', '+', 1),
+      }))
+      .where('owner', '=', p('owner'))
+      .where('number', '=', p('number')),
+);
+
+/** Another debit is in force now. */
+export const replaceDebit = statement<
+  Tables,
+  { owner: number; id: string; before: string; transactionId: string }
+>()((db, p) =>
+  db
+    .updateTable('expense')
+    .set({ transaction_id: p('transactionId') })
+    .where('owner', '=', p('owner'))
+    .where('id', '=', p('id'))
+    .where('transaction_id', '=', p('before')),
+);
+
+export const deleteExpenseRow = statement<Tables, { owner: number; number: number }>()((db, p) =>
+  db.deleteFrom('expense').where('owner', '=', p('owner')).where('number', '=', p('number')),
+);
+
+export const expenseById = statement<Tables, { owner: number; id: string }>()((db, p) =>
+  withBudget(db).where('e.owner', '=', p('owner')).where('e.id', '=', p('id')),
+);
+
+/** Whether a budget has an expense with an id of its own system, other than one. */
+export const expenseWithExternalId = statement<
+  Tables,
+  { owner: number; budget: number; externalId: string; except: number }
+>()((db, p) =>
+  db
+    .selectFrom('expense')
+    .select('id')
+    .where('owner', '=', p('owner'))
+    .where('budget', '=', p('budget'))
+    .where('external_id', '=', p('externalId'))
+    .where('number', '!=', p('except')),
+);
+
+export const insertTag = statement<Tables, { owner: number; tag: string; expense: number }>()((db, p) =>
+  db
+    .insertInto('expense_tag')
+    .values({ owner: p('owner'), tag: p('tag'), expense: p('expense') })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+export const deleteTags = statement<Tables, { owner: number; expense: number }>()((db, p) =>
+  db.deleteFrom('expense_tag').where('owner', '=', p('owner')).where('expense', '=', p('expense')),
+);
+
+/** What an expense must be to be listed. */
+export interface ExpenseFilter {
+  /** The number of the budget. */
+  readonly budget?: number | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly minAmount?: number | undefined;
+  readonly maxAmount?: number | undefined;
+  readonly category?: string | undefined;
+  readonly tag?: string | undefined;
+  /** Words, as in a search. */
+  readonly q?: string | undefined;
+}
+
+export const sortColumns = { spentOn: 'spent_on', amount: 'amount', createdAt: 'number' } as const;
+export type SortField = keyof typeof sortColumns;
+
+/** The place after which a page starts: the value of the sorted column, and the number of the expense. */
+export type Place = readonly [value: string | number, number: number];
+
+export interface ExpensePage {
+  readonly sort: SortField;
+  readonly isDescending: boolean;
+  readonly after: Place | undefined;
+  readonly limit: number;
+}
+
+/** A page of an owner's expenses, sorted by a column and then by their number. */
+export async function expensesPage(
+  { kysely, dialect }: Session<Tables>,
+  owner: number,
+  filter: ExpenseFilter,
+  { sort, isDescending, after, limit }: ExpensePage,
+): Promise<ExpenseWithBudget[]> {
+  const column = `e.${sortColumns[sort]}` as const;
+  const direction = isDescending ? 'desc' : 'asc';
+  let query = matching(withBudget(kysely).where('e.owner', '=', owner), filter, { owner, dialect });
+  if (after) {
+    const [value, number] = after;
+    const beyond = sql.raw(isDescending ? '<' : '>');
+    query =
+      column === 'e.number'
+        ? query.where(sql<SqlBool>`e.number ${beyond} ${number}`)
+        : query.where(sql<SqlBool>`(${sql.ref(column)}, e.number) ${beyond} (${value}, ${number})`);
+  }
+  if (column !== 'e.number') query = query.orderBy(column, direction);
+  return query.orderBy('e.number', direction).limit(limit).execute();
+}
+
+export async function countExpenses(
+  { kysely, dialect }: Session<Tables>,
+  owner: number,
+  filter: ExpenseFilter,
+): Promise<number> {
+  const counted = await matching(
+    kysely
+      .selectFrom('expense as e')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .where('e.owner', '=', owner),
+    filter,
+    { owner, dialect },
+  ).executeTakeFirstOrThrow();
+  return counted.total;
+}
+
+/** How many expenses there are in all, from the totals of the days. */
+export const countAllExpenses = statement<Tables, { owner: number }>()((db, p) =>
+  db
+    .selectFrom('budget')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('expenses'), sql<number>`0`).as('total'))
+    .where('owner', '=', p('owner')),
+);
+
+/** All columns of expenses, as `e`, with the id of their budget. */
+export function withBudget(db: Kysely<Tables>) {
+  return db
+    .selectFrom('expense as e')
+    .innerJoin('budget as b', (join) =>
+      join.onRef('b.owner', '=', 'e.owner').onRef('b.number', '=', 'e.budget'),
+    )
+    .selectAll('e')
+    .select('b.id as budget_id');
+}
+
+/** Adds the conditions of a filter to a query over `e`. */
+export function matching<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+  { budget, from, to, minAmount, maxAmount, category, tag, q }: ExpenseFilter,
+  { owner, dialect }: { owner: number; dialect: Dialect },
+): SelectQueryBuilder<DB, TB, O> {
+  const found = (text: string) =>
+    expenseWords.matches(dialect, parseWordQuery(text, { isLastPrefix: true }), owner);
+  const conditions = [
+    budget === undefined ? undefined : sql<SqlBool>`e.budget = ${budget}`,
+    from === undefined ? undefined : sql<SqlBool>`e.spent_on >= ${from}`,
+    to === undefined ? undefined : sql<SqlBool>`e.spent_on <= ${to}`,
+    minAmount === undefined ? undefined : sql<SqlBool>`e.amount >= ${minAmount}`,
+    maxAmount === undefined ? undefined : sql<SqlBool>`e.amount <= ${maxAmount}`,
+    category === undefined ? undefined : sql<SqlBool>`e.category = ${category}`,
+    q === undefined ? undefined : sql<SqlBool>`e.number IN (SELECT id FROM ${found(q)} AS found)`,
+    tag === undefined
+      ? undefined
+      : sql<SqlBool>`EXISTS (SELECT 1 FROM expense_tag t WHERE t.owner = e.owner AND t.tag = ${tag} AND t.expense = e.number)`,
+  ];
+  return conditions.reduce((all, condition) => (condition ? all.where(condition) : all), query);
+}
+
+/** Many expenses at once, without those in other currencies. */
+export const insertExpenses = bulkInsert<{ number: number; id: string }>(
+  'expense',
+  {
+    id: 'text',
+    owner: 'bigint',
+    budget: 'bigint',
+    description: 'text',
+    amount_minor: 'bigint',
+    amount: 'double precision',
+    currency: 'text',
+    category: 'text',
+    tags: 'text',
+    spent_on: 'text',
+    notes: 'text',
+    external_id: 'text',
+    transaction_id: 'text',
+    created_at_ms: 'bigint',
+    updated_at_ms: 'bigint',
+    version: 'bigint',
+  },
+  sql`RETURNING number, id`,
+);
+
+export const insertTags = bulkInsert('expense_tag', { owner: 'bigint', tag: 'text', expense: 'bigint' });
+
+/** Which of some external ids the expenses of a budget have, as their own id or as that of another system. */
+export const knownIds = statement<Tables, { owner: number; budget: number; ids: string }>()(
+  (_db, p, dialect) => {
+    // SQLite keeps the order of a CROSS JOIN: it looks each pair up, and does not go through all expenses.
+    const given =
+      dialect === 'sqlite'
+        ? sql`SELECT value AS id FROM json_each(${p('ids')})`
+        : sql`SELECT jsonb_array_elements_text(${p('ids')}::jsonb) AS id`;
+    return sql<{ id: string }>`SELECT given.id FROM (${given}) AS given
+    WHERE EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.external_id = given.id)
+    OR EXISTS (SELECT 1 FROM expense e WHERE e.owner = ${p('owner')} AND e.id = given.id AND e.budget = ${p('budget')})`;
+  },
+);
+
+/** How many expenses of a budget have each day and amount, of those given as pairs. */
+export const countEqual = statement<Tables, { owner: number; budget: number; pairs: string }>()(
+  (_db, p, dialect) => {
+    const given =
+      dialect === 'sqlite'
+        ? sql`SELECT value ->> 0 AS day, value ->> 1 AS minor FROM json_each(${p('pairs')})`
+        : sql`SELECT value ->> 0 AS day, (value ->> 1)::bigint AS minor FROM jsonb_array_elements(${p('pairs')}::jsonb)`;
+    return sql<{
+      day: string;
+      minor: number;
+      expenses: number;
+    }>`SELECT given.day, given.minor, count(*) AS expenses
+    FROM (${given}) AS given CROSS JOIN expense e
+    WHERE e.owner = ${p('owner')} AND e.budget = ${p('budget')} AND e.spent_on = given.day AND e.amount_minor = given.minor
+    GROUP BY given.day, given.minor`;
+  },
+);
+
+/** Of so many expenses that were added last. */
+const recentExpenses = 500;
+
+/** The categories that are in use. */
+export async function recentCategories({ kysely }: Session<Tables>, owner: number): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('expense')
+        .select('category')
+        .where('owner', '=', owner)
+        .orderBy('number', 'desc')
+        .limit(recentExpenses)
+        .as('recent'),
+    )
+    .select('category')
+    .distinct()
+    .where('category', 'is not', null)
+    .orderBy('category')
+    .execute();
+  return rows.map(({ category }) => category as string);
+}

@@ -1,0 +1,1 @@
+export { type ExportRequest, exportExpenses, exportTask } from './exports.ts';

@@ -1,0 +1,26 @@
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { sendStream } from '#kit/http/stream.ts';
+import { isDay } from '../periods.ts';
+import { pageRoutes } from '../routes.ts';
+import { type PageParts, type PageSession, parameter } from '../site.ts';
+import { exportExpenses } from './exports.ts';
+import { exportFormats } from './formats.ts';
+
+/** Expenses as a file. */
+export function addExportPages(routes: PageRoutes<PageSession>, { core, visitors: access }: PageParts): void {
+  routes.get(pageRoutes.export, { access }, async ({ visit, caller }) => {
+    const given = parameter(visit, 'format');
+    const format = exportFormats.find((each) => each === given) ?? 'csv';
+    const dayOf = (name: string) => (isDay(parameter(visit, name)) ? parameter(visit, name) : undefined);
+    const { name, mediaType, chunks } = exportExpenses(core, caller, {
+      format,
+      from: dayOf('from'),
+      to: dayOf('to'),
+    });
+    visit.reply.headers({
+      'content-type': mediaType,
+      'content-disposition': `attachment; filename="${name}"`,
+    });
+    return sendStream(visit.reply, chunks, { encodings: ['zstd', 'gzip'] });
+  });
+}

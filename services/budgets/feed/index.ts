@@ -1,0 +1,3 @@
+export { followFrom, keptMs } from './follow.ts';
+export { Hub, type LiveEvent } from './hub.ts';
+export { stoppable } from './stoppable.ts';

@@ -1,0 +1,156 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GraphQLError, getOperationAST } from 'graphql';
+import { createHandler, parseRequestParams, type Request, type Response } from 'graphql-http';
+import { AppError } from '#kit/errors.ts';
+import type { AccessRule } from '#kit/http/access.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import { refuseForeignOrigin } from '#kit/http/web-sockets.ts';
+import type { Log } from '#kit/log.ts';
+import type { SignedIn } from '../authentication/index.ts';
+import { toClientError } from './errors.ts';
+import { createEventStream } from './event-stream.ts';
+import { createSchema } from './executable-schema.ts';
+import { Execution } from './execution.ts';
+import { addGraphiql, type Graphiql } from './graphiql.ts';
+import { createLoaders } from './loaders.ts';
+import { takesEventStream } from './media-types.ts';
+import { prepare } from './prepare.ts';
+import type { GraphqlContext } from './resolvers.ts';
+import { createSocketHandler } from './sockets.ts';
+
+export const graphqlPath = '/api/graphql';
+
+export interface GraphqlOptions {
+  readonly shared: Omit<GraphqlContext, 'caller' | 'loaders'>;
+  readonly access: AccessRule;
+  /** The account of a request that the access rule let through. */
+  readonly callerOf: (request: FastifyRequest) => SignedIn;
+  readonly authenticate: (token: string) => Promise<SignedIn>;
+  /** Throws `rate_limited` if a user makes too many requests. */
+  readonly count: (caller: SignedIn) => void;
+  /** Introspection and GraphiQL. */
+  readonly isExplorable: boolean;
+  readonly log: Log;
+}
+
+/** Adds GraphQL over HTTP, server-sent events and WebSockets at one address. */
+export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
+  const { access, isExplorable, log } = options;
+  const execution = new Execution(createSchema(), { introspection: isExplorable });
+  const contextOf = (caller: SignedIn): GraphqlContext => ({
+    ...options.shared,
+    caller,
+    loaders: createLoaders(options.shared.core, caller),
+  });
+  const handle = createHttpHandler(execution, (request) => contextOf(options.callerOf(request)), log);
+  const graphiql = isExplorable ? addGraphiql(app) : undefined;
+  const config = { errors: ['unauthenticated', 'rate_limited'] as never };
+  app.post(graphqlPath, { access, schema: postSchema, config }, handle);
+  const security = access.security;
+  app.route({
+    method: 'GET',
+    url: graphqlPath,
+    // A page or a socket without a token is let in: the page asks for one, and the socket signs in by its first message.
+    access: {
+      security,
+      onRequest: (request, reply) => allowGet(request, reply, { access, graphiql }),
+    } as AccessRule,
+    schema: getSchema,
+    config,
+    handler: (request, reply) =>
+      isForPage(request, graphiql) ? graphiql?.send(reply) : handle(request, reply),
+    wsHandler: createSocketHandler({
+      ...{ execution, contextOf, log },
+      authenticate: options.authenticate,
+      count: options.count,
+      nowMs: () => options.shared.core.clock.now(),
+    }),
+  });
+}
+
+function createHttpHandler(
+  execution: Execution,
+  contextOf: (request: FastifyRequest) => GraphqlContext,
+  log: Log,
+) {
+  const formatError = (error: Readonly<Error>) => toClientError(error, log);
+  const respond = createHandler<
+    FastifyRequest,
+    FastifyRequest,
+    GraphqlContext & Record<PropertyKey, unknown>
+  >({
+    parseRequestParams: parseParams,
+    onSubscribe: (request, params) => {
+      const prepared = prepare(execution, params, () => contextOf(request.raw));
+      const isMutation =
+        'document' in prepared &&
+        getOperationAST(prepared.document, prepared.operationName)?.operation === 'mutation';
+      return isMutation && request.method === 'GET' ? mutationByGet(formatError) : prepared;
+    },
+    execute: (args) => execution.execute(args),
+    formatError,
+  });
+  const stream = createEventStream(execution, contextOf, log);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    if (takesEventStream(request)) return stream(request, reply);
+    const { method, url, headers, body } = request;
+    const [text, { status, headers: given }] = await respond({
+      ...{ method, url, headers },
+      body: body as Record<string, unknown> | null,
+      raw: request,
+      context: request,
+    });
+    return reply
+      .code(status)
+      .headers(given ?? {})
+      .send(text ?? '');
+  };
+}
+
+/** What is wrong with a request is the client's, and is not logged. */
+async function parseParams(request: Request<FastifyRequest, FastifyRequest>) {
+  try {
+    return await parseRequestParams(request);
+  } catch (error) {
+    throw new AppError('invalid_input', (error as Error).message, { cause: error });
+  }
+}
+
+function mutationByGet(formatError: (error: Error) => GraphQLError): Response {
+  const errors = [formatError(new GraphQLError('Send mutations by POST.'))];
+  const headers = { allow: 'POST', 'content-type': 'application/json; charset=utf-8' };
+  return [JSON.stringify({ errors }), { status: 405, statusText: 'Method Not Allowed', headers }];
+}
+
+async function allowGet(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { access, graphiql }: { access: AccessRule; graphiql: Graphiql | undefined },
+): Promise<void> {
+  if (request.ws) refuseForeignOrigin(request);
+  else if (!isForPage(request, graphiql))
+    await (access.onRequest as (...given: unknown[]) => Promise<void>)(request, reply);
+}
+
+function isForPage({ headers, query }: FastifyRequest, graphiql: Graphiql | undefined): boolean {
+  const wantsPage = /\btext\/html\b/.test(headers.accept ?? '') && headers.authorization === undefined;
+  return graphiql !== undefined && wantsPage && !('query' in (query as object));
+}
+
+const description =
+  'GraphQL over HTTP. With `Accept: text/event-stream` a subscription is answered by server-sent events; WebSockets speak graphql-transport-ws.';
+
+const postSchema = {
+  operationId: 'graphql',
+  summary: 'Run a GraphQL operation',
+  description,
+  tags: ['GraphQL'],
+  hide: false,
+} as const;
+
+const getSchema = {
+  operationId: 'graphqlQuery',
+  summary: 'Run a GraphQL query',
+  description: 'Queries only, in the query parameters query, operationName and variables.',
+  tags: ['GraphQL'],
+} as const;

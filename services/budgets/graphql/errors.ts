@@ -1,0 +1,58 @@
+import { GraphQLError } from 'graphql';
+import { type AppError, type ErrorCode, toAppError } from '#kit/errors.ts';
+import type { Log } from '#kit/log.ts';
+
+type Code =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'VALIDATION_FAILED'
+  | 'CONFLICT'
+  | 'QUERY_TOO_COMPLEX'
+  | 'INTERNAL';
+
+const codes: Partial<Record<ErrorCode, Code>> = {
+  unauthenticated: 'UNAUTHENTICATED',
+  forbidden: 'FORBIDDEN',
+  not_found: 'NOT_FOUND',
+  invalid_input: 'VALIDATION_FAILED',
+  validation_failed: 'VALIDATION_FAILED',
+  conflict: 'CONFLICT',
+  precondition_failed: 'CONFLICT',
+};
+
+export function queryTooComplex(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } });
+}
+
+/**
+ * What clients see of an error: those of the language as they are, those of our rules with their code, and all others as INTERNAL. The
+ * latter are logged, with their cause.
+ */
+export function toClientError(error: Readonly<Error>, log: Log): GraphQLError {
+  const inner = originalOf(error);
+  if (error instanceof GraphQLError && inner === undefined) {
+    return error.extensions.code ? error : withCode(error, 'VALIDATION_FAILED');
+  }
+  const known = toAppError(inner ?? error);
+  const code = codes[known.code] ?? 'INTERNAL';
+  if (code === 'INTERNAL') log.error({ err: inner ?? error }, 'a GraphQL field failed');
+  return withCode(error, code, known);
+}
+
+/** What a resolver threw. The error of the library wraps it, at times more than once. */
+function originalOf(error: unknown): unknown {
+  if (!(error instanceof GraphQLError)) return error;
+  return error.originalError === undefined || error.originalError === null
+    ? undefined
+    : originalOf(error.originalError);
+}
+
+function withCode(error: Readonly<Error>, code: Code, known?: AppError): GraphQLError {
+  const { nodes, source, positions, path } = error instanceof GraphQLError ? error : ({} as GraphQLError);
+  const fields = known && Object.keys(known.fields).length > 0 ? { fields: known.fields } : {};
+  return new GraphQLError(known?.message ?? error.message, {
+    ...{ nodes, source, positions, path },
+    extensions: { code, ...fields },
+  });
+}

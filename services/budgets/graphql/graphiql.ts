@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import type { FastifyReply } from 'fastify';
+import { notFound } from '#kit/errors.ts';
+import { securityHeaders } from '#kit/http/security-headers.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+
+const folder = '/api/graphql/graphiql/';
+
+/** Files of development packages; the page is not for production. */
+const files: Readonly<Record<string, { readonly from: string; readonly type: string }>> = {
+  'react.js': { from: 'react/umd/react.production.min.js', type: 'text/javascript' },
+  'react-dom.js': { from: 'react-dom/umd/react-dom.production.min.js', type: 'text/javascript' },
+  'graphiql.js': { from: 'graphiql/graphiql.min.js', type: 'text/javascript' },
+  'graphiql.css': { from: 'graphiql/graphiql.min.css', type: 'text/css' },
+};
+
+const start = `const token = sessionStorage.getItem('token') ?? '';
+const fetcher = GraphiQL.createFetcher({ url: '/api/graphql' });
+ReactDOM.createRoot(document.getElementById('graphiql')).render(
+  React.createElement(GraphiQL, {
+    fetcher,
+    defaultHeaders: JSON.stringify({ authorization: 'Bearer ' + (token || 'PASTE A TOKEN OF /api/auth/login') }, null, 2),
+    defaultQuery: '{ budgets { id name limit createdAt } }',
+  }),
+);
+`;
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>GraphiQL</title>
+<link rel="stylesheet" href="${folder}graphiql.css">
+<link rel="stylesheet" href="${folder}page.css">
+</head>
+<body>
+<div id="graphiql"></div>
+<script src="${folder}react.js"></script>
+<script src="${folder}react-dom.js"></script>
+<script src="${folder}graphiql.js"></script>
+<script src="${folder}start.js"></script>
+</body>
+</html>
+`;
+
+/** GraphiQL sets styles from its script. Scripts and everything else come from this host. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export interface Graphiql {
+  send(reply: FastifyReply): FastifyReply;
+}
+
+/** Serves the files of GraphiQL, and returns what sends its page. */
+export function addGraphiql(app: HttpApp): Graphiql {
+  const hidden = { access: 'public', schema: { hide: true } } as const;
+  app.get(`${folder}start.js`, hidden, (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(start),
+  );
+  app.get(`${folder}page.css`, hidden, (_request, reply) =>
+    reply.type('text/css; charset=utf-8').send('html, body, #graphiql { height: 100%; margin: 0; }'),
+  );
+  for (const [name, { from, type }] of Object.entries(files)) {
+    app.get(folder + name, hidden, async (_request, reply) =>
+      reply
+        .type(`${type}; charset=utf-8`)
+        .header('cache-control', 'public, max-age=86400')
+        .send(await read(from)),
+    );
+  }
+  return {
+    send: (reply) =>
+      reply
+        .type('text/html; charset=utf-8')
+        .headers({ ...securityHeaders.page, 'content-security-policy': contentSecurityPolicy })
+        .send(page),
+  };
+}
+
+async function read(from: string): Promise<Buffer> {
+  try {
+    return await readFile(new URL(import.meta.resolve(from)));
+  } catch {
+    throw notFound('development package', from);
+  }
+}

@@ -1,0 +1,189 @@
+import { Type } from '#kit/schema.ts';
+import { createParser } from '#kit/schema-parser.ts';
+import { type Accounts, getProfile, type SignedIn } from '../authentication/index.ts';
+import {
+  type Budget,
+  createBudget,
+  deleteBudget,
+  getBudget,
+  listPlans,
+  type Plan,
+  parseBudgetInput,
+  parseBudgetPatch,
+  updateBudget,
+} from '../budgets/index.ts';
+import type { Core } from '../commands.ts';
+import {
+  createExpense,
+  deleteExpense,
+  type Expense,
+  listExpenses,
+  parseExpenseInput,
+  parseExpensePatch,
+  updateExpense,
+} from '../expenses/index.ts';
+import { followFrom, type Hub, stoppable } from '../feed/index.ts';
+import { listNotifications, type Notification, readNotification } from '../notifications/index.ts';
+import { parseSearchRequest, searchExpenses } from '../search/index.ts';
+import type { Loaders } from './loaders.ts';
+
+/** What every resolver gets. */
+export interface GraphqlContext {
+  readonly core: Core;
+  readonly accounts: Accounts;
+  readonly hub: Hub;
+  readonly caller: SignedIn;
+  readonly loaders: Loaders;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+export const queries = {
+  budgets: async (_: unknown, given: Arguments, { core, caller }: GraphqlContext) => {
+    const { first: limit, after } = parsePage(withDefaults(given, 100));
+    return listPlans(core, caller, { limit, afterId: after });
+  },
+  budget: (_: unknown, { id }: Arguments, { core, caller }: GraphqlContext) =>
+    getBudget(core, caller, String(id)),
+  expenses: async (_: unknown, { budgetId, ...given }: Arguments, { core, caller }: GraphqlContext) => {
+    const { first: limit, after } = parsePage(withDefaults(given, 100));
+    const page = { limit, afterId: after, budgetId: textOrNothing(budgetId) };
+    return (await listExpenses(core, caller, page)).items;
+  },
+  searchExpenses: (_: unknown, given: Arguments, { core, caller }: GraphqlContext) =>
+    searchExpenses(core, caller, parseSearchRequest(withoutNulls(given))),
+  notifications: async (_: unknown, { unread, ...given }: Arguments, { core, caller }: GraphqlContext) => {
+    const { first: limit } = parsePage(withDefaults(given, 50));
+    return (await listNotifications(core, caller, { limit, unread: unread === true })).items;
+  },
+  me: (_: unknown, _given: Arguments, { accounts, caller }: GraphqlContext) => getProfile(accounts, caller),
+};
+
+export const mutations = {
+  createBudget: (_: unknown, { input }: Arguments, { core, caller }: GraphqlContext) =>
+    createBudget(core, caller, parseBudgetInput(inLowerCase(withoutNulls(input)))),
+  updateBudget: (_: unknown, { id, input, version }: Arguments, { core, caller }: GraphqlContext) =>
+    updateBudget(core, caller, String(id), {
+      ...parseBudgetPatch(inLowerCase(withoutNulls(input))),
+      ...versionsOf(version),
+    }),
+  deleteBudget: async (_: unknown, { id, cascade }: Arguments, { core, caller }: GraphqlContext) =>
+    (await deleteBudget(core, caller, String(id), { cascade: cascade === true })).id,
+  addExpense: (_: unknown, { input }: Arguments, { core, caller }: GraphqlContext) =>
+    createExpense(core, caller, parseExpenseInput(withoutNulls(input))),
+  updateExpense: (_: unknown, { id, input, version }: Arguments, { core, caller }: GraphqlContext) =>
+    updateExpense(core, caller, String(id), {
+      ...parseExpensePatch(withoutNulls(input, ['category'])),
+      ...versionsOf(version),
+    }),
+  deleteExpense: async (_: unknown, { id }: Arguments, { core, caller }: GraphqlContext) =>
+    (await deleteExpense(core, caller, String(id))).id,
+  markNotificationRead: (_: unknown, { id }: Arguments, { core, caller }: GraphqlContext) =>
+    readNotification(core, caller, String(id)),
+};
+
+export const subscriptions = {
+  notificationAdded: {
+    subscribe: (_: unknown, { afterSeq }: Arguments, { core, hub, caller }: GraphqlContext) =>
+      stoppable((signal) =>
+        followFrom({ core, hub }, caller, { afterSeq: numberOrNothing(afterSeq), signal }),
+      ),
+    resolve: (notification: Notification) => notification,
+  },
+  budgetChanged: {
+    subscribe: async (_: unknown, { id }: Arguments, context: GraphqlContext) => {
+      const wanted = textOrNothing(id);
+      if (wanted !== undefined) await getBudget(context.core, context.caller, wanted);
+      return stoppable((signal) => changedBudgets(context, wanted, signal));
+    },
+    resolve: (budget: Budget) => budget,
+  },
+};
+
+export const budgetFields = {
+  limitMinor: ({ limitMinor }: Plan) => String(limitMinor),
+  period: ({ period }: Plan) => period.toUpperCase(),
+  rollover: ({ rollover }: Plan) => rollover.toUpperCase(),
+  spent: async ({ id, spent }: Plan, { period }: Arguments, { loaders }: GraphqlContext) =>
+    typeof period === 'string'
+      ? (await loaders.spending.load({ budgetId: id, period })).spent
+      : (spent ?? (await loaders.budget.load(id)).spent),
+  remaining: async ({ id, remaining }: Plan, { period }: Arguments, { loaders }: GraphqlContext) =>
+    typeof period === 'string'
+      ? (await loaders.spending.load({ budgetId: id, period })).remaining
+      : (remaining ?? (await loaders.budget.load(id)).remaining),
+  expenses: async ({ id }: Plan, given: Arguments, { loaders }: GraphqlContext) => {
+    const { first, after } = parsePage(withDefaults(given, 20));
+    const { edges, hasMore, total } = await loaders.expenses.load({ budgetId: id, first, after });
+    const pageInfo = { hasNextPage: hasMore, endCursor: edges.at(-1)?.cursor ?? null };
+    return { edges, pageInfo, totalCount: total };
+  },
+};
+
+export const expenseFields = {
+  amountMinor: ({ amountMinor }: Expense) => String(amountMinor),
+  budget: ({ budgetId }: Expense, _: Arguments, { loaders }: GraphqlContext) => loaders.budget.load(budgetId),
+};
+
+/** A budget after each event that changes it or what was spent of it. */
+async function* changedBudgets(
+  { core, hub, caller }: GraphqlContext,
+  id: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<Budget> {
+  for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq: undefined, signal })) {
+    const { id: ownId, budgetId } = data as { id?: string; budgetId?: string };
+    const changed = type.startsWith('expense.') ? budgetId : ownId;
+    const isChange = type.startsWith('expense.') || type === 'budget.created' || type === 'budget.updated';
+    if (!isChange || changed === undefined || (id !== undefined && changed !== id)) continue;
+    const budget = await getBudget(core, caller, changed).catch(() => undefined);
+    // It may be deleted meanwhile.
+    if (budget) yield budget;
+  }
+}
+
+const pageSizeMax = 500;
+const Page = Type.Object({
+  first: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }),
+  after: Type.Optional(Type.String({ minLength: 1, format: 'text' })),
+});
+const parsePageOf = createParser(Page);
+
+/** More than 500 are 500. */
+function parsePage(given: Arguments): { first: number; after: string | undefined } {
+  const { first, after } = parsePageOf(given);
+  return { first: Math.min(first, pageSizeMax), after };
+}
+
+function withDefaults(given: Arguments, first: number): Arguments {
+  return { first, ...(withoutNulls(given) as Arguments) };
+}
+
+/** Null means left out, except where it clears a field. */
+function withoutNulls(given: unknown, clearing: readonly string[] = []): unknown {
+  return Object.fromEntries(
+    Object.entries(given as Arguments).filter(([name, value]) => value !== null || clearing.includes(name)),
+  );
+}
+
+/** The enums, as the rules have them. */
+function inLowerCase(given: unknown): unknown {
+  const { period, rollover, ...rest } = given as { period?: string; rollover?: string };
+  return {
+    ...rest,
+    ...(period !== undefined && { period: period.toLowerCase() }),
+    ...(rollover !== undefined && { rollover: rollover.toLowerCase() }),
+  };
+}
+
+function versionsOf(version: unknown) {
+  return typeof version === 'number' ? { versions: [version] } : {};
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function numberOrNothing(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,131 @@
+/** The schema of `/api/graphql`, in the schema definition language. */
+export const typeDefinitions = /* GraphQL */ `
+"A time, RFC 3339 in UTC"
+scalar DateTime
+"A day, YYYY-MM-DD"
+scalar Date
+"An exact amount: takes a number or a decimal text, gives a number"
+scalar Decimal
+
+enum Period { NONE DAILY WEEKLY MONTHLY QUARTERLY YEARLY }
+enum Rollover { NONE POSITIVE FULL }
+
+type Budget {
+  id: ID!
+  name: String!
+  limit: Decimal!
+  "The limit in minor units of the currency"
+  limitMinor: String!
+  currency: String!
+  period: Period!
+  rollover: Rollover!
+  "What was spent in a period, such as 2026-03; by default in the current one"
+  spent(period: String): Decimal!
+  "What may still be spent in a period, with what was carried over"
+  remaining(period: String): Decimal!
+  "Its expenses, newest first"
+  expenses(first: Int = 20, after: String): ExpenseConnection!
+  createdAt: DateTime!
+  updatedAt: DateTime!
+  version: Int!
+}
+
+type Expense {
+  id: ID!
+  budgetId: ID!
+  budget: Budget!
+  description: String!
+  amount: Decimal!
+  "The amount in minor units of the currency"
+  amountMinor: String!
+  currency: String!
+  category: String
+  tags: [String!]!
+  spentOn: Date!
+  createdAt: DateTime!
+  version: Int!
+}
+
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type ExpenseEdge { cursor: String! node: Expense! }
+type ExpenseConnection { edges: [ExpenseEdge!]! pageInfo: PageInfo! totalCount: Int! }
+
+input BudgetInput {
+  name: String!
+  limit: Decimal!
+  currency: String = "USD"
+  period: Period = NONE
+  rollover: Rollover = NONE
+  "Percent of what is available at which you are notified; 80 and 100 by default"
+  thresholds: [Int!]
+  startDate: Date
+}
+"What is left out stays"
+input BudgetPatch { name: String limit: Decimal period: Period rollover: Rollover thresholds: [Int!] }
+input ExpenseInput {
+  budgetId: ID!
+  description: String!
+  amount: Decimal!
+  currency: String
+  "Units of the budget's currency for one unit of the expense's, if they differ"
+  rate: Decimal
+  category: String
+  tags: [String!]
+  spentOn: Date
+}
+"What is left out stays"
+input ExpensePatch {
+  description: String
+  amount: Decimal
+  currency: String
+  rate: Decimal
+  category: String
+  tags: [String!]
+  spentOn: Date
+}
+
+type User { id: ID! email: String! username: String }
+type ExpenseSearch { total: Int! page: Int! size: Int! expenses: [Expense!]! }
+type Notification {
+  id: ID!
+  "Counts your notifications without holes"
+  seq: Int!
+  type: String!
+  title: String
+  message: String!
+  createdAt: DateTime!
+  readAt: DateTime
+}
+
+type Query {
+  "Your budgets, newest first; after is the id of the last one that you have"
+  budgets(first: Int = 100, after: String): [Budget!]!
+  budget(id: ID!): Budget
+  "Your expenses, newest first; after is the id of the last one that you have"
+  expenses(budgetId: ID, first: Int = 100, after: String): [Expense!]!
+  searchExpenses(query: String!, page: Int = 1, size: Int = 20): ExpenseSearch!
+  "Newest first"
+  notifications(unread: Boolean, first: Int = 50): [Notification!]!
+  me: User!
+}
+
+type Mutation {
+  createBudget(input: BudgetInput!): Budget!
+  "With version, only if that is still the current one"
+  updateBudget(id: ID!, input: BudgetPatch!, version: Int): Budget!
+  "A budget with expenses is deleted only with cascade"
+  deleteBudget(id: ID!, cascade: Boolean = false): ID!
+  addExpense(input: ExpenseInput!): Expense!
+  "With version, only if that is still the current one"
+  updateExpense(id: ID!, input: ExpensePatch!, version: Int): Expense!
+  deleteExpense(id: ID!): ID!
+  markNotificationRead(id: ID!): Notification!
+}
+
+type Subscription {
+  "With afterSeq, first all notifications since that one"
+  notificationAdded(afterSeq: Int): Notification!
+  "A budget, or any of yours, whenever it or what was spent changes"
+  budgetChanged(id: ID): Budget!
+}
+`;

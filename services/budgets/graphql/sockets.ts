@@ -1,0 +1,152 @@
+import type { FastifyRequest } from 'fastify';
+import { GraphQLError } from 'graphql';
+import { CloseCode, makeServer } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import { bearerToken } from '#kit/auth/bearer.ts';
+import { AppError } from '#kit/errors.ts';
+import type { Log } from '#kit/log.ts';
+import type { SignedIn } from '../authentication/index.ts';
+import { toClientError } from './errors.ts';
+import type { Execution } from './execution.ts';
+import type { GraphqlContext } from './resolvers.ts';
+
+interface Extra {
+  readonly request: FastifyRequest;
+  readonly close: (code: number, reason: string) => void;
+  token?: string;
+  expiry?: NodeJS.Timeout;
+}
+
+export interface SocketOptions {
+  readonly execution: Execution;
+  readonly contextOf: (caller: SignedIn) => GraphqlContext;
+  readonly authenticate: (token: string) => Promise<SignedIn>;
+  /** Throws `rate_limited` if a user makes too many requests. */
+  readonly count: (caller: SignedIn) => void;
+  readonly nowMs: () => number;
+  readonly log: Log;
+}
+
+const initTimeoutMs = 10_000;
+const pingMs = 30_000;
+const tooManyRequests = 4429;
+
+/** Speaks graphql-transport-ws (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). */
+export function createSocketHandler(options: SocketOptions) {
+  const { execution, contextOf, authenticate, count, nowMs, log } = options;
+  /** Who an operation is for: the session may have ended since the connection was opened. */
+  const admit = async ({ token = '', close }: Extra): Promise<SignedIn | undefined> => {
+    try {
+      const caller = await authenticate(token);
+      count(caller);
+      return caller;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.code === 'rate_limited') close(tooManyRequests, error.message);
+      else close(CloseCode.Forbidden, error.message);
+      return undefined;
+    }
+  };
+  const server = makeServer<Readonly<Record<string, unknown>>, Extra>({
+    schema: execution.schema,
+    connectionInitWaitTimeout: initTimeoutMs,
+    onConnect: async ({ connectionParams, extra }) => {
+      const given = connectionParams?.authorization ?? extra.request.headers.authorization;
+      const token = bearerToken(typeof given === 'string' ? given : undefined);
+      if (token === undefined) return false;
+      try {
+        const { expiresAtMs } = await authenticate(token);
+        extra.token = token;
+        const expire = () => extra.close(CloseCode.Forbidden, 'The token has expired.');
+        extra.expiry = setTimeout(expire, Math.max(0, expiresAtMs - nowMs())).unref();
+        return true;
+      } catch (error) {
+        if (error instanceof AppError) return false;
+        throw error;
+      }
+    },
+    onSubscribe: async ({ extra }, _id, { query, operationName, variables }) => {
+      const caller = await admit(extra);
+      if (!caller) return [sessionEnded()];
+      const prepared = execution.prepare({ query, operationName, variables: variables ?? null });
+      if (!('kind' in prepared)) return prepared.map((error) => toClientError(error, log));
+      return {
+        schema: execution.schema,
+        document: prepared,
+        operationName: operationName ?? null,
+        variableValues: variables ?? null,
+        contextValue: contextOf(caller),
+      };
+    },
+    onError: (_context, _id, _payload, errors) => errors.map((error) => toClientError(error, log)),
+    onNext: (...[, , , , result]) => {
+      const { errors } = result;
+      return errors
+        ? { ...result, errors: errors.map((error) => toClientError(error as never, log)) }
+        : result;
+    },
+  });
+  return (socket: WebSocket, request: FastifyRequest): void => {
+    const extra: Extra = { request, close: (code, reason) => socket.close(code, reason) };
+    const closed = server.opened(adapt(socket, log), extra);
+    const timer = keepAlive(socket, () => isEnded(extra, authenticate));
+    socket.on('error', () => socket.terminate());
+    socket.once('close', (code, reason) => {
+      clearInterval(timer);
+      clearTimeout(extra.expiry);
+      void closed(code, String(reason));
+    });
+  };
+}
+
+function adapt(socket: WebSocket, log: Log) {
+  return {
+    protocol: socket.protocol,
+    send: (text: string) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      socket.send(text, () => resolve());
+      return promise;
+    },
+    close: (code?: number, reason?: string) => socket.close(code, reason),
+    onMessage: (take: (text: string) => Promise<void>) =>
+      void socket.on('message', (data) => {
+        take(String(data)).catch((error: unknown) => {
+          log.error({ err: error }, 'a GraphQL socket failed');
+          socket.close(CloseCode.InternalServerError, 'Something went wrong on our side.');
+        });
+      }),
+  };
+}
+
+function sessionEnded(): GraphQLError {
+  return new GraphQLError('The session has ended.', { extensions: { code: 'UNAUTHENTICATED' } });
+}
+
+/** Whether the session of a connection has ended, as by a new password. */
+async function isEnded(
+  { token }: Extra,
+  authenticate: (token: string) => Promise<SignedIn>,
+): Promise<boolean> {
+  if (token === undefined) return false;
+  try {
+    await authenticate(token);
+    return false;
+  } catch (error) {
+    return error instanceof AppError && (error.code === 'unauthenticated' || error.code === 'forbidden');
+  }
+}
+
+function keepAlive(socket: WebSocket, isOver: () => Promise<boolean>): NodeJS.Timeout {
+  let isAlive = true;
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  return setInterval(() => {
+    if (!isAlive) socket.terminate();
+    isAlive = false;
+    socket.ping();
+    void isOver().then((over) => {
+      if (over) socket.close(CloseCode.Forbidden, 'The session has ended.');
+    });
+  }, pingMs).unref();
+}

@@ -1,0 +1,47 @@
+import { type CallContext, ServerError, type ServerMiddlewareCall, Status } from 'nice-grpc';
+import { BadRequest, RetryInfo, RichServerError } from 'nice-grpc-error-details';
+import { type AppError, type ErrorCode, toAppError } from '#kit/errors.ts';
+import type { Log } from '#kit/log.ts';
+
+const statuses: Partial<Record<ErrorCode, Status>> = {
+  invalid_input: Status.INVALID_ARGUMENT,
+  validation_failed: Status.INVALID_ARGUMENT,
+  unauthenticated: Status.UNAUTHENTICATED,
+  forbidden: Status.PERMISSION_DENIED,
+  not_found: Status.NOT_FOUND,
+  conflict: Status.ALREADY_EXISTS,
+  precondition_failed: Status.ABORTED,
+  rate_limited: Status.RESOURCE_EXHAUSTED,
+  too_large: Status.RESOURCE_EXHAUSTED,
+  timeout: Status.DEADLINE_EXCEEDED,
+  canceled: Status.CANCELLED,
+  unavailable: Status.UNAVAILABLE,
+};
+
+/** Turns the errors of our rules into statuses with details. Others become INTERNAL and are only logged. */
+export function createErrorMapping(log: Log) {
+  return async function* mapErrors<Request, Response>(
+    call: ServerMiddlewareCall<Request, Response>,
+    context: CallContext,
+  ) {
+    try {
+      return yield* call.next(call.request, context);
+    } catch (error) {
+      if (error instanceof ServerError || (error as Error)?.name === 'AbortError') throw error;
+      const known = toAppError(error);
+      if (known.code === 'internal') log.error({ err: error }, 'a gRPC call failed');
+      throw toServerError(known);
+    }
+  };
+}
+
+function toServerError({ code, message, fields, retryAfterSeconds }: AppError): ServerError {
+  const violations = Object.entries(fields).map(([field, description]) => ({ field, description }));
+  const details = [
+    ...(violations.length > 0 ? [BadRequest.create({ fieldViolations: violations }) as never] : []),
+    ...(retryAfterSeconds !== undefined && Number.isFinite(retryAfterSeconds)
+      ? [RetryInfo.create({ retryDelay: { seconds: retryAfterSeconds, nanos: 0 } } as never) as never]
+      : []),
+  ];
+  return new RichServerError(statuses[code] ?? Status.INTERNAL, message, details);
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import type { CallContext } from 'nice-grpc';
+import { ServerError, Status } from 'nice-grpc';
+import { AppError } from '#kit/errors.ts';
+import { invalid } from '#kit/schema-parser.ts';
+import type { SignedIn } from '../authentication/index.ts';
+import {
+  createBudget,
+  deleteBudget,
+  getBudget,
+  listBudgets,
+  parseBudgetInput,
+  parseBudgetPatch,
+  updateBudget,
+} from '../budgets/index.ts';
+import type { Caller, Core } from '../commands.ts';
+import { createExpense, parseExpenseInput } from '../expenses/index.ts';
+import { followFrom, type Hub } from '../feed/index.ts';
+import {
+  dayOfMessage,
+  decimalOf,
+  refuseArgument,
+  toBudgetMessage,
+  toExpenseMessage,
+  versionsOf,
+} from './messages.ts';
+import type {
+  BudgetServiceImplementation,
+  DeepPartial,
+  UpdateBudgetRequest,
+  WatchBudgetResponse,
+} from './types.ts';
+
+const pageSizeDefault = 100;
+const pageSizeMax = 500;
+
+/** What a call has besides its request. */
+export interface Signed {
+  readonly caller: SignedIn;
+}
+
+/** The methods of `budget.v1.BudgetService`. */
+export function createHandlers(core: Core, hub: Hub): BudgetServiceImplementation<Signed> {
+  return {
+    getBudget: async ({ id }, { caller }) => ({ budget: toBudgetMessage(await getBudget(core, caller, id)) }),
+    listBudgets: async ({ pageSize, pageToken }, { caller }) => {
+      if (pageSize < 0) refuseArgument('page_size', 'must not be negative');
+      const limit = Math.min(pageSize || pageSizeDefault, pageSizeMax);
+      const { items, next, total } = await readPage(core, caller, { limit, pageToken });
+      return { budgets: items.map(toBudgetMessage), nextPageToken: next ?? '', totalSize: total };
+    },
+    createBudget: async (request, { caller }) => {
+      const { name = '', limit } = request.budget ?? {};
+      const currency = limit?.currencyCode || undefined;
+      const given = { name, limit: decimalOf(limit, 'budget.limit'), ...(currency && { currency }) };
+      const once = onceFor(caller, request.requestId, ['CreateBudget', given]);
+      const budget = await inside('budget', () => createBudget(core, once, parseBudgetInput(given)));
+      return { budget: toBudgetMessage(budget) };
+    },
+    updateBudget: async (request, { caller }) => {
+      const { budget } = request;
+      if (!budget) throw invalid({ budget: 'is required' });
+      const given = await changesIn(core, caller, request);
+      const versions = versionsOf(budget.etag);
+      const changed = await inside('budget', () =>
+        updateBudget(core, caller, budget.id, { ...parseBudgetPatch(given), ...(versions && { versions }) }),
+      );
+      return { budget: toBudgetMessage(changed) };
+    },
+    deleteBudget: async ({ id, etag, cascade }, { caller }) => {
+      const versions = versionsOf(etag);
+      try {
+        await deleteBudget(core, caller, id, { cascade, ...(versions && { versions }) });
+      } catch (error) {
+        const hasExpenses = error instanceof AppError && error.code === 'conflict';
+        throw hasExpenses ? new ServerError(Status.FAILED_PRECONDITION, error.message) : error;
+      }
+      return {};
+    },
+    addExpense: async (request, { caller }) => {
+      const { expense } = request;
+      if (!expense) throw invalid({ expense: 'is required' });
+      const { budgetId, description, amount, category, spentOn } = expense;
+      const day = dayOfMessage(spentOn, 'expense.spent_on');
+      const given = {
+        budgetId,
+        description,
+        amount: decimalOf(amount, 'expense.amount'),
+        ...(amount?.currencyCode && { currency: amount.currencyCode }),
+        ...(category && { category }),
+        ...(day && { spentOn: day }),
+      };
+      const once = onceFor(caller, request.requestId, ['AddExpense', given]);
+      const added = await inside('expense', () => createExpense(core, once, parseExpenseInput(given)));
+      return { expense: toExpenseMessage(added) };
+    },
+    watchBudget: ({ id }, context) => watchBudget(core, hub, id, context),
+  };
+}
+
+async function readPage(
+  core: Core,
+  caller: Caller,
+  { limit, pageToken }: { limit: number; pageToken: string },
+) {
+  try {
+    return await listBudgets(core, caller, { limit, cursor: pageToken || undefined });
+  } catch (error) {
+    const isToken = error instanceof AppError && 'cursor' in error.fields;
+    throw isToken ? refuseArgument('page_token', 'must be the next_page_token of a page') : error;
+  }
+}
+
+/** What `update_mask` names of a budget, or all of name and limit that are set. */
+async function changesIn(core: Core, caller: Caller, { budget, updateMask }: UpdateBudgetRequest) {
+  const { id = '', name = '', limit } = budget ?? {};
+  const paths = updateMask ?? [...(name ? ['name'] : []), ...(limit ? ['limit'] : [])];
+  const unknown = paths.find((path) => !['name', 'limit', '*'].includes(path));
+  if (unknown !== undefined)
+    refuseArgument('update_mask', `cannot name ${unknown}; it can name name and limit`);
+  const has = (path: string) => paths.includes(path) || paths.includes('*');
+  if (!has('limit')) return has('name') ? { name } : {};
+  const { currency } = await getBudget(core, caller, id);
+  if (limit?.currencyCode && limit.currencyCode !== currency) {
+    throw invalid({ 'budget.limit.currency_code': `must be ${currency}, that of the budget` });
+  }
+  return { ...(has('name') && { name }), limit: decimalOf(limit, 'budget.limit') };
+}
+
+async function* watchBudget(
+  core: Core,
+  hub: Hub,
+  id: string,
+  { caller, signal }: CallContext & Signed,
+): AsyncGenerator<DeepPartial<WatchBudgetResponse>> {
+  const current = await getBudget(core, caller, id);
+  yield { budget: toBudgetMessage(current) };
+  for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq: undefined, signal })) {
+    const { id: ownId, budgetId } = data as { id?: string; budgetId?: string };
+    const isOwn = type.startsWith('expense.') ? budgetId === id : type.startsWith('budget.') && ownId === id;
+    // After its deletion, this throws.
+    if (isOwn) yield { budget: toBudgetMessage(await getBudget(core, caller, id)) };
+  }
+  if (!signal.aborted) throw new AppError('unauthenticated', 'The session has ended. Log in again.');
+}
+
+/** The caller of a command that is carried out once for a request id. */
+function onceFor(caller: Caller, requestId: string, command: unknown): Caller {
+  if (requestId === '') return caller;
+  if (!/^[\x21-\x7e]{1,255}$/.test(requestId))
+    refuseArgument('request_id', 'must be 1 to 255 visible ASCII characters');
+  const digest = createHash('sha256').update(JSON.stringify(command)).digest('base64url');
+  return { ...caller, idempotency: { key: `grpc ${requestId}`, digest } };
+}
+
+const protoNames: Readonly<Record<string, string>> = { budgetId: 'budget_id', spentOn: 'spent_on' };
+
+/** Names the fields of an error as the proto has them, inside their message. */
+async function inside<T>(message: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AppError) || Object.keys(error.fields).length === 0) throw error;
+    const fields = Object.fromEntries(
+      Object.entries(error.fields).map(([name, problem]) => [
+        `${message}.${protoNames[name] ?? name}`,
+        problem,
+      ]),
+    );
+    throw new AppError(error.code, error.message, { fields, cause: error });
+  }
+}

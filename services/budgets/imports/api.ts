@@ -1,0 +1,94 @@
+import type { AccessRule } from '#kit/http/access.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import { Type } from '#kit/schema.ts';
+import { callerOf, commanderOf, IdempotencyHeader } from '../api-access.ts';
+import { accepted } from '../api-responses.ts';
+import type { Caller } from '../commands.ts';
+import { routes } from '../routes.ts';
+import {
+  abandonUpload,
+  beginUpload,
+  completeUpload,
+  readTaskFile,
+  Task,
+  type Tasks,
+} from '../tasks/index.ts';
+import { ImportRequest, parseImportRequest } from './import.ts';
+import type { Imports } from './imports.ts';
+import { fieldBytesMax, fileBytesMax, receiveUpload } from './upload.ts';
+
+const Upload = Type.Object(
+  { file: Type.String({ contentMediaType: 'application/octet-stream' }), ...ImportRequest.properties },
+  { title: 'ImportUpload' },
+);
+
+interface Parts {
+  readonly tasks: Tasks;
+  readonly imports: Imports;
+  readonly access: AccessRule;
+}
+
+export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): void {
+  app.register(async (scope) => {
+    // Loaded when the service starts to listen, not when it is imported.
+    const { default: multipart } = await import('@fastify/multipart');
+    await scope.register(multipart, {
+      limits: { fileSize: fileBytesMax, files: 1, fields: 20, fieldSize: fieldBytesMax },
+      throwFileSizeLimit: true,
+    });
+    scope.post(
+      routes.import,
+      {
+        access,
+        bodyLimit: fileBytesMax + fieldBytesMax,
+        // The handler reads and checks the form. The schema is for the API document.
+        validatorCompiler: () => () => true,
+        schema: {
+          operationId: 'importExpenses',
+          summary: 'Import a CSV, OFX or QIF file into a budget',
+          description:
+            'Importing a file twice adds nothing. Lines that cannot be read are in the result of the task.',
+          tags: ['Import and export'],
+          consumes: ['multipart/form-data'],
+          headers: IdempotencyHeader,
+          body: Upload,
+          response: { 202: Task },
+        } as object,
+        config: {
+          largeBody: 'handler',
+          errors: [
+            'validation_failed',
+            'not_found',
+            'conflict',
+            'too_large',
+            'unsupported_media_type',
+            'unprocessable',
+            'rate_limited',
+          ],
+        },
+      },
+      async (request, reply) => {
+        const caller = callerOf(request);
+        const id = await beginUpload(tasks.core, caller, 'import');
+        try {
+          const { fields, digest } = await receiveUpload(request, tasks, { caller, taskId: id });
+          const given = parseImportRequest(fields);
+          const file = readTaskFile(tasks.core, { owner: caller.owner, taskId: id, name: 'input' });
+          const input = await imports.plan(tasks.core, caller, given, file);
+          const commander = withDigest(commanderOf(request, reply), digest);
+          const description = given.description ?? null;
+          return accepted(reply, await completeUpload(tasks, commander, id, { input, description }));
+        } catch (error) {
+          await abandonUpload(tasks.core, caller, id);
+          throw error;
+        }
+      },
+    );
+  });
+}
+
+/** The body of a form is not in the digest that other requests have. */
+function withDigest(caller: Caller, digest: string): Caller {
+  const { idempotency } = caller;
+  return idempotency ? { ...caller, idempotency: { ...idempotency, digest } } : caller;
+}

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { assertError, finished, startBudgets } from '../testing.ts';
+
+const app = await startBudgets();
+after(() => app[Symbol.asyncDispose]());
+
+const alice = await app.person('alice');
+const bob = await app.person('bob');
+const path = '/api/import';
+
+const budgetOf = async (given: object = {}): Promise<string> =>
+  (await alice.create('/api/budgets', { name: 'Bank', limit: 1_000, ...given })).id;
+
+const upload = (
+  content: string | Uint8Array<ArrayBuffer>,
+  fields: Record<string, string>,
+  person = alice,
+  headers = {},
+) => {
+  const form = new FormData();
+  form.append('file', new Blob([content]), 'file');
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return person.send(path, { method: 'POST', body: form, headers });
+};
+const importInto = async (content: string | Uint8Array<ArrayBuffer>, fields: Record<string, string>) => {
+  const answer = await upload(content, fields);
+  assert.equal(answer.status, 202, answer.text);
+  assert.equal(answer.headers.get('location'), `/api/tasks/${answer.json.id}`);
+  const task = await finished(alice, answer.json);
+  assert.equal(task.status, 'completed', task.error);
+  return task.result;
+};
+const shownIn = async (budgetId: string): Promise<string[]> => {
+  const { json } = await alice.get(`/api/expenses/${budgetId}?sort=spentOn&limit=500`);
+  return json.map(
+    ({ spentOn, description, amount }: Record<string, unknown>) => `${spentOn} ${description} ${amount}`,
+  );
+};
+
+const csv = [
+  'spentOn,description,amount,currency,category,tags,notes,externalId',
+  '2026-01-02,Tea,4.20,USD,Food,work;hot,,',
+  '2026-01-02,Tea,4.20,,,,,',
+  '2026-01-03,"Cake, and ""wine""",5,,Food,,"two',
+  'lines",',
+  "2026-01-04,'=1+1,1.00,,,,,b-1",
+].join('\r\n');
+
+test('a CSV file becomes expenses, and importing it again adds nothing', async () => {
+  const budgetId = await budgetOf();
+  const first = await importInto(csv, { format: 'csv', budgetId });
+  assert.deepEqual(first, { total: 4, created: 4, duplicates: 0, skipped: 0, failed: 0, errors: [] });
+  assert.deepEqual(await shownIn(budgetId), [
+    '2026-01-02 Tea 4.2',
+    '2026-01-02 Tea 4.2',
+    '2026-01-03 Cake, and "wine" 5',
+    '2026-01-04 =1+1 1',
+  ]);
+  const again = await importInto(csv, { format: 'csv', budgetId });
+  assert.deepEqual([again.created, again.duplicates], [0, 4]);
+  const { json } = await alice.get(`/api/expenses/${budgetId}?tag=hot`);
+  assert.deepEqual(json[0].tags, ['work', 'hot']);
+  assert.equal((await alice.get(`/api/budgets/${budgetId}`)).json.spent, 14.4);
+  const found = await alice.post('/api/search/expenses', { query: 'cake wine', budgetId });
+  assert.equal(found.json.total, 1);
+  // One more of the same is one more.
+  const more = await importInto(`${csv}\r\n2026-01-02,Tea,4.20,,,,,\r\n`, { format: 'csv', budgetId });
+  assert.deepEqual([more.created, more.duplicates], [1, 4]);
+});
+
+test('malformed lines are reported by number, and nothing else is lost', async () => {
+  const budgetId = await budgetOf();
+  const lines = [
+    'spentOn;description;amount',
+    '2026-01-01;One;1,50',
+    '2026-01-02;"Two;2',
+    '2026-01-03;Three;three',
+    '2026-02-30;Four;4',
+    '2026-01-05;;5',
+    '',
+    '2026-01-06;Six',
+    '2026-01-07;"Sev"en;7',
+    '2026-01-08;Eight;-8',
+    '2026-01-09;"Nine";9',
+  ];
+  const result = await importInto(lines.join('\n'), { format: 'csv', budgetId });
+  assert.deepEqual(
+    result.errors.map(({ line, field }: { line: number; field: string }) => [line, field]),
+    [
+      [3, 'line'],
+      [4, 'amount'],
+      [5, 'spentOn'],
+      [6, 'description'],
+      [8, 'line'],
+      [9, 'line'],
+      [10, 'amount'],
+    ],
+  );
+  assert.deepEqual([result.total, result.created, result.failed], [9, 2, 7]);
+  assert.deepEqual(await shownIn(budgetId), ['2026-01-01 One 1.5', '2026-01-09 Nine 9']);
+});
+
+test('a mapping names other columns, and a dry run shows what would be added', async () => {
+  const budgetId = await budgetOf();
+  const file =
+    'Booked on\tSum\tWhat\n31.01.2026\t-12.50\tRent\n01.02.2026\t100.00\tSalary\n02.02.2026\t-3\tTea\n';
+  const mapping = JSON.stringify({ spentOn: 'Booked on', amount: 'Sum', description: 'What' });
+  const fields = { format: 'csv', budgetId, mapping, sign: 'negative', dateFormat: 'dmy' };
+  const dry = await importInto(file, { ...fields, dryRun: 'true' });
+  assert.deepEqual([dry.total, dry.created, dry.skipped], [3, 2, 1]);
+  assert.deepEqual(dry.preview[0], {
+    ...{ line: 2, spentOn: '2026-01-31', description: 'Rent', amount: 12.5, currency: 'USD', category: null },
+    ...{ tags: [], notes: null, externalId: null, isDuplicate: false },
+  });
+  assert.deepEqual(await shownIn(budgetId), []);
+  const result = await importInto(file, fields);
+  assert.deepEqual([result.created, result.skipped, result.preview], [2, 1, undefined]);
+  assert.equal((await importInto(file, { ...fields, dryRun: 'true' })).preview[0].isDuplicate, true);
+});
+
+const ofxRows = (
+  rows: string,
+) => `OFXHEADER:100\r\nDATA:OFXSGML\r\nVERSION:102\r\nSECURITY:NONE\r\nENCODING:USASCII\r\nCHARSET:1252\r\nCOMPRESSION:NONE\r\nOLDFILEUID:NONE\r\nNEWFILEUID:NONE\r\n
+<OFX><SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS><DTSERVER>20260131<LANGUAGE>ENG</SONRS></SIGNONMSGSRSV1>
+<BANKMSGSRSV1><STMTTRNRS><TRNUID>1<STATUS><CODE>0<SEVERITY>INFO</STATUS><STMTRS><CURDEF>USD<BANKTRANLIST>
+${rows}
+</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>`;
+
+test('an OFX file of version 1 or 2 becomes expenses, by FITID', async () => {
+  const budgetId = await budgetOf();
+  const rows = `<STMTTRN>
+<TRNTYPE>DEBIT
+<DTPOSTED>20260102120000.000[-5:EST]
+<TRNAMT>-12.50
+<FITID>f-1
+<NAME>Caf&#233; &amp; Co
+<MEMO>Card 1234
+</STMTTRN>
+<STMTTRN><TRNTYPE>CREDIT<DTPOSTED>20260103<TRNAMT>1000.00<FITID>f-2<NAME>Salary</STMTTRN>
+<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20261399<TRNAMT>-1.00<FITID>f-3<NAME>Bad date</STMTTRN>
+<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260104<TRNAMT>-2.00<FITID>f-4<NAME>Not closed
+<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260105<TRNAMT>-3.00<FITID>f-5<NAME>Tea</STMTTRN>`;
+  const result = await importInto(ofxRows(rows), { format: 'ofx', budgetId });
+  assert.deepEqual([result.total, result.created, result.skipped, result.failed], [5, 2, 1, 2]);
+  assert.deepEqual(
+    result.errors.map(({ line, field }: { line: number; field: string }) => [line, field]),
+    [
+      [22, 'spentOn'],
+      [23, 'STMTTRN'],
+    ],
+  );
+  assert.deepEqual(await shownIn(budgetId), ['2026-01-02 Café & Co 12.5', '2026-01-05 Tea 3']);
+  const xml = `<?xml version="1.0"?><?OFX OFXHEADER="200" VERSION="211"?>\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>USD</CURDEF><BANKTRANLIST>
+  <STMTTRN><TRNTYPE>DEBIT</TRNTYPE><DTPOSTED>20260102</DTPOSTED><TRNAMT>-12.50</TRNAMT><FITID>f-1</FITID><NAME>Other name</NAME></STMTTRN>
+  <STMTTRN><TRNTYPE>DEBIT</TRNTYPE><DTPOSTED>20260106</DTPOSTED><TRNAMT>-4</TRNAMT><FITID>f-6</FITID><NAME>Kuchen für Søren</NAME></STMTTRN>
+  </BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>`;
+  const again = await importInto(xml, { format: 'ofx', budgetId });
+  assert.deepEqual([again.created, again.duplicates], [1, 1]);
+  assert.equal((await shownIn(budgetId)).at(-1), '2026-01-06 Kuchen für Søren 4');
+});
+
+test('a QIF file becomes expenses; its dates are guessed where only one format fits', async () => {
+  const budgetId = await budgetOf();
+  const qif = (dates: string[]) =>
+    `!Type:Bank\n${dates.map((date, index) => `D${date}\nT-1,00${index}.50\nPShop ${index}\nLFood\n^\n`).join('')}`;
+  const guessed = await importInto(qif(["1/31'26", '2/1/2026']), { format: 'qif', budgetId });
+  assert.deepEqual([guessed.created, guessed.failed], [2, 0]);
+  assert.deepEqual(await shownIn(budgetId), ['2026-01-31 Shop 0 1000.5', '2026-02-01 Shop 1 1001.5']);
+  const ambiguous = await upload(qif(['1/2/2026']), { format: 'qif', budgetId });
+  assertError(ambiguous, { status: 422, code: 'UNPROCESSABLE_CONTENT', field: 'dateFormat' });
+  const named = await importInto(qif(['1/2/2026']), { format: 'qif', budgetId, dateFormat: 'dmy' });
+  assert.deepEqual([named.created, named.duplicates], [1, 0]);
+  assert.equal((await shownIn(budgetId))[1], '2026-02-01 Shop 1 1001.5');
+  const bad = await importInto(
+    '!Type:Bank\nD2026-03-01\nT-5\nPGood\n^\nDnever\nT-6\nPBad\n^\nD2026-03-02\nT7\nPIncome\n^\n',
+    { format: 'qif', budgetId },
+  );
+  assert.deepEqual([bad.created, bad.skipped, bad.failed, bad.errors[0].line], [1, 1, 1, 6]);
+});
+
+test('an empty file, or one of another kind, is refused at once', async () => {
+  const budgetId = await budgetOf();
+  const before = (await alice.get('/api/tasks')).headers.get('x-total-count');
+  for (const [content, format] of [
+    ['', 'csv'],
+    [' \n', 'csv'],
+    ['%PDF-1.7 ...', 'csv'],
+    ['<html></html>', 'csv'],
+    [csv, 'ofx'],
+    [csv, 'qif'],
+    ['!Type:Bank\nD1/2/26\n', 'csv'],
+    [new Uint8Array([0, 1, 2, 3, 0]), 'csv'],
+    ['name,value\n1,2\n', 'csv'],
+  ] as const) {
+    const answer = await upload(content as string, { format, budgetId });
+    assertError(answer, { status: 422, code: 'UNPROCESSABLE_CONTENT' });
+  }
+  assert.equal((await alice.get('/api/tasks')).headers.get('x-total-count'), before);
+});
+
+test('an invalid request is refused, with the field', async () => {
+  const budgetId = await budgetOf();
+  const good = { format: 'csv', budgetId };
+  for (const [fields, field] of [
+    [{ budgetId }, 'format'],
+    [{ format: 'csv' }, 'budgetId'],
+    [{ ...good, format: 'xls' }, 'format'],
+    [{ ...good, mapping: '{' }, 'mapping'],
+    [{ ...good, mapping: '[]' }, 'mapping'],
+    [{ ...good, sign: 'both' }, 'sign'],
+    [{ ...good, dateFormat: 'iso' }, 'dateFormat'],
+    [{ ...good, dryRun: 'maybe' }, 'dryRun'],
+  ] as [Record<string, string>, string][])
+    assertError(await upload(csv, fields), { status: 400, code: 'VALIDATION_FAILED', field });
+  const form = new FormData();
+  form.append('format', 'csv');
+  const noFile = await alice.send(path, { method: 'POST', body: form });
+  assertError(noFile, { status: 400, code: 'VALIDATION_FAILED', field: 'file' });
+  assertError(await alice.post(path, { format: 'csv' }), { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+  assertError(await upload(csv, { ...good }, bob), { status: 404, code: 'NOT_FOUND' });
+  assertError(await app.send(path, { method: 'POST' }), { status: 401, code: 'UNAUTHORIZED' });
+});
+
+test('an idempotency key makes one import of the same form', async () => {
+  const budgetId = await budgetOf();
+  const headers = { 'idempotency-key': 'import-1' };
+  const [one, two] = [
+    await upload(csv, { format: 'csv', budgetId }, alice, headers),
+    await upload(csv, { format: 'csv', budgetId }, alice, headers),
+  ];
+  assert.equal(one.json.id, two.json.id);
+  const other = await upload(`${csv}\n`, { format: 'csv', budgetId }, alice, headers);
+  assertError(other, { status: 409, code: 'CONFLICT' });
+  await finished(alice, one.json);
+});
+
+test('an import as a task, with the file in the request', async () => {
+  const budgetId = await budgetOf();
+  const task = await alice.create('/api/tasks', { type: 'import', format: 'csv', budgetId, content: csv });
+  assert.equal((await finished(alice, task)).result.created, 4);
+});
+
+test('a large file is imported in batches, with one notification and each threshold', async () => {
+  const budgetId = await budgetOf({ limit: 10 });
+  const rows = Array.from({ length: 5_000 }, (_, index) => {
+    return `2026-01-${String((index % 28) + 1).padStart(2, '0')},Row ${index},0.01,,,,,row-${index}`;
+  });
+  const file = `${csv.split('\r\n')[0]}\n${rows.join('\n')}\n`;
+  const result = await importInto(file, { format: 'csv', budgetId });
+  assert.equal(result.created, 5_000);
+  const budget = (await alice.get(`/api/budgets/${budgetId}`)).json;
+  assert.equal(budget.spentMinor, 5_000);
+  const { json } = await alice.get('/api/notifications?limit=4');
+  const types = json.map(({ type }: { type: string }) => type);
+  assert.deepEqual(types.sort(), ['budget.created', 'budget.threshold', 'budget.threshold', 'task.finished']);
+  assert.equal((await importInto(file, { format: 'csv', budgetId })).duplicates, 5_000);
+});

@@ -1,0 +1,287 @@
+import { newId } from '#kit/ids.ts';
+import { invalid } from '#kit/schema-parser.ts';
+import { WorkerPool } from '#kit/worker.ts';
+import { requireBudget } from '../budgets/index.ts';
+import { type Caller, type Core, runCommand } from '../commands.ts';
+import { addExpenses, equalKey, findKnown, type NewExpense } from '../expenses/index.ts';
+import { toMajor } from '../money.ts';
+import type { BudgetRow } from '../tables.ts';
+import { readTaskFile, type TaskContext, type TaskInput, type TaskKind } from '../tasks/index.ts';
+import {
+  type ImportPlan,
+  type ImportRequest,
+  type ImportResult,
+  type PreviewRow,
+  parseImportRequest,
+} from './import.ts';
+import { checkHead, unreadable } from './parser.ts';
+import type { ParserTasks } from './parser-worker.ts';
+import type { DateFormat, ParsedRow, ReadOptions } from './row.ts';
+
+const batchRows = 250;
+const errorsMax = 1_000;
+const previewMax = 20;
+const idleMs = 10_000;
+/** While a file is open, its thread must not end, however long the database takes for a batch. */
+const keepMs = 3_000;
+
+/** The rows of a file become expenses of a budget. Files are read in a thread, and written in batches. */
+export class Imports implements TaskKind, AsyncDisposable {
+  readonly #parsers = new WorkerPool<ParserTasks>(new URL('./parser-worker.ts', import.meta.url), {
+    name: 'import',
+    idleMs,
+  });
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#parsers[Symbol.asyncDispose]();
+  }
+
+  /** For files that come with the request for a task. */
+  async prepare(
+    core: Core,
+    caller: Caller,
+    given: TaskInput,
+  ): Promise<{ input: ImportPlan; file: Uint8Array }> {
+    if (given.content === undefined) throw invalid({ content: 'is required; or send a file to /api/import' });
+    const { format, budgetId, mapping, sign, dateFormat, dryRun } = given;
+    const all = { format, budgetId, mapping, sign, dateFormat, dryRun };
+    const named = Object.entries(all).filter(([, value]) => value !== undefined);
+    const request = parseImportRequest(Object.fromEntries(named));
+    const file = Buffer.from(given.content);
+    return { input: await this.plan(core, caller, request, one(file)), file };
+  }
+
+  /** Checks a file. Throws `unprocessable` if it is empty, of another kind, or cannot be mapped. */
+  async plan(
+    { db }: Core,
+    { owner }: Caller,
+    request: ImportRequest,
+    chunks: AsyncIterable<Uint8Array>,
+  ): Promise<ImportPlan> {
+    const { format, budgetId, mapping = {}, sign = 'positive', dryRun = false } = request;
+    await requireBudget(db, owner, budgetId);
+    const id = newId();
+    const looksAtDates = format === 'qif' && request.dateFormat === undefined;
+    let sizeBytes = 0;
+    try {
+      for await (const bytes of chunks) {
+        if (sizeBytes === 0) checkHead(bytes, { format, mapping });
+        sizeBytes += bytes.length;
+        if (looksAtDates) await this.#parsers.run('pushDates', { id, bytes });
+      }
+      if (sizeBytes === 0) throw unreadable('is empty');
+      const dateFormat = request.dateFormat ?? (looksAtDates ? await this.#guess(id) : 'ymd');
+      return { format, budgetId, mapping, sign, dateFormat, dryRun, sizeBytes };
+    } finally {
+      if (looksAtDates) await this.#parsers.run('close', { id });
+    }
+  }
+
+  async run(context: TaskContext): Promise<ImportResult> {
+    const { core, caller, input } = context;
+    const plan = input as ImportPlan;
+    const budget = await requireBudget(core.db, caller.owner, plan.budgetId);
+    const progress = new Progress(context, budget, plan);
+    let batch: ParsedRow[] = [];
+    for await (const { rows, share } of this.#read(context, plan, budget.currency)) {
+      batch.push(...rows);
+      for (; batch.length >= batchRows; batch = batch.slice(batchRows))
+        await progress.take(batch.slice(0, batchRows), share);
+    }
+    await progress.take(batch, 1);
+    return progress.result();
+  }
+
+  /** The rows at the beginning of a file. */
+  async parseHead(head: FileHead, options: ReadOptions): Promise<ParsedRow[]> {
+    const id = newId();
+    await this.#parsers.run('open', { id, options });
+    try {
+      const rows = await this.#parsers.run('push', { id, bytes: head.bytes });
+      return head.isWhole ? [...rows, ...(await this.#parsers.run('end', { id }))] : rows;
+    } finally {
+      await this.#parsers.run('close', { id });
+    }
+  }
+
+  /** What an import of these rows would do. Nothing is stored. */
+  async preview(core: Core, caller: Caller, { plan, rows }: PreviewRequest): Promise<ImportResult> {
+    const budget = await requireBudget(core.db, caller.owner, plan.budgetId);
+    const context = { core, caller, partial: undefined, advance: async () => {} };
+    const progress = new Progress(context, budget, { ...plan, dryRun: true });
+    await progress.take(rows, 1);
+    return progress.result();
+  }
+
+  async #guess(id: string): Promise<DateFormat> {
+    const found = await this.#parsers.run('endDates', { id });
+    if (found !== 'several') return found;
+    throw unreadable('has dates that fit several formats: name one as dateFormat', 'dateFormat');
+  }
+
+  async *#read({ core, caller, taskId, signal }: TaskContext, plan: ImportPlan, currency: string) {
+    const { format, mapping, sign, dateFormat, sizeBytes } = plan;
+    const id = newId();
+    const parsers = this.#parsers;
+    await parsers.run('open', { id, options: { format, mapping, sign, dateFormat, currency } }, { signal });
+    const keeping = setInterval(() => void parsers.run('keep', {}).catch(() => {}), keepMs);
+    try {
+      let readBytes = 0;
+      for await (const bytes of readTaskFile(core, { owner: caller.owner, taskId, name: 'input' })) {
+        readBytes += bytes.length;
+        yield { rows: await parsers.run('push', { id, bytes }, { signal }), share: readBytes / sizeBytes };
+      }
+      yield { rows: await parsers.run('end', { id }, { signal }), share: 1 };
+    } finally {
+      clearInterval(keeping);
+      await parsers.run('close', { id });
+    }
+  }
+}
+
+/** The first bytes of a file, and whether they are all of it. */
+export interface FileHead {
+  readonly bytes: Uint8Array;
+  readonly isWhole: boolean;
+}
+
+interface PreviewRequest {
+  readonly plan: ImportPlan;
+  readonly rows: readonly ParsedRow[];
+}
+
+type ProgressContext = Pick<TaskContext, 'core' | 'caller' | 'partial' | 'advance'>;
+
+type Counted = { -readonly [K in 'total' | 'created' | 'duplicates' | 'skipped' | 'failed']: number };
+
+/** Adds batches of rows, and counts what became of them. Rows that an earlier attempt has added are only counted as equals. */
+class Progress {
+  readonly #context: ProgressContext;
+  readonly #budget: BudgetRow;
+  readonly #plan: ImportPlan;
+  /** How many rows of each day and amount the file has had so far. */
+  readonly #equal = new Map<string, number>();
+  /** Those that were counted for a batch that is not committed. */
+  #uncommitted: string[] = [];
+  #counted: Counted = { total: 0, created: 0, duplicates: 0, skipped: 0, failed: 0 };
+  #errors: ImportResult['errors'][number][] = [];
+  #preview: PreviewRow[] = [];
+  #left = 0;
+
+  constructor(context: ProgressContext, budget: BudgetRow, plan: ImportPlan) {
+    this.#context = context;
+    this.#budget = budget;
+    this.#plan = plan;
+    const partial = context.partial as ImportResult | undefined;
+    if (!partial || plan.dryRun) return;
+    const { errors, total, created, duplicates, skipped, failed } = partial;
+    this.#counted = { total, created, duplicates, skipped, failed };
+    this.#errors = [...errors];
+    this.#left = total;
+  }
+
+  /** `share` is how much of the file was read. */
+  async take(rows: readonly ParsedRow[], share: number): Promise<void> {
+    const before = rows.slice(0, this.#left);
+    this.#left -= before.length;
+    for (const row of before) if ('expense' in row) this.#countEqual(row.expense);
+    const fresh = rows.slice(before.length);
+    if (fresh.length === 0) return;
+    const { core, caller, advance } = this.#context;
+    const progress = share * 100;
+    if (this.#plan.dryRun) {
+      await core.db.read(async (session) =>
+        this.#note(fresh, await findKnown(session, this.#budget, expensesOf(fresh))),
+      );
+      await advance(progress);
+      return;
+    }
+    const saved = { counted: { ...this.#counted }, errors: [...this.#errors] };
+    await runCommand(
+      core,
+      caller,
+      async (unit) => {
+        // The transaction may run again after a conflict.
+        this.#counted = { ...saved.counted };
+        this.#errors = [...saved.errors];
+        this.#forgetUncommitted();
+        const budget = await requireBudget(unit.session, unit.owner, this.#plan.budgetId);
+        const known = await findKnown(unit.session, budget, expensesOf(fresh));
+        await addExpenses(unit, budget, this.#note(fresh, known));
+        await advance(progress, this.result(), unit.session);
+      },
+      { alone: true },
+    );
+    this.#uncommitted = [];
+  }
+
+  result(): ImportResult {
+    const result = { ...this.#counted, errors: this.#errors };
+    return this.#plan.dryRun ? { ...result, preview: this.#preview } : result;
+  }
+
+  /** Counts rows, and returns those to add. */
+  #note(rows: readonly ParsedRow[], known: Awaited<ReturnType<typeof findKnown>>): NewExpense[] {
+    const added: NewExpense[] = [];
+    const addedIds = new Set<string>();
+    for (const row of rows) {
+      this.#counted.total++;
+      if ('error' in row) {
+        this.#counted.failed++;
+        if (this.#errors.length < errorsMax) this.#errors.push({ line: row.line, ...row.error });
+      } else if ('isSkipped' in row) {
+        this.#counted.skipped++;
+      } else {
+        const { expense, line } = row;
+        const isDuplicate = this.#isDuplicate(expense, known, addedIds);
+        if (isDuplicate) this.#counted.duplicates++;
+        else {
+          this.#counted.created++;
+          added.push(expense);
+          if (expense.externalId !== null) addedIds.add(expense.externalId);
+        }
+        this.#show(line, expense, isDuplicate);
+      }
+    }
+    return added;
+  }
+
+  /** By its id, else as the so-manyth of its day and amount. */
+  #isDuplicate(
+    expense: NewExpense,
+    { ids, equal }: Awaited<ReturnType<typeof findKnown>>,
+    addedIds: ReadonlySet<string>,
+  ): boolean {
+    const position = this.#countEqual(expense);
+    const { externalId } = expense;
+    if (externalId !== null) return ids.has(externalId) || addedIds.has(externalId);
+    return position <= (equal.get(equalKey(expense)) ?? 0);
+  }
+
+  #countEqual(expense: NewExpense): number {
+    const key = equalKey(expense);
+    const position = (this.#equal.get(key) ?? 0) + 1;
+    this.#equal.set(key, position);
+    this.#uncommitted.push(key);
+    return position;
+  }
+
+  #forgetUncommitted(): void {
+    for (const key of this.#uncommitted) this.#equal.set(key, (this.#equal.get(key) ?? 1) - 1);
+    this.#uncommitted = [];
+  }
+
+  #show(line: number, { minor, ...expense }: NewExpense, isDuplicate: boolean): void {
+    if (!this.#plan.dryRun || this.#preview.length >= previewMax) return;
+    const { currency } = this.#budget;
+    this.#preview.push({ line, ...expense, amount: toMajor(minor, currency), currency, isDuplicate });
+  }
+}
+
+function expensesOf(rows: readonly ParsedRow[]): NewExpense[] {
+  return rows.flatMap((row) => ('expense' in row ? row.expense : []));
+}
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}

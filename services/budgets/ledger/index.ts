@@ -1,0 +1,12 @@
+export {
+  balancesOf,
+  findTransaction,
+  type Posting,
+  post,
+  postAll,
+  reverse,
+  reverseExpensesOf,
+  transactionPage,
+  tryReverse,
+} from './ledger.ts';
+export { Transaction, TransactionInput, TransactionPatch } from './transaction.ts';

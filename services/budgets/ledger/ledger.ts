@@ -1,0 +1,155 @@
+import type { Session } from '#kit/db/index.ts';
+import { AppError, notFound } from '#kit/errors.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import type { UnitOfWork } from '../commands.ts';
+import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
+import type { LedgerTransactionRow, Tables } from '../tables.ts';
+import {
+  balances,
+  countTransactions,
+  debitsOfBudget,
+  entriesOfAll,
+  insertEntries,
+  insertEntry,
+  insertTransaction,
+  insertTransactions,
+  transactionById,
+  transactionsPage,
+} from './store.ts';
+import { entriesOf, reversed, type Transaction, toTransaction } from './transaction.ts';
+
+/** What a transaction records. */
+export interface Posting {
+  readonly type: 'debit' | 'credit';
+  readonly description: string;
+  readonly amountMinor: number;
+  readonly currency: string;
+  readonly budgetId: string | null;
+  readonly expenseId?: string | null;
+  readonly orderId?: string | null;
+}
+
+const batch = 500;
+
+/** Adds a transaction with its two entries. */
+export async function post(unit: UnitOfWork, posting: Posting): Promise<Transaction> {
+  const { type, amountMinor, budgetId } = posting;
+  const entries = entriesOf(type, { budgetId, amountMinor });
+  const posted = await insert(unit, {
+    type,
+    description: posting.description,
+    amount_minor: amountMinor,
+    currency: posting.currency,
+    budget_id: budgetId,
+    expense_id: posting.expenseId ?? null,
+    order_id: posting.orderId ?? null,
+    reverses: null,
+    entries,
+  });
+  return posted as Transaction;
+}
+
+/** Adds many transactions at once, and returns their ids in the same order. */
+export async function postAll(
+  { session, owner, nowMs }: UnitOfWork,
+  postings: readonly Posting[],
+): Promise<string[]> {
+  const ids = postings.map(() => newOrderedId());
+  const rows = postings.map((each, index) => {
+    const { type, description, amountMinor, currency, budgetId, expenseId = null } = each;
+    return [owner, ids[index], type, description, amountMinor, currency, budgetId, expenseId, nowMs];
+  });
+  const entries = postings.flatMap(({ type, amountMinor, budgetId }, index) =>
+    entriesOf(type, { budgetId, amountMinor }).map(({ account, side, amount_minor }, position) => {
+      return [owner, ids[index], position, account, side, amount_minor];
+    }),
+  );
+  await insertTransactions.run(session, { rows: JSON.stringify(rows) });
+  await insertEntries.run(session, { rows: JSON.stringify(entries) });
+  return ids;
+}
+
+/** Cancels a transaction by one with the opposite entries. Throws `not_found`, and `conflict` for one that is reversed already. */
+export async function reverse(unit: UnitOfWork, id: string): Promise<Transaction> {
+  const reversal = await tryReverse(unit, id);
+  if (!reversal) throw new AppError('conflict', 'This transaction was reversed already.');
+  return reversal;
+}
+
+/** Like {@link reverse}, but gives nothing for one that is reversed already. */
+export async function tryReverse(unit: UnitOfWork, id: string): Promise<Transaction | undefined> {
+  const { session, owner } = unit;
+  const row = await transactionById.first(session, { owner, id });
+  if (!row) throw notFound('transaction', id);
+  if (row.type === 'reversal') throw new AppError('conflict', 'A reversal cannot be reversed.');
+  const entries = await entriesOfAll(session, owner, [id]);
+  return insert(unit, {
+    ...row,
+    type: 'reversal',
+    description: `Reversal: ${row.description}`,
+    reverses: id,
+    entries: reversed(entries),
+  });
+}
+
+/** Reverses the debits of all expenses of a budget. */
+export async function reverseExpensesOf(unit: UnitOfWork, budget: number): Promise<void> {
+  const { session, owner } = unit;
+  for (let afterNumber = 0; ; ) {
+    const rows = await debitsOfBudget.all(session, { owner, budget, afterNumber, limit: batch });
+    for (const { transaction_id } of rows) await tryReverse(unit, transaction_id);
+    afterNumber = rows.at(-1)?.number ?? 0;
+    if (rows.length < batch) return;
+  }
+}
+
+type NewTransaction = Omit<LedgerTransactionRow, 'owner' | 'id' | 'created_at_ms'> & {
+  readonly entries: ReturnType<typeof entriesOf>;
+};
+
+async function insert(
+  { session, owner, nowMs }: UnitOfWork,
+  { entries, ...given }: NewTransaction,
+): Promise<Transaction | undefined> {
+  const row = { ...given, owner, id: newOrderedId(), created_at_ms: nowMs };
+  const { changes } = await insertTransaction.run(session, row);
+  if (changes === 0) return undefined;
+  for (const [position, { account, side, amount_minor }] of entries.entries()) {
+    const entry = { owner, transaction_id: row.id, position, account, side, amount_minor };
+    await insertEntry.run(session, entry);
+  }
+  return toTransaction(row, entries);
+}
+
+/** A transaction, if the owner has one with this id. */
+export async function findTransaction(
+  session: Session<Tables>,
+  owner: number,
+  id: string,
+): Promise<Transaction | undefined> {
+  const row = await transactionById.first(session, { owner, id });
+  return row && toTransaction(row, await entriesOfAll(session, owner, [id]));
+}
+
+/** The transactions of an owner, newest first. */
+export async function transactionPage(
+  session: Session<Tables>,
+  owner: number,
+  request: PageRequest,
+): Promise<Page<Transaction>> {
+  const rows = await transactionsPage.all(session, { owner, ...placeByTime(request) });
+  const ids = rows.map(({ id }) => id);
+  const all = await entriesOfAll(session, owner, ids);
+  const entries = Map.groupBy(all, (entry) => entry.transaction_id);
+  const total = (await countTransactions.first(session, { owner }))?.total ?? 0;
+  const view = (row: LedgerTransactionRow) => toTransaction(row, entries.get(row.id) ?? []);
+  return pageByTime(rows, { request, total, view });
+}
+
+/** The sum of each account and currency, debits minus credits, in minor units. All of one currency add up to zero. */
+export function balancesOf(
+  session: Session<Tables>,
+  owner: number,
+): Promise<{ account: string; currency: string; minor: number }[]> {
+  return balances.all(session, { owner });
+}

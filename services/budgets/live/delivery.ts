@@ -1,0 +1,126 @@
+import type { Caller, Core } from '../commands.ts';
+import { keptMs, type LiveEvent } from '../feed/index.ts';
+import { followNotifications, lastNotification, type Notification } from '../notifications/index.ts';
+
+/** How many notifications can be had again, besides their age. */
+const keptMax = 10_000;
+const pageSize = 200;
+/** Live messages that may wait for a slow client. */
+const waitingMax = 1_000;
+
+/** Where messages go. `send` resolves when the message was handed to the network. */
+export interface Receiver {
+  send(text: string): Promise<void>;
+  /** The client reads too slowly. */
+  tooSlow(): void;
+}
+
+/**
+ * Delivers the notifications of one client once each and in order: first those since a number, read from the database page by page at
+ * the client's pace, then live ones as they are committed. A hole in the live ones is filled from the database.
+ */
+export class Delivery {
+  readonly #core: Core;
+  readonly #caller: Caller;
+  readonly #receiver: Receiver;
+  #position = 0;
+  #newest = 0;
+  #isLive = false;
+  #isReading = false;
+  #waiting = 0;
+  #isStopped = false;
+
+  constructor({ core, caller, receiver }: { core: Core; caller: Caller; receiver: Receiver }) {
+    this.#core = core;
+    this.#caller = caller;
+    this.#receiver = receiver;
+  }
+
+  /** Starts after a number: the last one that the client has, or that of its sign-in. Rejects if the database fails. */
+  async start(afterSeq: number): Promise<void> {
+    const last = await lastNotification(this.#core, this.#caller);
+    this.#position = Math.min(afterSeq, last);
+    this.#newest = Math.max(this.#newest, last);
+    const oldest = last - keptMax;
+    if (this.#position < oldest) await this.#skipTo(oldest);
+    await this.#read();
+  }
+
+  /** Takes an event of the hub. */
+  take(event: LiveEvent): void {
+    this.#newest = Math.max(this.#newest, event.seq);
+    if (!this.#isLive || event.seq <= this.#position) return;
+    if (event.seq !== this.#position + 1) {
+      void this.#read().catch(() => this.stop());
+      return;
+    }
+    this.#position = event.seq;
+    this.#sendLive(textOf(event));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#isLive = false;
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#isLive = false;
+    try {
+      while (!this.#isStopped) {
+        const sinceMs = this.#core.clock.now() - keptMs;
+        const range = { afterSeq: this.#position, sinceMs, limit: pageSize };
+        const page = await followNotifications(this.#core, this.#caller, range);
+        const [first] = page;
+        if (first && first.seq > this.#position + 1) await this.#skipTo(first.seq - 1);
+        for (const notification of page) {
+          if (this.#isStopped) return;
+          await this.#receiver.send(messageOf(notification));
+          this.#position = notification.seq;
+        }
+        if (page.length > 0) continue;
+        // What is not there any more is too old.
+        if (this.#newest > this.#position) await this.#skipTo(this.#newest);
+        this.#isLive = true;
+        return;
+      }
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** Tells the client which notifications it cannot have. */
+  async #skipTo(seq: number): Promise<void> {
+    await this.#receiver.send(JSON.stringify({ type: 'gap', from: this.#position + 1, to: seq }));
+    this.#position = seq;
+  }
+
+  #sendLive(text: string): void {
+    if (this.#waiting >= waitingMax) {
+      this.stop();
+      this.#receiver.tooSlow();
+      return;
+    }
+    this.#waiting++;
+    void this.#receiver.send(text).finally(() => {
+      this.#waiting--;
+    });
+  }
+}
+
+function messageOf({ seq, id, type, message, data, createdAt }: Notification): string {
+  return JSON.stringify({ type: 'notification', seq, id, event: type, message, data, createdAt });
+}
+
+const texts = new WeakMap<LiveEvent, string>();
+
+/** The message of an event, written once for all clients. */
+function textOf(event: LiveEvent): string {
+  const known = texts.get(event);
+  if (known !== undefined) return known;
+  const { seq, eventId: id, event: type, message, data, occurredAt: createdAt } = event;
+  const text = messageOf({ seq, id, type, message, data: JSON.parse(data), createdAt } as Notification);
+  texts.set(event, text);
+  return text;
+}

@@ -1,0 +1,1 @@
+export { addLive } from './live.ts';

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { type Person, startBudgets } from '../testing.ts';
+
+const service = await startBudgets();
+after(() => service[Symbol.asyncDispose]());
+const address = service.url.replace('http', 'ws');
+
+// biome-ignore lint/suspicious/noExplicitAny: a test inspects any message
+type Message = any;
+
+/** A client, with the messages that it got and did not take yet. */
+class Client {
+  readonly socket: WebSocket;
+  readonly closed: Promise<number>;
+  readonly #messages: Message[] = [];
+  #wake: () => void = () => {};
+
+  constructor(
+    path: string,
+    { protocols = [], headers = {} }: { protocols?: string[]; headers?: object } = {},
+  ) {
+    this.socket = new WebSocket(address + path, protocols, { headers: headers as Record<string, string> });
+    this.socket.on('message', (data) => {
+      this.#messages.push(JSON.parse(String(data)));
+      this.#wake();
+    });
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.closed = promise;
+    this.socket.on('close', resolve);
+    this.socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+    this.socket.on('error', () => {});
+  }
+
+  send(message: object | string): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  async next(): Promise<Message> {
+    while (this.#messages.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#messages.shift();
+  }
+}
+
+const signedIn = ({ token }: Person, path = '/ws') =>
+  new Client(path, { headers: { authorization: `Bearer ${token}` } });
+const say = (who: Person, name: string) => who.create('/api/budgets', { name, limit: 1 });
+
+describe('sign-in', () => {
+  test('by header, by subprotocol and by the first message, at each address', async () => {
+    const alice = await service.person('alice');
+    const clients = [
+      signedIn(alice, '/'),
+      signedIn(alice, '/api/ws'),
+      new Client('/ws', { protocols: ['bearer', alice.token] }),
+      new Client('/ws'),
+    ];
+    const [, , , last] = clients;
+    await new Promise((resolve) => last?.socket.on('open', resolve));
+    last?.send({ type: 'auth', token: alice.token });
+    for (const client of clients) {
+      assert.deepEqual(await client.next(), { type: 'ready', userId: alice.id, seq: 0, heartbeat: 30 });
+      client.socket.close();
+    }
+  });
+
+  test('a wrong token is 4401, and nothing is possible without one', async () => {
+    assert.equal(await new Client('/ws', { headers: { authorization: 'Bearer no' } }).closed, 4401);
+    const client = new Client('/ws');
+    await new Promise((resolve) => client.socket.on('open', resolve));
+    client.send({ type: 'ack', seq: 1 });
+    assert.equal((await client.next()).code, 'UNAUTHORIZED');
+    client.send('no JSON');
+    assert.equal((await client.next()).code, 'INVALID_INPUT');
+    client.send({ type: 'auth', token: 'no' });
+    assert.equal(await client.closed, 4401);
+  });
+
+  test('a page of another origin is refused before the upgrade', async () => {
+    const alice = await service.person('alice');
+    const headers = { authorization: `Bearer ${alice.token}`, origin: 'https://elsewhere.example' };
+    assert.equal(await new Client('/ws', { headers }).closed, 403);
+    assert.equal(
+      await new Client('/api/graphql', { headers, protocols: ['graphql-transport-ws'] }).closed,
+      403,
+    );
+  });
+});
+
+describe('delivery', () => {
+  test('from a number on: everything once and in order, then live', async () => {
+    const alice = await service.person('alice');
+    for (const name of ['one', 'two', 'three']) await say(alice, name);
+    const client = signedIn(alice);
+    assert.equal((await client.next()).seq, 3);
+    client.send({ type: 'resume', lastSeq: 1 });
+    const writing = Promise.all(Array.from({ length: 20 }, (_, index) => say(alice, `live ${index}`)));
+    const seqs: number[] = [];
+    while (seqs.length < 22) {
+      const { type, seq, event, data } = await client.next();
+      assert.deepEqual([type, event, data.limit], ['notification', 'budget.created', 1]);
+      seqs.push(seq);
+    }
+    await writing;
+    assert.deepEqual(
+      seqs,
+      Array.from({ length: 22 }, (_, index) => index + 2),
+    );
+    client.socket.close();
+  });
+
+  test('without a number or a word: from now on; pings are answered, and an ack marks as read', async () => {
+    const alice = await service.person('alice');
+    await say(alice, 'before');
+    const client = signedIn(alice);
+    const silent = signedIn(alice);
+    await Promise.all([client.next(), silent.next()]);
+    client.send({ type: 'resume' });
+    client.send({ type: 'ping', t: 7 });
+    assert.deepEqual(await client.next(), { type: 'pong', t: 7 });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await say(alice, 'after');
+    for (const each of [client, silent]) assert.equal((await each.next()).seq, 2);
+    client.send({ type: 'ack', seq: 2 });
+    client.send({ type: 'ping' });
+    await client.next();
+    const { data } = (await alice.post('/api/graphql', { query: '{ notifications(unread: true) { seq } }' }))
+      .json;
+    assert.deepEqual(data.notifications, []);
+    for (const each of [client, silent]) each.socket.close();
+  });
+
+  test("somebody else's are never told", async () => {
+    const [alice, charlie] = [await service.person('alice'), await service.person('charlie')];
+    const client = signedIn(charlie);
+    await client.next();
+    client.send({ type: 'resume' });
+    await say(alice, 'private');
+    await say(charlie, 'own');
+    assert.equal((await client.next()).data.name, 'own');
+    client.socket.close();
+  });
+
+  test('what is older than a day is a gap', async () => {
+    const alice = await service.person('alice');
+    await say(alice, 'old');
+    service.clock.advance(25 * 3_600_000);
+    const { json } = await service.send('/api/auth/login', {
+      body: { email: alice.email, password: 'ferries wait in fog' },
+    });
+    const client = signedIn({ ...alice, token: json.token });
+    await client.next();
+    client.send({ type: 'resume', lastSeq: 0 });
+    assert.deepEqual(await client.next(), { type: 'gap', from: 1, to: 1 });
+    client.socket.close();
+  });
+});

@@ -1,0 +1,41 @@
+import type { HttpApp } from '#kit/http/server.ts';
+import { refuseForeignOrigin } from '#kit/http/web-sockets.ts';
+import { heartbeatSeconds, type LiveOptions, LiveSocket } from './socket.ts';
+
+const paths = ['/', '/ws', '/api/ws'];
+
+/** Live notifications over WebSockets (contract of the messages: README.md). `/` leads people to
+ * the page `home`. Disposing it stops the heartbeat. */
+export function addLive(app: HttpApp, options: LiveOptions & { readonly home: string }): Disposable {
+  const sockets = new Set<LiveSocket>();
+  for (const url of paths) {
+    app.route({
+      method: 'GET',
+      url,
+      access: 'public',
+      schema: { hide: true },
+      onRequest: async (request) => {
+        if (request.ws) refuseForeignOrigin(request);
+      },
+      handler: (_request, reply) =>
+        url === '/'
+          ? reply.redirect(options.home)
+          : reply.code(426).header('upgrade', 'websocket').send({ error: upgradeRequired }),
+      wsHandler: (socket, request) => {
+        const live = new LiveSocket(socket, request, options);
+        sockets.add(live);
+        socket.on('close', () => sockets.delete(live));
+      },
+    });
+  }
+  const timer = setInterval(() => {
+    for (const socket of sockets) socket.heartbeat();
+  }, heartbeatSeconds * 1_000).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+const upgradeRequired = {
+  code: 'INVALID_INPUT',
+  message: 'This address is for WebSockets.',
+  fields: {},
+};

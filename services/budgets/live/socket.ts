@@ -1,0 +1,193 @@
+import type { FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import { bearerToken } from '#kit/auth/bearer.ts';
+import { RateLimiter } from '#kit/auth/rate-limiter.ts';
+import { AppError } from '#kit/errors.ts';
+import type { Log } from '#kit/log.ts';
+import type { SignedIn } from '../authentication/index.ts';
+import type { Core } from '../commands.ts';
+import type { Hub } from '../feed/index.ts';
+import { lastNotification, readNotifications } from '../notifications/index.ts';
+import { Delivery } from './delivery.ts';
+import { type ClientMessage, parseMessage } from './message.ts';
+
+/** Seconds between two pings. */
+export const heartbeatSeconds = 30;
+
+const authenticateWithinMs = 10_000;
+const resumeWithinMs = 1_000;
+const unansweredMax = 2;
+/** Messages of one client in ten seconds. */
+const messages = { requestsMax: 200, windowMs: 10_000 };
+
+const closeCodes = {
+  silent: 1001,
+  failed: 1011,
+  unauthenticated: 4401,
+  forbidden: 4403,
+  signInTimeout: 4408,
+  tooSlow: 4413,
+  tooMany: 4429,
+} as const;
+
+export interface LiveOptions {
+  readonly core: Core;
+  readonly hub: Hub;
+  readonly log: Log;
+  readonly authenticate: (token: string) => Promise<SignedIn>;
+}
+
+/** One client: signs in, is told of its notifications from where it was, and is cut off if it does not answer. */
+export class LiveSocket {
+  readonly #socket: WebSocket;
+  readonly #options: LiveOptions;
+  readonly #limiter = new RateLimiter({ ...messages, keysMax: 1 });
+  #token: string | undefined;
+  #caller: SignedIn | undefined;
+  #delivery: Delivery | undefined;
+  #readySeq = 0;
+  #unanswered = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #expiry: NodeJS.Timeout | undefined;
+  #stopListening: () => void = () => {};
+  #handled = Promise.resolve();
+
+  constructor(socket: WebSocket, request: FastifyRequest, options: LiveOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    socket.on('message', (data, isBinary) => {
+      // One after the other, in the order they came.
+      this.#handled = this.#handled
+        .then(() => this.#receive(String(data), isBinary))
+        .catch((error) => this.#fail(error));
+    });
+    socket.on('pong', () => {
+      this.#unanswered = 0;
+    });
+    socket.on('close', () => this.#stop());
+    socket.on('error', () => socket.terminate());
+    const token = tokenOf(request);
+    if (token !== undefined) this.#guard(() => this.#signIn(token));
+    else
+      this.#timer = setTimeout(
+        () => this.#close('signInTimeout', 'Not signed in in time.'),
+        authenticateWithinMs,
+      );
+  }
+
+  /** Pings the client, and looks whether it may still listen. */
+  heartbeat(): void {
+    if (this.#unanswered >= unansweredMax) {
+      this.#close('silent', 'No answer to pings.');
+      this.#socket.terminate();
+      return;
+    }
+    this.#unanswered++;
+    this.#socket.ping();
+    const { authenticate } = this.#options;
+    if (this.#token !== undefined && this.#caller)
+      this.#guard(async () => void (await authenticate(this.#token ?? '')));
+  }
+
+  #guard(work: () => Promise<void>): void {
+    work().catch((error: unknown) => this.#fail(error));
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof TypeError) this.#error('INVALID_INPUT', error.message);
+    else if (error instanceof AppError && error.code === 'validation_failed') {
+      this.#error('VALIDATION_FAILED', error.message);
+    } else if (
+      error instanceof AppError &&
+      (error.code === 'unauthenticated' || error.code === 'forbidden')
+    ) {
+      this.#close(error.code, error.message);
+    } else {
+      this.#options.log.error({ err: error }, 'a WebSocket failed');
+      this.#close('failed', 'Something went wrong on our side.');
+    }
+  }
+
+  async #receive(text: string, isBinary: boolean): Promise<void> {
+    const { isAllowed } = this.#limiter.take('messages', Date.now());
+    if (!isAllowed) return this.#close('tooMany', 'Too many messages.');
+    if (isBinary) throw new TypeError('A message must be text.');
+    const message = parseMessage(text);
+    if (message.type === 'auth') {
+      if (!this.#caller) await this.#signIn(message.token);
+    } else if (!this.#caller) this.#error('UNAUTHORIZED', 'Sign in first.');
+    else await this.#handle(message, this.#caller);
+  }
+
+  async #handle(message: Exclude<ClientMessage, { type: 'auth' }>, caller: SignedIn): Promise<void> {
+    if (message.type === 'ping') void this.#send(JSON.stringify({ type: 'pong', t: message.t }));
+    else if (message.type === 'ack') await readNotifications(this.#options.core, caller, message.seq);
+    else if (this.#delivery) this.#error('CONFLICT', 'The delivery has begun already.');
+    else {
+      const { core } = this.#options;
+      const afterSeq = message.lastSeq ?? (await lastNotification(core, caller));
+      this.#guard(() => this.#deliver(caller, afterSeq));
+    }
+  }
+
+  async #signIn(token: string): Promise<void> {
+    const { authenticate, core } = this.#options;
+    const caller = await authenticate(token);
+    if (this.#caller || this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#token = token;
+    this.#caller = caller;
+    clearTimeout(this.#timer);
+    const expire = () => this.#close('unauthenticated', 'The token has expired.');
+    this.#expiry = setTimeout(expire, Math.max(0, caller.expiresAtMs - core.clock.now()));
+    this.#readySeq = await lastNotification(core, caller);
+    const { userId } = caller;
+    void this.#send(
+      JSON.stringify({ type: 'ready', userId, seq: this.#readySeq, heartbeat: heartbeatSeconds }),
+    );
+    this.#timer = setTimeout(() => {
+      if (!this.#delivery) this.#guard(() => this.#deliver(caller, this.#readySeq));
+    }, resumeWithinMs);
+  }
+
+  async #deliver(caller: SignedIn, afterSeq: number): Promise<void> {
+    if (this.#delivery || this.#socket.readyState !== this.#socket.OPEN) return;
+    const { core, hub } = this.#options;
+    clearTimeout(this.#timer);
+    const receiver = {
+      send: (text: string) => this.#send(text),
+      tooSlow: () => this.#close('tooSlow', 'Too many messages wait.'),
+    };
+    const delivery = new Delivery({ core, caller, receiver });
+    this.#delivery = delivery;
+    this.#stopListening = hub.listen(caller.userId, (event) => delivery.take(event));
+    await delivery.start(afterSeq);
+  }
+
+  #send(text: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#socket.send(text, () => resolve());
+    return promise;
+  }
+
+  #error(code: string, message: string): void {
+    void this.#send(JSON.stringify({ type: 'error', code, message }));
+  }
+
+  #close(code: keyof typeof closeCodes, reason: string): void {
+    this.#socket.close(closeCodes[code], reason);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#expiry);
+    this.#stopListening();
+    this.#delivery?.stop();
+  }
+}
+
+/** In the `Authorization` header, or after `bearer` among the subprotocols, since pages cannot set headers. */
+function tokenOf({ headers }: FastifyRequest): string | undefined {
+  if (headers.authorization !== undefined) return bearerToken(headers.authorization) ?? '';
+  const [scheme, token] = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
+  return scheme === 'bearer' ? (token ?? '') : undefined;
+}

@@ -1,0 +1,17 @@
+export {
+  MessageInput,
+  Notification,
+  type NotificationType,
+  notificationTypes,
+} from './notification.ts';
+export {
+  followNotifications,
+  lastNotification,
+  listNotifications,
+  type NotificationFilter,
+  notify,
+  readNotification,
+  readNotifications,
+  sendMessage,
+  unreadNotifications,
+} from './notifications.ts';

@@ -1,0 +1,53 @@
+import { type Static, Type } from '#kit/schema.ts';
+import type { NotificationRow } from '../tables.ts';
+
+/** The events that a user is told of. */
+export const notificationTypes = [
+  'expense.created',
+  'expense.updated',
+  'expense.deleted',
+  'budget.created',
+  'budget.updated',
+  'budget.deleted',
+  'budget.threshold',
+  'task.finished',
+  'message',
+] as const;
+export type NotificationType = (typeof notificationTypes)[number];
+
+export const Notification = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    seq: Type.Integer({ description: 'Counts the notifications of a user from 1, without holes' }),
+    type: Type.Enum(notificationTypes),
+    title: Type.String(),
+    message: Type.String(),
+    data: Type.Unknown({ description: 'What it is about, as the API shows it', examples: [{}] }),
+    readAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Notification' },
+);
+export type Notification = Static<typeof Notification>;
+
+export const MessageInput = Type.Object(
+  {
+    title: Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: 'text' })),
+    message: Type.String({ minLength: 1, maxLength: 2_000, format: 'text', examples: ['Buy milk'] }),
+  },
+  { title: 'MessageInput' },
+);
+export type MessageInput = Static<typeof MessageInput>;
+
+export function toNotification(row: Omit<NotificationRow, 'owner'>): Notification {
+  return {
+    id: row.id,
+    seq: row.seq,
+    type: row.type as NotificationType,
+    title: row.title,
+    message: row.message,
+    data: JSON.parse(row.data),
+    readAt: row.read_at_ms === null ? null : new Date(row.read_at_ms).toISOString(),
+    createdAt: new Date(row.created_at_ms).toISOString(),
+  };
+}

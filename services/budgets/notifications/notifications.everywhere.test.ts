@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { assertError, startBudgets } from '../testing.ts';
+
+const app = await startBudgets();
+after(() => app[Symbol.asyncDispose]());
+
+const alice = await app.person('alice');
+const bob = await app.person('bob');
+const path = '/api/notifications';
+
+test('a message to oneself is a notification, numbered without holes', async () => {
+  const sent = await alice.post(path, { message: 'Buy milk' });
+  assert.equal(sent.status, 201, sent.text);
+  const { seq, type, title, message, readAt } = sent.json;
+  assert.deepEqual(
+    { seq, type, title, message, readAt },
+    { seq: 1, type: 'message', title: 'Message', message: 'Buy milk', readAt: null },
+  );
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => alice.post(path, { title: 'Hello', message: 'x' })),
+  );
+  assert.deepEqual(
+    answers.map(({ json }) => json.seq).sort((one, other) => one - other),
+    Array.from({ length: 20 }, (_, index) => index + 2),
+  );
+  assert.equal((await bob.post(path, { message: 'First' })).json.seq, 1);
+});
+
+test('a failed command leaves no hole', async () => {
+  assertError(await alice.post('/api/expenses', { budgetId: 'x', description: 'x', amount: 1 }), {
+    status: 404,
+    code: 'NOT_FOUND',
+  });
+  assert.equal((await alice.post(path, { message: 'x' })).json.seq, 22);
+});
+
+test('notifications are listed newest first, and marked as read', async () => {
+  const page = await alice.get(`${path}?limit=2`);
+  assert.deepEqual(
+    page.json.map(({ seq }: { seq: number }) => seq),
+    [22, 21],
+  );
+  assert.equal(page.headers.get('x-total-count'), '22');
+  const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+  assert.equal((await alice.get(next)).json[0].seq, 20);
+  const [{ id }] = page.json;
+  const read = await alice.put(`${path}/${id}/read`);
+  assert.equal(read.json.readAt, '2026-03-15T12:00:00.000Z');
+  app.clock.advance(1_000);
+  assert.equal((await alice.put(`${path}/${id}/read`)).json.readAt, '2026-03-15T12:00:00.000Z');
+  const unread = await alice.get(`${path}?unread=true`);
+  assert.deepEqual([unread.json[0].seq, unread.headers.get('x-total-count')], [21, '21']);
+  assert.equal((await alice.put(`${path}/read-all`)).json.read, 21);
+  assert.deepEqual((await alice.get(`${path}?unread=true`)).json, []);
+});
+
+test('what belongs to somebody else does not exist, and what is invalid is refused', async () => {
+  const [{ id }] = (await alice.get(path)).json;
+  assertError(await bob.put(`${path}/${id}/read`), { status: 404, code: 'NOT_FOUND' });
+  assertError(await bob.put(`${path}/x/read`), { status: 404, code: 'NOT_FOUND' });
+  assert.equal((await bob.get(path)).json.length, 1);
+  for (const [body, field] of [
+    [{}, 'message'],
+    [{ message: '' }, 'message'],
+    [{ message: 'a'.repeat(2_001) }, 'message'],
+    [{ message: 'x', title: 7 }, 'title'],
+  ] as const)
+    assertError(await alice.post(path, body), { status: 400, code: 'VALIDATION_FAILED', field });
+  assertError(await alice.get(`${path}?unread=maybe`), {
+    status: 400,
+    code: 'INVALID_INPUT',
+    field: 'unread',
+  });
+  assertError(await app.send(path), { status: 401, code: 'UNAUTHORIZED' });
+});

@@ -1,0 +1,125 @@
+import type { FastifyReply } from 'fastify';
+import { badge, empty, linkButton } from '#kit/html/blocks.ts';
+import { count, time } from '#kit/html/format.ts';
+import { html } from '#kit/html/html.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { table } from '#kit/html/table.ts';
+import { sendEvents } from '#kit/http/event-stream.ts';
+import { authenticateSession } from '../authentication/index.ts';
+import { followFrom, type Hub, stoppable } from '../feed/index.ts';
+import { pageRoutes } from '../routes.ts';
+import { type PageParts, type PageSession, parameter, type Visitor } from '../site.ts';
+import { cursorPager, hrefWith } from '../views.ts';
+import type { Notification } from './notification.ts';
+import { listNotifications, readNotifications } from './notifications.ts';
+
+const pageSize = 50;
+/** How long a stream may be silent, so that proxies keep it open. */
+const silentMs = 15_000;
+
+export interface NotificationPagesParts extends PageParts {
+  readonly hub: Hub;
+  /** Ends streams when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+export function addNotificationPages(routes: PageRoutes<PageSession>, parts: NotificationPagesParts): void {
+  const { core, visitors: access } = parts;
+  routes.get(pageRoutes.notifications, { access }, (visitor) => showList(visitor, parts));
+  routes.post(pageRoutes.readNotifications, { access }, async ({ visit, caller }) => {
+    const upTo = /^\d{1,15}$/.exec(visit.field('upTo'))?.[0];
+    await readNotifications(core, caller, upTo === undefined ? undefined : Number(upTo));
+    return visit.redirect(pageRoutes.notifications);
+  });
+  routes.get(pageRoutes.notificationStream, { access }, (visitor) => stream(visitor, parts));
+}
+
+async function showList(visitor: Visitor, { core }: PageParts): Promise<string> {
+  const { visit, caller, csrfField } = visitor;
+  const cursor = parameter(visit, 'cursor') || undefined;
+  const filter = parameter(visit, 'show') === 'unread' ? 'unread' : '';
+  const unread = filter === 'unread';
+  const page = await listNotifications(core, caller, { limit: pageSize, cursor, unread });
+  const newest = page.items[0];
+  const readAll =
+    newest &&
+    html`<form method="post" action="${pageRoutes.readNotifications}">${csrfField}<input type="hidden" name="upTo" value="${newest.seq}"><button class="secondary">Mark all as read</button></form>`;
+  const other = unread
+    ? linkButton(pageRoutes.notifications, 'Show all', 'quiet')
+    : linkButton(hrefWith(pageRoutes.notifications, { show: 'unread' }), 'Unread only', 'quiet');
+  return visitor.render({
+    title: 'Notifications',
+    lead: count(page.total, unread ? 'unread notification' : 'notification'),
+    actions: html`${other}${cursor === undefined && readAll}`,
+    modules: ['live.js'],
+    main: html`<div data-live-region="notifications">${
+      page.items.length === 0
+        ? empty({
+            icon: 'bell',
+            title: unread ? 'Nothing is unread' : 'No notifications yet',
+            text: 'You are told when a budget reaches a threshold, when a task has finished, and of each change.',
+          })
+        : html`${notificationTable(page.items)}${cursorPager(pageRoutes.notifications, { show: filter }, { next: page.next, hasCursor: cursor !== undefined })}`
+    }</div>`,
+  });
+}
+
+function notificationTable(rows: readonly Notification[]) {
+  return table<Notification>({
+    caption: 'Notifications, newest first',
+    rows,
+    columns: [
+      {
+        header: 'Notification',
+        kind: 'main',
+        cell: ({ title, message }) => html`${title}<div>${message}</div>`,
+      },
+      {
+        header: 'State',
+        kind: 'fit',
+        cell: ({ readAt, type }) =>
+          html`${type === 'budget.threshold' && badge('warn', 'threshold')} ${readAt === null && badge('info', 'new')}`,
+      },
+      { header: 'Time', kind: 'fit', cell: ({ createdAt }) => time(createdAt) },
+    ],
+  });
+}
+
+/** Notifications as server-sent events, from the one that the page shows. */
+function stream(
+  { visit, caller }: Visitor,
+  { core, hub, stopping }: NotificationPagesParts,
+): Promise<FastifyReply> {
+  const after = /^\d{1,15}$/.exec(parameter(visit, 'after'))?.[0];
+  const afterSeq = after === undefined ? undefined : Number(after);
+  const told = stoppable((signal) =>
+    followFrom({ core, hub }, caller, { afterSeq, signal: AbortSignal.any([signal, stopping]) }),
+  );
+  const isOver = async () => (await authenticateSession(core, caller.sessionId)) === undefined;
+  return sendEvents(visit.reply, briefly(told, isOver));
+}
+
+/** What pages show of each; `undefined` at first, and when there was nothing for a while. It ends with the session. */
+async function* briefly(told: AsyncIterableIterator<Notification>, isOver: () => Promise<boolean>) {
+  let next = told.next();
+  try {
+    yield undefined;
+    for (;;) {
+      const { promise: silence, resolve } = Promise.withResolvers<'silent'>();
+      const timer = setTimeout(() => resolve('silent'), silentMs);
+      const result = await Promise.race([next, silence]);
+      clearTimeout(timer);
+      if (result === 'silent') {
+        if (await isOver()) return;
+        yield undefined;
+        continue;
+      }
+      if (result.done) return;
+      const { seq, title, message } = result.value;
+      next = told.next();
+      yield { seq, title, message };
+    }
+  } finally {
+    await told.return?.();
+  }
+}

@@ -1,0 +1,158 @@
+import type { Session } from '#kit/db/index.ts';
+import { AppError, notFound } from '#kit/errors.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import { invalid } from '#kit/schema-parser.ts';
+import { requireBudget } from '../budgets/index.ts';
+import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
+import { isCurrency } from '../currencies.ts';
+import { requireCustomer } from '../customers/index.ts';
+import { post, tryReverse } from '../ledger/index.ts';
+import { decimalText, minorMax, parseMoney } from '../money.ts';
+import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
+import type { OrderRow, Tables } from '../tables.ts';
+import { checkVersion, type Versions } from '../versions.ts';
+import {
+  itemsOf,
+  type Order,
+  type OrderInput,
+  type OrderPatch,
+  type OrderStatus,
+  steps,
+  toOrder,
+} from './order.ts';
+import { countOrders, deleteOrderRow, insertOrder, orderById, ordersPage, updateOrderRow } from './store.ts';
+
+export function createOrder(core: Core, caller: Caller, given: OrderInput): Promise<Order> {
+  return runCommand(core, caller, async (unit) => {
+    const { session, owner, nowMs } = unit;
+    const contents = await contentsOf(unit, given);
+    const row = { owner, id: newOrderedId(), ...contents, created_at_ms: nowMs };
+    return toOrder((await insertOrder.first(session, row)) as OrderRow);
+  });
+}
+
+export async function getOrder({ db }: Core, { owner }: Caller, id: string): Promise<Order> {
+  return toOrder(await requireOrder(db, owner, id));
+}
+
+/** Orders, newest first. */
+export async function listOrders(
+  { db }: Core,
+  { owner }: Caller,
+  request: PageRequest,
+): Promise<Page<Order>> {
+  const rows = await ordersPage.all(db, { owner, ...placeByTime(request) });
+  const total = (await countOrders.first(db, { owner }))?.total ?? 0;
+  return pageByTime(rows, { request, total, view: toOrder });
+}
+
+/** Takes a step (`status`), or changes a pending order, or both. */
+export function updateOrder(
+  core: Core,
+  caller: Caller,
+  id: string,
+  { versions, status, ...changes }: OrderPatch & { readonly versions?: Versions },
+): Promise<Order> {
+  return runCommand(core, caller, async (unit) => {
+    const { session, owner, nowMs } = unit;
+    const before = await requireOrder(session, owner, id);
+    checkVersion(before.version, versions);
+    const changed = await changedOrder(unit, before, changes);
+    const stepped = status === undefined ? changed : await step(unit, changed, status);
+    const row = await updateOrderRow.first(session, { ...stepped, updated_at_ms: nowMs });
+    return toOrder(row as OrderRow);
+  });
+}
+
+/** Throws `conflict` for an order that is not pending any more. */
+export function deleteOrder(
+  core: Core,
+  caller: Caller,
+  id: string,
+  versions?: Versions,
+): Promise<{ message: string; id: string }> {
+  return runCommand(core, caller, async ({ session, owner }) => {
+    const { status, version } = await requireOrder(session, owner, id);
+    checkVersion(version, versions);
+    if (status !== 'pending')
+      throw new AppError('conflict', `This order is ${status}. Only pending orders can be deleted.`);
+    await deleteOrderRow.run(session, { owner, id });
+    return { message: 'Order deleted', id };
+  });
+}
+
+async function requireOrder(session: Session<Tables>, owner: number, id: string): Promise<OrderRow> {
+  const row = await orderById.first(session, { owner, id });
+  if (!row) throw notFound('order', id);
+  return row;
+}
+
+/** Completing and delivering write the transaction: money comes in. Canceling a completed order reverses it. */
+async function step(unit: UnitOfWork, order: OrderRow, status: OrderStatus): Promise<OrderRow> {
+  if (!steps[order.status].includes(status)) {
+    const allowed = steps[order.status].join(' or ') || 'nothing else';
+    throw new AppError('conflict', `This order is ${order.status} and can become ${allowed}.`, {
+      fields: { status: `must be ${allowed}` },
+    });
+  }
+  if (status === 'canceled' && order.transaction_id !== null) await tryReverse(unit, order.transaction_id);
+  if (status !== 'completed' && status !== 'delivered') return { ...order, status };
+  const { id } = await post(unit, {
+    type: 'credit',
+    description: `Order of ${itemsOf(order)
+      .map(({ description }) => description)
+      .join(', ')
+      .slice(0, 400)}`,
+    amountMinor: order.amount_minor,
+    currency: order.currency,
+    budgetId: order.budget_id,
+    orderId: order.id,
+  });
+  return { ...order, status, transaction_id: id };
+}
+
+type Contents = Pick<OrderRow, 'customer_id' | 'budget_id' | 'items' | 'amount_minor' | 'currency'>;
+
+async function changedOrder(
+  unit: UnitOfWork,
+  before: OrderRow,
+  changes: Omit<OrderPatch, 'status'>,
+): Promise<OrderRow> {
+  if (Object.values(changes).every((value) => value === undefined)) return before;
+  if (before.status !== 'pending')
+    throw new AppError('conflict', `This order is ${before.status}. Only pending orders can change.`);
+  const { customer_id, budget_id, currency } = before;
+  const items = itemsOf(before).map(({ unitAmountMinor, ...item }) => {
+    return { ...item, unitAmount: decimalText(unitAmountMinor, currency) };
+  });
+  const kept = { customerId: customer_id, budgetId: budget_id, items, currency };
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return { ...before, ...(await contentsOf(unit, { ...kept, ...Object.fromEntries(given) })) };
+}
+
+async function contentsOf({ session, owner }: UnitOfWork, given: OrderInput): Promise<Contents> {
+  const { customerId, budgetId } = given;
+  await requireCustomer(session, owner, customerId);
+  const budget = budgetId ? await requireBudget(session, owner, budgetId) : undefined;
+  const { currency = budget?.currency ?? 'USD' } = given;
+  if (!isCurrency(currency))
+    throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
+  if (budget && currency !== budget.currency)
+    throw invalid({ currency: `must be ${budget.currency}, as that of the budget` });
+  const items = given.items.map(({ description, quantity, unitAmount }, index) => {
+    const parsed = parseMoney(unitAmount, currency);
+    const field = `items[${index}].unitAmount`;
+    if (parsed.problem !== undefined) throw invalid({ [field]: parsed.problem });
+    if (parsed.minor < 0) throw invalid({ [field]: 'must be at least 0' });
+    return { description, quantity, unitAmountMinor: parsed.minor };
+  });
+  const sum = items.reduce((all, item) => all + BigInt(item.quantity) * BigInt(item.unitAmountMinor), 0n);
+  if (sum > BigInt(minorMax)) throw invalid({ items: 'must have a sum of at most 15 digits' });
+  return {
+    customer_id: customerId,
+    budget_id: budget?.id ?? null,
+    items: JSON.stringify(items),
+    amount_minor: Number(sum),
+    currency,
+  };
+}

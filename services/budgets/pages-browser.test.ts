@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Tab, testBrowser } from '#kit/testing/browser.ts';
+import { type Person, password, startBudgets, type TestBudgets } from './testing.ts';
+
+const browser = testBrowser();
+
+describe('in a browser', { skip: browser.skip }, () => {
+  let app: TestBudgets;
+  let alice: Person;
+  let budgetId: string;
+  let orderId: string;
+  before(async () => {
+    app = await startBudgets();
+    alice = await app.person();
+    const long = 'Groceries, household and a VeryLongWordWithoutAnySpacesThatMustNotWidenThePage';
+    ({ id: budgetId } = await alice.create('/api/budgets', { name: long, limit: 400, period: 'monthly' }));
+    const trip = await alice.create('/api/budgets', { name: 'Trip', limit: 90, currency: 'EUR' });
+    const expense = {
+      description: long,
+      amount: 12.5,
+      category: 'Food',
+      tags: ['work'],
+      spentOn: '2026-02-01',
+    };
+    await alice.create('/api/expenses', { ...expense, budgetId, notes: 'Paid in cash' });
+    await alice.create('/api/expenses', {
+      ...expense,
+      budgetId: trip.id,
+      amount: 100,
+      spentOn: '2026-03-02',
+    });
+    await alice.create('/api/recurring', { budgetId, description: 'Rent', amount: 11, freq: 'monthly' });
+    const customer = await alice.create('/api/customers', { name: 'Ada', email: 'ada@example.com' });
+    const items = [{ description: 'Chair', quantity: 4, unitAmount: 49.5 }];
+    ({ id: orderId } = await alice.create('/api/orders', { customerId: customer.id, items }));
+  });
+  after(() => app?.[Symbol.asyncDispose]());
+
+  async function signIn({ page }: Tab, next = '/budgets'): Promise<void> {
+    await page.goto(`/sign-in?next=${next}`);
+    await page.getByLabel('E-mail address').fill(alice.email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`**${next}`);
+  }
+
+  for (const [colorScheme, widthPx] of [
+    ['light', 1_280],
+    ['dark', 390],
+  ] as const) {
+    test(`pages have no barriers, ${colorScheme}, ${widthPx} px`, async () => {
+      const tab = await browser.open({ colorScheme, widthPx, baseUrl: app.url });
+      const check = async (...paths: string[]) => {
+        for (const path of paths) {
+          await tab.page.goto(path);
+          assert.deepEqual(await tab.barriers(), [], `${path} at ${widthPx} px`);
+        }
+      };
+      await check('/sign-in', '/sign-up', '/reset-password', '/verify-email?token=x');
+      await signIn(tab);
+      await check('/budgets', '/budgets/new', `/budgets/${budgetId}`, `/budgets/${budgetId}/edit`);
+      await check('/expenses', '/expenses?q=groc', '/expenses/new', '/reports');
+      await check('/recurring', '/recurring/new', '/customers', '/customers/new');
+      await check('/orders', `/orders/${orderId}`, '/orders/new', '/transactions');
+      await check('/notifications', '/tasks', '/import', '/settings');
+      await tab.page.getByLabel('New password').fill('short');
+      await tab.page.getByRole('button', { name: 'Change password' }).click();
+      await tab.page.getByText('The password is wrong').waitFor();
+      assert.deepEqual(await tab.barriers(), [], 'the form again');
+      assert.deepEqual(
+        tab.complaints.filter((text) => !/status of 4/.test(text)),
+        [],
+      );
+    });
+  }
+
+  test('an expense is entered by keyboard, and another tab shows it at once', async () => {
+    const [one, other] = [await browser.open({ baseUrl: app.url }), await browser.open({ baseUrl: app.url })];
+    await Promise.all([signIn(one), signIn(other)]);
+    const following = other.page.waitForResponse((response) => response.url().includes('/stream'));
+    await other.page.goto(`/budgets/${budgetId}`);
+    await following;
+    await one.page.goto(`/budgets/${budgetId}`);
+    await one.page.getByLabel('What did you spend on?').fill('Espresso');
+    await one.page.keyboard.press('Tab');
+    await one.page.keyboard.type('3.20');
+    await one.page.keyboard.press('Enter');
+    await one.page.getByText('Espresso, $3.20, was added').waitFor();
+    await other.page.getByText('Expense created').waitFor();
+    await other.page.getByRole('link', { name: 'Espresso', exact: true }).waitFor();
+    assert.deepEqual([...one.complaints, ...other.complaints], []);
+  });
+
+  test('a deletion asks in a dialog', async () => {
+    const { id } = await alice.create('/api/expenses', { budgetId, description: 'Mistake', amount: 1 });
+    const tab = await browser.open({ baseUrl: app.url });
+    await signIn(tab, '/expenses');
+    await tab.page.getByRole('link', { name: 'Delete Mistake' }).click();
+    await tab.page.getByRole('dialog').getByRole('button', { name: 'Delete expense' }).click();
+    await tab.page.getByText('Mistake was deleted').waitFor();
+    assert.equal((await alice.get(`/api/expenses/item/${id}`)).status, 404);
+  });
+});

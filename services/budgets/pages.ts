@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Admin } from '#kit/admin/index.ts';
+import type { Clock } from '#kit/clock.ts';
+import { loadAssets } from '#kit/html/assets.ts';
+import { errorPage } from '#kit/html/error-page.ts';
+import { type PageRoutes, servePages } from '#kit/html/pages.ts';
+import type { HttpError } from '#kit/http/options.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import type { Accounts } from './authentication/index.ts';
+import { addAccountPages } from './authentication/pages.ts';
+import { addSettingsPages } from './authentication/pages-settings.ts';
+import { signInPage } from './authentication/pages-views.ts';
+import { addBudgetPages } from './budgets/pages.ts';
+import type { Core } from './commands.ts';
+import { addCustomerPages } from './customers/pages.ts';
+import { addExpensePages } from './expenses/pages.ts';
+import { addExportPages } from './exports/pages.ts';
+import type { Hub } from './feed/index.ts';
+import type { Imports } from './imports/index.ts';
+import { addImportPages } from './imports/pages.ts';
+import { addNotificationPages } from './notifications/pages.ts';
+import { addOrderPages } from './orders/pages.ts';
+import { addRecurringPages } from './recurring/pages.ts';
+import { addReportPages } from './reports/pages.ts';
+import { pageRoutes } from './routes.ts';
+import { type PageSession, type PageVisit, signInRequired, strangerFrame, type Visitors } from './site.ts';
+import type { Tasks } from './tasks/index.ts';
+import { addTaskPages } from './tasks/pages.ts';
+import { addTransactionPages } from './transactions/pages.ts';
+
+export interface PagesOptions {
+  readonly core: Core;
+  readonly accounts: Accounts;
+  readonly tasks: Tasks;
+  readonly imports: Imports;
+  readonly hub: Hub;
+  readonly visitors: Visitors;
+  readonly admin: Admin<PageSession>;
+  readonly clock: Clock;
+  /** Encrypts cookies. */
+  readonly secret: string;
+  readonly sessionSeconds: number;
+  /** Ends streams when the service stops. */
+  readonly stopping: AbortSignal;
+  /** The limit of sign-ins, which the API has too. */
+  limit(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** The pages of all features. They call the same functions as the API. */
+export function addPages(app: HttpApp, options: PagesOptions): void {
+  const { secret, sessionSeconds, clock, admin } = options;
+  servePages<PageSession>(
+    app,
+    {
+      ...{ name: 'budgets', secret, sessionSeconds, clock },
+      // Mails lead to pages.
+      sameSite: 'lax',
+      assets: loadAssets(new URL('./assets/', import.meta.url)),
+      errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? errorPageOf(visit, error),
+    },
+    (routes) => {
+      addRoutes(routes, options);
+      admin.addRoutes(routes);
+    },
+  );
+}
+
+function addRoutes(routes: PageRoutes<PageSession>, options: PagesOptions): void {
+  addAccountPages(routes, options);
+  addSettingsPages(routes, options);
+  addBudgetPages(routes, options);
+  addExpensePages(routes, options);
+  addExportPages(routes, options);
+  addReportPages(routes, options);
+  addRecurringPages(routes, options);
+  addCustomerPages(routes, options);
+  addOrderPages(routes, options);
+  addTransactionPages(routes, options);
+  addNotificationPages(routes, options);
+  addTaskPages(routes, options);
+  addImportPages(routes, options);
+}
+
+/** Strangers get the sign-in page, and come back to where they were going. */
+function errorPageOf(visit: PageVisit, error: HttpError): string {
+  const { method, url, id: requestId } = visit.request;
+  if (error.code === signInRequired || error.code === 'SESSION_ENDED') {
+    return signInPage(visit, { next: method === 'GET' ? url : pageRoutes.budgets });
+  }
+  const home = { href: pageRoutes.budgets, label: 'Go to budgets' };
+  return errorPage(strangerFrame(visit), error, { requestId, home });
+}

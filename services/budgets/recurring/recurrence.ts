@@ -1,0 +1,100 @@
+/** When something comes again. Days are `YYYY-MM-DD`, in a time zone. */
+export interface Recurrence {
+  readonly freq: 'daily' | 'weekly' | 'monthly' | 'yearly';
+  /** Every so many days, weeks, months or years. */
+  readonly interval: number;
+  /** Daily and weekly: only on these days of the week. */
+  readonly byDay: readonly Weekday[] | undefined;
+  /** Monthly and yearly: on these days of the month, or on its last day if it is shorter. */
+  readonly byMonthDay: readonly number[] | undefined;
+  readonly start: string;
+  /** The last day, if there is one. */
+  readonly end: string | undefined;
+  /** How often in all, if there is a limit. */
+  readonly count: number | undefined;
+}
+
+export const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** Steps without an occurrence after which there are no more: eight years have a February 29. */
+const emptyStepsMax = 3_000;
+
+/** The days from `from` on, in order. There may be infinitely many. */
+export function* occurrences(recurrence: Recurrence, from: string): Generator<string, void> {
+  const { start, end, count } = recurrence;
+  let left = count ?? Number.POSITIVE_INFINITY;
+  // With a count, those before `from` must be counted too.
+  let step = count === undefined ? stepBefore(recurrence, from) : 0;
+  for (let empty = 0; empty < emptyStepsMax; step++, empty++) {
+    for (const day of daysOf(recurrence, step)) {
+      if (day < start) continue;
+      if ((end !== undefined && day > end) || left-- <= 0) return;
+      empty = 0;
+      if (day >= from) yield day;
+    }
+  }
+}
+
+/** The first day from `from` on. */
+export function firstFrom(recurrence: Recurrence, from: string): string | undefined {
+  return occurrences(recurrence, from).next().value ?? undefined;
+}
+
+/** When a day begins in a time zone, in milliseconds since the Unix epoch. */
+export function beginOf(day: string, timezone: string): number {
+  return Temporal.PlainDate.from(day).toZonedDateTime(timezone).epochMilliseconds;
+}
+
+/** The day that it is in a time zone. */
+export function dayIn(timezone: string, ms: number): string {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate().toString();
+}
+
+/** Whether there is such a time zone, such as `Europe/Berlin`. */
+export function isTimezone(text: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return false;
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The days of one step: of a day, a week (from Monday), a month or a year, counted from that of the start. */
+function daysOf({ freq, interval, byDay, byMonthDay, start }: Recurrence, step: number): string[] {
+  const first = Temporal.PlainDate.from(start);
+  const every = step * interval;
+  switch (freq) {
+    case 'daily': {
+      const day = first.add({ days: every });
+      return byDay && !byDay.includes(weekdays[day.dayOfWeek - 1] as Weekday) ? [] : [day.toString()];
+    }
+    case 'weekly': {
+      const monday = first.subtract({ days: first.dayOfWeek - 1 }).add({ weeks: every });
+      const days = byDay ? byDay.map((day) => weekdays.indexOf(day)) : [first.dayOfWeek - 1];
+      return sorted(days.map((days) => monday.add({ days }).toString()));
+    }
+    case 'monthly':
+      return daysOfMonth(first.with({ day: 1 }).add({ months: every }), byMonthDay ?? [first.day]);
+    case 'yearly':
+      return daysOfMonth(first.with({ day: 1 }).add({ years: every }), byMonthDay ?? [first.day]);
+  }
+}
+
+function daysOfMonth(month: Temporal.PlainDate, days: readonly number[]): string[] {
+  return sorted(days.map((day) => month.with({ day: Math.min(day, month.daysInMonth) }).toString()));
+}
+
+function sorted(days: readonly string[]): string[] {
+  return [...new Set(days)].sort();
+}
+
+/** A step that is not after that of a day, and close to it. */
+function stepBefore({ freq, interval, start }: Recurrence, day: string): number {
+  if (day <= start) return 0;
+  const unit = ({ daily: 'days', weekly: 'weeks', monthly: 'months', yearly: 'years' } as const)[freq];
+  const passed = Temporal.PlainDate.from(start).until(Temporal.PlainDate.from(day), { largestUnit: unit });
+  return Math.max(0, Math.floor(passed[unit] / interval) - 1);
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { assertError, startBudgets } from '../testing.ts';
+
+const app = await startBudgets();
+after(() => app[Symbol.asyncDispose]());
+
+let alice = await app.person('alice');
+const bob = await app.person('bob');
+const path = '/api/recurring';
+const noon = Date.UTC(2026, 2, 15, 12);
+
+const budgetOf = () => alice.create('/api/budgets', { name: 'Home', limit: 5_000 });
+const add = async (given: object) => {
+  const budget = await budgetOf();
+  const recurring = await alice.create(path, {
+    budgetId: budget.id,
+    description: 'Rent',
+    amount: 10,
+    ...given,
+  });
+  return { budgetId: budget.id, recurring };
+};
+const daysOf = async (budgetId: string): Promise<string[]> => {
+  const { json } = await alice.get(`/api/expenses/${budgetId}?sort=spentOn&limit=500`);
+  return json.map(({ spentOn }: { spentOn: string }) => spentOn);
+};
+
+test('a recurring expense is created, read, changed and ended', async () => {
+  const { budgetId, recurring } = await add({ freq: 'monthly', byMonthDay: 31, category: 'Home' });
+  assert.equal(recurring.next, '2026-03-31');
+  assert.deepEqual(await daysOf(budgetId), []);
+  const { id } = recurring;
+  assert.deepEqual((await alice.get(`${path}/${id}`)).json, recurring);
+  const changed = await alice.put(`${path}/${id}`, { amount: '12.50', byMonthDay: [1, 20] });
+  assert.deepEqual([changed.json.amount, changed.json.next, changed.json.version], [12.5, '2026-03-20', 2]);
+  assertError(await alice.put(`${path}/${id}`, { amount: 1 }, { 'if-match': '"v1"' }), {
+    status: 412,
+    code: 'PRECONDITION_FAILED',
+  });
+  assert.equal((await alice.get(path)).json[0].id, id);
+  assert.equal((await alice.delete(`${path}/${id}`)).json.id, id);
+  assertError(await alice.get(`${path}/${id}`), { status: 404, code: 'NOT_FOUND' });
+});
+
+test('what was missed since the start is there at once, the 31st on the last day of shorter months', async () => {
+  const { budgetId } = await add({ freq: 'monthly', start: '2025-12-31', timezone: 'Europe/Berlin' });
+  assert.deepEqual(await daysOf(budgetId), ['2025-12-31', '2026-01-31', '2026-02-28']);
+  const old = await add({ freq: 'monthly', start: '2010-01-15' });
+  const days = await daysOf(old.budgetId);
+  assert.deepEqual([days.length, days[0], days.at(-1)], [13, '2025-03-15', '2026-03-15']);
+});
+
+test('every rule has its days', async () => {
+  const cases: [object, string[]][] = [
+    [{ freq: 'daily', interval: 5, start: '2026-03-01' }, ['2026-03-01', '2026-03-06', '2026-03-11']],
+    [
+      { freq: 'daily', byDay: ['SA', 'SU'], start: '2026-03-05' },
+      ['2026-03-07', '2026-03-08', '2026-03-14', '2026-03-15'],
+    ],
+    [
+      { freq: 'weekly', interval: 2, byDay: ['FR', 'MO'], start: '2026-02-25' },
+      ['2026-02-27', '2026-03-09', '2026-03-13'],
+    ],
+    [{ freq: 'weekly', start: '2026-03-01' }, ['2026-03-01', '2026-03-08', '2026-03-15']],
+    [{ freq: 'daily', start: '2026-03-01', count: 2 }, ['2026-03-01', '2026-03-02']],
+    [{ freq: 'daily', start: '2026-03-01', end: '2026-03-03' }, ['2026-03-01', '2026-03-02', '2026-03-03']],
+    [{ freq: 'yearly', start: '2024-02-29' }, ['2026-02-28']],
+    [
+      { freq: 'monthly', interval: 2, byMonthDay: [10, 31], start: '2025-12-20' },
+      ['2025-12-31', '2026-02-10', '2026-02-28'],
+    ],
+  ];
+  for (const [rule, expected] of cases) {
+    const { budgetId } = await add(rule);
+    assert.deepEqual(await daysOf(budgetId), expected, JSON.stringify(rule));
+  }
+});
+
+test('an occurrence is there once, whatever runs twice, and when its day begins there', async () => {
+  const { budgetId, recurring } = await add({ freq: 'daily', timezone: 'Pacific/Auckland' });
+  // It is already the next day there.
+  assert.deepEqual(await daysOf(budgetId), ['2026-03-16']);
+  app.clock.set(Date.UTC(2026, 2, 16, 10, 59));
+  alice = await app.signIn(alice);
+  await app.addDueExpenses();
+  assert.deepEqual(await daysOf(budgetId), ['2026-03-16']);
+  app.clock.set(Date.UTC(2026, 2, 16, 11));
+  await Promise.all([
+    app.addDueExpenses(),
+    app.addDueExpenses(),
+    alice.put(`${path}/${recurring.id}`, { amount: 20 }),
+  ]);
+  await app.addDueExpenses();
+  assert.deepEqual(await daysOf(budgetId), ['2026-03-16', '2026-03-17']);
+  await alice.put(`${path}/${recurring.id}`, { start: '2026-03-16' });
+  assert.deepEqual(await daysOf(budgetId), ['2026-03-16', '2026-03-17']);
+  app.clock.set(noon);
+  alice = await app.signIn(alice);
+});
+
+test('the service adds what is due after it was down', async () => {
+  const { budgetId } = await add({ freq: 'weekly' });
+  app.clock.set(noon + 22 * 86_400_000);
+  alice = await app.signIn(alice);
+  await app.addDueExpenses();
+  assert.deepEqual(await daysOf(budgetId), ['2026-03-15', '2026-03-22', '2026-03-29', '2026-04-05']);
+  app.clock.set(noon);
+  alice = await app.signIn(alice);
+});
+
+test('what belongs to somebody else does not exist, and what is invalid is refused', async () => {
+  const { budgetId, recurring } = await add({ freq: 'monthly', byMonthDay: 31 });
+  const address = `${path}/${recurring.id}`;
+  for (const answer of [
+    await bob.get(address),
+    await bob.put(address, { amount: 1 }),
+    await bob.delete(address),
+    await bob.post(path, { budgetId, description: 'x', amount: 1, freq: 'daily' }),
+  ])
+    assertError(answer, { status: 404, code: 'NOT_FOUND' });
+  assert.deepEqual((await bob.get(path)).json, []);
+  const good = { budgetId, description: 'x', amount: 1, freq: 'monthly' };
+  for (const [body, field] of [
+    [{ ...good, freq: 'hourly' }, 'freq'],
+    [{ ...good, amount: 0 }, 'amount'],
+    [{ ...good, interval: 0 }, 'interval'],
+    [{ ...good, byMonthDay: 32 }, 'byMonthDay'],
+    [{ ...good, byDay: ['MO'] }, 'byDay'],
+    [{ ...good, freq: 'weekly', byMonthDay: 1 }, 'byMonthDay'],
+    [{ ...good, timezone: 'Moon/Base' }, 'timezone'],
+    [{ ...good, start: '2026-03-15', end: '2026-03-14' }, 'end'],
+    [{ ...good, count: 0 }, 'count'],
+  ] as const)
+    assertError(await alice.post(path, body), { status: 400, code: 'VALIDATION_FAILED', field });
+});

@@ -1,0 +1,129 @@
+import { type Static, Type } from '#kit/schema.ts';
+import { toMajor } from '../money.ts';
+import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
+import type { RecurringRow } from '../tables.ts';
+import { type Recurrence, type Weekday, weekdays } from './recurrence.ts';
+
+export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
+
+const freq = Type.Enum(frequencies);
+const interval = Type.Integer({ minimum: 1, maximum: 1_000, description: 'Every so many days, weeks, ...' });
+const byDay = Type.Array(Type.Enum(weekdays), {
+  minItems: 1,
+  maxItems: 7,
+  description: 'Daily and weekly: only on these days',
+  examples: [['MO', 'FR']],
+});
+const monthDay = Type.Integer({ minimum: 1, maximum: 31 });
+const byMonthDay = Type.Union([monthDay, Type.Array(monthDay, { minItems: 1, maxItems: 31 })], {
+  description: 'Monthly and yearly: the day of the month, or several; on its last day if it is shorter',
+  'x-problem': 'must be a day of the month from 1 to 31, or several',
+  examples: [31],
+});
+const count = Type.Integer({ minimum: 1, maximum: 10_000, description: 'How often in all' });
+const timezone = Type.String({ maxLength: 64, examples: ['Europe/Berlin'] });
+
+export const Recurring = Type.Object(
+  {
+    id: Id,
+    budgetId: Id,
+    description: Type.String({ examples: ['Rent'] }),
+    amount: Amount,
+    amountMinor: Minor,
+    currency: Currency,
+    category: nullable(Type.String()),
+    freq,
+    interval,
+    byDay: nullable(byDay),
+    byMonthDay: nullable(byMonthDay),
+    start: Day,
+    end: nullable(Day),
+    count: nullable(count),
+    timezone,
+    next: nullable(Type.String({ ...Day, description: 'The next day; none if it has ended' })),
+    createdAt: Instant,
+    updatedAt: Instant,
+    version: Type.Integer({ examples: [1] }),
+  },
+  { title: 'Recurring' },
+);
+export type Recurring = Static<typeof Recurring>;
+
+const optional = {
+  category: Type.Optional(nullable(text(100))),
+  interval: Type.Optional(interval),
+  byDay: Type.Optional(nullable(byDay)),
+  byMonthDay: Type.Optional(nullable(byMonthDay)),
+  end: Type.Optional(nullable(Day)),
+  count: Type.Optional(nullable(count)),
+  timezone: Type.Optional(timezone),
+};
+
+export const RecurringInput = Type.Object(
+  {
+    budgetId: Type.String(),
+    description: text(500, { examples: ['Rent'] }),
+    amount: AmountInput,
+    freq,
+    start: Type.Optional(Type.String({ ...Day, description: 'Today by default' })),
+    ...optional,
+  },
+  { title: 'RecurringInput' },
+);
+export type RecurringInput = Static<typeof RecurringInput>;
+
+export const RecurringPatch = Type.Object(
+  {
+    budgetId: Type.Optional(Type.String()),
+    description: Type.Optional(text(500)),
+    amount: Type.Optional(AmountInput),
+    freq: Type.Optional(freq),
+    start: Type.Optional(Day),
+    ...optional,
+  },
+  { title: 'RecurringPatch', description: 'What is left out stays' },
+);
+export type RecurringPatch = Static<typeof RecurringPatch>;
+
+export type RecurringWithBudget = RecurringRow & { readonly budget_id: string };
+
+export function recurrenceOf(row: Omit<RecurringRow, 'next_on' | 'next_at_ms'>): Recurrence {
+  const days = parsed<number | number[]>(row.by_month_day);
+  return {
+    freq: row.freq,
+    interval: row.every,
+    byDay: parsed<Weekday[]>(row.by_day),
+    byMonthDay: days === undefined ? undefined : [days].flat(),
+    start: row.start_on,
+    end: row.end_on ?? undefined,
+    count: row.count ?? undefined,
+  };
+}
+
+export function toRecurring(row: RecurringWithBudget): Recurring {
+  return {
+    id: row.id,
+    budgetId: row.budget_id,
+    description: row.description,
+    amount: toMajor(row.amount_minor, row.currency),
+    amountMinor: row.amount_minor,
+    currency: row.currency,
+    category: row.category,
+    freq: row.freq,
+    interval: row.every,
+    byDay: parsed<Weekday[]>(row.by_day) ?? null,
+    byMonthDay: parsed<number | number[]>(row.by_month_day) ?? null,
+    start: row.start_on,
+    end: row.end_on,
+    count: row.count,
+    timezone: row.timezone,
+    next: row.next_on,
+    createdAt: new Date(row.created_at_ms).toISOString(),
+    updatedAt: new Date(row.updated_at_ms).toISOString(),
+    version: row.version,
+  };
+}
+
+function parsed<T>(json: string | null): T | undefined {
+  return json === null ? undefined : (JSON.parse(json) as T);
+}

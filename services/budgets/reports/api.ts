@@ -1,0 +1,84 @@
+import type { AccessRule } from '#kit/http/access.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import { Type } from '#kit/schema.ts';
+import { callerOf } from '../api-access.ts';
+import type { Core } from '../commands.ts';
+import { csvRecord } from '../csv.ts';
+import { checkRange } from '../expenses/index.ts';
+import { routes } from '../routes.ts';
+import {
+  CategoryRow,
+  MonthRow,
+  type ReportName,
+  ReportRange,
+  type ReportRow,
+  reportNames,
+  TopRow,
+  TrendRow,
+} from './report.ts';
+import { reports } from './reports.ts';
+
+const rows = { 'by-category': CategoryRow, 'by-month': MonthRow, trend: TrendRow, top: TopRow };
+
+const summaries: Readonly<Record<ReportName, string>> = {
+  'by-category': 'What was spent in each category',
+  'by-month': 'What was spent in each month',
+  trend: 'How each month compares with the one before',
+  top: 'The ten largest expenses',
+};
+
+const ids: Readonly<Record<ReportName, string>> = {
+  'by-category': 'reportByCategory',
+  'by-month': 'reportByMonth',
+  trend: 'reportTrend',
+  top: 'reportTop',
+};
+
+export function addReportApi(app: HttpApp, core: Core, access: AccessRule): void {
+  for (const name of reportNames) {
+    app.get(
+      routes.report.replace(':name', name),
+      {
+        access,
+        schema: {
+          operationId: ids[name],
+          summary: summaries[name],
+          description: 'Sums are by currency. Amounts of different currencies are never added.',
+          tags: ['Reports'],
+          querystring: Type.Object({
+            ...ReportRange.properties,
+            format: Type.Enum(['json', 'csv'], { default: 'json' }),
+          }),
+          response: {
+            200: {
+              description: 'The rows',
+              content: {
+                'application/json': { schema: Type.Array(rows[name]) },
+                'text/csv': { schema: Type.String() },
+              },
+            },
+          },
+        },
+        config: { errors: ['rate_limited'] },
+      },
+      async (request, reply) => {
+        const { from, to, format } = request.query;
+        checkRange(from, to);
+        const found = await reports[name](core, callerOf(request), { from, to });
+        if (format === 'json') return found as never;
+        reply.type('text/csv; charset=utf-8; header=present');
+        reply.header('content-disposition', `attachment; filename="${name}.csv"`);
+        return csvOf(found, Object.keys(rows[name].properties)) as never;
+      },
+    );
+  }
+}
+
+function csvOf(found: readonly ReportRow[], columns: readonly string[]): string {
+  const records = found.map((row) =>
+    csvRecord(
+      columns.map((column) => (row as unknown as Record<string, string | number | null>)[column] ?? null),
+    ),
+  );
+  return csvRecord(columns) + records.join('');
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { assertError, startBudgets } from '../testing.ts';
+
+const app = await startBudgets();
+after(() => app[Symbol.asyncDispose]());
+
+const alice = await app.person('alice');
+const bob = await app.person('bob');
+const usd = await alice.create('/api/budgets', { name: 'Food', limit: 100 });
+const jpy = await alice.create('/api/budgets', { name: 'Trip', limit: 100, currency: 'JPY' });
+const add = (budgetId: string, amount: number, spentOn: string, category?: string) =>
+  alice.create('/api/expenses', { budgetId, description: `x${amount}`, amount, spentOn, category });
+await add(usd.id, 10.1, '2026-01-05', 'Food');
+await add(usd.id, 0.2, '2026-01-31', 'Food');
+await add(usd.id, 30, '2026-03-01', '=Fun');
+await add(usd.id, 5, '2026-03-02');
+await add(jpy.id, 100, '2026-03-03', 'Food');
+
+test('by category and by month, currencies apart', async () => {
+  assert.deepEqual((await alice.get('/api/reports/by-category')).json, [
+    { category: 'Food', currency: 'JPY', amount: 100, amountMinor: 100, expenses: 1 },
+    { category: '=Fun', currency: 'USD', amount: 30, amountMinor: 3_000, expenses: 1 },
+    { category: 'Food', currency: 'USD', amount: 10.3, amountMinor: 1_030, expenses: 2 },
+    { category: null, currency: 'USD', amount: 5, amountMinor: 500, expenses: 1 },
+  ]);
+  assert.deepEqual((await alice.get('/api/reports/by-month?to=2026-03-02')).json, [
+    { month: '2026-01', currency: 'USD', amount: 10.3, amountMinor: 1_030, expenses: 2 },
+    { month: '2026-03', currency: 'USD', amount: 35, amountMinor: 3_500, expenses: 2 },
+  ]);
+});
+
+test('the trend has every month, with its change and the average of three', async () => {
+  const { json } = await alice.get('/api/reports/trend');
+  const dollars = json.filter(({ currency }: { currency: string }) => currency === 'USD');
+  assert.deepEqual(
+    dollars.map((row: Record<string, unknown>) => [
+      row.month,
+      row.amount,
+      row.change,
+      row.changePercent,
+      row.average,
+    ]),
+    [
+      ['2026-01', 10.3, 0, null, 10.3],
+      ['2026-02', 0, -10.3, -100, 5.15],
+      ['2026-03', 35, 35, null, 15.1],
+    ],
+  );
+});
+
+test('the largest expenses come first', async () => {
+  const { json } = await alice.get('/api/reports/top?from=2026-01-01&to=2026-03-02');
+  assert.deepEqual(
+    json.map(({ amount }: { amount: number }) => amount),
+    [30, 10.1, 5, 0.2],
+  );
+  assert.equal(json[0].budgetId, usd.id);
+});
+
+test('a report as CSV has no cell that acts as a formula', async () => {
+  const { text, headers } = await alice.get('/api/reports/by-category?format=csv');
+  assert.match(headers.get('content-type') ?? '', /^text\/csv/);
+  assert.equal(text.split('\r\n')[2], "'=Fun,USD,30,3000,1");
+});
+
+test('reports are of one’s own, and what is invalid is refused', async () => {
+  for (const name of ['by-category', 'by-month', 'trend', 'top']) {
+    assert.deepEqual((await bob.get(`/api/reports/${name}`)).json, []);
+    assertError(await app.send(`/api/reports/${name}`), { status: 401, code: 'UNAUTHORIZED' });
+    assertError(await alice.get(`/api/reports/${name}?from=x`), {
+      status: 400,
+      code: 'INVALID_INPUT',
+      field: 'from',
+    });
+    assertError(await alice.get(`/api/reports/${name}?format=pdf`), {
+      status: 400,
+      code: 'INVALID_INPUT',
+      field: 'format',
+    });
+  }
+  assertError(await alice.get('/api/reports/other'), { status: 404, code: 'NOT_FOUND' });
+});

@@ -1,0 +1,59 @@
+import { type TSchema, Type } from '#kit/schema.ts';
+
+/** The id of something that belongs to the caller. */
+export const Id = Type.String({ format: 'uuid', examples: ['01932c07-8a3b-7c55-9d0e-0c1a4c1d2f3b'] });
+export const Instant = Type.String({ format: 'date-time' });
+export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] });
+export const Currency = Type.String({
+  pattern: '^[A-Z]{3}$',
+  'x-problem': 'must be the code of a currency (ISO 4217), such as USD',
+  examples: ['USD'],
+});
+
+/** An amount in responses: the exact number, and the same in minor units of the currency. */
+export const Amount = Type.Number({ examples: [12.5] });
+export const Minor = Type.Integer({ description: 'In minor units of the currency', examples: [1250] });
+
+/** An amount in requests. Its digits are checked when the currency is known. */
+export const AmountInput = Type.Union([Type.Number(), Type.String({ maxLength: 100 })], {
+  description:
+    'A number, or a decimal text such as "12.50"; at most the digits of the currency, and 15 in all',
+  examples: [12.5],
+  'x-problem': 'must be a number, or a decimal text such as "12.50"',
+});
+
+export function nullable<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** Text of 1 to so many characters, at least one of which is visible. */
+export function text(maxLength: number, options: Readonly<Record<string, unknown>> = {}) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    format: 'text',
+    pattern: '[^\\s\\p{Cc}\\p{Cf}]',
+    'x-problem': 'must not be blank',
+    ...options,
+  });
+}
+
+/** What a list takes. */
+export const listQuery = {
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 500,
+    default: 100,
+    'x-clamp': 500,
+    description: 'At most 500; more is 500',
+  }),
+  cursor: Type.Optional(Type.String({ description: 'From the Link header of the page before' })),
+};
+
+export const IdParams = Type.Object({ id: Type.String({ format: 'text' }) });
+
+/** The response to a deletion. */
+export const Deleted = Type.Object(
+  { message: Type.String({ examples: ['Deleted'] }), id: Type.String() },
+  { title: 'Deleted' },
+);

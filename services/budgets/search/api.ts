@@ -1,0 +1,26 @@
+import type { AccessRule } from '#kit/http/access.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import { callerOf } from '../api-access.ts';
+import type { Core } from '../commands.ts';
+import { routes } from '../routes.ts';
+import { SearchRequest, SearchResult, searchExpenses } from './search.ts';
+
+export function addSearchApi(app: HttpApp, core: Core, access: AccessRule): void {
+  app.post(
+    routes.searchExpenses,
+    {
+      access,
+      schema: {
+        operationId: 'searchExpenses',
+        summary: 'Find your expenses by words',
+        description:
+          'Case and accents do not matter. An expense is found as soon as its creation was answered.',
+        tags: ['Search'],
+        body: SearchRequest,
+        response: { 200: SearchResult },
+      },
+      config: { errors: ['not_found', 'rate_limited'] },
+    },
+    (request) => searchExpenses(core, callerOf(request), request.body),
+  );
+}

@@ -1,0 +1,7 @@
+export {
+  parseSearchRequest,
+  reindexExpenses,
+  SearchRequest,
+  SearchResult,
+  searchExpenses,
+} from './search.ts';

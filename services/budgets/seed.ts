@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import type { Clock } from '#kit/clock.ts';
+import { AppError } from '#kit/errors.ts';
+import { type BudgetInput, createBudget, listBudgets } from './budgets/index.ts';
+import type { Caller, Core } from './commands.ts';
+import { type CustomerInput, createCustomer, listCustomers } from './customers/index.ts';
+import { createExpense, listExpenses } from './expenses/index.ts';
+import { readNotifications } from './notifications/index.ts';
+import { createOrder, listOrders, type OrderInput, updateOrder } from './orders/index.ts';
+import { dayOf } from './periods.ts';
+import { createRecurring, listRecurring, type RecurringInput } from './recurring/index.ts';
+
+interface SeedBudget extends BudgetInput {
+  readonly category: string;
+  /** Days between two expenses. */
+  readonly every: number;
+  /** The amounts of single expenses, from and to. */
+  readonly from: number;
+  readonly to: number;
+  readonly descriptions: readonly string[];
+}
+
+interface SeedOrder {
+  readonly customer: string;
+  readonly daysAgo: number;
+  readonly steps: readonly ('completed' | 'shipped' | 'delivered')[];
+  readonly items: OrderInput['items'];
+}
+
+interface Seed {
+  readonly budgets: readonly SeedBudget[];
+  readonly recurring: readonly (Omit<RecurringInput, 'budgetId'> & { readonly budget: string })[];
+  readonly customers: readonly CustomerInput[];
+  readonly orders: readonly SeedOrder[];
+}
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const spanDays = 90;
+const unreadDays = 2;
+const limit = 500;
+
+/** Adds what is missing of the demo data, as entered in the last 90 days. Returns how many expenses it added. */
+export async function seedBudgets(core: Core, caller: Caller): Promise<number> {
+  const seed: Seed = JSON.parse(readFileSync(new URL('./seed.json', import.meta.url), 'utf8'));
+  const nowMs = core.clock.now();
+  const clock = new SeedClock(nowMs - spanDays * dayMs);
+  const past: Core = { ...core, clock };
+  const ids = await seedPlans(past, caller, seed.budgets);
+  const added = await seedExpenses(past, caller, { seed, ids, clock, nowMs });
+  await seedOrders(past, caller, { seed, clock, nowMs });
+  clock.set(nowMs - spanDays * dayMs);
+  const known = new Set((await listRecurring(core, caller, { limit })).items.map((each) => each.description));
+  for (const { budget, ...recurring } of seed.recurring) {
+    if (known.has(recurring.description)) continue;
+    const budgetId = ids.get(budget) as string;
+    // What it missed since then is added at once.
+    await createRecurring(core, caller, { ...recurring, budgetId, start: dayOf(clock.now()) });
+  }
+  return added;
+}
+
+/** Commands happen at the time that it was set to. */
+class SeedClock implements Clock {
+  #nowMs: number;
+
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  set(nowMs: number): void {
+    this.#nowMs = nowMs;
+  }
+}
+
+async function seedPlans(
+  core: Core,
+  caller: Caller,
+  budgets: readonly SeedBudget[],
+): Promise<Map<string, string>> {
+  const { items } = await listBudgets(core, caller, { limit });
+  const ids = new Map(items.map(({ id, name }) => [name, id]));
+  for (const { name, limit, currency, period, rollover } of budgets) {
+    if (ids.has(name)) continue;
+    const { id } = await createBudget(core, caller, { name, limit, currency, period, rollover });
+    ids.set(name, id);
+  }
+  return ids;
+}
+
+interface Loading {
+  readonly seed: Seed;
+  readonly clock: SeedClock;
+  readonly nowMs: number;
+}
+
+/** In the order of their days. What is there is known by its id. */
+async function seedExpenses(
+  core: Core,
+  caller: Caller,
+  { seed, ids, clock, nowMs }: Loading & { readonly ids: ReadonlyMap<string, string> },
+): Promise<number> {
+  const known = await knownIds(core, caller);
+  let added = 0;
+  for (let daysAgo = spanDays; daysAgo >= 0; daysAgo--) {
+    if (daysAgo === unreadDays) await readNotifications(core, caller);
+    for (const [number, budget] of seed.budgets.entries()) {
+      const externalId = `demo-${number}-${daysAgo}`;
+      if ((daysAgo + number) % budget.every !== 0 || known.has(externalId)) continue;
+      clock.set(Math.min(nowMs, nowMs - (nowMs % dayMs) - daysAgo * dayMs + (8 + number) * hourMs));
+      const spentOn = dayOf(clock.now());
+      const expense = { ...expenseOf(budget, daysAgo), budgetId: ids.get(budget.name) as string, spentOn };
+      if (await tryAdd(core, caller, { ...expense, externalId })) added++;
+    }
+  }
+  return added;
+}
+
+/** False if another process has added it meanwhile. */
+async function tryAdd(core: Core, caller: Caller, expense: Parameters<typeof createExpense>[2]) {
+  try {
+    await createExpense(core, caller, expense);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict') return false;
+    throw error;
+  }
+}
+
+async function knownIds(core: Core, caller: Caller): Promise<Set<string | null>> {
+  const ids = new Set<string | null>();
+  for (let cursor: string | undefined, isLast = false; !isLast; ) {
+    const page = await listExpenses(core, caller, { limit, cursor });
+    for (const { externalId } of page.items) ids.add(externalId);
+    cursor = page.next;
+    isLast = cursor === undefined;
+  }
+  return ids;
+}
+
+/** The same for the same day, and different from those around it. */
+function expenseOf({ descriptions, category, from, to }: SeedBudget, daysAgo: number) {
+  const share = ((daysAgo * 7_919 + descriptions.length * 104_729) % 1_000) / 1_000;
+  const description = descriptions[(daysAgo * 31) % descriptions.length] as string;
+  const tags = daysAgo % 11 === 0 ? ['shared'] : [];
+  return { description, amount: (from + share * (to - from)).toFixed(2), category, tags };
+}
+
+async function seedOrders(core: Core, caller: Caller, { seed, clock, nowMs }: Loading): Promise<void> {
+  const { items: customers } = await listCustomers(core, caller, { limit });
+  const ids = new Map(customers.map(({ id, name }) => [name, id]));
+  for (const customer of seed.customers) {
+    if (!ids.has(customer.name)) ids.set(customer.name, (await createCustomer(core, caller, customer)).id);
+  }
+  const { items: orders } = await listOrders(core, caller, { limit });
+  const known = new Set(orders.map(({ items }) => items[0]?.description));
+  for (const { customer, daysAgo, steps, items } of seed.orders) {
+    if (known.has(items[0]?.description)) continue;
+    clock.set(nowMs - daysAgo * dayMs);
+    const { id } = await createOrder(core, caller, { customerId: ids.get(customer) as string, items });
+    for (const status of steps) {
+      clock.set(clock.now() + dayMs);
+      await updateOrder(core, caller, id, { status });
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { accountSettings } from '#kit/accounts/index.ts';
+import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
+import { databaseSettings } from '#kit/db/index.ts';
+import { trustProxySetting } from '#kit/http/client-address.ts';
+import { mailServerSettings } from '#kit/mail/settings.ts';
+
+export const settings = {
+  JWT_SECRET: text({
+    secret: true,
+    requiredInProduction: true,
+    minLength: 32,
+    help: 'Key that tokens are signed with, at least 32 bytes; outside production a random one is kept in the data folder',
+  }),
+  BUDGETS_RATE_LIMIT_PER_MINUTE: integer({
+    default: 300,
+    min: 0,
+    max: 1_000_000,
+    help: 'Requests of a user a minute; 0 means no limit',
+  }),
+  BUDGETS_RATE_LIMIT_BURST: integer({
+    default: 100,
+    min: 0,
+    max: 1_000_000,
+    help: 'Requests of a user at once; 0 means as many as in a minute',
+  }),
+  BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: integer({
+    default: 10,
+    min: 0,
+    max: 1_000_000,
+    help: 'Requests of a client address to /api/auth a minute; 0 means no limit',
+  }),
+  BUDGETS_PUBLIC_URL: text({
+    help: 'Address of this service as people open it, for links in mails; default: http://localhost:PORT',
+  }),
+  BUDGETS_MAIL_FROM: text({ default: 'Octavo Budgets <no-reply@localhost>', help: 'Sender of the mails' }),
+  BUDGETS_MAIL_FOLDER: text({
+    help: 'Folder for mails where SMTP_HOST is not set; default: budgets-mails in the data folder',
+  }),
+  BUDGETS_SMTP_INSECURE: flag({
+    default: false,
+    help: 'Send to a remote mail server without TLS, or accept any certificate',
+  }),
+  BUDGETS_CORS_ORIGIN: text({ help: 'Origins whose pages may call the API, separated by commas, or *' }),
+  BUDGETS_WORKER: flag({
+    default: true,
+    help: 'Whether this process runs tasks, sends mails and adds recurring expenses; off leaves that to other replicas',
+  }),
+  GRPC_PORT: integer({
+    min: 0,
+    max: 65_535,
+    help: 'Port of gRPC; default: 50053, or any free one where PORT is 0',
+  }),
+  BUDGETS_GRPC_CERTIFICATE_FILE: text({
+    help: 'PEM file with the certificate of gRPC; with the key, gRPC uses TLS',
+  }),
+  BUDGETS_GRPC_KEY_FILE: text({ help: 'PEM file with the private key of gRPC' }),
+  TRUST_PROXY: trustProxySetting,
+  ...accountSettings,
+  ...mailServerSettings,
+  ...databaseSettings,
+} satisfies Settings;
+
+export type BudgetsConfig = Config<typeof settings>;

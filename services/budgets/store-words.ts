@@ -1,0 +1,34 @@
+import type { WriteSession } from '#kit/db/index.ts';
+import { WordIndex } from '#kit/search/index.ts';
+import type { ExpenseRow, Tables } from './tables.ts';
+
+/** The words of expenses. The owner is their scope, so that nobody finds those of others, and a search costs what one's own cost. */
+export const expenseWords = new WordIndex({
+  table: 'expense_words',
+  weights: { description: 8, category: 4, tags: 4, notes: 1 },
+});
+
+type IndexedRow = Pick<ExpenseRow, 'number' | 'description' | 'category' | 'tags' | 'notes'>;
+
+/** Indexes an expense in the transaction that writes it. Its row leaves the index when it is deleted. */
+export async function indexExpense(
+  session: WriteSession<Tables>,
+  row: IndexedRow & { readonly owner: number },
+): Promise<void> {
+  await expenseWords.put(session, row.number, textsOf(row), row.owner);
+}
+
+/** Like {@link indexExpense} for many expenses of one owner. */
+export async function indexExpenses(
+  session: WriteSession<Tables>,
+  owner: number,
+  rows: readonly IndexedRow[],
+): Promise<void> {
+  const documents = rows.map((row) => ({ id: row.number, texts: textsOf(row) }));
+  await expenseWords.putAll(session, documents, owner);
+}
+
+function textsOf({ description, category, tags, notes }: IndexedRow) {
+  const tagText = tags === '[]' ? '' : (JSON.parse(tags) as string[]).join(' , ');
+  return { description, category: category ?? '', tags: tagText, notes: notes ?? '' };
+}

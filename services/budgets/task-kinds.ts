@@ -1,0 +1,67 @@
+import { AppError } from '#kit/errors.ts';
+import { html } from '#kit/html/html.ts';
+import type { Mailer, Sender } from '#kit/mail/index.ts';
+import { accountAddress } from './authentication/index.ts';
+import { exportTask } from './exports/index.ts';
+import type { Imports } from './imports/index.ts';
+import { decimalText } from './money.ts';
+import { type ReportRange, reportByCategory, reportTask } from './reports/index.ts';
+import { reindexExpenses } from './search/index.ts';
+import type { TaskContext, TaskKind, TaskKinds } from './tasks/index.ts';
+
+interface Parts {
+  readonly imports: Imports;
+  readonly mailer: Mailer;
+  readonly sender: Sender;
+}
+
+/** What each type of task does. */
+export function createTaskKinds({ imports, mailer, sender }: Parts): TaskKinds {
+  return {
+    import: imports,
+    export: exportTask,
+    report: reportTask,
+    reindex: reindexTask,
+    email: emailTask(mailer, sender),
+  };
+}
+
+/** Makes the search index of the caller's expenses again. */
+const reindexTask: TaskKind = {
+  prepare: async () => ({ input: {} }),
+  async run({ core, caller, signal, advance }: TaskContext) {
+    const indexed = await reindexExpenses(core, caller, { signal, onProgress: () => advance(50) });
+    return { indexed };
+  },
+};
+
+/** Mails what was spent in each category to the caller, and to nobody else. */
+function emailTask(mailer: Mailer, sender: Sender): TaskKind {
+  return {
+    prepare: (core, caller, { from, to }) => reportTask.prepare(core, caller, { type: 'report', from, to }),
+    async run({ core, caller, input, signal, taskId }: TaskContext) {
+      const { email, isVerified } = await accountAddress(core, caller);
+      if (!isVerified) throw new AppError('conflict', 'Verify your e-mail address first.');
+      const rows = await reportByCategory(core, caller, input as ReportRange);
+      const lines = rows.map(({ category, amountMinor, currency }) => {
+        return `${category ?? 'Without category'}: ${decimalText(amountMinor, currency)} ${currency}`;
+      });
+      const shown = lines.length > 0 ? lines : ['No expenses'];
+      const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1);
+      await mailer.send(
+        {
+          // The same for each attempt, so that mail programs recognize a second one.
+          id: `${taskId}@${domain}`,
+          from: sender,
+          to: email,
+          subject: 'Your expenses by category',
+          date: new Date(core.clock.now()),
+          text: `${shown.join('\n')}\n`,
+          html: String(html`<ul>${shown.map((line) => html`<li>${line}</li>`)}</ul>`),
+        },
+        { signal },
+      );
+      return { sentTo: email, categories: rows.length };
+    },
+  };
+}

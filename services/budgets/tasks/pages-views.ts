@@ -1,0 +1,168 @@
+import {
+  badge,
+  card,
+  empty,
+  facts,
+  linkButton,
+  notice,
+  progress,
+  stats,
+  type Tone,
+} from '#kit/html/blocks.ts';
+import type { FormProblem } from '#kit/html/form-problem.ts';
+import { count, formatNumber, time } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import { table } from '#kit/html/table.ts';
+import type { Page } from '../paging.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import { onceField, type Visitor } from '../site.ts';
+import { cursorPager, problems } from '../views.ts';
+import type { Task, TaskStatus } from './task.ts';
+import { errorTable, type RowError } from './views.ts';
+
+const tones: Readonly<Record<TaskStatus, Tone | 'plain'>> = {
+  pending: 'info',
+  running: 'info',
+  completed: 'good',
+  failed: 'bad',
+  canceled: 'plain',
+};
+
+interface ListView {
+  readonly page: Page<Task>;
+  readonly hasCursor: boolean;
+  readonly problem: FormProblem | undefined;
+}
+
+export function listPage(visitor: Visitor, { page, hasCursor, problem }: ListView): Promise<string> {
+  const { csrfField } = visitor;
+  const start = (type: string, label: string) =>
+    html`<form method="post" action="${pageRoutes.tasks}">${csrfField}${onceField()}<input type="hidden" name="type" value="${type}"><button class="secondary">${label}</button></form>`;
+  return visitor.render({
+    title: 'Tasks',
+    lead: 'Imports, exports and other work that goes on while you do something else.',
+    actions: html`${linkButton(pageRoutes.import, 'Import')}${start('export', 'Export everything')}${start('reindex', 'Rebuild the search')}`,
+    modules: ['live.js'],
+    main: html`${problems(problem, {})}<div data-live-region="tasks">${
+      page.total === 0
+        ? empty({
+            icon: 'pulse',
+            title: 'No tasks yet',
+            text: 'An import or an export shows up here, with its progress and what came of it.',
+          })
+        : html`${taskTable(page.items)}${cursorPager(pageRoutes.tasks, {}, { next: page.next, hasCursor })}`
+    }</div>`,
+  });
+}
+
+function taskTable(rows: readonly Task[]): Html {
+  return table<Task>({
+    caption: 'Tasks, newest first',
+    rows,
+    columns: [
+      {
+        header: 'Task',
+        kind: 'main',
+        cell: ({ id, type, description }) =>
+          html`<a href="${pathOf(pageRoutes.task, id)}">${description ?? type}</a><div>${type}</div>`,
+      },
+      {
+        header: 'Status',
+        kind: 'fit',
+        cell: ({ status, progress: percent }) =>
+          html`${badge(tones[status], status)}${status === 'running' && ` ${percent} %`}`,
+      },
+      { header: 'Created', kind: 'fit', cell: ({ createdAt }) => time(createdAt) },
+    ],
+  });
+}
+
+/** A task with its progress. Without scripts, it loads itself again until the task has ended. */
+export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): Promise<string> {
+  const { type, description, status, createdAt, startedAt, finishedAt, attempts } = task;
+  const isOpen = status === 'pending' || status === 'running';
+  if (isOpen) visitor.visit.reply.header('refresh', '2');
+  return visitor.render({
+    title: description ?? `${type.slice(0, 1).toUpperCase()}${type.slice(1)}`,
+    parent: { href: pageRoutes.tasks, label: 'Tasks' },
+    modules: ['live.js'],
+    main: html`${problem && problems({ ...problem, problem: problem.problem ?? `This task is ${status}.`, errors: {} }, {})}<div class="beside" data-live-region="task"><div class="stack">${
+      isOpen &&
+      progress({
+        label: status === 'pending' ? 'Waiting to start' : 'Running',
+        value: task.progress,
+        detail: `${task.progress} %`,
+      })
+    }${status === 'failed' && notice('bad', task.error ?? 'It failed.', { title: 'This task failed' })}${
+      status === 'canceled' && notice('info', 'This task was canceled. What it had done before stays.')
+    }${resultOf(task)}</div><aside>${card(
+      'About this task',
+      html`${facts([
+        ['Status', badge(tones[status], status)],
+        ['Kind', type],
+        ['Created', time(createdAt)],
+        ...(startedAt === null ? [] : [['Started', time(startedAt)] as const]),
+        ...(finishedAt === null ? [] : [['Finished', time(finishedAt)] as const]),
+        ...(attempts > 1 ? [['Attempts', attempts] as const] : []),
+      ])}<div class="actions">${actionsOf(visitor, task)}</div>`,
+    )}</aside></div>`,
+  });
+}
+
+function actionsOf({ csrfField }: Visitor, { id, status }: Task): Html {
+  const button = (route: string, label: string) =>
+    html`<form method="post" action="${pathOf(route, id)}">${csrfField}${onceField()}<button class="secondary">${label}</button></form>`;
+  if (status === 'pending' || status === 'running') return button(pageRoutes.cancelTask, 'Cancel');
+  const retry = status === 'failed' || status === 'canceled';
+  return html`${retry && button(pageRoutes.retryTask, 'Try again')}${button(pageRoutes.deleteTask, 'Delete')}`;
+}
+
+/** What imports, exports and reports have as their results. */
+interface Result {
+  readonly total?: number;
+  readonly created?: number;
+  readonly duplicates?: number;
+  readonly skipped?: number;
+  readonly failed?: number;
+  readonly errors?: readonly RowError[];
+  readonly name?: string;
+  readonly expenses?: number;
+  readonly rows?: readonly Readonly<Record<string, unknown>>[];
+}
+
+function resultOf({ id, type, result }: Task): Content {
+  if (result === null) return undefined;
+  const found = result as Result;
+  if (type === 'import') return importResult(found);
+  if (found.name !== undefined)
+    return html`${notice('good', `${count(found.expenses ?? 0, 'expense')} in ${found.name}.`, { title: 'The file is ready' })}<p class="actions"><a class="button primary" href="${pathOf(pageRoutes.taskFile, id)}" download>Download</a></p>`;
+  if (found.rows !== undefined) return reportTable(found.rows);
+  return notice('good', 'It is done.');
+}
+
+function importResult({
+  total = 0,
+  created = 0,
+  duplicates = 0,
+  skipped = 0,
+  failed = 0,
+  errors = [],
+}: Result): Html {
+  return html`${failed > 0 && notice('warn', 'All others were read.', { title: `${count(failed, 'line')} could not be read` })}<p class="muted">${count(total, 'row')} in the file.</p>${stats(
+    [
+      { label: 'Added', value: formatNumber(created) },
+      { label: 'There before', value: formatNumber(duplicates) },
+      { label: 'Skipped', value: formatNumber(skipped) },
+      { label: 'Not read', value: formatNumber(failed) },
+    ],
+  )}${errors.length > 0 && errorTable(errors)}`;
+}
+
+function reportTable(rows: readonly Readonly<Record<string, unknown>>[]): Html {
+  const names = Object.keys(rows[0] ?? {});
+  return table<Readonly<Record<string, unknown>>>({
+    caption: 'Report',
+    rows,
+    columns: names.map((name) => ({ header: name, cell: (row) => String(row[name] ?? '') })),
+  });
+}

@@ -1,0 +1,83 @@
+import type { FastifyReply } from 'fastify';
+import type { FormProblem } from '#kit/html/form-problem.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { sendStream } from '#kit/http/stream.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import {
+  commanderOf,
+  filled,
+  idOf,
+  type PageParts,
+  type PageSession,
+  parameter,
+  submit,
+  type Visitor,
+} from '../site.ts';
+import { outputOf } from './output.ts';
+import { listPage, taskPage } from './pages-views.ts';
+import { createTask, deleteTask, getTask, listTasks, retryTask, type Tasks, updateTask } from './tasks.ts';
+
+const pageSize = 50;
+
+export interface TaskPagesParts extends PageParts {
+  readonly tasks: Tasks;
+}
+
+/** Work in the background: its progress, and what came of it. */
+export function addTaskPages(routes: PageRoutes<PageSession>, parts: TaskPagesParts): void {
+  const { core, tasks, visitors: access } = parts;
+  const showList = async (visitor: Visitor, problem?: FormProblem) => {
+    const cursor = parameter(visitor.visit, 'cursor') || undefined;
+    const page = await listTasks(core, visitor.caller, { limit: pageSize, cursor });
+    return listPage(visitor, { page, hasCursor: cursor !== undefined, problem });
+  };
+  routes.get(pageRoutes.tasks, { access }, (visitor) => showList(visitor));
+  routes.post(pageRoutes.tasks, { access }, (visitor) => {
+    const { visit } = visitor;
+    return submit(visit, {
+      work: () => createTask(tasks, commanderOf(visitor), taskIn(filled(visit, ['type']))),
+      done: ({ id }) => visit.redirect(pathOf(pageRoutes.task, id)),
+      again: (problem) => showList(visitor, problem),
+    });
+  });
+  routes.get(pageRoutes.task, { access }, async (visitor) =>
+    taskPage(visitor, await getTask(core, visitor.caller, idOf(visitor.visit))),
+  );
+  routes.get(pageRoutes.taskFile, { access }, ({ visit, caller }) => sendFile({ visit, caller }, parts));
+  addActions(routes, parts);
+}
+
+/** What people start from the page; everything else is for the API. */
+function taskIn({ type }: Readonly<Record<string, string>>) {
+  return type === 'reindex'
+    ? ({ type, description: 'Search index' } as const)
+    : ({ type: 'export', format: 'csv', description: 'Export of all expenses' } as const);
+}
+
+function addActions(
+  routes: PageRoutes<PageSession>,
+  { core, tasks, visitors: access }: TaskPagesParts,
+): void {
+  const act = (path: string, deed: (visitor: Visitor, id: string) => Promise<unknown>, after?: string) =>
+    routes.post(path, { access }, (visitor) => {
+      const { visit, caller } = visitor;
+      const id = idOf(visit);
+      return submit(visit, {
+        work: () => deed(visitor, id),
+        done: () => visit.redirect(after ?? pathOf(pageRoutes.task, id)),
+        again: async (problem) => taskPage(visitor, await getTask(core, caller, id), problem),
+      });
+    });
+  act(pageRoutes.cancelTask, ({ caller }, id) => updateTask(core, caller, id, { status: 'canceled' }));
+  act(pageRoutes.retryTask, (visitor, id) => retryTask(tasks, commanderOf(visitor), id));
+  act(pageRoutes.deleteTask, ({ caller }, id) => deleteTask(core, caller, id), pageRoutes.tasks);
+}
+
+async function sendFile(
+  { visit, caller }: Pick<Visitor, 'visit' | 'caller'>,
+  { core }: TaskPagesParts,
+): Promise<FastifyReply> {
+  const { headers, chunks } = await outputOf(core, caller, idOf(visit));
+  visit.reply.headers(headers);
+  return sendStream(visit.reply, chunks);
+}

@@ -1,0 +1,110 @@
+import type { Executor } from '#kit/db/index.ts';
+import { type Static, Type } from '#kit/schema.ts';
+import type { Caller, Core } from '../commands.ts';
+import { Id, Instant, nullable, text } from '../schemas.ts';
+import type { TaskRow } from '../tables.ts';
+
+export const taskTypes = ['import', 'export', 'report', 'reindex', 'email'] as const;
+export type TaskType = (typeof taskTypes)[number];
+
+export const taskStatuses = ['pending', 'running', 'completed', 'failed', 'canceled'] as const;
+export type TaskStatus = (typeof taskStatuses)[number];
+
+export const Task = Type.Object(
+  {
+    id: Id,
+    type: Type.Enum(taskTypes),
+    description: nullable(Type.String()),
+    status: Type.Enum(taskStatuses),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Percent' }),
+    result: Type.Unknown({
+      description: 'What came of it, by type; null until it is completed',
+      examples: [null],
+    }),
+    error: nullable(Type.String({ description: 'Why it failed' })),
+    attempts: Type.Integer(),
+    createdAt: Instant,
+    startedAt: nullable(Instant),
+    finishedAt: nullable(Instant),
+  },
+  { title: 'Task' },
+);
+export type Task = Static<typeof Task>;
+
+export const TaskInput = Type.Object(
+  {
+    type: Type.Enum(taskTypes),
+    description: Type.Optional(nullable(text(500))),
+    report: Type.Optional(Type.String({ description: 'report, email: by-category, by-month, trend or top' })),
+    format: Type.Optional(Type.String({ description: 'export, import: csv, ofx, qif or json' })),
+    from: Type.Optional(Type.String({ description: 'export, report, email: the first day' })),
+    to: Type.Optional(Type.String({ description: 'export, report, email: the last day' })),
+    budgetId: Type.Optional(Type.String({ description: 'import: the budget' })),
+    content: Type.Optional(Type.String({ description: 'import: the file; larger ones go to /api/import' })),
+    mapping: Type.Optional(Type.Record(Type.String(), Type.String())),
+    sign: Type.Optional(Type.String()),
+    dateFormat: Type.Optional(Type.String()),
+    dryRun: Type.Optional(Type.Boolean()),
+  },
+  { title: 'TaskInput' },
+);
+export type TaskInput = Static<typeof TaskInput>;
+
+export const TaskPatch = Type.Object(
+  {
+    description: Type.Optional(nullable(text(500))),
+    status: Type.Optional(Type.Enum(['canceled'], { description: 'Cancels a task that is not finished' })),
+  },
+  { title: 'TaskPatch' },
+);
+export type TaskPatch = Static<typeof TaskPatch>;
+
+/** What a running task works with. */
+export interface TaskContext {
+  readonly core: Core;
+  readonly caller: Caller;
+  readonly taskId: string;
+  readonly input: unknown;
+  /** Aborts if the task is canceled, or its worker stops. */
+  readonly signal: AbortSignal;
+  /** What an earlier attempt stored with {@link TaskContext.advance}, to go on from there. */
+  readonly partial: unknown;
+  /**
+   * Tells how far it is, in percent, and what a later attempt can go on from: in a transaction if one is given. Throws if the task
+   * was canceled meanwhile.
+   */
+  advance(progress: number, partial?: unknown, session?: Executor): Promise<void>;
+}
+
+/** One type of task. */
+export interface TaskKind {
+  /** Checks what was asked for, and returns what is stored for {@link TaskKind.run}. Throws `validation_failed`. */
+  prepare(core: Core, caller: Caller, given: TaskInput): Promise<PreparedTask>;
+  /** Does the work and returns the result. It may run again after a crash. An `AppError` fails the task at once. */
+  run(context: TaskContext): Promise<unknown>;
+}
+
+export interface PreparedTask {
+  readonly input: unknown;
+  /** The file that it reads. */
+  readonly file?: Uint8Array;
+}
+
+export type TaskKinds = Readonly<Record<TaskType, TaskKind>>;
+
+export function toTask(row: TaskRow): Task {
+  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    id: row.id,
+    type: row.type,
+    description: row.description,
+    status: row.status,
+    progress: row.progress,
+    result: row.status === 'completed' && row.result !== null ? JSON.parse(row.result) : null,
+    error: row.error,
+    attempts: row.attempts,
+    createdAt: new Date(row.created_at_ms).toISOString(),
+    startedAt: time(row.started_at_ms),
+    finishedAt: time(row.finished_at_ms),
+  };
+}

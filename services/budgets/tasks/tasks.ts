@@ -1,0 +1,183 @@
+import type { Session } from '#kit/db/index.ts';
+import { AppError, notFound } from '#kit/errors.ts';
+import { newId, newOrderedId } from '#kit/ids.ts';
+import type { JobQueue } from '#kit/jobs/index.ts';
+import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
+import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
+import type { Tables, TaskRow } from '../tables.ts';
+import {
+  cancelTask,
+  countAllOpen,
+  countOpen,
+  countTasks,
+  deleteTaskRow,
+  describeTask,
+  insertPart,
+  insertTask,
+  readyTask,
+  restartTask,
+  taskById,
+  tasksPage,
+  uploadById,
+} from './store.ts';
+import { type Task, type TaskInput, type TaskKinds, type TaskPatch, type TaskType, toTask } from './task.ts';
+
+/** What tasks work with. */
+export interface Tasks {
+  readonly core: Core;
+  readonly queue: JobQueue;
+  readonly kinds: TaskKinds;
+}
+
+/** The kind of the jobs that run tasks. */
+export const taskJobKind = 'task';
+
+/** Tasks of an account that may be open at once. */
+const openMax = 20;
+
+/** Queues a task. Whoever waits for it looks at its status, or is notified. */
+export async function createTask(tasks: Tasks, caller: Caller, given: TaskInput): Promise<Task> {
+  const { core, kinds } = tasks;
+  const { input, file } = await kinds[given.type].prepare(core, caller, given);
+  const task = await runCommand(core, caller, async (unit) => {
+    const { session, owner } = unit;
+    const row = await addTask(unit, { type: given.type, description: given.description ?? null, input });
+    if (file) await insertPart.run(session, { owner, taskId: row.id, name: 'input', part: 0, bytes: file });
+    return toTask(row);
+  });
+  await enqueueTask(tasks, caller, task.id);
+  return task;
+}
+
+/** A task whose file is uploaded next. It shows, and runs, when {@link completeUpload} was called. */
+export function beginUpload(core: Core, caller: Caller, type: TaskType): Promise<string> {
+  return runCommand(core, { ...caller, idempotency: undefined }, async (unit) => {
+    await refuseTooMany(unit);
+    const { session, owner, nowMs } = unit;
+    const row = { owner, id: newOrderedId(), type, description: null, input: '{}', run: '' };
+    await insertTask.run(session, { ...row, created_at_ms: nowMs });
+    return row.id;
+  });
+}
+
+/** With an idempotency key that was used before, the result is the earlier task. */
+export async function completeUpload(
+  tasks: Tasks,
+  caller: Caller,
+  id: string,
+  { input, description }: { input: unknown; description: string | null },
+): Promise<Task> {
+  const { core } = tasks;
+  const task = await runCommand(core, caller, async ({ session, owner, nowMs }) => {
+    const change = { run: newId(), input: JSON.stringify(input), description, nowMs };
+    const row = await readyTask.first(session, { owner, id, ...change });
+    if (!row) throw notFound('task', id);
+    return toTask(row);
+  });
+  if (task.id !== id) await abandonUpload(core, caller, id);
+  await enqueueTask(tasks, caller, task.id);
+  return task;
+}
+
+/** Throws `not_found` unless there is such an upload that is not completed. */
+export async function requireUpload({ db }: Core, { owner }: Caller, id: string): Promise<void> {
+  if (!(await uploadById.first(db, { owner, id }))) throw notFound('upload', id);
+}
+
+export async function abandonUpload({ db }: Core, { owner }: Caller, id: string): Promise<void> {
+  await deleteTaskRow.run(db, { owner, id });
+}
+
+export async function getTask({ db }: Core, { owner }: Caller, id: string): Promise<Task> {
+  return toTask(await requireTask(db, owner, id));
+}
+
+/** Tasks, newest first. */
+export async function listTasks({ db }: Core, { owner }: Caller, request: PageRequest): Promise<Page<Task>> {
+  const rows = await tasksPage.all(db, { owner, ...placeByTime(request) });
+  const total = (await countTasks.first(db, { owner }))?.total ?? 0;
+  return pageByTime(rows, { request, total, view: toTask });
+}
+
+/** Changes the description, or cancels. Throws `conflict` for a task that is finished. */
+export function updateTask(core: Core, caller: Caller, id: string, given: TaskPatch): Promise<Task> {
+  return runCommand(core, caller, async ({ session, owner, nowMs }) => {
+    const before = await requireTask(session, owner, id);
+    const { description, status } = given;
+    if (description !== undefined) await describeTask.run(session, { owner, id, description });
+    if (status !== undefined && before.status !== 'canceled') {
+      const { changes } = await cancelTask.run(session, { owner, id, nowMs });
+      if (changes === 0) throw new AppError('conflict', `This task is ${before.status}.`);
+    }
+    return toTask(await requireTask(session, owner, id));
+  });
+}
+
+/** Throws `conflict` for a task that is not finished. */
+export function deleteTask(core: Core, caller: Caller, id: string): Promise<{ message: string; id: string }> {
+  return runCommand(core, caller, async ({ session, owner }) => {
+    const { status } = await requireTask(session, owner, id);
+    if (status === 'pending' || status === 'running')
+      throw new AppError('conflict', `This task is ${status}. Cancel it first.`);
+    await deleteTaskRow.run(session, { owner, id });
+    return { message: 'Task deleted', id };
+  });
+}
+
+/** Runs a task again that failed or was canceled. Throws `conflict` for any other. */
+export async function retryTask(tasks: Tasks, caller: Caller, id: string): Promise<Task> {
+  const { core } = tasks;
+  const task = await runCommand(core, caller, async (unit) => {
+    const { session, owner, nowMs } = unit;
+    const { status } = await requireTask(session, owner, id);
+    await refuseTooMany(unit);
+    const { changes } = await restartTask.run(session, { owner, id, run: newId(), nowMs });
+    if (changes === 0)
+      throw new AppError('conflict', `This task is ${status}. Only failed and canceled ones can run again.`);
+    return toTask(await requireTask(session, owner, id));
+  });
+  await enqueueTask(tasks, caller, id);
+  return task;
+}
+
+/** How many tasks of all accounts are not finished, for metrics. */
+export async function countOpenTasks(session: Session<Tables>): Promise<number> {
+  return (await countAllOpen.first(session, {}))?.total ?? 0;
+}
+
+/** Adds the job of a task. Should that fail, a sweep adds it later. */
+async function enqueueTask({ core, queue }: Tasks, caller: Caller, id: string): Promise<void> {
+  const { owner, userId } = caller;
+  const row = await taskById.first(core.db, { owner, id });
+  if (row?.status !== 'pending') return;
+  await queue.add([jobOf({ owner, userId, id, run: row.run })]);
+}
+
+/** The job of one run of a task. */
+export function jobOf({ run, ...task }: { owner: number; userId: string; id: string; run: string }) {
+  return { id: run, kind: taskJobKind, payload: Buffer.from(JSON.stringify(task)) };
+}
+
+export async function requireTask(session: Session<Tables>, owner: number, id: string): Promise<TaskRow> {
+  const row = await taskById.first(session, { owner, id });
+  if (!row) throw notFound('task', id);
+  return row;
+}
+
+async function addTask(
+  unit: UnitOfWork,
+  { type, description, input }: { type: TaskType; description: string | null; input: unknown },
+): Promise<TaskRow> {
+  await refuseTooMany(unit);
+  const { session, owner, nowMs } = unit;
+  const row = { owner, id: newOrderedId(), type, description, input: JSON.stringify(input), run: newId() };
+  return (await insertTask.first(session, { ...row, created_at_ms: nowMs })) as TaskRow;
+}
+
+async function refuseTooMany({ session, owner }: UnitOfWork): Promise<void> {
+  const open = await countOpen.first(session, { owner });
+  if ((open?.total ?? 0) < openMax) return;
+  throw new AppError('rate_limited', `You have ${openMax} tasks that are not finished. Try again later.`, {
+    retryAfterSeconds: 30,
+  });
+}

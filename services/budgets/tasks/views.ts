@@ -1,0 +1,24 @@
+import { formatNumber } from '#kit/html/format.ts';
+import type { Html } from '#kit/html/html.ts';
+import { table } from '#kit/html/table.ts';
+
+export interface RowError {
+  readonly line: number;
+  readonly field: string;
+  readonly message: string;
+}
+
+const fieldNames: Readonly<Record<string, string>> = { spentOn: 'day', externalId: 'ID at the bank' };
+
+/** The lines of a file that could not be read. */
+export function errorTable(errors: readonly RowError[]): Html {
+  return table<RowError>({
+    caption: 'Lines that could not be read',
+    rows: errors.slice(0, 100),
+    columns: [
+      { header: 'Line', kind: 'number', cell: ({ line }) => formatNumber(line) },
+      { header: 'Field', kind: 'fit', cell: ({ field }) => fieldNames[field] ?? field },
+      { header: 'Problem', kind: 'main', cell: ({ message }) => message },
+    ],
+  });
+}

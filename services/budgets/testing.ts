@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { FakeClock } from '#kit/clock.ts';
+import { type Environment, readConfig } from '#kit/config.ts';
+import { silentLog } from '#kit/log.ts';
+import type { DemoSignIn, ServiceContext } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { testMode } from '#kit/testing/mode.ts';
+import { budgets } from './service.ts';
+
+export const password = 'ferries wait in fog';
+
+export interface TestResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
+  readonly json: any;
+}
+
+export interface SendOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, unless it is a text or a form. */
+  readonly body?: unknown;
+}
+
+/** A signed-in person. */
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  readonly token: string;
+  send(path: string, options?: SendOptions): Promise<TestResponse>;
+  get(path: string): Promise<TestResponse>;
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
+  put(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
+  delete(path: string, body?: unknown): Promise<TestResponse>;
+  /** Creates something and returns it. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
+  create(path: string, body: unknown): Promise<any>;
+}
+
+export interface TestBudgets extends AsyncDisposable {
+  readonly url: string;
+  readonly grpcPort: number;
+  readonly clock: FakeClock;
+  readonly folder: string;
+  readonly demoSignIns: readonly DemoSignIn[];
+  /** Where the first administrator is created. */
+  readonly setupLink: string;
+  send(path: string, options?: SendOptions): Promise<TestResponse>;
+  /** Registers somebody. */
+  person(name?: string): Promise<Person>;
+  /** Somebody with a new token, since time has passed. */
+  signIn(person: Person): Promise<Person>;
+  /** Adds the recurring expenses that are due, as the service does every few seconds. */
+  addDueExpenses(): Promise<unknown>;
+}
+
+export interface TestOptions {
+  readonly environment?: Environment;
+  readonly nodeEnv?: ServiceContext['environment'];
+  /** A folder of an earlier start. */
+  readonly folder?: string;
+}
+
+/** Starts the service on a free port, in the mode of the tests, without limits and with fast hashes. Call it at the top of a file. */
+export async function startBudgets(options: TestOptions = {}): Promise<TestBudgets> {
+  const { environment = {}, nodeEnv = 'test', folder = testFolder('budgets') } = options;
+  const { databaseUrl } = await testMode();
+  const clock = new FakeClock(Date.UTC(2026, 2, 15, 12));
+  const config = readConfig(budgets.settings, {
+    ARGON2_MEMORY_KIB: '8',
+    ARGON2_PASSES: '1',
+    BUDGETS_RATE_LIMIT_PER_MINUTE: '0',
+    BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: '0',
+    DATABASE_URL: databaseUrl,
+    ...environment,
+  });
+  const running = await budgets.start(
+    config,
+    {
+      log: silentLog,
+      clock,
+      dataFolder: folder,
+      environment: nodeEnv,
+      metrics: new Registry(),
+      host: '127.0.0.1',
+      port: 0,
+    },
+    {},
+  );
+  const url = running.url ?? '';
+  const send = (path: string, given?: SendOptions) => sendTo(url, path, given);
+  return {
+    ...{ url, clock, folder, send, grpcPort: running.grpcPort ?? 0 },
+    demoSignIns: running.demoSignIns ?? [],
+    setupLink: running.setupLink ?? '',
+    person: (name = 'alice') => register(send, name),
+    signIn: (person) => signIn(send, person),
+    addDueExpenses: () => running.addDueExpenses(),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+let people = 0;
+
+async function register(send: TestBudgets['send'], name: string): Promise<Person> {
+  const email = `${name}-${people++}@example.com`;
+  const { status, text, json } = await send('/api/auth/register', { body: { email, password } });
+  assert.equal(status, 201, text);
+  return personOf(send, { id: json.user.id, email, token: json.token });
+}
+
+async function signIn(send: TestBudgets['send'], { id, email }: Person): Promise<Person> {
+  const { status, text, json } = await send('/api/auth/login', { body: { email, password } });
+  assert.equal(status, 200, text);
+  return personOf(send, { id, email, token: json.token });
+}
+
+/** Somebody with a token. */
+export function personOf(
+  send: TestBudgets['send'],
+  { id, email, token }: Pick<Person, 'id' | 'email' | 'token'>,
+): Person {
+  const authorized = (path: string, { headers, ...options }: SendOptions = {}) =>
+    send(path, { ...options, headers: { authorization: `Bearer ${token}`, ...headers } });
+  return {
+    ...{ id, email, token },
+    send: authorized,
+    get: (path) => authorized(path),
+    post: (path, body, headers) => authorized(path, { method: 'POST', body, headers }),
+    put: (path, body, headers) => authorized(path, { method: 'PUT', body, headers }),
+    delete: (path, body) => authorized(path, { method: 'DELETE', body }),
+    async create(path, body) {
+      const { status, text, json } = await authorized(path, { body });
+      assert.ok(status === 201 || status === 202, text);
+      return json;
+    },
+  };
+}
+
+async function sendTo(url: string, path: string, options: SendOptions = {}): Promise<TestResponse> {
+  const { body, method = body === undefined ? 'GET' : 'POST', headers = {} } = options;
+  const isRaw = typeof body === 'string' || body instanceof FormData || body === undefined;
+  const isJson = body !== undefined && !(body instanceof FormData);
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
+    body: isRaw ? (body as string | FormData | undefined) : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    get json() {
+      return JSON.parse(text);
+    },
+  };
+}
+
+/** Asserts the exact shape of an error. */
+export function assertError(
+  { status, text, json, headers }: TestResponse,
+  expected: { status: number; code: string; field?: string },
+): void {
+  assert.equal(status, expected.status, text);
+  assert.deepEqual(Object.keys(json), ['error']);
+  assert.deepEqual(Object.keys(json.error), ['code', 'message', 'fields', 'requestId']);
+  assert.equal(json.error.code, expected.code, text);
+  assert.equal(json.error.requestId, headers.get('x-request-id'));
+  if (expected.field !== undefined) assert.ok(expected.field in json.error.fields, text);
+}
+
+/** A task once it has ended. */
+// biome-ignore lint/suspicious/noExplicitAny: a test inspects any result
+export async function finished(person: Person, { id }: { id: string }): Promise<any> {
+  for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 20) {
+    const { json } = await person.get(`/api/tasks/${id}`);
+    if (json.status !== 'pending' && json.status !== 'running') return json;
+    await delay(20);
+  }
+  return assert.fail(`task ${id} did not end within twenty seconds`);
+}

@@ -1,0 +1,8 @@
+export {
+  correctTransaction,
+  createTransaction,
+  getTransaction,
+  listTransactions,
+  listTransactionsOf,
+  reverseTransaction,
+} from './transactions.ts';

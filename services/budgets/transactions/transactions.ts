@@ -1,0 +1,103 @@
+import { AppError, notFound } from '#kit/errors.ts';
+import { invalid } from '#kit/schema-parser.ts';
+import { requireBudget } from '../budgets/index.ts';
+import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
+import { isCurrency } from '../currencies.ts';
+import { replaceDebit, requireExpense } from '../expenses/index.ts';
+import {
+  findTransaction,
+  post,
+  reverse,
+  type Transaction,
+  type TransactionInput,
+  type TransactionPatch,
+  transactionPage,
+} from '../ledger/index.ts';
+import { type DecimalInput, parseMoney } from '../money.ts';
+import type { Page, PageRequest } from '../paging.ts';
+
+/** Transactions, newest first. */
+export function listTransactions(
+  { db }: Core,
+  { owner }: Caller,
+  request: PageRequest,
+): Promise<Page<Transaction>> {
+  return db.read((session) => transactionPage(session, owner, request));
+}
+
+/** The same by the id of a user, who must be the caller. */
+export function listTransactionsOf(
+  core: Core,
+  caller: Caller,
+  userId: string,
+  request: PageRequest,
+): Promise<Page<Transaction>> {
+  if (userId !== caller.userId) throw notFound('user', userId);
+  return listTransactions(core, caller, request);
+}
+
+export async function getTransaction({ db }: Core, { owner }: Caller, id: string): Promise<Transaction> {
+  const found = await db.read((session) => findTransaction(session, owner, id));
+  if (!found) throw notFound('transaction', id);
+  return found;
+}
+
+/** Adds a transaction by hand. It does not change what a budget has spent, which is the sum of its expenses. */
+export function createTransaction(core: Core, caller: Caller, given: TransactionInput): Promise<Transaction> {
+  return runCommand(core, caller, async (unit) => {
+    const { type, description, amount } = given;
+    const place = await placeOf(unit, given);
+    return post(unit, { type, description, amountMinor: minorOf(amount, place.currency), ...place });
+  });
+}
+
+/** Replaces a transaction: a reversal and the corrected one, which is returned. */
+export function correctTransaction(
+  core: Core,
+  caller: Caller,
+  id: string,
+  { description, amount }: TransactionPatch,
+): Promise<Transaction> {
+  return runCommand(core, caller, async (unit) => {
+    const before = await findTransaction(unit.session, unit.owner, id);
+    if (!before) throw notFound('transaction', id);
+    const { type, currency, budgetId, expenseId, orderId } = before;
+    if (type === 'reversal') throw new AppError('conflict', 'A reversal cannot be corrected.');
+    const amountMinor = amount === undefined ? before.amountMinor : minorOf(amount, currency);
+    await reverse(unit, id);
+    const posting = { type, description: description ?? before.description, amountMinor, currency };
+    const corrected = await post(unit, { ...posting, budgetId, expenseId, orderId });
+    if (expenseId !== null) {
+      const { session, owner } = unit;
+      await replaceDebit.run(session, { owner, id: expenseId, before: id, transactionId: corrected.id });
+    }
+    return corrected;
+  });
+}
+
+/** Cancels a transaction by a reversal, which is returned. */
+export function reverseTransaction(core: Core, caller: Caller, id: string): Promise<Transaction> {
+  return runCommand(core, caller, (unit) => reverse(unit, id));
+}
+
+/** Budget, expense and currency, which must fit each other. */
+async function placeOf({ session, owner }: UnitOfWork, given: TransactionInput) {
+  const expense = given.expenseId ? await requireExpense(session, owner, given.expenseId) : undefined;
+  const budgetId = given.budgetId ?? expense?.budget_id ?? null;
+  const budget = budgetId === null ? undefined : await requireBudget(session, owner, budgetId);
+  if (expense && expense.budget !== budget?.number)
+    throw invalid({ expenseId: 'must be an expense of the budget' });
+  const { currency = budget?.currency ?? 'USD' } = given;
+  if (!isCurrency(currency))
+    throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
+  if (budget && currency !== budget.currency)
+    throw invalid({ currency: `must be ${budget.currency}, as that of the budget` });
+  return { budgetId, expenseId: expense?.id ?? null, currency };
+}
+
+function minorOf(amount: DecimalInput, currency: string): number {
+  const parsed = parseMoney(amount, currency);
+  if (parsed.problem !== undefined) throw invalid({ amount: parsed.problem });
+  if (parsed.minor <= 0) throw invalid({ amount: 'must be more than 0' });
+  return parsed.minor;
+}

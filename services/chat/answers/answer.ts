@@ -1,0 +1,39 @@
+/** Where a part of an answer comes from. Offsets are in UTF-16 units. */
+export interface DocumentCitation {
+  readonly kind: 'document';
+  readonly answer_start: number;
+  readonly answer_end: number;
+  /** The `index` of its source. */
+  readonly source_index: number;
+  readonly document_id: string;
+  readonly chunk_id: string;
+  /** Exactly the text of the document from `quote_start` to `quote_end`. */
+  readonly quote: string;
+  readonly quote_start: number;
+  readonly quote_end: number;
+  /** How much of the sentence the quote supports, 0 to 1. */
+  readonly support: number;
+}
+
+/** A value of the domain data API that a part of an answer is from. */
+export interface ApiCitation {
+  readonly kind: 'api';
+  readonly answer_start: number;
+  readonly answer_end: number;
+  readonly step: number;
+  /** A JSON Pointer into `api_data`. */
+  readonly pointer: string;
+  readonly quote: string;
+  readonly support: number;
+}
+
+export type Citation = DocumentCitation | ApiCitation;
+
+/** An answer in words, with where each part comes from. */
+export interface Answer {
+  readonly text: string;
+  readonly citations: readonly Citation[];
+  /** Whether nothing was found that answers the question. */
+  readonly abstained: boolean;
+  readonly confidence: number;
+}

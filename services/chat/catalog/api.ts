@@ -1,0 +1,138 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { HttpApp } from '#kit/http/access.ts';
+import { answersDuringOverload } from '#kit/http/overload.ts';
+import { Type } from '#kit/schema.ts';
+import { productVersion } from '#kit/version.ts';
+import { countAll, shownLimits } from '../documents/index.ts';
+import type { Gate } from '../gate/index.ts';
+import { embeddingDimensions, embeddingModel } from '../indexing.ts';
+import type { McpServers } from '../mcp/index.ts';
+import type { ChatModel } from '../model/index.ts';
+import { defaultStrategy, rerankerModel, strategies } from '../retrieval/index.ts';
+import { routes } from '../routes.ts';
+import type { Tables } from '../tables.ts';
+import { type DomainApi, domainTools } from '../tools/index.ts';
+
+export interface CatalogParts {
+  readonly database: Database<Tables>;
+  readonly clock: Clock;
+  readonly gate: Gate;
+  readonly environment: string;
+  readonly authMode: string;
+  readonly model: ChatModel | undefined;
+  readonly domain: DomainApi | undefined;
+  readonly servers: McpServers | undefined;
+}
+
+const tags = ['System'];
+const StrategyList = Type.Object({
+  strategies: Type.Array(Type.Unknown()),
+  default: Type.String(),
+  reranking: Type.Unknown(),
+});
+const listedStrategies = strategies.map((strategy) => ({
+  ...strategy,
+  available: true,
+  default: strategy.id === defaultStrategy,
+}));
+const reranking = { enabled: true, model: rerankerModel };
+
+/** Adds what the chat can do, what it runs on, and the probes. */
+export function addCatalogApi(app: HttpApp, parts: CatalogParts): void {
+  addLists(app, parts);
+  addSystemInfo(app, parts);
+  addProbes(app, parts);
+}
+
+function addLists(app: HttpApp, { gate, domain, model, servers }: CatalogParts): void {
+  const access = gate.access('read');
+  app.get(
+    routes.strategies,
+    { access, schema: { tags, summary: 'Ways to retrieve', response: { 200: StrategyList } } },
+    async () => ({ strategies: listedStrategies, default: defaultStrategy, reranking }),
+  );
+  const ToolList = Type.Object({ tools: Type.Array(Type.Unknown()), count: Type.Integer() });
+  app.get(
+    routes.tools,
+    { access, schema: { tags, summary: 'Tools for answers', response: { 200: ToolList } } },
+    async () => {
+      const own = domainTools.map(({ name, description, path, parameters, returns }) => ({
+        ...{ name, description, method: 'GET', path: path.replace(':id', '{id}'), parameters, returns },
+        ...{ source: 'domain', enabled: domain !== undefined },
+      }));
+      const foreign = ((await servers?.tools()) ?? []).map((tool) => ({
+        ...{ ...tool, method: 'MCP', path: '', returns: 'What the server says' },
+        ...{ source: 'mcp', enabled: model !== undefined },
+      }));
+      const tools = [...own, ...foreign];
+      return { tools, count: tools.length };
+    },
+  );
+}
+
+function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
+  const { database, clock, gate, model, domain, environment, authMode } = parts;
+  const startedAtMs = clock.now();
+  const schema = {
+    ...{ tags, summary: 'What this runs on' },
+    response: { 200: Type.Unknown({ title: 'SystemInfo' }) },
+  };
+  app.get(routes.systemInfo, { access: gate.access('read'), schema }, async () => ({
+    ...{ name: 'octavo chat', version: productVersion(), environment },
+    started_at: new Date(startedAtMs).toISOString(),
+    uptime_s: Math.round((clock.now() - startedAtMs) / 1_000),
+    llm: {
+      ...{ provider: model ? 'openai-compatible' : null, model: model?.defaultName ?? null },
+      ...{ configured: model !== undefined, available: model !== undefined && model.isAvailable !== false },
+    },
+    embedding: { model: embeddingModel, dimensions: embeddingDimensions },
+    reranker: reranking,
+    store: { driver: database.dialect, ...(await countAll(database)) },
+    domain_api: {
+      ...{ configured: domain !== undefined, reachable: domain?.isReachable ?? null },
+      last_ok_at: domain?.lastOkAtMs === undefined ? null : new Date(domain.lastOkAtMs).toISOString(),
+    },
+    strategies: listedStrategies.map(({ id }) => id),
+    limits: shownLimits,
+    features: { ...features, auth: authMode !== 'none' },
+    security: { auth_mode: authMode },
+  }));
+}
+
+const features = { streaming: true, socketio: true, sse: true, uploads: true, auth: false, mcp: true };
+
+function addProbes(app: HttpApp, { database, model }: CatalogParts): void {
+  const probe = { access: 'public', config: answersDuringOverload } as const;
+  const Status = Type.Object({ status: Type.String() });
+  const Checks = Type.Object({ status: Type.String(), checks: Type.Unknown() });
+  const live = { tags: ['Probes'], summary: 'Whether the process answers', response: { 200: Status } };
+  const ready = {
+    ...{ tags: ['Probes'], summary: 'Whether questions can be answered' },
+    response: { 200: Checks, 503: Checks },
+  };
+  app.get(routes.livez, { ...probe, schema: live }, async () => ({ status: 'ok' }));
+  const check = async () => {
+    const startMs = performance.now();
+    const isUp = await database.ping().then(
+      () => true,
+      () => false,
+    );
+    const latency_ms = Math.round(performance.now() - startMs);
+    const status = !model ? 'disabled' : model.isAvailable === false ? 'failing' : 'ok';
+    const checks = {
+      store: { status: isUp ? 'ok' : 'failing', latency_ms },
+      llm: { status, required: false },
+    };
+    return { isUp, isModelUp: status !== 'failing', checks };
+  };
+  app.get(routes.readyz, { ...probe, schema: ready }, async (_request, reply) => {
+    const { isUp, checks } = await check();
+    return reply.code(isUp ? 200 : 503).send({ status: isUp ? 'ready' : 'not_ready', checks });
+  });
+  app.get(routes.health, { ...probe, schema: ready }, async (_request, reply) => {
+    const { isUp, isModelUp, checks } = await check();
+    const status = !isUp ? 'unhealthy' : isModelUp ? 'ok' : 'degraded';
+    return reply.code(isUp ? 200 : 503).send({ status, checks });
+  });
+}

@@ -1,0 +1,177 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpApp } from '#kit/http/access.ts';
+import { sendStream } from '#kit/http/stream.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import { Type } from '#kit/schema.ts';
+import { invalidValue } from '../errors.ts';
+import type { Gate } from '../gate/index.ts';
+import type { ChatModel } from '../model/index.ts';
+import { routes } from '../routes.ts';
+import {
+  builtInModel,
+  type RunningTurn,
+  type TurnAnswer,
+  type TurnRequest,
+  type Turns,
+  toTurnRequest,
+} from '../turns/index.ts';
+import { sendCompletionError, toCompletionError } from './api-errors.ts';
+import { CompletionRequest, modelNotFound, toConversation } from './messages.ts';
+
+export interface CompletionApiParts {
+  readonly turns: Turns;
+  readonly gate: Gate;
+  readonly model: ChatModel | undefined;
+  /** In Unix seconds. */
+  readonly startedAt: number;
+}
+
+const pauseMs = 15_000;
+const tags = ['Completions'];
+
+/** Adds the endpoints that clients of OpenAI's API know. */
+export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void {
+  const { gate, model, startedAt } = parts;
+  app.register(async (scope) => {
+    scope.setErrorHandler(sendCompletionError);
+    for (const path of [routes.completions, routes.openaiCompletions]) {
+      scope.post(
+        path,
+        {
+          access: gate.access('chat'),
+          config: { errors: ['not_found', 'validation_failed', 'rate_limited'] },
+          schema: {
+            ...{ tags, summary: 'A completion, as OpenAI’s clients ask for it', body: CompletionRequest },
+            response: { 200: Type.Unknown({ title: 'Completion' }) },
+          },
+        },
+        (request, reply) => complete(request as FastifyRequest<{ Body: CompletionRequest }>, reply, parts),
+      );
+    }
+    const Models = Type.Object({ object: Type.Literal('list'), data: Type.Array(Type.Unknown()) });
+    scope.get(
+      routes.openaiModels,
+      {
+        access: gate.access('read'),
+        schema: { tags, summary: 'The models that can be asked', response: { 200: Models } },
+      },
+      async () => {
+        const ids = [...(model?.names ?? []), builtInModel];
+        const data = ids.map((id) => ({ id, object: 'model', created: startedAt, owned_by: 'octavo' }));
+        return { object: 'list' as const, data };
+      },
+    );
+  });
+}
+
+async function complete(
+  request: FastifyRequest<{ Body: CompletionRequest }>,
+  reply: FastifyReply,
+  parts: CompletionApiParts,
+): Promise<unknown> {
+  const { turns, gate } = parts;
+  const { body } = request;
+  const turnRequest = toRequest(body, parts);
+  const turn = turns.begin({ owner: gate.ownerOf(request), client: gate.clientOf(request) }, turnRequest);
+  const leave = turn.follow();
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    leave();
+    gone.abort();
+  });
+  const head = {
+    id: `chatcmpl-${turnRequest.requestId}`,
+    created: Math.floor(turns.parts.clock.now() / 1_000),
+    model: body.model,
+  };
+  if (!body.stream) return { ...head, object: 'chat.completion', ...choiceOf(await turn.answer) };
+  const hasUsage = body.stream_options?.include_usage ?? false;
+  reply.headers({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  return sendStream(reply, chunksOf(turn, { head, hasUsage, signal: gone.signal }));
+}
+
+function toRequest(body: CompletionRequest, { model }: CompletionApiParts): TurnRequest {
+  if ((body.n ?? 1) !== 1) throw invalidValue('n', 'must be 1');
+  const isExtractive = body.model === builtInModel;
+  if (!isExtractive && !model?.names.includes(body.model)) throw modelNotFound(body.model);
+  const { query, history, instructions } = toConversation(body.messages);
+  const { strategy, session_id, top_k } = body;
+  const asked = { query, strategy, session_id, top_k, request_id: newOrderedId() };
+  return {
+    ...toTurnRequest(asked),
+    ...{ isExtractive, modelName: body.model, instructions, isKept: session_id !== undefined },
+    // With a session, its messages are what was said before, unless the client tells more.
+    history: session_id !== undefined && history.length === 0 ? undefined : history,
+  };
+}
+
+interface ChunkOptions {
+  readonly head: { readonly id: string; readonly created: number; readonly model: string };
+  readonly hasUsage: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function* chunksOf(
+  turn: RunningTurn,
+  { head, hasUsage, signal }: ChunkOptions,
+): AsyncGenerator<string> {
+  const chunk = (more: object) =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`;
+  const delta = (content: object, finish: string | null = null) => [
+    { index: 0, delta: content, finish_reason: finish, logprobs: null },
+  ];
+  const noUsage = hasUsage ? { usage: null } : {};
+  let isFirst = true;
+  try {
+    for await (const event of turn.events(signal, { pauseMs })) {
+      if (event === undefined) yield ':\n\n';
+      if (event?.event === 'delta') {
+        const role = isFirst ? { role: 'assistant' } : {};
+        isFirst = false;
+        yield chunk({ choices: delta({ ...role, content: event.data.text }), ...noUsage });
+      }
+      if (event?.event === 'error') yield `data: ${JSON.stringify({ error: failureOf(event.data) })}\n\n`;
+      if (event?.event !== 'done') continue;
+      const extras = extrasOf(event.data);
+      yield chunk({ choices: delta({}, finishOf(event.data)), ...extras, ...noUsage });
+      if (hasUsage) yield chunk({ choices: [], usage: usageOf(event.data), ...extras });
+      yield 'data: [DONE]\n\n';
+    }
+  } catch (error) {
+    // An error before the first event has a status of its own.
+    if (isFirst) throw error;
+    yield `data: ${JSON.stringify(toCompletionError(error).body)}\n\n`;
+  }
+}
+
+function choiceOf(answer: TurnAnswer) {
+  const message = { role: 'assistant', content: answer.answer, refusal: null };
+  return {
+    choices: [{ index: 0, message, finish_reason: finishOf(answer), logprobs: null }],
+    usage: usageOf(answer),
+    ...extrasOf(answer),
+  };
+}
+
+function extrasOf({ sources, citations, api_data, api_chain_trace, metadata }: TurnAnswer) {
+  return { sources, citations, api_data, api_chain_trace, metadata };
+}
+
+function finishOf({ metadata }: TurnAnswer): 'stop' | 'length' {
+  return metadata.finish_reason === 'length' ? 'length' : 'stop';
+}
+
+function usageOf({ metadata: { usage } }: TurnAnswer) {
+  return {
+    ...{ prompt_tokens: usage?.input_tokens ?? 0, completion_tokens: usage?.output_tokens ?? 0 },
+    total_tokens: usage?.total_tokens ?? 0,
+  };
+}
+
+function failureOf({ code, message }: { readonly code: string; readonly message: string }) {
+  return { message, type: 'server_error', param: null, code };
+}

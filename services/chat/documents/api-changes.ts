@@ -1,0 +1,76 @@
+import type { FastifyReply } from 'fastify';
+import type { HttpApp } from '#kit/http/access.ts';
+import { Type } from '#kit/schema.ts';
+import { libraryKeyOf } from '../library.ts';
+import { routes } from '../routes.ts';
+import { type DocumentApiParts, DocumentShown, findOwn, Key, shown, tags } from './api-shared.ts';
+import { reindex } from './ingest.ts';
+import { listLibrary } from './store-list.ts';
+import { planSync } from './sync.ts';
+
+const filesMax = 10_000;
+const SyncRequest = Type.Object({
+  files: Type.Array(
+    Type.Object({
+      path: Type.String({ minLength: 1, maxLength: 4_096 }),
+      sha256: Type.String({ pattern: '^[0-9a-fA-F]{64}$' }),
+    }),
+    { maxItems: filesMax },
+  ),
+});
+const paths = Type.Array(Type.String());
+const SyncAnswer = Type.Object({
+  ...{ add: paths, change: paths, unchanged: paths },
+  remove: Type.Array(Type.Object({ document_id: Type.String(), filename: Type.String() })),
+});
+
+/** Adds reading a document again, and comparing a folder with the library. */
+export function addChanges(app: HttpApp, parts: DocumentApiParts): void {
+  app.post(
+    routes.documentReindex,
+    {
+      access: parts.gate.access('upload'),
+      schema: {
+        ...{ tags, summary: 'Read a document again', params: Key, response: { 200: DocumentShown } },
+        description: 'It is found as it was until that is done.',
+      },
+      config: { errors: ['forbidden', 'not_found', 'conflict', 'unprocessable'] },
+    },
+    async (request, reply) => {
+      const document = await findOwn(parts, request, request.params.id);
+      return shown(await reindex(parts, document, whenGone(reply)));
+    },
+  );
+  app.post(
+    routes.documentSync,
+    {
+      access: parts.gate.access('read'),
+      bodyLimit: 1024 * 1024,
+      schema: {
+        ...{
+          tags,
+          summary: 'Compare a folder with the library',
+          body: SyncRequest,
+          response: { 200: SyncAnswer },
+        },
+        description: 'Says what to upload, to replace and to delete. Nothing is changed.',
+      },
+      config: { errors: ['validation_failed'] },
+    },
+    async (request) => {
+      const key = libraryKeyOf(parts.libraryMode, parts.gate.ownerOf(request));
+      const { add, change, remove, unchanged } = planSync(
+        request.body.files,
+        await listLibrary(parts.database, key),
+      );
+      return { add: [...add], change: [...change], remove: [...remove], unchanged: [...unchanged] };
+    },
+  );
+}
+
+/** Aborts when the client goes away. */
+export function whenGone(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once('close', () => controller.abort(new Error('the client went away')));
+  return controller.signal;
+}

@@ -1,0 +1,330 @@
+import type { MultipartFile } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import { AppError, notFound, toAppError } from '#kit/errors.ts';
+import type { HttpApp } from '#kit/http/access.ts';
+import { sendStream } from '#kit/http/stream.ts';
+import { Type } from '#kit/schema.ts';
+import { errorTable, invalidValue } from '../errors.ts';
+import { libraryKeyOf } from '../library.ts';
+import { routes } from '../routes.ts';
+import { findSession } from '../sessions/index.ts';
+import { addChanges, whenGone } from './api-changes.ts';
+import {
+  type DocumentApiParts,
+  DocumentShown,
+  findOr404,
+  findOwn,
+  Key,
+  nullable,
+  reachOf,
+  shown,
+  tags,
+} from './api-shared.ts';
+import { type Document, type DuplicateMode, duplicateModes, limits, shownLimits } from './document.ts';
+import { deleteDocument, type Uploaded, type UploadedFile, upload } from './ingest.ts';
+import { acceptedEndings } from './names.ts';
+import { contentOf, textOf } from './store.ts';
+import { listChunks, listDocuments } from './store-list.ts';
+
+const Failure = Type.Object({ filename: Type.String(), code: Type.String(), message: Type.String() });
+const UploadAnswer = Type.Object(
+  { success: Type.Boolean(), documents: Type.Array(DocumentShown), errors: Type.Array(Failure) },
+  { title: 'UploadAnswer' },
+);
+const missing = { errors: ['not_found'] } as const;
+
+/** Adds the endpoints of documents. */
+export function addDocumentApi(app: HttpApp, parts: DocumentApiParts): void {
+  addUpload(app, parts);
+  addLists(app, parts);
+  addParts(app, parts);
+  addChanges(app, parts);
+}
+
+function addUpload(app: HttpApp, parts: DocumentApiParts): void {
+  app.get(
+    routes.upload,
+    {
+      access: parts.gate.access('read'),
+      schema: {
+        tags,
+        summary: 'What can be uploaded',
+        response: { 200: Type.Unknown({ title: 'UploadLimits' }) },
+      },
+    },
+    async () => ({ ...shownLimits, extensions: acceptedEndings }),
+  );
+  app.register(async (scope) => {
+    const { default: multipart } = await import('@fastify/multipart');
+    await scope.register(multipart, {
+      limits: { fileSize: limits.fileBytesMax, files: limits.filesMax, fields: 40, fieldSize: 4_096 },
+      throwFileSizeLimit: true,
+    });
+    scope.post(
+      routes.upload,
+      {
+        access: parts.gate.access('upload'),
+        bodyLimit: limits.requestBytesMax,
+        validatorCompiler: () => () => true,
+        schema: {
+          ...{ tags, summary: 'Upload documents', consumes: ['multipart/form-data'] },
+          body: Type.Object({
+            file: Type.String({ contentMediaType: 'application/octet-stream' }),
+            tags: Type.Optional(Type.String({ description: 'Separated by commas, or repeated' })),
+            session_id: Type.Optional(Type.String({ description: 'Only questions in that chat find them' })),
+            on_duplicate: Type.Optional(Type.Enum(duplicateModes)),
+            wait: Type.Optional(Type.Boolean({ description: 'Whether to wait until they can be found' })),
+          }),
+          response: { 200: UploadAnswer, 201: UploadAnswer, 202: UploadAnswer, 207: UploadAnswer },
+        } as object,
+        config: {
+          largeBody: 'handler',
+          errors: ['validation_failed', 'conflict', 'too_large', 'unsupported_media_type', 'unprocessable'],
+        },
+      },
+      async (request, reply) => {
+        const { files, fields } = await receive(request);
+        const result = await uploadAll(parts, files, {
+          ...(await optionsOf(request, fields, parts)),
+          signal: whenGone(reply),
+          waits: waitOf(fields),
+        });
+        return reply.code(result.status).send(result.body);
+      },
+    );
+  });
+}
+
+interface Received {
+  readonly files: UploadedFile[];
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Reads the form; its files are in memory, which the limit of the body bounds. */
+async function receive(request: FastifyRequest): Promise<Received> {
+  if (!request.isMultipart())
+    throw new AppError('unsupported_media_type', 'The request body must be multipart/form-data.');
+  const tooMuch = tooLarge(`A request must be at most ${limits.requestBytesMax} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > limits.requestBytesMax) throw tooMuch;
+  const files: UploadedFile[] = [];
+  const fields: Record<string, string> = {};
+  let size = 0;
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') {
+        const { filename, file, fieldname } = part as MultipartFile;
+        const bytes = await bytesOf(file, (more) => {
+          size += more;
+          if (size > limits.requestBytesMax) throw tooMuch;
+        });
+        if (fieldname === 'file' || fieldname === 'files[]') files.push({ filename: filename ?? '', bytes });
+      } else if (typeof part.value === 'string') {
+        const known = fields[part.fieldname];
+        fields[part.fieldname] = known === undefined ? part.value : `${known},${part.value}`;
+      }
+    }
+  } catch (error) {
+    throw inWords(error);
+  }
+  if (files.length === 0) throw invalidValue('file', 'is required');
+  return { files, fields };
+}
+
+async function bytesOf(file: AsyncIterable<Uint8Array>, count: (bytes: number) => void): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of file) {
+    count(piece.length);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function tooLarge(message: string): AppError {
+  return new AppError('too_large', message);
+}
+
+/** The errors of the multipart parser, by their codes. */
+function inWords(error: unknown): unknown {
+  const { code, statusCode } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_FILES_LIMIT') return invalidValue('file', `must be at most ${limits.filesMax} files`);
+  if (code === 'FST_REQ_FILE_TOO_LARGE' || statusCode === 413)
+    return tooLarge(`A file must be at most ${limits.fileBytesMax} bytes.`);
+  if (code?.startsWith('FST_') || statusCode === 400)
+    return new AppError('invalid_input', 'The form is malformed.', { cause: error });
+  return error;
+}
+
+async function optionsOf(request: FastifyRequest, fields: Received['fields'], parts: DocumentApiParts) {
+  const owner = parts.gate.ownerOf(request);
+  const onDuplicate = fields.on_duplicate ?? 'skip';
+  if (!duplicateModes.includes(onDuplicate as DuplicateMode))
+    throw invalidValue('on_duplicate', `must be one of ${duplicateModes.join(', ')}`, duplicateModes);
+  const given = (fields.tags ?? '').split(',').map((tag) => tag.trim());
+  const named = [...new Set(given.filter((tag) => tag !== ''))];
+  if (named.length > limits.tagsMax || named.some((tag) => tag.length > limits.tagLengthMax))
+    throw invalidValue(
+      'tags',
+      `must be at most ${limits.tagsMax}, each of at most ${limits.tagLengthMax} characters`,
+    );
+  const session = fields.session_id || null;
+  if (session !== null && !(await findSession(parts.database, { owner, nowMs: parts.clock.now() }, session)))
+    throw notFound('session', session);
+  return {
+    ...{ owner, session, tags: named, onDuplicate: onDuplicate as DuplicateMode },
+    hasSignIn: parts.gate.hasSignIn,
+    libraryKey: libraryKeyOf(parts.libraryMode, owner, session ?? undefined),
+  };
+}
+
+function waitOf({ wait = 'true' }: Received['fields']): boolean {
+  if (wait !== 'true' && wait !== 'false') throw invalidValue('wait', 'must be true or false');
+  return wait === 'true';
+}
+
+/** Each file by itself: one that fails does not stop the others. */
+async function uploadAll(
+  parts: DocumentApiParts,
+  files: readonly UploadedFile[],
+  options: Parameters<typeof upload>[2],
+) {
+  const uploads: Uploaded[] = [];
+  const errors: { filename: string; code: string; message: string }[] = [];
+  let first: AppError | undefined;
+  for (const file of files) {
+    try {
+      uploads.push(await upload(parts, file, options));
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.code === 'internal') parts.log.error({ err: thrown }, 'an upload failed');
+      first ??= error;
+      errors.push({ filename: file.filename, code: errorTable[error.code].code, message: error.message });
+    }
+  }
+  if (first && uploads.length === 0) throw first;
+  const documents = uploads.map(({ document, isDuplicate }) => ({
+    ...shown(document),
+    ...(isDuplicate && { status: 'duplicate' as const }),
+  }));
+  const isOld = uploads.every(({ isDuplicate }) => isDuplicate);
+  const status = errors.length > 0 ? 207 : isOld ? 200 : options.waits ? 201 : 202;
+  return { status, body: { success: errors.length === 0, documents, errors } } as const;
+}
+
+const Listed = Type.Object({
+  documents: Type.Array(DocumentShown),
+  total: Type.Integer(),
+  next_cursor: nullable(Type.String()),
+});
+
+function addLists(app: HttpApp, parts: DocumentApiParts): void {
+  const { database } = parts;
+  const find = async (request: FastifyRequest<{ Params: { id: string } }>): Promise<Document> =>
+    findOr404(parts, request, request.params.id);
+  app.get(
+    routes.documents,
+    {
+      access: parts.gate.access('read'),
+      schema: {
+        ...{ tags, summary: 'Documents, newest first', response: { 200: Listed } },
+        querystring: Type.Object({
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+          cursor: Type.Optional(Type.String({ maxLength: 100 })),
+          tag: Type.Optional(Type.String({ maxLength: limits.tagLengthMax })),
+          q: Type.Optional(Type.String({ maxLength: 200 })),
+        }),
+      },
+    },
+    async (request) => {
+      const { limit = 20, ...filter } = request.query;
+      const { documents, total } = await listDocuments(database, reachOf(parts, request), {
+        limit,
+        ...filter,
+      });
+      const page = documents.slice(0, limit);
+      const next = documents.length > limit ? (page.at(-1)?.publicId ?? null) : null;
+      return { documents: page.map(shown), total, next_cursor: next };
+    },
+  );
+  app.get(
+    routes.document,
+    {
+      access: parts.gate.access('read'),
+      schema: { tags, summary: 'A document', params: Key, response: { 200: DocumentShown } },
+      config: missing,
+    },
+    async (request) => shown(await find(request)),
+  );
+  app.delete(
+    routes.document,
+    {
+      access: parts.gate.access('upload'),
+      schema: { tags, summary: 'Delete a document', params: Key, response: { 204: Type.Null() } },
+      config: { errors: ['forbidden', 'not_found'] },
+    },
+    async (request, reply) => {
+      await deleteDocument(parts, await findOwn(parts, request, request.params.id));
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+/** What a document consists of: its bytes, its text, its chunks. */
+function addParts(app: HttpApp, parts: DocumentApiParts): void {
+  const { database } = parts;
+  const Bytes = Type.String({ contentMediaType: 'application/octet-stream' });
+  app.get(
+    routes.documentContent,
+    {
+      access: parts.gate.access('read'),
+      schema: { tags, summary: 'The file as it was uploaded', params: Key, response: { 200: Bytes } },
+      config: missing,
+    },
+    async (request, reply) => {
+      const document = await findOr404(parts, request, request.params.id);
+      reply
+        .header('content-type', document.mediaType)
+        .header('content-length', String(document.size))
+        .header(
+          'content-disposition',
+          `attachment; filename*=UTF-8''${encodeURIComponent(document.filename)}`,
+        )
+        .header('content-security-policy', "sandbox; default-src 'none'");
+      return sendStream(reply, contentOf(database, document.id)) as never;
+    },
+  );
+  app.get(
+    routes.documentText,
+    {
+      access: parts.gate.access('read'),
+      schema: {
+        tags,
+        summary: 'Its plain text, which offsets are in',
+        params: Key,
+        response: { 200: Type.String() },
+      },
+      config: missing,
+    },
+    async (request, reply) => {
+      const { id } = await findOr404(parts, request, request.params.id);
+      reply.header('content-type', 'text/plain; charset=utf-8');
+      return reply.serializer((text: unknown) => String(text)).send(await textOf(database, id));
+    },
+  );
+  const Chunks = Type.Array(Type.Unknown());
+  app.get(
+    routes.documentChunks,
+    {
+      access: parts.gate.access('read'),
+      schema: { tags, summary: 'Its chunks', params: Key, response: { 200: Chunks } },
+      config: missing,
+    },
+    async (request) => {
+      const { id } = await findOr404(parts, request, request.params.id);
+      const chunks = await listChunks(database, id, { limit: limits.chunksMax, offset: 0 });
+      return chunks.map(({ public_id, place, section, page, start_offset, end_offset, text }) => ({
+        ...{ chunk_id: public_id, index: place, section, page, text },
+        ...{ start: start_offset, end: end_offset },
+      }));
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import { AppError } from '#kit/errors.ts';
+import { type Owner, publicOwner } from '../owner.ts';
+import type { DocumentStatus } from '../tables.ts';
+
+/** Limits on what is uploaded. */
+export const limits = {
+  fileBytesMax: 25 * 1024 * 1024,
+  filesMax: 10,
+  requestBytesMax: 60 * 1024 * 1024,
+  textLengthMax: 5_000_000,
+  pagesMax: 2_000,
+  chunksMax: 20_000,
+  archiveMembersMax: 2_000,
+  archiveBytesMax: 200 * 1024 * 1024,
+  archiveRatioMax: 100,
+  parseMs: 30_000,
+  parseMemoryBytes: 512 * 1024 * 1024,
+  tagsMax: 20,
+  tagLengthMax: 60,
+} as const;
+
+/** The limits under the names that clients see. */
+export const shownLimits = {
+  max_file_bytes: limits.fileBytesMax,
+  max_files: limits.filesMax,
+  max_request_bytes: limits.requestBytesMax,
+  max_characters: limits.textLengthMax,
+  max_pages: limits.pagesMax,
+  max_chunks: limits.chunksMax,
+} as const;
+
+/** A document as its owner sees it. */
+export interface Document {
+  /** Its number in the database, which clients do not see. */
+  readonly id: number;
+  readonly publicId: string;
+  readonly library: number;
+  readonly owner: Owner;
+  readonly session: string | null;
+  readonly filename: string;
+  readonly mediaType: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly title: string;
+  readonly status: DocumentStatus;
+  readonly error: string | null;
+  readonly pages: number | null;
+  readonly chunkCount: number;
+  readonly textLength: number;
+  readonly tags: readonly string[];
+  readonly warnings: readonly string[];
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/**
+ * Throws `forbidden` if a document was uploaded by somebody else, even where it serves everybody's questions. Without sign-in nobody can be
+ * told apart for sure, and what was uploaded then belongs to all.
+ */
+export function checkMayChange(document: Document, owner: Owner, hasSignIn: boolean): void {
+  if (hasSignIn && document.owner !== owner && document.owner !== publicOwner)
+    throw new AppError('forbidden', `${document.filename} was uploaded by somebody else.`);
+}
+
+/** What to do if another document has the same name: keep both, replace it, or refuse the new one. */
+export const duplicateModes = ['skip', 'replace', 'error'] as const;
+export type DuplicateMode = (typeof duplicateModes)[number];

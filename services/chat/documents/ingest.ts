@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import type { Background } from '#kit/background.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { AppError, toAppError } from '#kit/errors.ts';
+import type { Log } from '#kit/log.ts';
+import type { Tables } from '../tables.ts';
+import { checkMayChange, type Document, type DuplicateMode } from './document.ts';
+import { cleanName, mediaTypeOf } from './names.ts';
+import type { Parser } from './parser.ts';
+import {
+  claimAbandoned,
+  clearChunks,
+  contentOf,
+  findByBytes,
+  findByName,
+  hideDocument,
+  insertChunks,
+  insertDocument,
+  insertSuccessor,
+  insertText,
+  libraryId,
+  markFailed,
+  publish,
+  removeDocument,
+  takeOver,
+} from './store.ts';
+
+/** How long a process may work on a document before another one takes it over. */
+const leaseMs = 5 * 60_000;
+const longBytes = 100_000;
+
+export interface IngestParts {
+  readonly database: Database<Tables>;
+  readonly parser: Parser;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly background: Background;
+}
+
+/** A file as it was uploaded. */
+export interface UploadedFile {
+  readonly filename: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface UploadOptions {
+  readonly owner: string;
+  /** Whether only whoever uploaded a document may replace it. */
+  readonly hasSignIn?: boolean;
+  /** The library that it goes into. */
+  readonly libraryKey: string;
+  readonly session: string | null;
+  readonly tags: readonly string[];
+  readonly onDuplicate: DuplicateMode;
+  /** Whether to wait until it can be found. */
+  readonly waits: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Uploaded {
+  readonly document: Document;
+  readonly isDuplicate: boolean;
+}
+
+/** Stores a file and makes it found. Throws an `AppError` in words for whoever uploaded it. */
+export async function upload(
+  parts: IngestParts,
+  file: UploadedFile,
+  options: UploadOptions,
+): Promise<Uploaded> {
+  const { database, clock } = parts;
+  const { bytes } = file;
+  const filename = cleanName(file.filename);
+  if (bytes.length === 0) throw new AppError('unprocessable', `${filename} is empty.`);
+  const mediaType = mediaTypeOf(filename, bytes);
+  const library = await libraryId(database, options.libraryKey);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const known = await findByBytes(database, library, sha256);
+  if (known) return { document: known, isDuplicate: true };
+  const namesakes = await findByName(database, { library, filename });
+  if (namesakes.length > 0 && options.onDuplicate === 'error')
+    throw new AppError('conflict', `There is already a document named ${filename}.`);
+  if (options.onDuplicate === 'replace')
+    for (const namesake of namesakes) checkMayChange(namesake, options.owner, options.hasSignIn ?? false);
+  const keepsBoth = namesakes.length > 0 && options.onDuplicate === 'skip';
+  const warnings = keepsBoth ? ['Another document has the same name.'] : [];
+  const given = { library, owner: options.owner, session: options.session, filename, mediaType };
+  const document = await database.write(
+    (session) =>
+      insertDocument(
+        session,
+        { ...given, sha256, bytes, tags: options.tags, warnings },
+        { nowMs: clock.now(), leaseMs },
+      ),
+    { alone: bytes.length > longBytes },
+  );
+  if (!document) {
+    const first = await findByBytes(database, library, sha256);
+    if (first) return { document: first, isDuplicate: true };
+    throw new AppError('conflict', `${filename} is being uploaded at the same time.`);
+  }
+  const work = { bytes, replaces: options.onDuplicate === 'replace' };
+  if (options.waits) {
+    try {
+      return {
+        document: await index(parts, document, { ...work, signal: options.signal }),
+        isDuplicate: false,
+      };
+    } catch (error) {
+      await removeDocument(database, document.id);
+      throw error;
+    }
+  }
+  parts.background.run('indexing a document', () => indexOrMark(parts, document, work));
+  return { document, isDuplicate: false };
+}
+
+/** Reads a document again, which is found as it was until that is done. */
+export async function reindex(
+  parts: IngestParts,
+  document: Document,
+  signal?: AbortSignal,
+): Promise<Document> {
+  const { database, clock } = parts;
+  if (document.status === 'processing') throw new AppError('conflict', 'The document is being read already.');
+  const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document.id)));
+  const successor = await insertSuccessor(database, document, { nowMs: clock.now(), leaseMs });
+  try {
+    const shown = await readInto(parts, successor, { bytes, signal });
+    if (!(await takeOver(database, document, { successor, nowMs: clock.now() })))
+      throw new AppError('not_found', 'The document was deleted while it was read.');
+    await removeDocument(database, document.id);
+    const { publicId, sha256, createdAtMs } = document;
+    return { ...shown, publicId, sha256, createdAtMs, status: 'indexed' };
+  } catch (error) {
+    await removeDocument(database, successor.id);
+    throw error;
+  }
+}
+
+interface Work {
+  readonly bytes: Uint8Array;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Reads a stored document and publishes it. */
+async function index(
+  parts: IngestParts,
+  document: Document,
+  { replaces, ...work }: Work & { readonly replaces: boolean },
+): Promise<Document> {
+  const { database, clock } = parts;
+  const { id, filename, library } = document;
+  const shown = await readInto(parts, document, work);
+  const namesakes = replaces ? await findByName(database, { library, filename, except: id }) : [];
+  const replaced = namesakes.map((namesake) => namesake.id);
+  const isPublished = await publish(database, document, { replaced, nowMs: clock.now() });
+  if (!isPublished) throw new AppError('conflict', `${filename} was deleted while it was read.`);
+  for (const old of replaced) await removeDocument(database, old);
+  return { ...shown, status: 'indexed' };
+}
+
+/** Stores the text and the chunks of a document. They are not found yet. */
+async function readInto(parts: IngestParts, document: Document, work: Work): Promise<Document> {
+  const { database, parser } = parts;
+  const { id, filename, mediaType, library } = document;
+  let shown = document;
+  const request = { bytes: work.bytes, filename, mediaType, library, dialect: database.dialect };
+  await parser.parse(
+    request,
+    async (reply) => {
+      work.signal?.throwIfAborted();
+      if (reply.kind === 'chunks') return insertChunks(database, id, reply.chunks);
+      const warnings = [...document.warnings, ...reply.warnings];
+      await insertText(database, id, { ...reply, warnings });
+      const { title, pages, chunkCount } = reply;
+      shown = { ...shown, title, pages, chunkCount, warnings, textLength: reply.text.length };
+    },
+    work.signal,
+  );
+  return shown;
+}
+
+async function indexOrMark(
+  parts: IngestParts,
+  document: Document,
+  work: Work & { readonly replaces: boolean },
+): Promise<void> {
+  try {
+    await index(parts, document, work);
+  } catch (error) {
+    parts.log.info({ err: error, document: document.publicId }, 'a document was not indexed');
+    const { message } = toAppError(error);
+    await markFailed(parts.database, document.id, { error: message, nowMs: parts.clock.now() });
+  }
+}
+
+/** Deletes a document. Nothing of it is left when this resolves. */
+export async function deleteDocument({ database }: IngestParts, document: Document): Promise<void> {
+  await hideDocument(database, document);
+  await removeDocument(database, document.id);
+}
+
+/** Ends what a process that was killed had begun. */
+export async function resumeAbandoned(parts: IngestParts): Promise<number> {
+  const { database, clock } = parts;
+  for (let resumed = 0; ; resumed++) {
+    const document = await claimAbandoned(database, { nowMs: clock.now(), leaseMs });
+    if (!document) return resumed;
+    if (document.status === 'deleting') {
+      await removeDocument(database, document.id);
+    } else {
+      await clearChunks(database, document.id);
+      const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document.id)));
+      await indexOrMark(parts, document, { bytes, replaces: false });
+    }
+  }
+}

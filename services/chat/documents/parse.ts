@@ -1,0 +1,43 @@
+import { unreadable } from '../errors.ts';
+import { indexChunk } from '../indexing.ts';
+import { chunkBlocks } from './chunking.ts';
+import { limits } from './document.ts';
+import { extract } from './extract.ts';
+import type { ParsedChunks, ParsedText, ParseRequest } from './parsing.ts';
+
+/** How many chunks are sent at once. */
+const batchSize = 250;
+
+/** The text of a document, then its chunks in batches, ready to be stored. */
+export async function* parseDocument(request: ParseRequest): AsyncGenerator<ParsedText | ParsedChunks> {
+  const { bytes, filename, mediaType, library, dialect } = request;
+  const { blocks, title: given, pages = null, warnings = [] } = await extract(mediaType, bytes);
+  const { text, title: heading, chunks } = chunkBlocks(blocks);
+  if (text.length > limits.textLengthMax) {
+    throw unreadable(`The text of a document must be at most ${limits.textLengthMax} characters.`);
+  }
+  if (chunks.length > limits.chunksMax) {
+    throw unreadable(`A document must have at most ${limits.chunksMax} chunks.`);
+  }
+  const title = (given ?? heading ?? filename.replace(/\.[^.]+$/, '')).trim() || filename;
+  const empty = chunks.length === 0 ? ['The document has no text.'] : [];
+  yield {
+    ...{ kind: 'text', text, title, pages },
+    ...{ chunkCount: chunks.length, warnings: [...warnings, ...empty] },
+  };
+  for (let first = 0; first < chunks.length; first += batchSize) {
+    const batch = chunks.slice(first, first + batchSize).map((chunk, index) => {
+      const quoted = text.slice(chunk.start, chunk.end);
+      const section = below(title, chunk.section);
+      const indexed = indexChunk(dialect, { title, section, text: quoted }, library);
+      return { ...chunk, ...indexed, text: quoted, place: first + index };
+    });
+    yield { kind: 'chunks', chunks: batch };
+  }
+}
+
+/** The headings below the title, so that its words do not count twice. */
+function below(title: string, section: string): string {
+  if (section === title) return '';
+  return section.startsWith(`${title} > `) ? section.slice(title.length + 3) : section;
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLog } from '#kit/log.ts';
+import { Parser, type ParserOptions } from './parser.ts';
+import type { ParsedChunk, ParseRequest } from './parsing.ts';
+
+const request = (text: string, filename = 'notes.txt', mediaType = 'text/plain'): ParseRequest => ({
+  ...{ bytes: Buffer.from(text), filename, mediaType, library: 1, dialect: 'sqlite' },
+});
+
+async function read(parser: Parser, asked: ParseRequest, signal?: AbortSignal) {
+  const chunks: ParsedChunk[] = [];
+  let text = '';
+  await parser.parse(
+    asked,
+    async (reply) => {
+      if (reply.kind === 'text') text = reply.text;
+      else chunks.push(...reply.chunks);
+    },
+    signal,
+  );
+  return { text, chunks };
+}
+
+const open = (options: Partial<ParserOptions> = {}) =>
+  new Parser({ log: silentLog, processes: 1, ...options });
+
+test('documents are read one after another by the same process', async () => {
+  await using parser = open();
+  const many = Array.from({ length: 600 }, (_, n) => `Paragraph ${n} ${'word '.repeat(150)}.`).join('\n\n');
+  const [first, second] = await Promise.all([read(parser, request(many)), read(parser, request('Short.'))]);
+  assert.deepEqual(
+    first.chunks.map(({ place }) => place),
+    Array.from({ length: 600 }, (_, n) => n),
+  );
+  assert.ok(first.chunks.every(({ start, end, text }) => first.text.slice(start, end) === text));
+  assert.equal(second.text, 'Short.');
+  await assert.rejects(read(parser, request('{', 'a.json', 'application/json')), { code: 'unprocessable' });
+  assert.equal((await read(parser, request('Still there.'))).text, 'Still there.');
+});
+
+test('a process is killed with its request, and the next one works', async () => {
+  await using parser = open();
+  const controller = new AbortController();
+  const reading = read(parser, request('word '.repeat(900_000)), controller.signal);
+  controller.abort(new Error('the client went away'));
+  await assert.rejects(reading, /the client went away/);
+  assert.equal((await read(parser, request('Next.'))).text, 'Next.');
+});
+
+test('a document that takes too long is refused', async () => {
+  await using parser = open({ parseMs: 0 });
+  await assert.rejects(read(parser, request('word '.repeat(900_000))), {
+    code: 'unprocessable',
+    message: /could not be read within 0 seconds/,
+  });
+});
+
+test('a document that takes too much memory is refused', async () => {
+  await using parser = open({ heapMib: 24 });
+  const nested = `[${'[],'.repeat(1_500_000)}[]]`;
+  await assert.rejects(read(parser, request(nested, 'a.json', 'application/json')), {
+    code: 'unprocessable',
+    message: /too much memory/,
+  });
+  assert.equal((await read(parser, request('Next.'))).text, 'Next.');
+});

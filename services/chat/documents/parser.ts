@@ -1,0 +1,201 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
+import { AppError } from '#kit/errors.ts';
+import type { Log } from '#kit/log.ts';
+import { unreadable } from '../errors.ts';
+import { limits } from './document.ts';
+import type { ParsedChunks, ParsedText, ParseReply, ParseRequest } from './parsing.ts';
+
+const watchEveryMs = 100;
+const idleMs = 30_000;
+const pageBytes = 4_096;
+const largeBytes = 4 * 1024 * 1024;
+
+export interface ParserOptions {
+  readonly log: Log;
+  /** How many documents are read at the same time. */
+  readonly processes?: number;
+  readonly parseMs?: number;
+  /** The heap of a process. */
+  readonly heapMib?: number;
+}
+
+/**
+ * Reads documents in processes of their own, which have no settings and no secrets. A process that takes too long or too much memory, or
+ * whose caller gave up, is killed. One that is idle is kept for the next document for a while.
+ */
+export class Parser implements AsyncDisposable {
+  readonly #options: ParserOptions;
+  readonly #limiter: ConcurrencyLimiter;
+  readonly #idle: ParseProcess[] = [];
+  readonly #all = new Set<ParseProcess>();
+
+  constructor(options: ParserOptions) {
+    this.#options = options;
+    this.#limiter = new ConcurrencyLimiter({ running: options.processes ?? 2, waiting: 1_000 });
+  }
+
+  /** Hands the text of a document, then its chunks in batches, to `receive`, and waits for each. */
+  parse(
+    request: ParseRequest,
+    receive: (reply: ParsedText | ParsedChunks) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    return this.#limiter.run(() => this.#parse(request, receive, signal), signal);
+  }
+
+  async #parse(
+    request: ParseRequest,
+    receive: (reply: ParsedText | ParsedChunks) => Promise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    signal?.throwIfAborted();
+    const process = this.#idle.pop() ?? this.#start();
+    const kill = () => process.kill(signal?.reason);
+    signal?.addEventListener('abort', kill, { once: true });
+    try {
+      let reply = await process.ask(request);
+      while (reply.kind !== 'done') {
+        if (reply.kind === 'failed') throw this.#failure(reply);
+        await receive(reply);
+        reply = await process.ask('next');
+      }
+    } catch (error) {
+      process.kill(error);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', kill);
+      // What a large document leaves in memory goes with its process.
+      if (request.bytes.length > largeBytes) process.kill(undefined);
+      else if (process.isAlive) this.#keep(process);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = [...this.#all].map((process) => process.end());
+    await Promise.all(ended);
+  }
+
+  #start(): ParseProcess {
+    const { parseMs = limits.parseMs, heapMib = 384 } = this.#options;
+    const process = new ParseProcess(parseMs, heapMib);
+    this.#all.add(process);
+    process.whenGone(() => {
+      this.#all.delete(process);
+      const place = this.#idle.indexOf(process);
+      if (place >= 0) this.#idle.splice(place, 1);
+    });
+    return process;
+  }
+
+  #keep(process: ParseProcess): void {
+    this.#idle.push(process);
+    process.restFor(idleMs);
+  }
+
+  #failure({ code, message, cause }: ParseReply & { kind: 'failed' }): AppError {
+    if (cause !== undefined) this.#options.log.info({ cause }, 'a document could not be read');
+    return new AppError(code, message);
+  }
+}
+
+/** One process, which answers one question at a time. */
+class ParseProcess {
+  readonly #child: ChildProcess;
+  readonly #parseMs: number;
+  #waiting: PromiseWithResolvers<ParseReply> | undefined;
+  #usedMs = 0;
+  #askedMs = 0;
+  #watcher: NodeJS.Timeout | undefined;
+  #rest: NodeJS.Timeout | undefined;
+  #problem: unknown;
+
+  constructor(parseMs: number, heapMib: number) {
+    this.#parseMs = parseMs;
+    this.#child = fork(new URL('./parse-process.ts', import.meta.url), [], {
+      env: {},
+      execArgv: [`--max-old-space-size=${heapMib}`, '--max-semi-space-size=8'],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.#child.on('message', (reply: ParseReply) => this.#settle()?.resolve(reply));
+    this.#child.once('error', (error) => this.kill(error));
+    this.#child.once('exit', () => this.#settle()?.reject(this.#problem ?? tooMuchMemory()));
+  }
+
+  get isAlive(): boolean {
+    return !this.#child.killed && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  whenGone(act: () => void): void {
+    this.#child.once('exit', act);
+  }
+
+  /** The next reply. Only the time of its work counts. */
+  ask(question: ParseRequest | 'next'): Promise<ParseReply> {
+    clearTimeout(this.#rest);
+    const waiting = Promise.withResolvers<ParseReply>();
+    if (!this.isAlive) {
+      waiting.reject(this.#problem ?? tooMuchMemory());
+      return waiting.promise;
+    }
+    this.#waiting = waiting;
+    if (question !== 'next') this.#usedMs = 0;
+    this.#askedMs = performance.now();
+    this.#child.ref();
+    this.#child.channel?.ref();
+    this.#watcher = setInterval(() => void this.#watch(), watchEveryMs);
+    this.#child.send(question, (error) => {
+      if (error) this.kill(error);
+    });
+    return waiting.promise;
+  }
+
+  kill(reason: unknown): void {
+    this.#problem ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  /** Ends by itself if it is not asked anything for that long. */
+  restFor(ms: number): void {
+    this.#child.unref();
+    this.#child.channel?.unref();
+    this.#rest = setTimeout(() => this.kill(undefined), ms).unref();
+  }
+
+  async end(): Promise<void> {
+    clearTimeout(this.#rest);
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()));
+    this.#child.ref();
+    this.kill(new AppError('unavailable', 'The service is stopping.'));
+    await gone;
+  }
+
+  #settle(): PromiseWithResolvers<ParseReply> | undefined {
+    clearInterval(this.#watcher);
+    this.#usedMs += performance.now() - this.#askedMs;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    return waiting;
+  }
+
+  async #watch(): Promise<void> {
+    if (this.#usedMs + performance.now() - this.#askedMs > this.#parseMs) {
+      this.kill(unreadable(`The file could not be read within ${this.#parseMs / 1_000} seconds.`));
+    } else if ((await residentBytes(this.#child.pid)) > limits.parseMemoryBytes) {
+      this.kill(tooMuchMemory());
+    }
+  }
+}
+
+function tooMuchMemory(): AppError {
+  return unreadable('Reading the file takes too much memory.');
+}
+
+/** How much memory a process has; 0 where the system does not tell. */
+async function residentBytes(pid: number | undefined): Promise<number> {
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
+  return Number(text.split(' ')[1] ?? 0) * pageBytes;
+}

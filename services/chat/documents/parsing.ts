@@ -1,0 +1,38 @@
+import type { Dialect } from '#kit/db/index.ts';
+import type { ErrorCode } from '#kit/errors.ts';
+import type { IndexedChunk } from '../indexing.ts';
+import type { Chunk } from './chunking.ts';
+
+/** What the process that reads documents is asked for. It answers with {@link ParseReply}s, each after it was asked for by `next`. */
+export interface ParseRequest {
+  readonly bytes: Uint8Array;
+  readonly filename: string;
+  readonly mediaType: string;
+  readonly library: number;
+  readonly dialect: Dialect;
+}
+
+export interface ParsedText {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly title: string;
+  readonly pages: number | null;
+  readonly chunkCount: number;
+  readonly warnings: readonly string[];
+}
+
+export interface ParsedChunks {
+  readonly kind: 'chunks';
+  readonly chunks: readonly ParsedChunk[];
+}
+
+export interface ParsedChunk extends Chunk, IndexedChunk {
+  readonly text: string;
+  readonly place: number;
+}
+
+export type ParseReply =
+  | ParsedText
+  | ParsedChunks
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string; readonly cause?: string };

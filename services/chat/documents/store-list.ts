@@ -1,0 +1,114 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Session } from '#kit/db/index.ts';
+import type { Tables } from '../tables.ts';
+import type { Document } from './document.ts';
+import { toDocument } from './store.ts';
+
+type Store = Session<Tables>;
+
+/** What somebody may see: the documents of a library, and those that they added to their chats. */
+export interface Reach {
+  readonly owner: string;
+  /** The key of the library that serves their questions. */
+  readonly libraryKey: string;
+}
+
+export interface DocumentFilter {
+  readonly limit: number;
+  /** The last document of the page before. */
+  readonly cursor?: string | undefined;
+  readonly tag?: string | undefined;
+  /** In the name or the title. */
+  readonly q?: string | undefined;
+}
+
+export async function findDocument(
+  store: Store,
+  reach: Reach,
+  publicId: string,
+): Promise<Document | undefined> {
+  const row = await within(store, reach).where('document.public_id', '=', publicId).executeTakeFirst();
+  return row && toDocument(row);
+}
+
+/** Newest first, with one more than the limit if there are more. */
+export async function listDocuments(
+  store: Store,
+  reach: Reach,
+  { limit, cursor, tag, q }: DocumentFilter,
+): Promise<{ documents: Document[]; total: number }> {
+  let found = within(store, reach);
+  if (tag !== undefined) found = found.where(contains('document.tags', JSON.stringify(tag)));
+  if (q !== undefined) {
+    found = found.where(({ or }) => or([contains('document.filename', q), contains('document.title', q)]));
+  }
+  const counted = await found
+    .clearSelect()
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirst();
+  if (cursor !== undefined) found = found.where('document.public_id', '<', cursor);
+  const rows = await found
+    .orderBy('document.public_id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return { documents: rows.map(toDocument), total: counted?.total ?? 0 };
+}
+
+/** All documents of a library that can be found. */
+export async function listLibrary(store: Store, libraryKey: string): Promise<Document[]> {
+  const rows = await store.kysely
+    .selectFrom('document')
+    .innerJoin('library', 'library.id', 'document.library')
+    .selectAll('document')
+    .where('library.key', '=', libraryKey)
+    .where('document.status', '=', 'indexed')
+    .orderBy('document.id')
+    .execute();
+  return rows.map(toDocument);
+}
+
+/** Chunks in the order of the document. */
+export async function listChunks(
+  store: Store,
+  document: number,
+  { limit, offset }: { limit: number; offset: number },
+) {
+  return store.kysely
+    .selectFrom('chunk')
+    .select(['public_id', 'place', 'section', 'page', 'start_offset', 'end_offset', 'text'])
+    .where('document', '=', document)
+    .orderBy('place')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+/** How much there is. */
+export async function countAll(store: Store): Promise<{ documents: number; chunks: number }> {
+  const row = await store.kysely
+    .selectFrom('document')
+    .select(({ fn }) => [fn.countAll<number>().as('documents'), fn.sum<number>('chunk_count').as('chunks')])
+    .where('status', '=', 'indexed')
+    .executeTakeFirst();
+  return { documents: row?.documents ?? 0, chunks: row?.chunks ?? 0 };
+}
+
+function within(store: Store, { owner, libraryKey }: Reach) {
+  return store.kysely
+    .selectFrom('document')
+    .innerJoin('library', 'library.id', 'document.library')
+    .selectAll('document')
+    .where('document.status', '!=', 'deleting')
+    .where(({ eb, or, and }) =>
+      or([
+        eb('library.key', '=', libraryKey),
+        and([eb('document.owner', '=', owner), eb('document.session', 'is not', null)]),
+      ]),
+    );
+}
+
+/** Whether a column has a text in it, without regard to case. */
+function contains(column: string, text: string) {
+  const pattern = `%${text.toLowerCase().replace(/[%_\\]/g, '\\$&')}%`;
+  return sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
+}

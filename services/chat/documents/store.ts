@@ -1,0 +1,354 @@
+import { type Selectable, sql } from 'kysely';
+import type { Database, Session, WriteSession } from '#kit/db/index.ts';
+import { AppError } from '#kit/errors.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import { WordIndex } from '#kit/search/index.ts';
+import { wordLayout, wordTable } from '../indexing.ts';
+import type { DocumentRow, Tables } from '../tables.ts';
+import type { Document } from './document.ts';
+import type { ParsedChunk, ParsedChunks, ParsedText } from './parsing.ts';
+
+type Store = Session<Tables>;
+type Write = WriteSession<Tables>;
+
+const words = new WordIndex({ table: wordTable, ...wordLayout });
+const partBytes = 1024 * 1024;
+/** How many chunks one transaction removes or adds. */
+const sliceChunks = 500;
+/** What takes longer has a commit of its own, so that it delays no other write. */
+const longText = 100_000;
+const shortList = 50;
+
+/** The number of a library, which is made if there is none. */
+export async function libraryId(database: Database<Tables>, key: string): Promise<number> {
+  const find = (store: Store) =>
+    store.kysely.selectFrom('library').select('id').where('key', '=', key).executeTakeFirst();
+  const known = await find(database);
+  if (known) return known.id;
+  return database.write(async (session) => {
+    const insert = session.kysely.insertInto('library').values({ key });
+    await insert.onConflict((conflict) => conflict.column('key').doNothing()).execute();
+    return (await find(session))?.id as number;
+  });
+}
+
+/** The numbers of those libraries that there are. */
+export async function knownLibraries(store: Store, keys: readonly string[]): Promise<number[]> {
+  const rows = await store.kysely.selectFrom('library').select('id').where('key', 'in', keys).execute();
+  return rows.map(({ id }) => id);
+}
+
+export interface NewDocument {
+  readonly library: number;
+  readonly owner: string;
+  readonly session: string | null;
+  readonly filename: string;
+  readonly mediaType: string;
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
+  readonly tags: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Stores what was uploaded, to be read until the end of the lease. Undefined if the library has the same bytes already. */
+export async function insertDocument(
+  session: Write,
+  document: NewDocument,
+  { nowMs, leaseMs }: { nowMs: number; leaseMs: number },
+): Promise<Document | undefined> {
+  const { library, owner, filename, mediaType, sha256, bytes } = document;
+  const row = await session.kysely
+    .insertInto('document')
+    .values({
+      ...{ public_id: newOrderedId(), library, owner, session: document.session, filename },
+      ...{ media_type: mediaType, size: bytes.length, sha256, title: filename, status: 'processing' },
+      ...{ error: null, pages: null, chunk_count: 0, text_length: 0, lease_until_ms: nowMs + leaseMs },
+      ...{ tags: JSON.stringify(document.tags), warnings: JSON.stringify(document.warnings) },
+      ...{ created_at_ms: nowMs, updated_at_ms: nowMs },
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (!row) return undefined;
+  for (let part = 0; part * partBytes < bytes.length; part++) {
+    const slice = bytes.subarray(part * partBytes, (part + 1) * partBytes);
+    const values = { document: row.id, part, bytes: slice };
+    await session.kysely.insertInto('document_content').values(values).execute();
+  }
+  return toDocument(row);
+}
+
+/** A document of the library with those bytes, which is there or on its way. */
+export async function findByBytes(
+  store: Store,
+  library: number,
+  sha256: string,
+): Promise<Document | undefined> {
+  const row = await store.kysely
+    .selectFrom('document')
+    .selectAll()
+    .where('library', '=', library)
+    .where('sha256', '=', sha256)
+    .where('status', 'in', ['processing', 'indexed'])
+    .executeTakeFirst();
+  return row && toDocument(row);
+}
+
+/** The documents of the library with that name that are there, except one. */
+export async function findByName(
+  store: Store,
+  { library, filename, except = 0 }: { library: number; filename: string; except?: number },
+): Promise<Document[]> {
+  const rows = await store.kysely
+    .selectFrom('document')
+    .selectAll()
+    .where('library', '=', library)
+    .where('filename', '=', filename)
+    .where('status', '=', 'indexed')
+    .where('id', '!=', except)
+    .execute();
+  return rows.map(toDocument);
+}
+
+/** The bytes as they were uploaded, in parts. */
+export async function* contentOf(store: Store, document: number): AsyncGenerator<Uint8Array> {
+  for (let part = 0; ; part++) {
+    const row = await store.kysely
+      .selectFrom('document_content')
+      .select('bytes')
+      .where('document', '=', document)
+      .where('part', '=', part)
+      .executeTakeFirst();
+    if (!row) return;
+    yield row.bytes;
+  }
+}
+
+export async function textOf(store: Store, document: number): Promise<string> {
+  const query = store.kysely.selectFrom('document_text').select('text').where('document', '=', document);
+  return (await query.executeTakeFirst())?.text ?? '';
+}
+
+export async function insertText(
+  database: Database<Tables>,
+  document: number,
+  { text, title, pages, warnings, chunkCount }: ParsedText & { warnings: readonly string[] },
+): Promise<void> {
+  await database.write(
+    async ({ kysely }) => {
+      await kysely.deleteFrom('document_text').where('document', '=', document).execute();
+      await kysely.insertInto('document_text').values({ document, text }).execute();
+      const given = { title, pages, chunk_count: chunkCount, text_length: text.length };
+      const changed = { ...given, warnings: JSON.stringify(warnings) };
+      await kysely.updateTable('document').set(changed).where('id', '=', document).execute();
+    },
+    { alone: text.length > longText },
+  );
+}
+
+/** Adds chunks with their words. They are found once the document is published. */
+export async function insertChunks(
+  database: Database<Tables>,
+  document: number,
+  chunks: readonly ParsedChunk[],
+): Promise<void> {
+  if (chunks.length === 0) return;
+  await database.write(
+    async (session) => {
+      const rows = chunks.map(({ place, section, page, start, end, text, features }) => ({
+        ...{ public_id: newOrderedId(), document, place, section, page, text, features },
+        ...{ start_offset: start, end_offset: end },
+      }));
+      const inserted = await session.kysely
+        .insertInto('chunk')
+        .values(rows)
+        .returning(['id', 'place'])
+        .execute();
+      const ids = new Map(inserted.map(({ id, place }) => [place, id]));
+      for (const { place, words: prepared } of chunks)
+        await words.putPrepared(session, ids.get(place) as number, prepared);
+    },
+    { alone: chunks.length > shortList },
+  );
+}
+
+/** Lets a document be found, and takes others out in the same moment. False if it is gone. */
+export function publish(
+  database: Database<Tables>,
+  document: Document,
+  { replaced, nowMs }: { replaced: readonly number[]; nowMs: number },
+): Promise<boolean> {
+  return database.write(async ({ kysely }) => {
+    const published = await kysely
+      .updateTable('document')
+      .set({ status: 'indexed', error: null, lease_until_ms: 0, updated_at_ms: nowMs })
+      .where('id', '=', document.id)
+      .where('status', '=', 'processing')
+      .executeTakeFirst();
+    if (Number(published.numUpdatedRows) === 0) return false;
+    if (replaced.length > 0) {
+      const gone = { status: 'deleting', lease_until_ms: nowMs } as const;
+      await kysely.updateTable('document').set(gone).where('id', 'in', replaced).execute();
+    }
+    await touchLibrary(kysely, document.library);
+    return true;
+  });
+}
+
+/** A place for what is read of a document anew, until it takes over by {@link takeOver}. */
+export async function insertSuccessor(
+  database: Database<Tables>,
+  document: Document,
+  { nowMs, leaseMs }: { nowMs: number; leaseMs: number },
+): Promise<Document> {
+  return database.write(async ({ kysely }) => {
+    const { id: _id, ...row } = await kysely
+      .selectFrom('document')
+      .selectAll()
+      .where('id', '=', document.id)
+      .executeTakeFirstOrThrow();
+    const publicId = newOrderedId();
+    const changed = { public_id: publicId, sha256: publicId, status: 'processing', chunk_count: 0 } as const;
+    const values = { ...row, ...changed, lease_until_ms: nowMs + leaseMs, warnings: '[]' };
+    const inserted = await kysely
+      .insertInto('document')
+      .values(values)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toDocument(inserted);
+  });
+}
+
+/** Puts a successor in the place of its document, under the same id, in one moment. False if either is gone. */
+export function takeOver(
+  database: Database<Tables>,
+  document: Document,
+  { successor, nowMs }: { successor: Document; nowMs: number },
+): Promise<boolean> {
+  return database.write(async ({ kysely }) => {
+    const old = await kysely
+      .updateTable('document')
+      .set({ status: 'deleting', public_id: newOrderedId(), lease_until_ms: nowMs })
+      .where('id', '=', document.id)
+      .where('status', '!=', 'deleting')
+      .executeTakeFirst();
+    if (Number(old.numUpdatedRows) === 0) return false;
+    const moved = { document: successor.id };
+    await kysely.updateTable('document_content').set(moved).where('document', '=', document.id).execute();
+    await kysely
+      .updateTable('document')
+      .set({ public_id: document.publicId, sha256: document.sha256, status: 'indexed', error: null })
+      .set({ created_at_ms: document.createdAtMs, updated_at_ms: nowMs, lease_until_ms: 0 })
+      .where('id', '=', successor.id)
+      .execute();
+    await touchLibrary(kysely, document.library);
+    return true;
+  });
+}
+
+/** Takes a document out of every answer at once. False if it was gone. */
+export function hideDocument(database: Database<Tables>, document: Document): Promise<boolean> {
+  return database.write(async ({ kysely }) => {
+    const hidden = await kysely
+      .updateTable('document')
+      .set({ status: 'deleting', lease_until_ms: 0 })
+      .where('id', '=', document.id)
+      .where('status', '!=', 'deleting')
+      .executeTakeFirst();
+    await touchLibrary(kysely, document.library);
+    return Number(hidden.numUpdatedRows) > 0;
+  });
+}
+
+/** Removes a hidden document and all that was made of it, in slices, so that other writes go on. */
+export async function removeDocument(database: Database<Tables>, document: number): Promise<void> {
+  for (let removed = 1; removed > 0; ) {
+    const result = await database.write(({ kysely }) =>
+      kysely
+        .deleteFrom('chunk')
+        .where('id', 'in', (from) =>
+          from.selectFrom('chunk').select('id').where('document', '=', document).limit(sliceChunks),
+        )
+        .executeTakeFirst(),
+    );
+    removed = Number(result.numDeletedRows);
+  }
+  await database.write(({ kysely }) => kysely.deleteFrom('document').where('id', '=', document).execute());
+}
+
+export async function markFailed(
+  database: Database<Tables>,
+  document: number,
+  { error, nowMs }: { error: string; nowMs: number },
+): Promise<void> {
+  await database.write(({ kysely }) =>
+    kysely
+      .updateTable('document')
+      .set({ status: 'failed', error, lease_until_ms: 0, updated_at_ms: nowMs })
+      .where('id', '=', document)
+      .where('status', '=', 'processing')
+      .execute(),
+  );
+}
+
+/** Takes over a document whose process ended before it was done. */
+export async function claimAbandoned(
+  database: Database<Tables>,
+  { nowMs, leaseMs }: { nowMs: number; leaseMs: number },
+): Promise<Document | undefined> {
+  return database.write(async ({ kysely }) => {
+    const row = await kysely
+      .updateTable('document')
+      .set({ lease_until_ms: nowMs + leaseMs })
+      .where('id', '=', (from) =>
+        from
+          .selectFrom('document')
+          .select('id')
+          .where('status', 'in', ['processing', 'deleting'])
+          .where('lease_until_ms', '<=', nowMs)
+          .orderBy('id')
+          .limit(1),
+      )
+      .where('lease_until_ms', '<=', nowMs)
+      .returningAll()
+      .executeTakeFirst();
+    return row && toDocument(row);
+  });
+}
+
+/** Removes the chunks of a document that was not published, to read it again. */
+export async function clearChunks(database: Database<Tables>, document: number): Promise<void> {
+  await database.write(({ kysely }) => kysely.deleteFrom('chunk').where('document', '=', document).execute());
+}
+
+function touchLibrary(kysely: Write['kysely'], library: number): Promise<unknown> {
+  const raised = { version: sql<number>`version + 1` };
+  return kysely.updateTable('library').set(raised).where('id', '=', library).execute();
+}
+
+export function toDocument(row: Selectable<DocumentRow>): Document {
+  const { public_id, media_type, chunk_count, text_length, created_at_ms, updated_at_ms, ...same } = row;
+  const { lease_until_ms: _lease, tags, warnings, ...shown } = same;
+  return {
+    ...shown,
+    ...{ publicId: public_id, mediaType: media_type, chunkCount: chunk_count, textLength: text_length },
+    ...{ tags: JSON.parse(tags), warnings: JSON.parse(warnings) },
+    ...{ createdAtMs: created_at_ms, updatedAtMs: updated_at_ms },
+  };
+}
+
+/** Stores a document that was read in this process, and lets it be found. */
+export async function insertParsed(
+  database: Database<Tables>,
+  document: NewDocument,
+  parsed: AsyncIterable<ParsedText | ParsedChunks>,
+): Promise<void> {
+  const times = { nowMs: 0, leaseMs: 0 };
+  const inserted = await database.write((session) => insertDocument(session, document, times));
+  if (!inserted) throw new AppError('conflict', `${document.filename} is there twice`);
+  for await (const reply of parsed) {
+    if (reply.kind === 'text') await insertText(database, inserted.id, reply);
+    else await insertChunks(database, inserted.id, reply.chunks);
+  }
+  await publish(database, inserted, { replaced: [], nowMs: 0 });
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
+import { evaluateSet } from '../service.ts';
+import { startChat } from '../testing.ts';
+
+const folder = testFolder('chat-evaluation');
+const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+test('a labelled set with its own documents is scored by each strategy', async () => {
+  await using chat = await startChat();
+  const set = join(folder, 'set');
+  await mkdir(set);
+  await writeFile(
+    join(set, 'docs.jsonl'),
+    lines([
+      { id: 'ferry', title: 'Ferries', text: 'The ferry sails on Mondays.' },
+      { id: 'bakery', text: 'The bakery sells rye bread.' },
+      { id: 'museum', text: 'The museum opens at nine.' },
+    ]),
+  );
+  const queries = [
+    { id: '1', text: 'When does the ferry sail?' },
+    { id: '2', text: 'Who sells rye bread?' },
+    { id: '3', text: 'A question without a grade' },
+  ];
+  await writeFile(join(set, 'queries.jsonl'), lines(queries));
+  // The second question has the wrong document on purpose: half of what can be reached is found.
+  await writeFile(join(set, 'qrels.tsv'), 'query\tdocument\tgrade\n1\tferry\t2\n2\tmuseum\t1\n');
+  const results = await evaluateSet(chat.environment, chat.context, set);
+  assert.equal(results.length, 8);
+  for (const { strategy, questions, ndcgAt10, mrrAt3, recallAt10, queriesPerSecond } of results) {
+    assert.deepEqual([questions, ndcgAt10, mrrAt3, recallAt10], [2, 0.5, 0.5, 0.5], strategy);
+    assert.ok(queriesPerSecond > 0);
+  }
+});
+
+test('questions are asked about the documents of the library', async () => {
+  await using chat = await startChat();
+  await chat.upload([
+    { name: 'ferry.txt', content: 'The ferry sails on Mondays.' },
+    { name: 'other.txt', content: 'Another ferry does not sail.' },
+  ]);
+  const file = join(folder, 'questions.jsonl');
+  const question = { query: 'Does it sail on Mondays?', documents: ['ferry.txt', 'other.txt', 'gone.txt'] };
+  await writeFile(file, lines([question]));
+  for (const { mrrAt3, recallAt10 } of await evaluateSet(chat.environment, chat.context, file))
+    assert.deepEqual([mrrAt3, recallAt10], [1, 2 / 3]);
+  const fails = async (text: string, problem: RegExp) => {
+    await writeFile(file, text);
+    await assert.rejects(evaluateSet(chat.environment, chat.context, file), problem);
+  };
+  await fails('{"query": "no documents"}\n', /each line is/);
+  await fails('{"query"\n', /not JSON/);
+  await assert.rejects(evaluateSet(chat.environment, chat.context, join(folder, 'none')), /does not exist/);
+});

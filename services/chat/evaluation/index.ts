@@ -1,0 +1,2 @@
+export { evaluateStrategies, indexSet, type StrategyScores, sharedLibraries } from './evaluate.ts';
+export { readLabelledSet } from './labelled-set.ts';

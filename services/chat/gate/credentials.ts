@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import { createRemoteJWKSet, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { Clock } from '#kit/clock.ts';
+import { AppError } from '#kit/errors.ts';
+import type { Owner } from '../owner.ts';
+
+export const authModes = ['none', 'api_key', 'jwt'] as const;
+export type AuthMode = (typeof authModes)[number];
+
+export interface SignInOptions {
+  readonly mode: AuthMode;
+  /** Separated by commas; as they are, or as `sha256:` and their hash in hex. */
+  readonly apiKeys: string | undefined;
+  readonly jwtSecret: string | undefined;
+  readonly jwksUrl: string | undefined;
+  /** Separated by commas. */
+  readonly algorithms: string | undefined;
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  readonly clock: Clock;
+}
+
+/** What a request shows to prove who sends it. */
+export interface Credentials {
+  readonly bearer: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+/** Finds whose credentials these are. Throws `unauthenticated`. */
+export type SignIn = (credentials: Credentials) => Promise<Owner>;
+
+const leewaySeconds = 5;
+const jwksTimeoutMs = 5_000;
+
+/** The check of credentials; undefined where there is no sign-in. */
+export function createSignIn(options: SignInOptions): SignIn | undefined {
+  if (options.mode === 'api_key') return byKey(options);
+  return options.mode === 'jwt' ? byToken(options) : undefined;
+}
+
+/** Keys are kept and looked up by their hashes, so the time tells nothing of them. */
+function byKey({ apiKeys = '' }: SignInOptions): SignIn {
+  const hashes = new Set(
+    apiKeys
+      .split(',')
+      .map((key) => key.trim())
+      .filter((key) => key !== '')
+      .map((key) => (key.startsWith('sha256:') ? key.slice(7).toLowerCase() : hash('sha256', key))),
+  );
+  return async ({ bearer, apiKey }) => {
+    const given = apiKey ?? bearer;
+    if (given === undefined) throw unauthenticated('An API key is required.');
+    const hashed = hash('sha256', given);
+    if (!hashes.has(hashed)) throw unauthenticated('The API key is not valid.');
+    return `key:${hashed.slice(0, 32)}`;
+  };
+}
+
+function byToken({ jwtSecret, jwksUrl, algorithms, issuer, audience, clock }: SignInOptions): SignIn {
+  const named = algorithms?.split(',').map((name) => name.trim());
+  const expected: JWTVerifyOptions = {
+    algorithms: named ?? (jwksUrl === undefined ? ['HS256'] : ['RS256', 'ES256', 'EdDSA']),
+    requiredClaims: ['sub', 'exp'],
+    clockTolerance: leewaySeconds,
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience }),
+  };
+  const remote =
+    jwksUrl === undefined
+      ? undefined
+      : createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: jwksTimeoutMs });
+  const secret = new TextEncoder().encode(jwtSecret ?? '');
+  return async ({ bearer }) => {
+    if (bearer === undefined) throw unauthenticated('A bearer token is required.');
+    const options = { ...expected, currentDate: new Date(clock.now()) };
+    try {
+      const { payload } = remote
+        ? await jwtVerify(bearer, remote, options)
+        : await jwtVerify(bearer, secret, options);
+      if (typeof payload.sub !== 'string' || payload.sub === '') throw new Error('sub is empty');
+      return `sub:${payload.sub.slice(0, 200)}`;
+    } catch (cause) {
+      throw unauthenticated('The token is not valid, or has expired.', cause);
+    }
+  };
+}
+
+function unauthenticated(message: string, cause?: unknown): AppError {
+  return new AppError('unauthenticated', message, { cause });
+}

@@ -1,0 +1,2 @@
+export { type AuthMode, authModes, type Credentials, createSignIn } from './credentials.ts';
+export { Gate, type Usage, type UsageLimit, usages } from './gate.ts';

@@ -1,0 +1,30 @@
+import type { HttpApp } from '#kit/http/access.ts';
+import { Type } from '#kit/schema.ts';
+import type { Gate } from '../gate/index.ts';
+import { routes } from '../routes.ts';
+import type { Turns } from '../turns/index.ts';
+
+export interface McpParts {
+  readonly turns: Turns;
+  readonly gate: Gate;
+}
+
+/** Offers retrieval and the tools of the domain API over MCP (Streamable HTTP without sessions). The SDK is loaded at the first message. */
+export function addMcpApi(app: HttpApp, { turns, gate }: McpParts): void {
+  app.post(
+    routes.mcp,
+    {
+      access: gate.access('read'),
+      schema: {
+        ...{ tags: ['MCP'], summary: 'Model Context Protocol, over Streamable HTTP', body: Type.Unknown() },
+        response: { 200: Type.Unknown() },
+      },
+    },
+    async (request, reply) => {
+      const { answerMcp } = await import('./protocol.ts');
+      const asker = { owner: gate.ownerOf(request), client: gate.clientOf(request) };
+      reply.hijack();
+      await answerMcp({ request: request.raw, response: reply.raw, body: request.body }, turns, asker);
+    },
+  );
+}

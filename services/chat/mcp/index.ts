@@ -1,0 +1,2 @@
+export { parseServers } from './addresses.ts';
+export { type ForeignTool, McpServers } from './servers.ts';

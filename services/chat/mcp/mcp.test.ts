@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { startChat } from '../testing.ts';
+import { startModel } from '../testing-model.ts';
+
+const model = await startModel();
+const library = await startChat();
+const chat = await startChat({
+  ...{ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted', CHAT_MCP_SERVERS: `library=${library.url}/mcp` },
+  ...{ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' },
+});
+after(async () => {
+  await chat[Symbol.asyncDispose]();
+  await library[Symbol.asyncDispose]();
+  await model[Symbol.asyncDispose]();
+});
+await library.upload([{ name: 'ships.txt', content: 'The ferry Gullfoss sails on Mondays.' }]);
+
+async function connect(url: string, headers: Record<string, string> = {}) {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  return client;
+}
+
+test('the official client lists tools and searches documents', async () => {
+  const client = await connect(library.url);
+  const { tools } = await client.listTools();
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['search_documents'],
+  );
+  const { structuredContent } = await client.callTool({
+    name: 'search_documents',
+    arguments: { query: 'Gullfoss' },
+  });
+  const { results } = structuredContent as { results: { text: string }[] };
+  assert.equal(results[0]?.text, 'The ferry Gullfoss sails on Mondays.');
+  assert.equal((await client.callTool({ name: 'nothing' })).isError, true);
+  await client.close();
+});
+
+test('strangers are refused', async () => {
+  await assert.rejects(connect(chat.url), /401|unauthorized/i);
+  await (await connect(chat.url, { 'x-api-key': 'alice' })).close();
+});
+
+test('a model calls the tools of added servers', async () => {
+  model.script = (answer, { messages, tools }) => {
+    assert.deepEqual(
+      tools?.map((tool) => tool.function.name),
+      ['library_search_documents'],
+    );
+    if (messages.at(-1)?.role === 'tool') answer.text('It sails on Mondays [A1].').end();
+    else answer.callTool('library_search_documents', { query: 'Gullfoss' });
+  };
+  const headers = { 'x-api-key': 'alice' };
+  const { json: turn } = await chat.send('POST', '/api/chat', { query: 'When does it sail?' }, headers);
+  assert.equal(turn.answer, 'It sails on Mondays [A1].');
+  assert.deepEqual(turn.metadata.unsupported, []);
+  assert.deepEqual(
+    [turn.api_chain_trace[0].tool, turn.api_chain_trace[0].status],
+    ['library_search_documents', 'ok'],
+  );
+  const { json } = await chat.send('GET', '/api/tools', undefined, headers);
+  assert.equal(json.tools.at(-1).source, 'mcp');
+});

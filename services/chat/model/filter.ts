@@ -1,0 +1,128 @@
+const heldMax = 400;
+const urlMax = 2_000;
+const markers = /^\s*A?\d{1,3}(?:\s*[,;]\s*A?\d{1,3})*\s*$/;
+const special = /!?\[|<(?=\/?[a-z])|\b(?:https?:\/\/|ftp:\/\/|www\.)/i;
+/** What may become special with the next piece. */
+const begins = /(?:!|<\/?|\b(?:h|ht|htt|https?|https?:|https?:\/|f|ft|ftp|ftp:|ftp:\/|w|ww|www))$/i;
+const loadingTag =
+  /^<\/?(?:a|img|image|iframe|script|video|audio|source|object|embed|link|svg|style|form|input|base|meta)\b/i;
+
+export interface FilterOptions {
+  /** Whether a marker, such as `3` or `A1`, is of something that was given to the model. */
+  readonly isKnown: (marker: string) => boolean;
+  /** Whether an address is in what was given to the model. */
+  readonly isAllowed: (url: string) => boolean;
+}
+
+/**
+ * Passes on the text of a model as it comes, without images, foreign links and markers of sources that it was not given. Only what may
+ * become one of these waits.
+ */
+export class AnswerFilter {
+  readonly #options: FilterOptions;
+  #held = '';
+
+  constructor(options: FilterOptions) {
+    this.#options = options;
+  }
+
+  /** What can be passed on after one more piece. */
+  push(piece: string): string {
+    this.#held += piece;
+    return this.#drain(false);
+  }
+
+  /** What was held back. */
+  end(): string {
+    return this.#drain(true);
+  }
+
+  #drain(isEnd: boolean): string {
+    let passed = '';
+    for (;;) {
+      const at = this.#held.search(special);
+      if (at === -1) break;
+      passed += this.#held.slice(0, at);
+      this.#held = this.#held.slice(at);
+      const taken = this.#held.startsWith('<')
+        ? takeTag(this.#held, isEnd)
+        : /^!?\[/.test(this.#held)
+          ? this.#takeBrackets(isEnd)
+          : this.#takeUrl(isEnd);
+      if (!taken) return passed;
+      passed += taken.text;
+      this.#held = this.#held.slice(taken.length);
+    }
+    const tail = isEnd ? undefined : begins.exec(this.#held)?.index;
+    passed += this.#held.slice(0, tail ?? this.#held.length);
+    this.#held = tail === undefined ? '' : this.#held.slice(tail);
+    return passed;
+  }
+
+  /** `[1]`, `[text](address)`, `![image](address)`, or any text in brackets. */
+  #takeBrackets(isEnd: boolean): Taken | undefined {
+    const held = this.#held;
+    const isImage = held.startsWith('!');
+    const open = isImage ? 2 : 1;
+    const close = held.indexOf(']');
+    if (close === -1) return isEnd || held.length > heldMax ? { text: '(', length: open } : undefined;
+    const inner = held.slice(open, close);
+    if (!isImage && markers.test(inner)) return { text: this.#known(inner), length: close + 1 };
+    const next = held[close + 1];
+    if (next === undefined && !isEnd) return undefined;
+    const plain = inner.replace(/[![\]<>]/g, '');
+    if (next !== '(') {
+      if (isImage) return takeReference(held, close + 1, isEnd);
+      const text = next === '[' || next === ':' || plain !== inner ? `(${plain})` : held.slice(0, close + 1);
+      return { text, length: close + 1 };
+    }
+    const end = held.indexOf(')', close);
+    if (end === -1 && !isEnd && held.length < urlMax) return undefined;
+    const length = end === -1 ? held.length : end + 1;
+    if (isImage) return { text: '', length };
+    const url =
+      held
+        .slice(close + 2, length - 1)
+        .trim()
+        .split(/\s/)[0] ?? '';
+    return { text: this.#options.isAllowed(url) ? held.slice(0, length) : plain, length };
+  }
+
+  #takeUrl(isEnd: boolean): Taken | undefined {
+    const end = this.#held.search(/[\s<>"'`()[\]]/);
+    if (end === -1 && !isEnd && this.#held.length < urlMax) return undefined;
+    const length = end === -1 ? this.#held.length : end;
+    const url = this.#held.slice(0, length).replace(/[.,;:!?*_]+$/, '');
+    const text = this.#options.isAllowed(url) ? url : '(link removed)';
+    return { text, length: url.length || length };
+  }
+
+  #known(inner: string): string {
+    const known = inner
+      .split(/[,;]/)
+      .map((marker) => marker.trim())
+      .filter((marker) => this.#options.isKnown(marker));
+    return known.map((marker) => `[${marker}]`).join('');
+  }
+}
+
+interface Taken {
+  readonly text: string;
+  readonly length: number;
+}
+
+/** An image by a reference: `![image][name]`. */
+function takeReference(held: string, from: number, isEnd: boolean): Taken | undefined {
+  if (held[from] !== '[') return { text: '', length: from };
+  const end = held.indexOf(']', from);
+  if (end === -1 && !isEnd && held.length < heldMax) return undefined;
+  return { text: '', length: end === -1 ? held.length : end + 1 };
+}
+
+function takeTag(held: string, isEnd: boolean): Taken | undefined {
+  if (/^<\/?[a-z]+$/i.test(held) && held.length < 12 && !isEnd) return undefined;
+  if (!loadingTag.test(held)) return { text: '<', length: 1 };
+  const end = held.indexOf('>');
+  if (end === -1 && !isEnd && held.length < urlMax) return undefined;
+  return { text: '', length: end === -1 ? held.length : end + 1 };
+}

@@ -1,0 +1,139 @@
+import { termsOf } from '#kit/search/terms.ts';
+import type { ApiCitation, Citation, DocumentCitation } from '../answers/index.ts';
+import { isCommonWord, type Ranked } from '../retrieval/index.ts';
+import { sentencesOf } from '../sentences.ts';
+import type { ToolCalls } from '../tools/index.ts';
+
+/** At least this part of a sentence's words must be in a source. */
+const supportMin = 0.5;
+/** A marker on a sentence that has almost nothing of its source is no citation. */
+const citationMin = 0.2;
+const wordsMin = 2;
+
+export interface Checked {
+  readonly citations: readonly Citation[];
+  /** The sentences that no source supports. */
+  readonly unsupported: readonly { readonly start: number; readonly end: number }[];
+}
+
+/** Where each sentence of an answer comes from: the markers it has are looked up in what they name. */
+export function checkSupport(text: string, ranked: readonly Ranked[], calls: ToolCalls | undefined): Checked {
+  const citations: Citation[] = [];
+  const unsupported: { start: number; end: number }[] = [];
+  const apiSteps = calls?.trace.filter(({ status }) => status === 'ok').map(({ step }) => step) ?? [];
+  for (const claim of claimsOf(text)) {
+    const { start, end, markers } = claim;
+    const stems = stemsOf(claim.text);
+    const range = { answer_start: start, answer_end: end };
+    let best = 0;
+    for (const marker of new Set(markers)) {
+      const found = marker.startsWith('A')
+        ? calls && apiCitation(calls, Number(marker.slice(1)), stems, range)
+        : documentCitation(ranked[Number(marker) - 1], stems, range);
+      if (!found || found.support < citationMin) continue;
+      citations.push(found);
+      best = Math.max(best, found.support);
+    }
+    if (stems.length < wordsMin || best >= supportMin) continue;
+    const others = [
+      ...ranked.map((each) => documentCitation(each, stems, range).support),
+      ...apiSteps.map((step) => supportOf(stems, calls?.textOf(step) ?? '')),
+    ];
+    if (Math.max(0, ...others) < supportMin) unsupported.push({ start, end });
+  }
+  return { citations, unsupported };
+}
+
+interface Claim {
+  readonly start: number;
+  end: number;
+  readonly text: string;
+  readonly markers: string[];
+}
+
+/** The sentences of an answer with their markers, which may also stand after the full stop. */
+function claimsOf(text: string): Claim[] {
+  const claims: Claim[] = [];
+  for (const { start, end } of sentencesOf(text)) {
+    const sentence = text.slice(start, end);
+    const lead = /^(?:\s*\[A?\d+\])*\s*/.exec(sentence)?.[0] ?? '';
+    claims.at(-1)?.markers.push(...markersIn(lead));
+    const rest = sentence.slice(lead.length);
+    const trail = /(?:\s*\[A?\d+\])*\s*$/.exec(rest)?.[0] ?? '';
+    const own = rest.slice(0, rest.length - trail.length);
+    if (own.trim() === '') continue;
+    const from = start + lead.length;
+    const markers = claims.length === 0 ? markersIn(sentence) : markersIn(rest);
+    claims.push({ start: from, end: from + own.length, text: own.replace(/\[A?\d+\]/g, ' '), markers });
+  }
+  return claims;
+}
+
+function markersIn(text: string): string[] {
+  return [...text.matchAll(/\[(A?\d+)\]/g)].map((match) => match[1] ?? '');
+}
+
+function stemsOf(text: string): string[] {
+  const telling = termsOf(text).filter(({ word }) => !isCommonWord(word));
+  return [...new Set(telling.map(({ stem }) => stem))];
+}
+
+/** The sentence of the passage, or two in a row, that has most of the words. */
+function documentCitation(
+  ranked: Ranked | undefined,
+  stems: readonly string[],
+  range: { answer_start: number; answer_end: number },
+): DocumentCitation {
+  const { source, passage } = ranked ?? {};
+  let best = { start: 0, end: 0, support: 0 };
+  const text = passage?.text ?? '';
+  const sentences = sentencesOf(text);
+  sentences.forEach(({ start, end }, index) => {
+    const alone = supportOf(stems, text.slice(start, end));
+    if (alone > best.support) best = { start, end, support: alone };
+    const next = sentences[index + 1];
+    const both = next ? supportOf(stems, text.slice(start, next.end)) : 0;
+    if (next && both > best.support + 0.15) best = { start, end: next.end, support: both };
+  });
+  const offset = passage?.start ?? 0;
+  return {
+    ...{ kind: 'document', ...range, source_index: source?.index ?? 0 },
+    ...{ document_id: source?.document_id ?? '', chunk_id: source?.chunk_id ?? '' },
+    quote: text.slice(best.start, best.end),
+    ...{ quote_start: offset + best.start, quote_end: offset + best.end },
+    support: Math.round(best.support * 100) / 100,
+  };
+}
+
+/** The value of a step's records that has most of the words. */
+function apiCitation(
+  calls: ToolCalls,
+  step: number,
+  stems: readonly string[],
+  range: { answer_start: number; answer_end: number },
+): ApiCitation | undefined {
+  let best: { pointer: string; quote: string; share: number } | undefined;
+  let all = '';
+  for (const { pointer, record } of calls.placesOf(step)) {
+    for (const [field, value] of Object.entries(record)) {
+      if (typeof value !== 'string' && typeof value !== 'number') continue;
+      const quote = String(value);
+      all += ` ${quote}`;
+      const share = supportOf(stems, quote);
+      if (!best || share > best.share) best = { pointer: `${pointer}/${field}`, quote, share };
+    }
+  }
+  if (!best || best.share === 0) return undefined;
+  const { pointer, quote } = best;
+  const support = Math.round(supportOf(stems, all) * 100) / 100;
+  return { kind: 'api', ...range, step, pointer, quote, support };
+}
+
+/** Which part of the words a text has. A number that it lacks is a claim that it does not make. */
+function supportOf(stems: readonly string[], text: string): number {
+  if (stems.length === 0) return 0;
+  const has = new Set(termsOf(text).map(({ stem }) => stem));
+  const missing = stems.filter((stem) => !has.has(stem));
+  const share = 1 - missing.length / stems.length;
+  return missing.some((stem) => /^\d/.test(stem)) ? Math.min(share, 0.3) : share;
+}

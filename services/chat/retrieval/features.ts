@@ -1,0 +1,214 @@
+import { type Term, termsOf } from '#kit/search/terms.ts';
+import { type Span, sentencesOf } from '../sentences.ts';
+import type { Evidence } from './evidence.ts';
+import type { Candidate } from './fusion.ts';
+import type { Passage } from './store.ts';
+
+/** What the reranker knows of a question and a passage, each from about 0 to 1. */
+export const featureNames = [
+  'keyword',
+  'vector',
+  'heading',
+  'title',
+  'sentence',
+  'neighbor',
+  'pairs',
+  'wholeWords',
+  'nearStems',
+  'names',
+  'allFound',
+  'feedback',
+  'expectedNumber',
+  'isFirst',
+  'length',
+] as const;
+
+/** A passage as its words, which are kept for the next question. */
+export interface ReadPassage {
+  readonly passage: Passage;
+  readonly terms: readonly Term[];
+  readonly sentences: readonly Span[];
+  /** For each word the sentence that it is in. */
+  readonly sentenceOf: Uint16Array;
+  readonly headingStems: ReadonlySet<string>;
+  readonly titleStems: ReadonlySet<string>;
+  readonly stems: ReadonlyMap<string, number>;
+  readonly hasNumber: boolean;
+}
+
+/** The words of a passage, once somebody asks for them. */
+export class LazyPassage {
+  readonly passage: Passage;
+  #read: ReadPassage | undefined;
+
+  constructor(passage: Passage) {
+    this.passage = passage;
+  }
+
+  get read(): ReadPassage {
+    this.#read ??= readPassage(this.passage);
+    return this.#read;
+  }
+}
+
+function readPassage(passage: Passage): ReadPassage {
+  const terms = termsOf(passage.text);
+  const stems = new Map<string, number>();
+  for (const { stem } of terms) stems.set(stem, (stems.get(stem) ?? 0) + 1);
+  const sentenceOf = new Uint16Array(terms.length);
+  const sentences = sentencesOf(passage.text);
+  let sentence = 0;
+  for (const [index, { start }] of terms.entries()) {
+    while (sentence < sentences.length - 1 && start >= (sentences[sentence + 1]?.start ?? 0)) sentence++;
+    sentenceOf[index] = sentence;
+  }
+  return {
+    ...{ passage, terms, sentences, sentenceOf, stems },
+    headingStems: stemsOf(passage.section),
+    titleStems: stemsOf(passage.title),
+    hasNumber: /\d/.test(passage.text),
+  };
+}
+
+/** Features of all candidates for one question; those about neighbors and feedback need all of them together. */
+export function featuresFor(
+  candidates: readonly (readonly [Candidate, ReadPassage])[],
+  evidence: Evidence,
+): Float32Array[] {
+  const feedback = feedbackOf(candidates.slice(0, feedbackPassages), evidence);
+  const scores = new Map(candidates.map(([{ score }, { passage }]) => [placeKey(passage, 0), score]));
+  return candidates.map(([candidate, read]) => {
+    const { passage } = read;
+    const [before, after] = [scores.get(placeKey(passage, -1)), scores.get(placeKey(passage, 1))];
+    return Float32Array.of(
+      candidate.keywordScore,
+      candidate.vectorScore,
+      evidence.share((stem) => read.headingStems.has(stem)),
+      evidence.share((stem) => read.titleStems.has(stem)),
+      ...wordFeatures(read, evidence, Math.max(before ?? 0, after ?? 0)),
+      feedback(read),
+      evidence.expects === 'number' && read.hasNumber ? 1 : 0,
+      passage.place === 0 ? 1 : 0,
+      Math.min(1, passage.text.length / 1_000),
+    );
+  });
+}
+
+/** The same for the passages of a document at places that differ by `offset`. */
+function placeKey({ document, place }: Passage, offset: number): string {
+  return `${document}/${place + offset}`;
+}
+
+function wordFeatures(read: ReadPassage, evidence: Evidence, neighbor: number): number[] {
+  const { terms, sentenceOf, stems, headingStems, titleStems } = read;
+  const perSentence = new Map<number, Set<string>>();
+  const places = new Map<string, number[]>();
+  const whole = new Set<string>();
+  for (const [index, { stem, word }] of terms.entries()) {
+    const asked = evidence.wordOf(stem);
+    if (asked === undefined) continue;
+    if (asked === word) whole.add(stem);
+    addTo(places, stem, index);
+    const sentence = sentenceOf[index] as number;
+    const known = perSentence.get(sentence);
+    if (known) known.add(stem);
+    else perSentence.set(sentence, new Set([stem]));
+  }
+  const best = Math.max(
+    0,
+    ...[...perSentence.values()].map((found) => evidence.share((stem) => found.has(stem))),
+  );
+  const isFound = (stem: string) => stems.has(stem) || headingStems.has(stem) || titleStems.has(stem);
+  return [
+    best,
+    neighbor,
+    pairShare(places, evidence),
+    evidence.share((stem) => whole.has(stem)),
+    evidence.weighted((stem) => (stems.has(stem) ? 1 : nearness(stem, stems))),
+    evidence.nameShare((stem) => stems.has(stem)),
+    evidence.question.terms.every(({ stem }) => isFound(stem)) ? 1 : 0,
+  ];
+}
+
+/** The sentence that has most of the question. */
+export function bestSentence(
+  { terms, sentences, sentenceOf }: ReadPassage,
+  evidence: Evidence,
+): Span | undefined {
+  const weights = new Float64Array(sentences.length);
+  const seen = new Set<string>();
+  for (const [index, { stem }] of terms.entries()) {
+    const rarity = evidence.rarityOf(stem);
+    const key = `${sentenceOf[index]} ${stem}`;
+    if (rarity === 0 || seen.has(key)) continue;
+    seen.add(key);
+    weights[sentenceOf[index] as number] = (weights[sentenceOf[index] as number] ?? 0) + rarity;
+  }
+  return sentences[weights.indexOf(Math.max(...weights))];
+}
+
+const pairDistance = 3;
+
+/** Which part of the neighboring words of the question are near each other, in their order, by the places of each stem. */
+export function pairShare(places: ReadonlyMap<string, readonly number[]>, evidence: Evidence): number {
+  let [found, total] = [0, 0];
+  for (const { first, second, weight } of evidence.pairs) {
+    total += weight;
+    const [ones, others] = [places.get(first) ?? [], places.get(second) ?? []];
+    if (ones.some((one) => others.some((other) => other > one && other - one <= pairDistance)))
+      found += weight;
+  }
+  return total === 0 ? 0 : found / total;
+}
+
+const prefixMin = 5;
+
+/** How much of a stem that a passage does not have begins one of its stems: `compress` and `compressib`. */
+export function nearness(stem: string, stems: { keys(): Iterable<string> }): number {
+  if (stem.length < prefixMin) return 0;
+  const prefix = stem.slice(0, prefixMin);
+  let best = 0;
+  for (const other of stems.keys()) {
+    if (!other.startsWith(prefix)) continue;
+    let length = prefixMin;
+    while (length < stem.length && other[length] === stem[length]) length++;
+    best = Math.max(best, length / Math.max(stem.length, other.length));
+  }
+  return best;
+}
+
+const feedbackPassages = 10;
+const feedbackStems = 50;
+
+/** How much of the words that the first passages have in common a passage has (Rocchio's relevance feedback). */
+function feedbackOf(
+  first: readonly (readonly [Candidate, ReadPassage])[],
+  evidence: Evidence,
+): (read: ReadPassage) => number {
+  const weights = new Map<string, number>();
+  const counts = new Map<string, number>();
+  for (const [{ score }, { stems, terms }] of first) {
+    for (const [stem, count] of stems) {
+      const weight = (score * Math.log(1 + count)) / Math.sqrt(terms.length);
+      weights.set(stem, (weights.get(stem) ?? 0) + weight);
+      counts.set(stem, (counts.get(stem) ?? 0) + 1);
+    }
+  }
+  const common = [...weights].filter(([stem]) => (counts.get(stem) ?? 0) > 1);
+  const best = common
+    .map(([stem, weight]) => [stem, weight * evidence.rarityInLibrary(stem)] as const)
+    .sort((one, other) => other[1] - one[1])
+    .slice(0, feedbackStems);
+  const total = best.reduce((sum, [, weight]) => sum + weight, 0) || 1;
+  return ({ stems }) => best.reduce((sum, [stem, weight]) => sum + (stems.has(stem) ? weight : 0), 0) / total;
+}
+
+function stemsOf(text: string): Set<string> {
+  return new Set(termsOf(text).map(({ stem }) => stem));
+}
+
+function addTo(map: Map<string, number[]>, key: string, value: number): void {
+  const known = map.get(key);
+  if (known) known.push(value);
+  else map.set(key, [value]);
+}

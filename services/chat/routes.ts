@@ -1,0 +1,46 @@
+/** The URLs of the API. */
+export const routes = {
+  chat: '/api/chat',
+  cancel: '/api/chat/:id/cancel',
+  completions: '/api/chat/completions',
+  openaiCompletions: '/v1/chat/completions',
+  openaiModels: '/v1/models',
+  mcp: '/mcp',
+  search: '/api/search',
+  session: '/api/session',
+  sessionItem: '/api/session/:id',
+  sessionClear: '/api/session/:id/clear',
+  sessionExport: '/api/session/:id/export',
+  sessions: '/api/sessions',
+  upload: '/api/upload',
+  documents: '/api/documents',
+  document: '/api/documents/:id',
+  documentSync: '/api/documents/sync',
+  documentReindex: '/api/documents/:id/reindex',
+  documentContent: '/api/documents/:id/content',
+  documentText: '/api/documents/:id/text',
+  documentChunks: '/api/documents/:id/chunks',
+  strategies: '/api/strategies',
+  tools: '/api/tools',
+  systemInfo: '/api/system/info',
+  livez: '/livez',
+  readyz: '/readyz',
+  health: '/health',
+} as const;
+
+/** The URLs of the pages. */
+export const pageRoutes = {
+  home: '/',
+  signIn: '/sign-in',
+  ask: '/ask',
+  chat: '/chats/:id',
+  deleteChat: '/chats/:id/delete',
+  documents: '/documents',
+  deleteDocument: '/documents/:id/delete',
+  document: '/documents/:id',
+} as const;
+
+/** The address of a route for one item. */
+export function pathOf(route: string, id: string): string {
+  return route.replace(':id', encodeURIComponent(id));
+}

@@ -1,0 +1,11 @@
+export { type Message, type Session, titleMax, titleOf } from './session.ts';
+export {
+  addMessages,
+  createSession,
+  deleteExpired,
+  deleteSession,
+  findSession,
+  lastSaid,
+  listSessions,
+  messagesOf,
+} from './store.ts';

@@ -1,0 +1,102 @@
+import { type Config, choice, integer, refuse, type Settings, text } from '#kit/config.ts';
+import { databaseSettings } from '#kit/db/index.ts';
+import { trustProxySetting } from '#kit/http/client-address.ts';
+import { authModes } from './gate/index.ts';
+import { parseServers } from './mcp/index.ts';
+
+const rate = (perMinute: number, help: string) =>
+  integer({ default: perMinute, min: 0, max: 1_000_000, help: `${help} in a minute; 0 means no limit` });
+
+/** Whoever signs in, and how much they may ask. */
+const gateSettings = {
+  GATEWAY_AUTH: choice(authModes, { default: 'none', help: 'How clients of the chat sign in' }),
+  CHAT_API_KEYS: text({
+    secret: true,
+    help: 'Keys of clients with GATEWAY_AUTH=api_key, with commas between; also as sha256: and the hash in hex',
+  }),
+  CHAT_JWT_SECRET: text({
+    secret: true,
+    minLength: 32,
+    help: 'Key that tokens are signed with (HS256) with GATEWAY_AUTH=jwt, at least 32 bytes',
+  }),
+  CHAT_JWKS_URL: text({ help: 'Where the public keys of tokens are, with GATEWAY_AUTH=jwt' }),
+  CHAT_JWT_ALGORITHMS: text({
+    help: 'Algorithms of tokens, with commas between; HS256, or RS256,ES256,EdDSA with CHAT_JWKS_URL',
+  }),
+  CHAT_JWT_ISSUER: text({ help: 'The iss that tokens must have, if set' }),
+  CHAT_JWT_AUDIENCE: text({ help: 'The aud that tokens must have, if set' }),
+  CHAT_RATE_LIMIT: rate(60, 'Questions of a client'),
+  UPLOAD_RATE_LIMIT: rate(20, 'Uploads of a client'),
+  SESSION_RATE_LIMIT: rate(60, 'Changes of sessions of a client'),
+  READ_RATE_LIMIT: rate(600, 'Other requests of a client'),
+  CHAT_GENERATIONS_MAX: integer({
+    ...{ default: 5, min: 0, max: 10_000 },
+    help: 'Answers that are written at the same time for a client; 0 means no limit',
+  }),
+} satisfies Settings;
+
+const modelSettings = {
+  LLM_BASE_URL: text({
+    help: 'Server with the API of OpenAI, such as http://127.0.0.1:11434/v1; answers are quoted without a model if unset',
+  }),
+  LLM_MODEL: text({
+    help: 'Model that writes answers; several with commas between, the first is the default',
+  }),
+  LLM_API_KEY: text({ secret: true, help: 'Key for LLM_BASE_URL' }),
+  LLM_TIMEOUT_MS: integer({
+    ...{ default: 30_000, min: 100, max: 600_000 },
+    help: 'How long the model may be silent before the answer is quoted from the sources',
+  }),
+} satisfies Settings;
+
+export const settings = {
+  ...databaseSettings,
+  CHAT_SECRET: text({
+    secret: true,
+    requiredInProduction: true,
+    minLength: 32,
+    help: 'Encrypts the cookies of the chat, at least 32 bytes; else a random one in the data folder',
+  }),
+  CHAT_LIBRARY: choice(['auto', 'shared', 'own'], {
+    default: 'auto',
+    help: 'Whether documents serve the questions of everyone, or only of whoever uploaded them; auto is shared without sign-in',
+  }),
+  ...gateSettings,
+  ...modelSettings,
+  DOMAIN_API_URL: text({
+    help: 'Address of the domain data API; that of the portfolio in the same process if unset',
+  }),
+  DOMAIN_API_KEY: text({
+    secret: true,
+    help: 'id:secret for the domain data API, if it wants one for tokens',
+  }),
+  CHAT_MCP_SERVERS: {
+    ...text({ help: 'MCP servers whose tools the model may call, as name=address with commas between' }),
+    parse(value: string) {
+      parseServers(value);
+      return value;
+    },
+  },
+  TRUST_PROXY: trustProxySetting,
+} satisfies Settings;
+
+export type ChatConfig = Config<typeof settings>;
+
+/** Throws for settings that do not fit each other. */
+export function checkSettings(config: ChatConfig): void {
+  const problems: Record<string, string> = {};
+  const { GATEWAY_AUTH: mode, CHAT_JWT_SECRET: secret, CHAT_JWKS_URL: jwks } = config;
+  if (mode === 'api_key' && !config.CHAT_API_KEYS?.split(',').some((key) => key.trim() !== ''))
+    problems.CHAT_API_KEYS = 'is required with GATEWAY_AUTH=api_key';
+  if (mode === 'jwt' && !secret && !jwks)
+    problems.CHAT_JWT_SECRET = 'or CHAT_JWKS_URL is required with GATEWAY_AUTH=jwt';
+  if (mode === 'jwt' && secret && jwks) problems.CHAT_JWKS_URL = 'cannot be set beside CHAT_JWT_SECRET';
+  if (config.LLM_BASE_URL && !config.LLM_MODEL) problems.LLM_MODEL = 'is required with LLM_BASE_URL';
+  for (const name of ['CHAT_JWKS_URL', 'LLM_BASE_URL', 'DOMAIN_API_URL'] as const) {
+    const value = config[name];
+    if (value && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+      problems[name] = 'must be an HTTP address';
+  }
+  if (/\bnone\b/i.test(config.CHAT_JWT_ALGORITHMS ?? '')) problems.CHAT_JWT_ALGORITHMS = 'must not be none';
+  refuse(problems);
+}

@@ -1,0 +1,85 @@
+import type { Generated } from 'kysely';
+
+export interface Tables {
+  library: LibraryRow;
+  document: DocumentRow;
+  document_text: { document: number; text: string };
+  document_content: { document: number; part: number; bytes: Uint8Array };
+  chunk: ChunkRow;
+  session: SessionRow;
+  message: MessageRow;
+}
+
+/** Documents that are searched together. */
+export interface LibraryRow {
+  id: Generated<number>;
+  /** `shared`, `owner:…` or `session:…`. */
+  key: string;
+  /** Rises with each document that is published or removed. */
+  version: Generated<number>;
+}
+
+export type DocumentStatus = 'processing' | 'indexed' | 'failed' | 'deleting';
+
+export interface DocumentRow {
+  id: Generated<number>;
+  public_id: string;
+  library: number;
+  owner: string;
+  session: string | null;
+  filename: string;
+  media_type: string;
+  size: number;
+  sha256: string;
+  title: string;
+  status: DocumentStatus;
+  /** What was wrong, if the status is `failed`. */
+  error: string | null;
+  pages: number | null;
+  chunk_count: number;
+  text_length: number;
+  /** JSON: an array of texts. */
+  tags: string;
+  /** JSON: an array of texts. */
+  warnings: string;
+  /** Until when a process works on it. */
+  lease_until_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface ChunkRow {
+  id: Generated<number>;
+  public_id: string;
+  document: number;
+  /** Its number in the document, from 0. */
+  place: number;
+  section: string;
+  page: number | null;
+  start_offset: number;
+  end_offset: number;
+  text: string;
+  /** Its vector; see `indexing.ts`. */
+  features: Uint8Array;
+}
+
+export interface SessionRow {
+  id: string;
+  owner: string;
+  title: string;
+  /** JSON. */
+  metadata: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface MessageRow {
+  id: string;
+  session: string;
+  role: 'user' | 'assistant';
+  content: string;
+  strategy: string | null;
+  /** JSON: sources, citations, the trace of calls and metadata of an answer. */
+  details: string;
+  created_at_ms: number;
+}

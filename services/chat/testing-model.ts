@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the scripted model does with one request. */
+export type Script = (answer: ModelReply, request: ModelCall) => Promise<void> | void;
+
+/** The body of a request to the model. */
+export interface ModelCall {
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+}
+
+/** A server with OpenAI's API that says what a test tells it to. */
+export interface TestModel extends AsyncDisposable {
+  readonly url: string;
+  readonly calls: ModelCall[];
+  /** For all requests from now on. */
+  script: Script;
+}
+
+/** One streamed answer. */
+export class ModelReply {
+  readonly #response: ServerResponse;
+  /** Settles when the client is gone. */
+  readonly closed: Promise<unknown>;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    this.closed = once(response, 'close');
+  }
+
+  text(...pieces: string[]): this {
+    for (const content of pieces) this.#chunk({ delta: { role: 'assistant', content } });
+    return this;
+  }
+
+  callTool(name: string, params: object): void {
+    const call = {
+      index: 0,
+      id: 'call_1',
+      type: 'function',
+      function: { name, arguments: JSON.stringify(params) },
+    };
+    this.#chunk({ delta: { role: 'assistant', tool_calls: [call] } });
+    this.end('tool_calls');
+  }
+
+  end(finish_reason = 'stop'): void {
+    this.#chunk({ delta: {}, finish_reason });
+    this.#send({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 7, total_tokens: 107 } });
+    this.#response.end('data: [DONE]\n\n');
+  }
+
+  fail(status: number): void {
+    this.#response.writeHead(status, { 'content-type': 'application/json' });
+    this.#response.end('{"error":{"message":"broken"}}');
+  }
+
+  breakOff(): void {
+    this.#response.destroy();
+  }
+
+  raw(text: string): void {
+    this.#response.writeHead(200, { 'content-type': 'text/event-stream' });
+    this.#response.end(text);
+  }
+
+  #chunk(choice: object): void {
+    this.#send({ choices: [{ index: 0, finish_reason: null, ...choice }] });
+  }
+
+  #send(more: object): void {
+    if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const chunk = { id: 'chunk', object: 'chat.completion.chunk', created: 1, model: 'scripted', ...more };
+    this.#response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  }
+}
+
+export async function startModel(): Promise<TestModel> {
+  const server = createServer(async (request, response) => {
+    const call = JSON.parse(await bodyOf(request)) as ModelCall;
+    model.calls.push(call);
+    await model.script(new ModelReply(response), call);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const model: TestModel = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    calls: [],
+    script: (answer) => answer.text('Nothing was scripted.').end(),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return model;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}

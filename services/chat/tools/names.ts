@@ -1,0 +1,124 @@
+import type { Clock } from '#kit/clock.ts';
+import { withoutAccents } from '#kit/search/terms.ts';
+import type { DomainApi } from './domain-api.ts';
+import { type ApiRecord, type DataKind, dataKinds } from './trace.ts';
+
+const freshMs = 60_000;
+const loadMs = 3_000;
+const pageRows = 100;
+const pagesMax = 20;
+
+/** A record that a question names. */
+export interface Named {
+  readonly kind: DataKind;
+  readonly name: string;
+  readonly slug: string;
+}
+
+/** The names of what the domain API has, kept for a minute. */
+export class Names {
+  readonly #api: DomainApi;
+  readonly #clock: Clock;
+  #known: { readonly names: readonly Named[]; readonly atMs: number } | undefined;
+  #loading: Promise<readonly Named[]> | undefined;
+
+  constructor(api: DomainApi, clock: Clock) {
+    this.#api = api;
+    this.#clock = clock;
+  }
+
+  /** What a text names, the longest names first. Undefined if the API does not answer. */
+  async namedIn(text: string): Promise<Named[] | undefined> {
+    const names = await this.#all().catch(() => undefined);
+    return names && matching(names, text);
+  }
+
+  async #all(): Promise<readonly Named[]> {
+    if (this.#known && this.#clock.now() - this.#known.atMs < freshMs) return this.#known.names;
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<readonly Named[]> {
+    const signal = AbortSignal.timeout(loadMs);
+    const lists = await Promise.all(dataKinds.map((kind) => this.#namesOf(kind, signal)));
+    const names = lists.flat().filter(({ name }) => name !== '');
+    this.#known = { names, atMs: this.#clock.now() };
+    return names;
+  }
+
+  /** Page by page. What the first pages have is known even if a later one does not come in time. */
+  async #namesOf(kind: DataKind, signal: AbortSignal): Promise<Named[]> {
+    const names = new Map<string, Named>();
+    for (let page = 0; page < pagesMax; page++) {
+      const query = { limit: String(pageRows), ...(page > 0 && { offset: String(page * pageRows) }) };
+      try {
+        const { rows } = await this.#api.get(`/api/${kind}`, query, signal);
+        const known = names.size;
+        for (const row of rows) names.set(String(row.id ?? row.slug), named(kind, row));
+        // An API without pages gives the same rows again.
+        if (rows.length < pageRows || names.size === known) break;
+      } catch (error) {
+        if (page === 0) throw error;
+        break;
+      }
+    }
+    return [...names.values()];
+  }
+}
+
+function named(kind: DataKind, row: ApiRecord): Named {
+  const name = kind === 'investments' ? row.company : row.name;
+  return { kind, name: String(name ?? ''), slug: String(row.slug ?? row.id ?? '') };
+}
+
+/** Words that alone do not name a sector or a company. */
+const plainWords = new Set(
+  'and of the for in ports food tools data technology energy lab labs grid team health clara'.split(' '),
+);
+
+function matching(names: readonly Named[], text: string): Named[] {
+  const folded = foldedWords(text);
+  const found = names.filter((each) => folded.includes(foldedWords(each.name)));
+  const parts = names.filter((each) => !found.includes(each) && namesByPart(each, folded));
+  const all = [...found, ...parts.filter((part) => !isInside(part, found))];
+  // The sector "Health" is not meant where "Health Partners" is.
+  return all
+    .filter((one) => !all.some((other) => other !== one && isLonger(other, one)))
+    .sort((one, other) => other.name.length - one.name.length);
+}
+
+/** A person by the first or the last name, a sector by its slug or a telling word, a company by its first word. */
+function namesByPart({ kind, name, slug }: Named, folded: string): boolean {
+  const words = foldedWords(name).trim().split(' ');
+  const has = (word: string | undefined) =>
+    word !== undefined && word.length > 2 && !plainWords.has(word) && folded.includes(` ${word} `);
+  if (kind === 'team') return has(words[0]) || has(words.at(-1));
+  if (kind === 'sectors') return folded.includes(` ${slug.replaceAll('-', ' ')} `) || words.some(has);
+  return words.length > 1 && (words[0]?.length ?? 0) > 4 && has(words[0]);
+}
+
+/** Whether all that a part could name is named in full already: "Anna" beside "Anna Berg". */
+function isInside(part: Named, found: readonly Named[]): boolean {
+  const words = foldedWords(part.name).trim().split(' ');
+  return found.some(
+    ({ kind, name }) => kind === part.kind && words.some((word) => foldedWords(name).includes(` ${word} `)),
+  );
+}
+
+function isLonger(other: Named, one: Named): boolean {
+  const [long, short] = [foldedWords(other.name), foldedWords(one.name)];
+  return long !== short && long.includes(short);
+}
+
+/** A text without case, accents and signs, each word between spaces. */
+export function foldedWords(text: string): string {
+  const words = withoutAccents(text)
+    .toLowerCase()
+    .replace(/['’‘`]s\b/g, '')
+    .replace(/['’‘`]/g, '')
+    .split(/[^\p{L}\p{N}]+/u);
+  return ` ${words.filter((word) => word !== '').join(' ')} `;
+}

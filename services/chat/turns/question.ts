@@ -1,0 +1,70 @@
+import { newOrderedId } from '#kit/ids.ts';
+import { type Static, Type } from '#kit/schema.ts';
+import { invalidValue } from '../errors.ts';
+import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';
+import type { TurnRequest } from './turn.ts';
+
+export const queryMax = 4_000;
+const ids = Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: 100 });
+
+/** What the requests for an answer and for passages share. */
+export const questionFields = {
+  query: Type.String({ minLength: 1, format: 'text', examples: ['How many vacation days do I have?'] }),
+  strategy: Type.Optional(Type.String({ description: strategyIds.join(', '), examples: [defaultStrategy] })),
+  session_id: Type.Optional(Type.String({ maxLength: 100, format: 'text' })),
+  rerank: Type.Optional(Type.Boolean()),
+  filters: Type.Optional(
+    Type.Object({
+      document_ids: Type.Optional(ids),
+      tags: Type.Optional(ids),
+      media_types: Type.Optional(ids),
+    }),
+  ),
+};
+
+/** The body of `POST /api/chat`, and the message `chat_message` of sockets. */
+export const ChatRequest = Type.Object(
+  {
+    ...questionFields,
+    request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: 'text' })),
+    top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+    use_tools: Type.Optional(Type.Boolean()),
+    stream: Type.Optional(Type.Boolean()),
+  },
+  { title: 'ChatRequest' },
+);
+export type ChatRequest = Static<typeof ChatRequest>;
+
+/** The turn that a request asks for. Throws `validation_failed`. */
+export function toTurnRequest(body: ChatRequest): TurnRequest {
+  return {
+    ...toQuestionRequest(body),
+    requestId: body.request_id ?? newOrderedId(),
+    topK: body.top_k ?? 5,
+    usesTools: body.use_tools ?? true,
+  };
+}
+
+/** What is searched for. Throws `validation_failed`. */
+export function toQuestionRequest(
+  body: Pick<ChatRequest, 'query' | 'strategy' | 'session_id' | 'rerank' | 'filters'>,
+) {
+  const query = body.query.trim();
+  if (query === '') throw invalidValue('query', 'must not be empty');
+  if ([...query].length > queryMax) throw invalidValue('query', `must be at most ${queryMax} characters`);
+  const { document_ids: documentIds, tags, media_types: mediaTypes } = body.filters ?? {};
+  return {
+    query,
+    strategy: toStrategy(body.strategy),
+    sessionId: body.session_id,
+    rerank: body.rerank,
+    filters: body.filters && { documentIds, tags, mediaTypes },
+  };
+}
+
+/** Throws `validation_failed` with the allowed ones. */
+export function toStrategy(given: string = defaultStrategy): Strategy {
+  const known = strategyIds.find((id) => id === given);
+  if (!known) throw invalidValue('strategy', `must be one of ${strategyIds.join(', ')}`, strategyIds);
+  return known;
+}

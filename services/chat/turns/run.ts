@@ -1,0 +1,211 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { notFound } from '#kit/errors.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import { knownLibraries } from '../documents/index.ts';
+import { type LibraryMode, librariesOf } from '../library.ts';
+import type { ChatModel, ToolOffer } from '../model/index.ts';
+import type { Owner } from '../owner.ts';
+import type { Found, Retriever } from '../retrieval/index.ts';
+import {
+  addMessages,
+  createSession,
+  findSession,
+  lastSaid,
+  type Session,
+  titleOf,
+} from '../sessions/index.ts';
+import type { Tables } from '../tables.ts';
+import { type DomainApi, type Names, noData, ToolCalls } from '../tools/index.ts';
+import { historyMax, inContext } from './follow-up.ts';
+import type { TurnMetrics } from './metrics.ts';
+import type { Emit, Said, Stage, TurnAnswer, TurnIds, TurnRequest } from './turn.ts';
+import { builtInModel, type Written, writeAnswer } from './write.ts';
+
+/** What a turn works with. */
+export interface TurnParts {
+  readonly database: Database<Tables>;
+  readonly retriever: Retriever;
+  readonly clock: Clock;
+  readonly libraryMode: LibraryMode;
+  readonly metrics: TurnMetrics;
+  /** The language model; answers are quoted from the sources without one. */
+  readonly model?: ChatModel | undefined;
+  /** The domain data API with the names that it knows. */
+  readonly domain?: { readonly api: DomainApi; readonly names: Names } | undefined;
+  /** Tools of other servers, for the calls of one turn. */
+  readonly foreignTools?: ((calls: ToolCalls) => Promise<readonly ToolOffer[]>) | undefined;
+}
+
+export interface TurnContext {
+  readonly owner: Owner;
+  readonly emit: Emit;
+  /** Aborts when nobody wants the answer anymore. What was written until then is kept. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Answers one question: finds passages, calls tools, writes the answer, checks where each part comes from, and keeps both in the session.
+ * Every transport runs this, and differs only in what it does with the events. Throws an `AppError` if the turn cannot begin.
+ */
+export async function runTurn(
+  parts: TurnParts,
+  request: TurnRequest,
+  { owner, emit, signal }: TurnContext,
+): Promise<TurnAnswer> {
+  const { database, clock } = parts;
+  const turn = new Turn(request, clock.now());
+  const session = await sessionFor(parts, request, owner);
+  const said = request.history ?? (await lastSaid(database, session.id, historyMax));
+  const questionId = newOrderedId();
+  const ids: TurnIds = {
+    ...{ request_id: request.requestId, session_id: session.id, message_id: newOrderedId() },
+  };
+  emit({ event: 'start', data: ids });
+  try {
+    await answer(parts, turn, { owner, emit, signal, session: session.id, said });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  const body = turn.bodyOf(ids, { nowMs: clock.now(), isCancelled: signal.aborted });
+  await addMessages(database, session.id, [
+    {
+      ...{ id: questionId, role: 'user', content: request.query, strategy: request.strategy },
+      ...{ details: {}, createdAtMs: turn.askedAtMs },
+    },
+    {
+      ...{ id: ids.message_id, role: 'assistant', content: body.answer, strategy: request.strategy },
+      ...{ details: detailsOf(body), createdAtMs: clock.now() },
+    },
+  ]);
+  parts.metrics.ended(body);
+  for (const citation of body.citations) emit({ event: 'citation', data: citation });
+  emit({ event: 'done', data: body });
+  return body;
+}
+
+/** The passages for a question, in the documents that serve its owner and the session. */
+export async function searchFor(
+  { database, retriever, libraryMode }: Pick<TurnParts, 'database' | 'retriever' | 'libraryMode'>,
+  { query, strategy, topK, rerank = true, filters }: Omit<TurnRequest, 'requestId' | 'usesTools'>,
+  owner: Owner,
+  sessionId: string | undefined,
+): Promise<Found> {
+  const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, sessionId));
+  return retriever.search({ query, strategy, topK, rerank, filters, libraries });
+}
+
+/** What is known of a turn while it runs. */
+class Turn {
+  readonly request: TurnRequest;
+  readonly askedAtMs: number;
+  readonly startMs = performance.now();
+  readonly latency: Record<string, number> = { retrieval: 0, rerank: 0, tools: 0, generation: 0 };
+  text = '';
+  found: Found | undefined;
+  calls: ToolCalls | undefined;
+  written: Written | undefined;
+
+  constructor(request: TurnRequest, askedAtMs: number) {
+    this.request = request;
+    this.askedAtMs = askedAtMs;
+  }
+
+  bodyOf(ids: TurnIds, { nowMs, isCancelled }: { nowMs: number; isCancelled: boolean }): TurnAnswer {
+    const { request, found, calls, written } = this;
+    const { query, strategy } = request;
+    const trace = (calls?.trace ?? []).toSorted((one, other) => one.step - other.step);
+    const citations = written?.citations ?? [];
+    const latency = { total: performance.now() - this.startMs, ...this.latency };
+    return {
+      ...{ success: true, ...ids, query, strategy, answer: this.text },
+      ...{ grounded: citations.length > 0, abstained: written?.abstained ?? false, citations },
+      sources: found?.ranked.map(({ source }) => source) ?? [],
+      ...{ api_data: calls?.data ?? noData, api_chain_trace: trace },
+      metadata: {
+        ...{ mode: written?.mode ?? 'extractive', model: written?.model ?? builtInModel },
+        usage: written?.usage ?? null,
+        finish_reason: isCancelled ? 'cancelled' : (written?.finishReason ?? 'stop'),
+        ...{ strategy_requested: strategy, strategy_used: found?.strategyUsed ?? strategy },
+        ...{ queries: found?.queries ?? [], reranked: found?.reranked ?? false },
+        ...{ reranker: found?.reranker ?? null, embedding_model: found?.embeddingModel ?? null },
+        ...{ num_documents: found?.documentCount ?? 0, confidence: written?.confidence ?? 0 },
+        ...{ cache_hit: false, api_chain_calls: calls?.count ?? 0, unsupported: written?.unsupported ?? [] },
+        warnings: written?.warnings ?? [],
+        timestamp: new Date(nowMs).toISOString(),
+        latency_ms: Object.fromEntries(
+          Object.entries(latency).map(([stage, ms]) => [stage, Math.round(ms * 10) / 10]),
+        ),
+      },
+    };
+  }
+}
+
+interface AnswerContext extends TurnContext {
+  readonly session: string;
+  readonly said: readonly Said[];
+}
+
+async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Promise<void> {
+  const { request } = turn;
+  const { emit, signal, said } = context;
+  const request_id = request.requestId;
+  const question = inContext(request.query, said);
+  let stage: Stage | undefined;
+  const enter = (next: Stage) => {
+    if (next !== stage) emit({ event: 'status', data: { request_id, stage: next } });
+    stage = next;
+  };
+  enter('retrieving');
+  turn.found = await searchFor(parts, { ...request, query: question }, context.owner, context.session);
+  Object.assign(turn.latency, turn.found.latencyMs);
+  signal.throwIfAborted();
+  emit({ event: 'sources', data: { sources: turn.found.ranked.map(({ source }) => source) } });
+  const { domain, foreignTools } = parts;
+  const usesTools = request.usesTools && (domain !== undefined || foreignTools !== undefined);
+  const calls = new ToolCalls({
+    ...{ api: domain?.api, signal },
+    onCall: () => enter('calling_tools'),
+    onStep(step) {
+      turn.latency.tools = (turn.latency.tools ?? 0) + step.duration_ms;
+      emit({ event: 'tool', data: { request_id, step } });
+    },
+  });
+  if (usesTools) turn.calls = calls;
+  const startMs = performance.now();
+  let seq = 0;
+  const model = request.isExtractive ? undefined : parts.model;
+  if (model) enter('generating');
+  turn.written = await writeAnswer({
+    ...{ model, names: domain?.names },
+    ...{ question, asked: request.query, found: turn.found, calls: turn.calls, history: said, signal },
+    ...{
+      instructions: request.instructions,
+      modelName: request.modelName,
+      foreignTools: (usesTools && (await foreignTools?.(calls))) || [],
+    },
+    onText(text) {
+      enter('generating');
+      if (seq === 0) parts.metrics.firstText((performance.now() - turn.startMs) / 1_000);
+      turn.text += text;
+      emit({ event: 'delta', data: { seq: seq++, text } });
+    },
+  });
+  turn.latency.generation = Math.max(0, performance.now() - startMs - (turn.latency.tools ?? 0));
+}
+
+async function sessionFor(
+  { database, clock }: TurnParts,
+  { sessionId, query, isKept = true }: TurnRequest,
+  owner: Owner,
+): Promise<Pick<Session, 'id'>> {
+  if (!isKept) return { id: newOrderedId() };
+  if (sessionId === undefined) return createSession(database, { owner, title: titleOf(query) }, clock.now());
+  const session = await findSession(database, { owner, nowMs: clock.now() }, sessionId);
+  if (!session) throw notFound('session', sessionId);
+  return session;
+}
+
+function detailsOf({ sources, citations, api_chain_trace, metadata }: TurnAnswer) {
+  return { sources, citations, api_chain_trace, metadata };
+}

@@ -1,0 +1,93 @@
+import type { Citation } from '../answers/index.ts';
+import type { Filters, Source, Strategy } from '../retrieval/index.ts';
+import type { ApiData, TraceStep } from '../tools/index.ts';
+
+/** One question, as every transport hands it to `Turns.begin`. */
+export interface TurnRequest {
+  readonly requestId: string;
+  readonly query: string;
+  readonly strategy: Strategy;
+  /** A session of the owner; without one it is made. */
+  readonly sessionId?: string | undefined;
+  readonly topK: number;
+  readonly rerank?: boolean | undefined;
+  readonly usesTools: boolean;
+  readonly filters?: Filters | undefined;
+  /** What was said before, where the client tells it; that of the session by default. */
+  readonly history?: readonly Said[] | undefined;
+  /** What the client wants of the answer besides, as in the system message of a completion. */
+  readonly instructions?: string | undefined;
+  /** The built-in one even if a model is configured. */
+  readonly isExtractive?: boolean | undefined;
+  /** The configured model of that name; the first one by default. */
+  readonly modelName?: string | undefined;
+  /** Whether a session keeps question and answer; true by default. */
+  readonly isKept?: boolean | undefined;
+}
+
+/** A message of a conversation, in words. */
+export interface Said {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+export type FinishReason = 'stop' | 'length' | 'cancelled' | 'error';
+
+export interface TurnIds {
+  readonly request_id: string;
+  readonly session_id: string;
+  readonly message_id: string;
+}
+
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+}
+
+export interface TurnMetadata {
+  readonly mode: 'extractive' | 'llm';
+  readonly model: string;
+  readonly usage: Usage | null;
+  readonly finish_reason: FinishReason;
+  readonly warnings: readonly string[];
+  readonly [name: string]: unknown;
+}
+
+/** The body of an answer, as `POST /api/chat` returns it. */
+export interface TurnAnswer extends TurnIds {
+  readonly success: true;
+  readonly query: string;
+  readonly strategy: Strategy;
+  readonly answer: string;
+  readonly grounded: boolean;
+  readonly abstained: boolean;
+  readonly citations: readonly Citation[];
+  readonly sources: readonly Source[];
+  readonly api_data: ApiData;
+  readonly api_chain_trace: readonly TraceStep[];
+  readonly metadata: TurnMetadata;
+}
+
+export type Stage = 'retrieving' | 'calling_tools' | 'generating';
+
+export interface TurnFailure {
+  readonly request_id: string;
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** What happens in a turn, in this order. The texts of all `delta` together are the answer. */
+export type TurnEvent =
+  | { readonly event: 'start'; readonly data: TurnIds }
+  | { readonly event: 'status'; readonly data: { readonly request_id: string; readonly stage: Stage } }
+  | { readonly event: 'tool'; readonly data: { readonly request_id: string; readonly step: TraceStep } }
+  | { readonly event: 'sources'; readonly data: { readonly sources: readonly Source[] } }
+  | { readonly event: 'delta'; readonly data: { readonly seq: number; readonly text: string } }
+  | { readonly event: 'citation'; readonly data: Citation }
+  | { readonly event: 'done'; readonly data: TurnAnswer }
+  | { readonly event: 'error'; readonly data: TurnFailure };
+
+/** Where the events of a turn go. */
+export type Emit = (event: TurnEvent) => void;

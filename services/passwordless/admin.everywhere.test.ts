@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openAccounts } from '#kit/accounts/index.ts';
+import { readConfig } from '#kit/config.ts';
+import { silentLog } from '#kit/log.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { passwordless } from './service.ts';
+import type { TokenPair } from './sessions/index.ts';
+import {
+  alice,
+  bob,
+  charlie,
+  eventually,
+  inTestMode,
+  secret,
+  startService,
+  type TestService,
+} from './testing.ts';
+import { signedIn } from './testing-pages.ts';
+
+const password = 'ferries wait in fog';
+const list = '/admin/sign_in/user/';
+
+await inTestMode((world) => {
+  test('staff see, add and delete users, and end their sessions', async (t) => {
+    const service = await startService(t, world, {
+      environment: { ...cheap, PASSWORDLESS_ALLOW_SIGNUP: 'off' },
+    });
+    const stranger = new PageClient(service.url);
+    assert.equal((await stranger.open(list)).status, 302);
+    const staff = await signedInStaff(service);
+
+    // Nobody may sign up, so only whom staff added gets a link.
+    await service.post('/request/magic', { email: alice });
+    await staff.open(`${list}add/`);
+    for (const email of [` ALICE@example.com `, bob]) {
+      const added = await staff.send(`${list}add/`, { email });
+      assert.equal(added.headers.get('location'), list, added.html);
+    }
+    const twice = await staff.send(`${list}add/`, { email: alice });
+    assert.equal(twice.status, 409);
+    assert.match(twice.html, /E-mail address is already registered/);
+    assert.equal((await staff.send(`${list}add/`, { email: 'nobody' })).status, 422);
+    const tokens = await signInLater(service, alice);
+    assert.equal((await service.get('/me', tokens.access_token)).json.email, alice);
+
+    const found = await staff.open(`${list}?q=EXAMPLE&verified=true&o=1`);
+    assert.match(found.html, /alice@example\.com[\s\S]*bob@example\.com/);
+    assert.doesNotMatch((await staff.open(`${list}?q=ali_e`)).html, /alice@/);
+    const path = new RegExp(`href="(${list}[\\w-]+/change/)">alice`).exec(found.html)?.[1] ?? '';
+    assert.match((await staff.open(path)).html, /Sessions<\/span><div class="value">1</);
+    const id = path.split('/').at(-3) ?? '';
+    await staff.open(list);
+    const ending = { action: 'endSessions', _selected_action: id };
+    assert.match((await staff.send(list, ending)).html, /End all sessions: 1 user/);
+    await staff.send(list, { ...ending, post: 'yes' });
+    assert.equal((await service.get('/me', tokens.access_token)).status, 401);
+    assert.equal((await service.mails(alice)).filter(({ kind }) => kind === 'magic-link').length, 1);
+    const kinds = async () => (await service.mails(alice)).map(({ kind }) => kind);
+    assert.ok((await kinds()).includes('security:signed-out-everywhere'));
+
+    await staff.open(path.replace('change', 'delete'));
+    await staff.send(path.replace('change', 'delete'), { post: 'yes' });
+    assert.equal((await staff.open(path)).status, 404);
+    assert.ok((await kinds()).includes('security:account-deleted'));
+    assert.match(
+      (await staff.open('/admin/')).html,
+      /alice@example\.com[\s\S]*Deleted|Deleted[\s\S]*alice@example\.com/,
+    );
+    assert.equal((await staff.open(`${list}${encodeURIComponent("' or 1=1 --\0")}/change/`)).status, 404);
+  });
+
+  test('users are no staff, and staff are no users', async (t) => {
+    const service = await startService(t, world, { environment: cheap });
+    const user = await signedIn(service, charlie);
+    assert.equal((await user.open(list)).status, 302);
+    const staff = await signedInStaff(service);
+    assert.match((await staff.open('/')).html, /Sign in/);
+    await user.open('/admin/login/');
+    await user.send('/admin/login/', { username: 'dora', password });
+    assert.equal((await user.open(list)).status, 200);
+    assert.match((await user.open('/')).html, /charlie@example\.com/, 'and is still signed in to the pages');
+    await user.open(list);
+    await user.send('/admin/logout/', {});
+    assert.equal((await user.open(list)).status, 302);
+    assert.match((await user.open('/')).html, /charlie@example\.com/);
+  });
+});
+
+const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+
+/** Signs in by a link that is mailed after the response, as where nobody may sign up. */
+async function signInLater(service: TestService, email: string): Promise<TokenPair> {
+  const before = (await service.mails(email)).length;
+  await service.post('/request/magic', { email });
+  let link: string | undefined;
+  await eventually(async () => {
+    const [mail] = (await service.mails(email)).slice(before);
+    link = /\/verify\/magic\?token=[\w-]+/.exec(mail?.text ?? '')?.[0];
+    assert.ok(link);
+  });
+  const { status, json, text } = await service.get(link ?? '');
+  assert.equal(status, 200, text);
+  return json;
+}
+
+/** An administrator, as `octavo admin create` makes one, who is signed in. */
+async function signedInStaff({ url, database, clock }: TestService): Promise<PageClient> {
+  await using stack = new AsyncDisposableStack();
+  const config = readConfig(passwordless.settings, { ...cheap, PASSWORDLESS_JWT_SECRET: secret });
+  const accounts = await openAccounts({ database, config, clock, log: silentLog, words: [], stack });
+  await accounts.create({ username: 'dora', password, isStaff: true, isSuperuser: true });
+  const client = new PageClient(url);
+  await client.open('/admin/login/');
+  const { status } = await client.send('/admin/login/', { username: 'dora', password });
+  assert.equal(status, 303);
+  return client;
+}

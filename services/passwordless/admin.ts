@@ -1,0 +1,126 @@
+import type { Accounts as StaffAccounts } from '#kit/accounts/index.ts';
+import {
+  type Actor,
+  type Admin,
+  accountModels,
+  createAdmin,
+  dateTime,
+  flag,
+  functionModel,
+  integer,
+  type Model,
+  staffAccounts,
+  staffCookie,
+  text,
+} from '#kit/admin/index.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { notFound } from '#kit/errors.ts';
+import type { Accounts } from './account/index.ts';
+import type { Sessions, TokenPair } from './sessions/index.ts';
+import type { Tables } from './store.ts';
+import { findUser, listUsers, type User } from './users/index.ts';
+
+export interface PasswordlessAdminParts {
+  readonly staff: StaffAccounts;
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly database: Database<Tables>;
+  readonly clock: Clock;
+  /** Encrypts the cookie of staff, which is not that of the users who sign in on the pages. */
+  readonly secret: string;
+}
+
+const staffSessionSeconds = 14 * 86_400;
+
+/** The admin at `/admin/`: the users, for staff with a password. */
+export function createPasswordlessAdmin(parts: PasswordlessAdminParts): Admin<TokenPair> {
+  const { staff, database, clock, secret } = parts;
+  const models = [userModel(parts)];
+  const cookie = { name: 'passwordless_staff', secret, clock, maxAgeSeconds: staffSessionSeconds };
+  return createAdmin({
+    title: 'Sign-in admin',
+    models: [...models, ...accountModels(staff, models)],
+    accounts: staffAccounts(staff, staffCookie<TokenPair>(cookie)),
+    ...{ database, clock },
+  });
+}
+
+function userModel({ accounts, sessions, database }: PasswordlessAdminParts): Model {
+  const find = (id: string) => (isId(id) ? findUser(database, id) : Promise.resolve(undefined));
+  const demand = async (id: string) => {
+    const user = await find(id);
+    if (!user) throw notFound('user', id);
+    return user;
+  };
+  return functionModel({
+    path: 'sign_in/user',
+    label: 'user',
+    title: 'email',
+    description: 'People who sign in by link, code or passkey. They change how they sign in themselves.',
+    fields: {
+      email: text({
+        label: 'E-mail address',
+        charactersMax: 254,
+        help: 'Whoever reads mails to it signs in as this user, by a link. No mail is sent now.',
+      }),
+      verified: flag({ label: 'Address verified', readOnly: true }),
+      totp: flag({ label: 'Authenticator app', readOnly: true }),
+      passkeys: integer({ label: 'Passkeys', readOnly: true }),
+      recoveryCodes: integer({ label: 'Recovery codes', readOnly: true }),
+      sessions: integer({ label: 'Sessions', readOnly: true }),
+      created: dateTime({ label: 'Created', readOnly: true }),
+      lastSignIn: dateTime({ label: 'Last sign-in', readOnly: true }),
+    },
+    sections: [
+      {
+        title: 'How the user signs in',
+        fields: ['verified', 'totp', 'passkeys', 'recoveryCodes', 'sessions'],
+      },
+      { title: 'Dates', fields: ['created', 'lastSignIn'] },
+    ],
+    columns: ['email', 'verified', 'lastSignIn', 'created'],
+    search: ['email'],
+    filters: ['verified', 'lastSignIn', 'created'],
+    dates: 'created',
+    sortable: ['email', 'verified', 'lastSignIn', 'created'],
+    order: ['-created'],
+    async list(query) {
+      const { users, ...page } = await listUsers(database, query);
+      return { rows: users.map(listedValues), ...page };
+    },
+    async get(id) {
+      const user = await find(id);
+      if (!user) return undefined;
+      const [factors, open] = await Promise.all([accounts.factors({ user }), sessions.of({ user })]);
+      return { ...listedValues(user), ...factors, totp: Number(factors.totp), sessions: open.length };
+    },
+    create: async ({ email }) => (await accounts.add(String(email))).id,
+    async delete(id, actor) {
+      await accounts.removeUser(await demand(id), byStaff(actor));
+    },
+    actions: {
+      endSessions: {
+        label: 'End all sessions',
+        confirms: true,
+        async run(id, actor) {
+          await sessions.revokeAll({ user: await demand(id) }, byStaff(actor));
+        },
+      },
+    },
+  });
+
+  function listedValues({ id, email, isVerified, createdMs: created, lastSignInMs: lastSignIn }: User) {
+    return { id, email, verified: Number(isVerified), created, lastSignIn };
+  }
+}
+
+/** Mails to the user are in the language of the service, not of the staff. */
+function byStaff({ visitor }: Actor) {
+  return { visitor, locale: undefined };
+}
+
+/** As ids of users are made; others would only reach the database. */
+function isId(text: string): boolean {
+  return /^[\w-]{1,64}$/.test(text);
+}

@@ -1,0 +1,62 @@
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { ListFilter, ListPage, ListQuery } from '#kit/admin/index.ts';
+import type { Session } from '#kit/db/index.ts';
+import type { Tables } from '../store.ts';
+import { toUser } from './store.ts';
+import type { User } from './user.ts';
+
+/** Totals are exact up to this. */
+const exactTotalMax = 10_000;
+
+const columns = {
+  email: 'email',
+  verified: 'verified',
+  lastSignIn: 'last_sign_in_at_ms',
+  created: 'created_at_ms',
+} as const;
+const columnOf = (name: string) => columns[name as keyof typeof columns];
+
+/** A page of the users for the admin. */
+export async function listUsers(
+  { kysely }: Session<Tables>,
+  query: ListQuery,
+): Promise<Omit<ListPage, 'rows'> & { readonly users: User[] }> {
+  const { sort, offset, limit } = query;
+  const matching = matchingUsers(kysely.selectFrom('user'), query);
+  const sorted = sort.reduce(
+    (users, { name, isDescending }) => users.orderBy(columnOf(name), isDescending ? 'desc' : 'asc'),
+    matching.selectAll(),
+  );
+  const counted = kysely
+    .selectFrom(
+      matching
+        .select('id')
+        .limit(exactTotalMax + 1)
+        .as('matching'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('total'));
+  const [rows, { total }] = await Promise.all([
+    sorted.orderBy('id').limit(limit).offset(offset).execute(),
+    counted.executeTakeFirstOrThrow(),
+  ]);
+  const isCapped = total > exactTotalMax;
+  return { users: rows.map(toUser), total: Math.min(total, exactTotalMax), isCapped };
+}
+
+type Users = SelectQueryBuilder<Tables, 'user', object>;
+
+/** Addresses are stored in lower case. */
+function matchingUsers(users: Users, { words, filters }: Pick<ListQuery, 'words' | 'filters'>): Users {
+  const found = words.reduce((rows, word) => {
+    const pattern = `%${word.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    return rows.where(sql<SqlBool>`email like ${pattern} escape '\\'`);
+  }, users);
+  return filters.reduce(narrow, found);
+}
+
+function narrow(users: Users, { name, equals, from, until }: ListFilter): Users {
+  const column = columnOf(name);
+  const same = equals === undefined ? users : users.where(column, '=', equals as never);
+  const after = from === undefined ? same : same.where(column, '>=', from as never);
+  return until === undefined ? after : after.where(column, '<', until as never);
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { password, startPolls, type TestPolls } from './testing.ts';
+
+let polls: TestPolls;
+let alice: PageClient;
+before(async () => {
+  polls = await startPolls();
+  alice = await signedIn('alice');
+});
+after(() => polls[Symbol.asyncDispose]());
+
+async function signedIn(username: string): Promise<PageClient> {
+  const client = new PageClient(polls.url);
+  await client.open('/admin/login/');
+  const { headers } = await client.send('/admin/login/', { username, password });
+  assert.equal(headers.get('location'), '/admin/');
+  return client;
+}
+
+/** The fields of a form, as a browser would send them. */
+function fieldsOf(html: string): Record<string, string> {
+  const inputs = [...html.matchAll(/<input[^>]*\bname="([^"]+)"[^>]*>/g)].map(([tag, name = '']) => {
+    const isUnchecked = /type="(checkbox|radio)"/.test(tag) && !/\bchecked\b/.test(tag);
+    return [name, isUnchecked ? undefined : (/\bvalue="([^"]*)"/.exec(tag)?.[1] ?? '')] as const;
+  });
+  const selects = [...html.matchAll(/<select[^>]*\bname="([^"]+)"[^>]*>([\s\S]*?)<\/select>/g)].map(
+    ([, name = '', options = '']) =>
+      [name, /value="([^"]*)" selected/.exec(options)?.[1] ?? /value="([^"]*)"/.exec(options)?.[1]] as const,
+  );
+  const known = [...inputs, ...selects].filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(known);
+}
+
+describe('the admin', () => {
+  test('adds a question with its choices, and changes them together', async () => {
+    const { html } = await alice.open('/admin/polls/question/add/');
+    const rows = [
+      ...new Set([...html.matchAll(/name="([^"]*choice_text[^"]*)"/g)].map(([, name = '']) => name)),
+    ];
+    assert.ok(rows.length >= 2, html);
+    const [first = '', second = ''] = rows;
+    const added = await alice.send('/admin/polls/question/add/', {
+      ...fieldsOf(html),
+      question_text: 'Tea or coffee?',
+      pub_date: '2026-02-01T08:00:00.123456',
+      [first]: 'Tea',
+      [second]: 'Coffee',
+      [second.replace('choice_text', 'is_correct')]: 'true',
+    });
+    assert.equal(added.status, 303, added.html);
+    const options = { authorization: `Token ${polls.token}` };
+    const { json: questions } = await polls.call('GET', '/api/questions/', options);
+    const { id, pub_date } = questions.at(-1);
+    assert.equal(pub_date, '2026-02-01T08:00:00.123456Z');
+    const { json: choices } = await polls.call('GET', `/api/choices/?question=${id}`, options);
+    assert.deepEqual(
+      choices.map((choice: Record<string, unknown>) => [choice.choice_text, choice.is_correct]),
+      [
+        ['Tea', false],
+        ['Coffee', true],
+      ],
+    );
+    const path = `/admin/polls/question/${id}/change/`;
+    const form = fieldsOf((await alice.open(path)).html);
+    const tea = Object.keys(form).find((name) => form[name] === 'Tea') ?? '';
+    const both = { ...form, question_text: 'Changed', [tea.replace('choice_text', 'is_correct')]: 'true' };
+    const refused = await alice.send(path, both);
+    assert.match(refused.html, /Question already has a correct choice\./);
+    assert.equal((await polls.call('GET', `/api/questions/${id}/`)).json.question_text, 'Tea or coffee?');
+  });
+
+  test('closes polls, and opens them again', async () => {
+    const { id } = await polls.createPoll(['A']);
+    const run = async (action: string) => {
+      await alice.open('/admin/polls/question/');
+      const page = await alice.send('/admin/polls/question/', { action, _selected_action: String(id) });
+      if (page.status === 200) await alice.send('/admin/polls/question/', fieldsOf(page.html));
+      return (await polls.call('GET', `/api/questions/${id}/`)).json.closes_at;
+    };
+    assert.equal(await run('close'), '2026-03-01T12:00:00Z');
+    assert.equal(await run('reopen'), null);
+  });
+
+  test('says when results would stay hidden, and refuses a close before the publication', async () => {
+    const { id } = await polls.createPoll(['A'], { results: 'after_close' });
+    const row = new RegExp(`question/${id}/change/"[\\s\\S]*?</tr>`);
+    const list = async () => row.exec((await alice.open('/admin/polls/question/')).html)?.[0] ?? '';
+    assert.match(await list(), /never: results stay hidden/);
+    const path = `/admin/polls/question/${id}/change/`;
+    const form = fieldsOf((await alice.open(path)).html);
+    const refused = await alice.send(path, { ...form, closes_at: '2026-01-31T23:59' });
+    assert.equal(refused.status, 422);
+    assert.match(refused.html, /href="#field-closes_at">The poll must not close before it is published\./);
+    const { status } = await alice.send(path, { ...form, closes_at: '2026-02-01T00:00' });
+    assert.equal(status, 303);
+    assert.doesNotMatch(await list(), /stay hidden/);
+  });
+
+  test('does not close what is not published yet', async () => {
+    const { id } = await polls.createPoll(['A'], { pub_date: '2026-04-01T00:00:00Z' });
+    await alice.open('/admin/polls/question/');
+    const page = await alice.send('/admin/polls/question/', {
+      action: 'close',
+      _selected_action: String(id),
+    });
+    await alice.send('/admin/polls/question/', fieldsOf(page.html));
+    const options = { authorization: `Token ${polls.token}` };
+    assert.equal((await polls.call('GET', `/api/questions/${id}/`, options)).json.closes_at, null);
+  });
+
+  test('lists tokens by how they begin, and revokes them', async () => {
+    const { json } = await polls.call('POST', '/api/token/', {
+      body: { username: 'bob', password },
+      authorization: undefined,
+    });
+    const { html } = await alice.open('/admin/auth/token/');
+    assert.ok(html.includes(`${json.token.slice(0, 6)}…`));
+    assert.ok(!html.includes(json.token));
+    const read = () => polls.call('GET', '/api/questions/', { authorization: `Token ${json.token}` });
+    assert.equal((await read()).status, 200);
+    const id = /\/admin\/auth\/token\/(\d+)\//.exec(html)?.[1];
+    const page = await alice.open(`/admin/auth/token/${id}/delete/`);
+    assert.equal(page.status, 200);
+    await alice.send(`/admin/auth/token/${id}/delete/`, fieldsOf(page.html));
+    assert.equal((await read()).status, 401);
+  });
+
+  test('has a page for each model, and none for staff without permission', async () => {
+    const bob = await signedIn('bob');
+    for (const model of ['polls/question', 'polls/choice', 'auth/user', 'auth/group', 'auth/token']) {
+      assert.equal((await alice.open(`/admin/${model}/`)).status, 200, model);
+      assert.equal((await bob.open(`/admin/${model}/`)).status, 403, model);
+      assert.equal((await new PageClient(polls.url).open(`/admin/${model}/`)).status, 302, model);
+    }
+    const csv = await alice.open('/admin/polls/choice/export/?format=csv');
+    assert.match(csv.html, /choice_text/);
+  });
+});

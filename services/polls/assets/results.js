@@ -1,0 +1,51 @@
+// Updates the results while they are watched.
+const section = document.querySelector('[data-results]');
+const address = section?.getAttribute('data-results');
+const number = new Intl.NumberFormat('en');
+
+if (section && address) watch(section, address);
+
+/**
+ * @param {Element} results
+ * @param {string} url
+ */
+function watch(results, url) {
+  const live = results.querySelector('[data-live]');
+  const source = new EventSource(url);
+  source.addEventListener('open', () => live?.removeAttribute('hidden'));
+  source.addEventListener('error', () => live?.setAttribute('hidden', ''));
+  source.addEventListener('message', (event) => show(results, JSON.parse(event.data)));
+  // A page in the browser's cache must not hold a connection.
+  window.addEventListener('pagehide', () => source.close());
+}
+
+/**
+ * @param {Element} results
+ * @param {{ total: number, choices: { choice: number, votes: number, percent: number }[] }} counts
+ */
+function show(results, { total, choices }) {
+  setText(document, '[data-total]', number.format(total));
+  for (const { choice, votes, percent } of choices) {
+    const share = `${percent.toFixed(1)} %`;
+    setText(results, `[data-share="${choice}"] [data-share-text]`, votesOf(votes));
+    setText(results, `[data-share="${choice}"] [data-share-percent]`, share);
+    setText(results, `[data-value="${choice}"]`, number.format(votes));
+    setText(results, `[data-percent="${choice}"]`, share);
+    results.querySelector(`[data-share="${choice}"] rect`)?.setAttribute('width', `${percent}%`);
+  }
+}
+
+/** @param {number} votes */
+function votesOf(votes) {
+  return `${number.format(votes)} ${votes === 1 ? 'vote' : 'votes'}`;
+}
+
+/**
+ * @param {ParentNode} results
+ * @param {string} selector
+ * @param {string} text
+ */
+function setText(results, selector, text) {
+  const element = results.querySelector(selector);
+  if (element && element.textContent !== text) element.textContent = text;
+}

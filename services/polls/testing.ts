@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { Registry } from 'prom-client';
+import { openServiceAccounts } from '#kit/accounts/command-line.ts';
+import { FakeClock } from '#kit/clock.ts';
+import { type Environment, readConfig, type Settings } from '#kit/config.ts';
+import type { Database } from '#kit/db/index.ts';
+import { silentLog } from '#kit/log.ts';
+import type { Service, ServiceContext } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { testMode } from '#kit/testing/mode.ts';
+import { openPolls, polls } from './service.ts';
+import type { Tables } from './store.ts';
+
+export const password = 'ferries wait in fog';
+
+export interface TestResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
+  readonly json: any;
+}
+
+export interface CallOptions {
+  /** Text and forms are sent as they are, anything else as JSON. */
+  readonly body?: unknown;
+  /** The whole `Authorization` header; by default that of Alice on writes. */
+  readonly authorization?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestPolls extends AsyncDisposable {
+  readonly url: string;
+  readonly clock: FakeClock;
+  /** A token of Alice, an administrator. */
+  readonly token: string;
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
+  /** Creates a question with choices; the first one is correct. */
+  createPoll(texts: readonly string[], question?: object): Promise<{ id: number; choices: number[] }>;
+  /** The value of a metric in /metrics. */
+  metric(name: string): Promise<number>;
+  /** The database of the service, once more. */
+  openDatabase(): Promise<Database<Tables>>;
+}
+
+// Here, so that the database is dropped after all tests of a file.
+const { databaseUrl } = await testMode();
+const startMs = Date.parse('2026-03-01T12:00:00Z');
+
+/** The service on a free port, in the mode of the tests, with the administrator Alice. */
+export async function startPolls(given: Environment = {}): Promise<TestPolls> {
+  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
+  const clock = new FakeClock(startMs);
+  const metrics = new Registry();
+  const context: ServiceContext = {
+    ...{ log: silentLog, clock, metrics, dataFolder: testFolder('polls') },
+    ...{ environment: 'test', host: '127.0.0.1', port: 0 },
+  };
+  await createStaff({ environment, context });
+  const running = await polls.start(readConfig(polls.settings, environment), context, {});
+  const url = running.url ?? '';
+  const call = callOf(url);
+  const { json, text } = await call('POST', '/api/token/', { body: { username: 'alice', password } });
+  assert.ok(json.token, text);
+  const { token } = json;
+  const withToken: TestPolls['call'] = (method, path, options = {}) => {
+    const isWrite = !['GET', 'HEAD', 'OPTIONS'].includes(method);
+    return call(method, path, { ...(isWrite && { authorization: `Token ${token}` }), ...options });
+  };
+  return {
+    ...{ url, clock, token, call: withToken },
+    async createPoll(texts, question = {}) {
+      const body = { question_text: 'Which one?', pub_date: '2026-02-01T00:00:00Z', ...question };
+      const created = await withToken('POST', '/api/questions/', { body });
+      assert.equal(created.status, 201, created.text);
+      const { id } = created.json;
+      const choices: number[] = [];
+      for (const [index, choice_text] of texts.entries()) {
+        const choice = { question: id, choice_text, is_correct: index === 0 };
+        choices.push((await withToken('POST', '/api/choices/', { body: choice })).json.id);
+      }
+      return { id, choices };
+    },
+    async metric(name) {
+      const line = new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm');
+      return Number(line.exec((await call('GET', '/metrics')).text)?.[1]);
+    },
+    openDatabase: () => openPolls(environment, { ...context, metrics: new Registry() }),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+/** Alice is an administrator; Bob may sign in, but do nothing. */
+async function createStaff(place: { environment: Environment; context: ServiceContext }): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const service = polls as unknown as Service<Settings, never>;
+  const accounts = await openServiceAccounts(service, { ...place, stack });
+  if (await accounts.byUsername('alice')) return;
+  await accounts.create({ username: 'alice', password, isStaff: true, isSuperuser: true });
+  await accounts.create({ username: 'bob', password, isStaff: true });
+}
+
+function callOf(url: string): TestPolls['call'] {
+  return async (method, path, { body, authorization, headers = {} } = {}) => {
+    const isRaw =
+      body === undefined ||
+      typeof body === 'string' ||
+      body instanceof URLSearchParams ||
+      body instanceof FormData;
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(authorization !== undefined && { authorization }),
+        ...(!isRaw && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: isRaw ? (body as RequestInit['body']) : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+}

@@ -1,0 +1,169 @@
+import type { Accounts } from '#kit/accounts/index.ts';
+import {
+  type AccountSession,
+  type Admin,
+  accountModels,
+  choice,
+  createAdmin,
+  dateTime,
+  type Field,
+  integer,
+  reference,
+  staffAccounts,
+  tableModel,
+  text,
+  type Values,
+} from '#kit/admin/index.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
+import { AppError, type Fields } from '#kit/errors.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
+import { newOrderedId } from '#kit/ids.ts';
+import type { TSchema } from '#kit/schema.ts';
+import { imported, type Kind } from './records.ts';
+import { pathOf, routes } from './routes.ts';
+import type { Tables } from './store.ts';
+import { addLead, freeSlug, membersOf } from './store-admin.ts';
+import { slugOf, wordColumns } from './words.ts';
+
+/** The admin at `/admin/`: the people, investments and sectors, users and groups. */
+export function createPortfolioAdmin(parts: {
+  readonly accounts: Accounts;
+  readonly database: Database<Tables>;
+  readonly clock: Clock;
+}): Admin<AccountSession> {
+  const { accounts, database, clock } = parts;
+  const models = [teamModel(clock), investmentModel(clock), sectorModel(clock)];
+  return createAdmin({
+    title: 'Portfolio admin',
+    models: [...models, ...accountModels(accounts, models)],
+    accounts: staffAccounts(accounts),
+    ...{ database, clock },
+  });
+}
+
+const line = (label: string, isOptional = true) => text({ label, charactersMax: 200, isOptional });
+const prose = (label: string) => text({ label, charactersMax: 5_000, isLong: true, isOptional: true });
+const day = (label: string, isOptional = true) => text({ label, isOptional, help: 'Such as 2026-01-31.' });
+const slug = text({
+  label: 'Slug',
+  charactersMax: 80,
+  isOptional: true,
+  help: 'Part of its address; made of the name if empty.',
+});
+const updated = dateTime({ label: 'Changed', column: 'updated_at_ms', readOnly: true, isOptional: true });
+const uniqueErrors = { slug: { field: 'slug', message: 'Another record has this slug.' } };
+
+const teamModel = (clock: Clock) =>
+  tableModel<Tables>({
+    ...{ path: 'portfolio/team', label: 'person', plural: 'people', table: 'member', keyIsText: true },
+    title: 'name',
+    fields: {
+      ...{
+        name: line('Name', false),
+        slug,
+        role: line('Role'),
+        title: line('Title'),
+        location: line('Location'),
+      },
+      ...{ email: line('E-mail'), joined_on: day('Joined'), bio: prose('Biography'), links, updated },
+    },
+    sets: { sectors: membersOf('Sectors', 'member_sector', { owner: 'member_id', member: 'sector_id' }) },
+    columns: ['name', 'role', 'location', 'joined_on', 'updated'],
+    ...{ search: ['name', 'role', 'location', 'bio'], filters: ['role', 'location'], order: ['name'] },
+    links: ({ id }) => [{ href: pathOf(routes.member, id), label: 'In the API' }],
+    beforeSave: beforeSave('team', clock),
+    uniqueErrors,
+  });
+
+const sectorModel = (clock: Clock) =>
+  tableModel<Tables>({
+    ...{ path: 'portfolio/sector', label: 'sector', table: 'sector', keyIsText: true, title: 'name' },
+    fields: {
+      ...{ name: line('Name', false), slug, currency: text({ label: 'Currency', initial: 'USD' }) },
+      ...{ description: prose('Description'), updated },
+    },
+    sets: { lead_ids: membersOf('Leads', 'sector_lead', { owner: 'sector_id', member: 'member_id' }) },
+    ...{ columns: ['name', 'currency', 'updated'], search: ['name', 'description'], order: ['name'] },
+    links: ({ id }) => [{ href: pathOf(routes.sector, id), label: 'In the API' }],
+    beforeSave: beforeSave('sectors', clock),
+    uniqueErrors,
+  });
+
+const investmentModel = (clock: Clock) =>
+  tableModel<Tables>({
+    ...{ path: 'portfolio/investment', label: 'investment', table: 'investment', keyIsText: true },
+    title: 'company',
+    fields: {
+      ...{ company: line('Company', false), slug },
+      sector: reference('portfolio/sector', { label: 'Sector', column: 'sector_id', isText: true }),
+      stage: line('Stage'),
+      status: choice(
+        [
+          ['active', 'Active'],
+          ['exited', 'Exited'],
+          ['written_off', 'Written off'],
+        ],
+        { label: 'Status' },
+      ),
+      amount_minor: integer({ label: 'Amount', min: 0, help: 'In minor units, such as cents.' }),
+      currency: text({ label: 'Currency', initial: 'USD' }),
+      ...{ invested_on: day('Invested', false), exited_on: day('Exited') },
+      lead_id: reference('portfolio/team', { label: 'Lead', isText: true, isOptional: true }),
+      ...{ country: line('Country'), website: line('Website'), description: prose('Description'), updated },
+    },
+    sets: {
+      team_ids: membersOf('Team', 'investment_member', { owner: 'investment_id', member: 'member_id' }),
+    },
+    columns: ['company', 'sector', 'stage', 'status', 'amount_minor', 'currency', 'invested_on'],
+    ...{ search: ['company', 'description', 'sector'], filters: ['status', 'sector', 'stage'] },
+    order: ['-invested_on'],
+    links: ({ id }) => [{ href: pathOf(routes.investment, id), label: 'In the API' }],
+    beforeSave: beforeSave('investments', clock),
+    afterSave: addLead,
+    uniqueErrors,
+  });
+
+/** Addresses by what they are, a line each, such as `blog https://example.com`; stored as JSON. */
+const links: Field = {
+  ...prose('Links'),
+  help: 'One per line, such as: blog https://example.com',
+  initial: () => '{}',
+  parse: (typed) => {
+    const pairs = typed.split('\n').flatMap((each) => {
+      const [, name = '', address = ''] = /^\s*(.*?)\s*(\S*)\s*$/.exec(each) ?? [];
+      return address === '' ? [] : [[name === '' ? 'website' : name, address] as const];
+    });
+    return { value: JSON.stringify(Object.fromEntries(pairs)) };
+  },
+  format: (value) =>
+    Object.entries(JSON.parse(String(value || '{}')))
+      .map((pair) => pair.join(' '))
+      .join('\n'),
+};
+
+const nullable = ['email', 'joined_on', 'exited_on', 'lead_id', 'website'];
+
+/** Checks a record by the rules of files that are imported, and adds the columns that no form has. */
+function beforeSave(kind: Kind, clock: Clock) {
+  const check = compileValidator<TSchema>(imported[kind]);
+  return async (session: WriteSession<Tables>, { id, after }: { id: string | undefined; after: Values }) => {
+    const name = String(kind === 'investments' ? after.company : after.name);
+    const slug = String(after.slug || (await freeSlug(session, kind, slugOf(name) || kind)));
+    const empty = Object.fromEntries(nullable.flatMap((each) => (after[each] === '' ? [[each, null]] : [])));
+    const links = kind === 'team' && { links: JSON.parse(String(after.links || '{}')) };
+    const { fields } = check({ ...after, ...empty, ...links, slug });
+    if (fields) throw invalid(fields);
+    const words = wordColumns[kind](after as never);
+    const added = id === undefined ? { id: newOrderedId() } : {};
+    return { ...empty, ...words, ...added, slug, updated_at_ms: clock.now() };
+  };
+}
+
+/** One error for each field of the form. */
+function invalid(problems: Fields): AppError {
+  const fields = Object.entries(problems).map(([path, problem]) => [path.split(/[.[]/, 1)[0], problem]);
+  return new AppError('validation_failed', 'Some values are not valid.', {
+    fields: Object.fromEntries(fields),
+  });
+}

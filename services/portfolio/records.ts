@@ -1,0 +1,221 @@
+import { type Static, Type } from '#kit/schema.ts';
+import { slugLengthMax } from './words.ts';
+
+/** What there is, by the names that addresses and files use. */
+export const kinds = ['team', 'investments', 'sectors'] as const;
+export type Kind = (typeof kinds)[number];
+
+const Id = Type.String({ format: 'uuid' });
+const Slug = patterned(
+  slugLengthMax,
+  '^[\\p{Ll}\\p{Lo}\\p{N}]+(-[\\p{Ll}\\p{Lo}\\p{N}]+)*$',
+  'words in lower case, joined by hyphens',
+  'zoe-muller',
+);
+const Day = Type.String({ format: 'date', examples: ['2026-01-31'] });
+const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T08:15:00.000Z'] });
+const Amount = Type.Integer({ minimum: 0, description: 'In minor units of the currency' });
+const Currency = patterned(3, '^[A-Z]{3}$', 'a currency such as EUR', 'EUR');
+const Url = patterned(
+  2_000,
+  '^https?://[^\\s<>"]+$',
+  'an address such as https://example.com',
+  'https://harborlight.example',
+);
+const Email = patterned(
+  254,
+  '^[^\\s@<>"]+@[^\\s@<>"]+$',
+  'an e-mail address',
+  'zoe.muller@harborlight.example',
+);
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '[\\p{L}\\p{N}]',
+  'x-problem': 'must not be blank',
+  examples: ['Zoë Müller'],
+});
+const Line = Type.String({ maxLength: 200 });
+const Prose = Type.String({ maxLength: 5_000 });
+const Status = Type.Enum(['active', 'exited', 'written_off']);
+const Links = Type.Record(Type.String(), Url);
+
+export const Member = Type.Object(
+  {
+    id: Id,
+    slug: Slug,
+    name: Name,
+    role: Line,
+    title: Line,
+    bio: Prose,
+    location: Line,
+    email: orNull(Email),
+    sectors: Type.Array(Slug, { description: 'Slugs of sectors' }),
+    investment_ids: Type.Array(Id, { description: 'Latest first' }),
+    joined_on: orNull(Day),
+    links: Links,
+    updated_at: Time,
+  },
+  { title: 'Member' },
+);
+export type Member = Static<typeof Member>;
+
+export const Investment = Type.Object(
+  {
+    id: Id,
+    slug: Slug,
+    company: Name,
+    sector: Slug,
+    stage: Line,
+    status: Status,
+    amount_minor: Amount,
+    currency: Currency,
+    invested_on: Day,
+    exited_on: orNull(Day),
+    lead_id: orNull(Id),
+    team_ids: Type.Array(Id, { description: 'Everybody who works on it, the lead first' }),
+    country: Line,
+    description: Prose,
+    website: orNull(Url),
+    updated_at: Time,
+  },
+  { title: 'Investment' },
+);
+export type Investment = Static<typeof Investment>;
+
+export const Sector = Type.Object(
+  {
+    id: Id,
+    slug: Slug,
+    name: Name,
+    description: Prose,
+    lead_ids: Type.Array(Id),
+    investment_count: Type.Integer(),
+    total_amount_minor: Type.Integer({ description: 'Of the investments in the currency of the sector' }),
+    currency: Currency,
+  },
+  { title: 'Sector' },
+);
+export type Sector = Static<typeof Sector>;
+
+/** Names another record by its id or its slug. */
+const Reference = Type.String({ minLength: 1, maxLength: 200, format: 'text' });
+const References = Type.Array(Reference, { default: [] });
+const identity = { id: Type.Optional(Id), slug: Type.Optional(Slug), updated_at: Type.Optional(Time) };
+
+/** Records as files have them. What the API computes is ignored. */
+export const imported = {
+  team: Type.Object({
+    ...identity,
+    ...{ name: asText(Name), role: orElse(Line, ''), title: orElse(Line, ''), bio: orElse(Prose, '') },
+    ...{ location: orElse(Line, ''), email: orElse(orNull(Email), null), sectors: References },
+    ...{ joined_on: orElse(orNull(Day), null), links: orElse(Links, {}) },
+  }),
+  investments: Type.Object({
+    ...identity,
+    ...{
+      company: asText(Name),
+      sector: Reference,
+      stage: orElse(Line, ''),
+      status: orElse(Status, 'active'),
+    },
+    ...{ amount_minor: Amount, currency: orElse(Currency, 'USD'), invested_on: Day },
+    ...{
+      exited_on: orElse(orNull(Day), null),
+      lead_id: orElse(orNull(Reference), null),
+      team_ids: References,
+    },
+    ...{ country: orElse(Line, ''), description: orElse(Prose, ''), website: orElse(orNull(Url), null) },
+  }),
+  sectors: Type.Object({
+    ...identity,
+    ...{
+      name: asText(Name),
+      description: orElse(Prose, ''),
+      lead_ids: References,
+      currency: orElse(Currency, 'USD'),
+    },
+  }),
+};
+
+export interface Imported {
+  readonly team: readonly Static<typeof imported.team>[];
+  readonly investments: readonly Static<typeof imported.investments>[];
+  readonly sectors: readonly Static<typeof imported.sectors>[];
+}
+
+const Filter = Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: 'text' }));
+const FilterDay = Type.Optional(Day);
+const FilterAmount = Type.Optional(Amount);
+
+/** What each list can be narrowed by, and the columns that it can be sorted by, the first by default. */
+export const lists = {
+  team: {
+    filter: Type.Object({ q: Filter, name: Filter, role: Filter, sector: Filter, location: Filter }),
+    sorts: { name: 'name_words', joined_on: 'joined_on', updated_at: 'updated_at_ms' },
+    sort: 'name',
+  },
+  investments: {
+    filter: Type.Object({
+      ...{ q: Filter, name: Filter, sector: Filter, stage: Filter, status: Type.Optional(Status) },
+      ...{ team_member: Filter, country: Filter, min_amount: FilterAmount, max_amount: FilterAmount },
+      ...{ from: FilterDay, to: FilterDay },
+    }),
+    sorts: {
+      ...{ name: 'company_words', company: 'company_words', stage: 'stage', status: 'status' },
+      ...{
+        amount_minor: 'amount_minor',
+        invested_on: 'invested_on',
+        exited_on: 'exited_on',
+        updated_at: 'updated_at_ms',
+      },
+    },
+    sort: '-invested_on',
+  },
+  sectors: {
+    filter: Type.Object({ q: Filter, name: Filter }),
+    sorts: {
+      ...{
+        name: 'name_words',
+        investment_count: 'investment_count',
+        total_amount_minor: 'total_amount_minor',
+      },
+    },
+    sort: 'name',
+  },
+} as const;
+
+export type Filters = { readonly [K in Kind]: Static<(typeof lists)[K]['filter']> };
+
+/** Which part of a list to read, and in which order: the name of a column, descending with a `-` before it. */
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: string;
+}
+
+/** A part of a list, and how many there are in all. */
+export interface Found<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+export type Counts = Readonly<Record<Kind, number>>;
+
+function patterned(maxLength: number, pattern: string, what: string, example: string) {
+  return Type.String({ maxLength, pattern, 'x-problem': `must be ${what}`, examples: [example] });
+}
+
+function orNull<S extends Parameters<typeof Type.Array>[0]>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** A schema with a default, which makes its value present. */
+function orElse<S extends object>(schema: S, value: unknown): S {
+  return { ...(value === '' ? asText(schema) : schema), default: value };
+}
+
+/** A schema of text that every database can hold. */
+function asText<S extends object>(schema: S): S {
+  return { ...schema, format: 'text' };
+}

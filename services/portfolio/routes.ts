@@ -1,0 +1,21 @@
+/** The URL space of the API and the page. `:id` is an id or a slug. */
+export const routes = {
+  home: '/',
+  token: '/auth/token',
+  team: '/api/team',
+  member: '/api/team/:id',
+  memberInvestments: '/api/team/:id/investments',
+  investments: '/api/investments',
+  investment: '/api/investments/:id',
+  sectors: '/api/sectors',
+  sector: '/api/sectors/:id',
+  sectorInvestments: '/api/sectors/:id/investments',
+} as const;
+
+/** Every address below needs a token, also one without a route. */
+export const protectedPrefix = '/api/';
+
+/** The address of a route for one record. */
+export function pathOf(route: string, id: unknown): string {
+  return route.replace(':id', String(id));
+}

@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { Counter, Gauge } from 'prom-client';
+import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
+import { adminMigrations } from '#kit/admin/index.ts';
+import { RateLimiter } from '#kit/auth/rate-limiter.ts';
+import { storedSecret } from '#kit/auth/stored-secret.ts';
+import { type Environment, integer, readConfig, type Settings, text } from '#kit/config.ts';
+import { type Database, databaseSettings } from '#kit/db/index.ts';
+import { trustProxySetting } from '#kit/http/client-address.ts';
+import type { HttpError } from '#kit/http/options.ts';
+import { limitRequests } from '#kit/http/rate-limit.ts';
+import { createHttpServer } from '#kit/http/server.ts';
+import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+import { createPortfolioAdmin } from './admin.ts';
+import { addApi } from './api.ts';
+import { readImport } from './cli-import.ts';
+import { addPages } from './pages.ts';
+import { type Counts, kinds } from './records.ts';
+import { seedFirstStart, seedPortfolio } from './seed.ts';
+import { countRecords, type Tables } from './store.ts';
+import { saveRecords } from './store-import.ts';
+import { parseClients, Tokens } from './tokens.ts';
+
+const secretFile = 'portfolio-jwt-secret';
+const clientsText = text({
+  secret: true,
+  help: 'Clients that may ask for tokens, as id:secret with commas between; anybody if unset',
+});
+
+const settings = {
+  ...databaseSettings,
+  ...accountSettings,
+  PORTFOLIO_JWT_SECRET: text({
+    secret: true,
+    requiredInProduction: true,
+    minLength: 32,
+    help: 'Key that tokens are signed with, at least 32 bytes; else a random one in the data folder',
+  }),
+  PORTFOLIO_TOKEN_RATE_LIMIT: integer({
+    default: 30,
+    min: 0,
+    max: 1_000_000,
+    help: 'Tokens that a client address may ask for in a minute; 0 means no limit',
+  }),
+  AUTH_CLIENTS: {
+    ...clientsText,
+    parse(value: string) {
+      parseClients(value);
+      return value;
+    },
+  },
+  TRUST_PROXY: trustProxySetting,
+} satisfies Settings;
+
+/** People, investments and sectors of a firm, for programs that ask about them. */
+export const portfolio = defineService({
+  name: 'portfolio',
+  summary: 'Team, investments and sectors of a firm, as an API for the chat',
+  settings,
+  migrations: [accountMigrations, adminMigrations, new URL('./migrations/', import.meta.url)],
+  backupFiles: [secretFile],
+  build,
+});
+
+async function build(parts: ServiceParts<typeof settings>) {
+  const { config, context, stack } = parts;
+  const { clock, dataFolder, environment, log, metrics } = context;
+  const secret = config.PORTFOLIO_JWT_SECRET ?? (await storedSecret(join(dataFolder, secretFile)));
+  const database = await parts.openDatabase<Tables>();
+  const accounts = await openAccounts({
+    database,
+    config,
+    clock,
+    log,
+    stack,
+    words: ['octavo', 'portfolio'],
+  });
+  if (environment !== 'production') await seedFirstStart(database, clock.now());
+  const server = stack.use(
+    await createHttpServer({
+      name: 'portfolio',
+      context,
+      title: 'Portfolio data API',
+      description: 'Team, investments and sectors of a firm. `GET /auth/token` gives the bearer token.',
+      checks: { database: () => database.ping() },
+      errorTable: {
+        validation_failed: { status: 400, code: 'VALIDATION_FAILED' },
+        rate_limited: { status: 429, code: 'RATE_LIMIT_EXCEEDED' },
+      },
+      errorBody,
+      trustedProxy: config.TRUST_PROXY,
+    }),
+  );
+  const clients = config.AUTH_CLIENTS === undefined ? undefined : parseClients(config.AUTH_CLIENTS);
+  const requestsMax = config.PORTFOLIO_TOKEN_RATE_LIMIT;
+  const limiter = new RateLimiter({ requestsMax, windowMs: 60_000, keysMax: 100_000 });
+  const issued = new Counter({
+    name: 'portfolio_tokens_total',
+    help: 'Tokens that were issued, and requests for one that were refused.',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  addApi(server.app, {
+    database,
+    tokens: new Tokens({ secret, clock, clients }),
+    issued,
+    limit: limitRequests(requestsMax > 0 ? [{ name: 'token', limiter }] : [], clock),
+  });
+  addPages(server.app, {
+    database,
+    admin: createPortfolioAdmin({ accounts, database, clock }),
+    secret: await accounts.secret('portfolio', undefined),
+    clock,
+  });
+  new Gauge({
+    name: 'portfolio_records',
+    help: 'Records by kind.',
+    labelNames: ['kind'],
+    registers: [metrics],
+    async collect() {
+      const counts = await countRecords(database);
+      for (const kind of kinds) this.set({ kind }, counts[kind]);
+    },
+  });
+  const url = await server.listen();
+  const inProduction = config.ADMIN_SETUP_LINK;
+  return { url, setupLink: await setupAddress(accounts, { url, context, inProduction }) };
+}
+
+/** Loads the demo data without serving, and returns how many records it has. */
+export async function loadDemo(environment: Environment, context: ServiceContext): Promise<number> {
+  await using database = await openDatabase(environment, context);
+  const { team, investments, sectors } = await seedPortfolio(database, context.clock.now());
+  return team + investments + sectors;
+}
+
+/** Reads a file of the owner's own data; see `parseImport` for what it may hold. */
+export async function importFile(options: {
+  readonly environment: Environment;
+  readonly context: ServiceContext;
+  readonly file: string;
+  readonly kind: string | undefined;
+  readonly replaces: boolean;
+}): Promise<Counts> {
+  const { environment, context, file, kind, replaces } = options;
+  const records = await readImport(file, kind);
+  await using database = await openDatabase(environment, context);
+  return await database.write(
+    (store) => saveRecords(store, records, { nowMs: context.clock.now(), replaces }),
+    {
+      alone: true,
+    },
+  );
+}
+
+function openDatabase(environment: Environment, context: ServiceContext): Promise<Database<Tables>> {
+  return openServiceDatabase(portfolio, readConfig(portfolio.settings, environment), context);
+}
+
+/** An error that names fields is `VALIDATION_FAILED`, wherever these are in the request. */
+function errorBody({ code, message, fields }: HttpError, { id: requestId }: { readonly id: string }) {
+  const isInvalid = code === 'INVALID_INPUT' && Object.keys(fields).length > 0;
+  return { error: { code: isInvalid ? 'VALIDATION_FAILED' : code, message, fields, requestId } };
+}

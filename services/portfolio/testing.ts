@@ -1,0 +1,85 @@
+import { Registry } from 'prom-client';
+import { openServiceAccounts } from '#kit/accounts/command-line.ts';
+import { FakeClock } from '#kit/clock.ts';
+import { type Environment, readConfig, type Settings } from '#kit/config.ts';
+import { silentLog } from '#kit/log.ts';
+import type { Service, ServiceContext } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { testMode } from '#kit/testing/mode.ts';
+import { portfolio } from './service.ts';
+
+export const jwtSecret = 'the signing key of the tests, long enough';
+
+export interface TestResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
+  readonly json: any;
+}
+
+export interface TestPortfolio extends AsyncDisposable {
+  readonly url: string;
+  readonly clock: FakeClock;
+  /** Where its data is, for `importFile`. */
+  readonly environment: Environment;
+  readonly context: ServiceContext;
+  readonly token: string;
+  /** With the token, unless the headers have another `authorization`. */
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
+}
+
+/** The service on a free port, with the demo data outside production. */
+export async function startPortfolio(
+  given: Environment = {},
+  nodeEnv: ServiceContext['environment'] = 'test',
+): Promise<TestPortfolio> {
+  const { databaseUrl = '' } = await testMode();
+  const environment = { DATABASE_URL: databaseUrl, PORTFOLIO_JWT_SECRET: jwtSecret, ...given };
+  const clock = new FakeClock();
+  const context: ServiceContext = {
+    ...{ log: silentLog, clock, dataFolder: testFolder('portfolio'), environment: nodeEnv },
+    ...{ metrics: new Registry(), host: '127.0.0.1', port: 0 },
+  };
+  const running = await portfolio.start(readConfig(portfolio.settings, environment), context, {});
+  const url = running.url ?? '';
+  let token = '';
+  const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> => {
+    const response = await fetch(`${url}${path}`, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    });
+    const text = await response.text();
+    const { status } = response;
+    return { status, headers: response.headers, text, json: text === '' ? undefined : parsed(text) };
+  };
+  if (!given.AUTH_CLIENTS) token = (await get('/auth/token')).json.token;
+  return {
+    url,
+    clock,
+    environment,
+    context,
+    token,
+    get,
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+/** Adds an administrator, as `octavo admin create` does. */
+export async function addAdministrator(
+  { environment, context }: TestPortfolio,
+  username: string,
+  password: string,
+): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const service = portfolio as unknown as Service<Settings, never>;
+  const accounts = await openServiceAccounts(service, { environment, context, stack });
+  await accounts.create({ username, password, isStaff: true, isSuperuser: true });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { bearerToken } from '#kit/auth/bearer.ts';
+import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/jwt.ts';
+import type { Clock } from '#kit/clock.ts';
+import { AppError } from '#kit/errors.ts';
+
+export const tokenSeconds = 3_600;
+export const scope = 'domain:read';
+const anybody = 'public';
+const tokensCached = 10_000;
+
+/** Who may ask for tokens: secrets by the id of the client. */
+export type Clients = ReadonlyMap<string, string>;
+
+/** Reads `id:secret,id:secret`. Throws an `Error` that starts with "must be". */
+export function parseClients(text: string): Clients {
+  const pairs = text.split(',').map((pair) => {
+    const [, id = '', secret = ''] = /^\s*([^\s:]+):(\S+)\s*$/.exec(pair) ?? [];
+    if (id === '' || Buffer.byteLength(secret) < 8)
+      throw new Error('must be id:secret, with secrets of at least 8 bytes');
+    return [id, secret] as const;
+  });
+  return new Map(pairs);
+}
+
+/** Issues and checks the tokens of the API. Without clients anybody gets one. */
+export class Tokens {
+  readonly #jwt: Jwt;
+  readonly #clock: Clock;
+  readonly #clients: Clients | undefined;
+
+  constructor({ secret, clock, clients }: { secret: string; clock: Clock; clients: Clients | undefined }) {
+    this.#jwt = createJwt({
+      secret,
+      clock,
+      issuer: 'portfolio',
+      audience: 'domain-api',
+      cacheSize: tokensCached,
+    });
+    this.#clock = clock;
+    this.#clients = clients;
+  }
+
+  /** A token for a client that proves itself by `Authorization: Basic` or `X-API-Key`. */
+  issue(authorization: string | undefined, apiKey: string | undefined) {
+    const sub = this.#clients ? clientOf(this.#clients, authorization, apiKey) : anybody;
+    const issuedAt = Math.floor(this.#clock.now() / 1_000);
+    const token = this.#jwt.sign({ sub, nbf: issuedAt, scope }, tokenSeconds);
+    return {
+      ...{ token, access_token: token, token_type: 'Bearer' as const, expires_in: tokenSeconds },
+      expires_at: new Date((issuedAt + tokenSeconds) * 1_000).toISOString(),
+    };
+  }
+
+  /** Throws `unauthenticated` without a valid token, and `forbidden` for one of another scope. */
+  check(authorization: string | undefined): void {
+    const given = bearerToken(authorization);
+    if (given === undefined)
+      throw new AppError('unauthenticated', 'A bearer token is required. GET /auth/token gives one.');
+    if (
+      !String(this.#verified(given).scope ?? '')
+        .split(' ')
+        .includes(scope)
+    ) {
+      throw new AppError('forbidden', `The token lacks the scope ${scope}.`);
+    }
+  }
+
+  #verified(token: string): JwtClaims {
+    try {
+      return this.#jwt.verify(token);
+    } catch (cause) {
+      throw new AppError('unauthenticated', 'The token is not valid, or has expired.', { cause });
+    }
+  }
+}
+
+function clientOf(clients: Clients, authorization = '', apiKey = ''): string {
+  const basic = /^basic +([\w+/=-]+)$/i.exec(authorization)?.[1] ?? '';
+  const [id = '', ...secret] = Buffer.from(basic, 'base64').toString().split(':');
+  const found = [...clients].filter(([name, expected]) =>
+    [
+      isSame(expected, apiKey),
+      isSame(`${name}:${expected}`, apiKey),
+      name === id && isSame(expected, secret.join(':')),
+    ].includes(true),
+  );
+  const [client] = found;
+  if (!client)
+    throw new AppError('unauthenticated', 'A client id and its secret are required, by Basic or X-API-Key.');
+  return client[0];
+}
+
+/** In the same time wherever they differ. */
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
+}

@@ -1,0 +1,81 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '#kit/errors.ts';
+import type { AccessRule } from '#kit/http/access.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import type { Reader } from './store.ts';
+import { TokenProblem, type Tokens } from './tokens.ts';
+
+/** Who may call a route of the API. */
+export interface ApiAccess {
+  /** Everybody; who sends a token, must send a valid one. */
+  readonly open: AccessRule;
+  /** Those with an account. */
+  readonly reader: AccessRule;
+}
+
+/** The rules of access by `Authorization: Bearer`. */
+export function createAccess(app: HttpApp, tokens: Tokens): ApiAccess {
+  app.decorateRequest('reader');
+  const identify = async (request: FastifyRequest): Promise<void> => {
+    const { authorization } = request.headers;
+    const reader = authorization === undefined ? undefined : await readerBy(tokens, authorization);
+    if (reader) request.userId = reader.id;
+    request.setDecorator('reader', reader);
+  };
+  return {
+    open: { security: [{ bearer: [] }, {}], onRequest: identify },
+    reader: {
+      security: [{ bearer: [] }],
+      async onRequest(request) {
+        await identify(request);
+        if (!request.getDecorator('reader')) {
+          throw new AppError('unauthenticated', 'Authentication credentials were not provided.');
+        }
+      },
+    },
+  };
+}
+
+/** Who calls a route with the access `reader`. */
+export function readerOf(request: FastifyRequest): Reader {
+  return request.getDecorator('reader');
+}
+
+/** Who calls a route with the access `open`; undefined for a stranger. */
+export function possibleReaderOf(request: FastifyRequest): Reader | undefined {
+  return request.getDecorator('reader');
+}
+
+/** The error of a token in a body that is refused. */
+export function tokenRefused(problem: string): AppError {
+  const details = { detail: problem, code: 'token_not_valid' };
+  return new AppError('unauthenticated', problem, { details });
+}
+
+/** Another scheme counts as no credentials. */
+async function readerBy(tokens: Tokens, authorization: string): Promise<Reader | undefined> {
+  const [scheme, token, ...rest] = authorization.trim().split(/\s+/);
+  if (scheme?.toLowerCase() !== 'bearer') return undefined;
+  if (token === undefined || rest.length > 0) throw malformedHeader();
+  try {
+    return await tokens.readerOf(token);
+  } catch (error) {
+    if (error instanceof TokenProblem) throw accessRefused(error.message);
+    throw error;
+  }
+}
+
+function malformedHeader(): AppError {
+  const detail = 'Authorization header must contain two space-delimited values';
+  return new AppError('unauthenticated', detail, { details: { detail, code: 'bad_authorization_header' } });
+}
+
+function accessRefused(message: string): AppError {
+  const detail = 'Given token not valid for any token type';
+  const details = {
+    detail,
+    code: 'token_not_valid',
+    messages: [{ token_class: 'AccessToken', token_type: 'access', message }],
+  };
+  return new AppError('unauthenticated', detail, { details });
+}

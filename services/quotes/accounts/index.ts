@@ -1,0 +1,4 @@
+export { type ApiAccess, createAccess, possibleReaderOf, readerOf } from './access.ts';
+export type { Reader } from './store.ts';
+export { Tokens } from './tokens.ts';
+export { signInPage } from './views.ts';

@@ -1,0 +1,99 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Accounts, User } from '#kit/accounts/index.ts';
+import { type FormProblem, formProblem } from '#kit/html/form-problem.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { ownPath, type Visit } from '#kit/html/visit.ts';
+import { visitorOf } from '#kit/http/visitor.ts';
+import { pageRoutes } from '../routes.ts';
+import type { PageSession, Visitor, Visitors } from '../site.ts';
+import { signInPage, signUpPage } from './views.ts';
+
+export interface AccountPagesParts {
+  readonly visitors: Visitors;
+  readonly accounts: Accounts;
+  readonly limitSignIns: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly limitSignUps: (request: FastifyRequest, reply: FastifyReply) => void;
+}
+
+export function addAccountPages(routes: PageRoutes<PageSession>, parts: AccountPagesParts): void {
+  const { visitors } = parts;
+  routes.get(pageRoutes.signIn, { access: visitors }, async ({ visit, reader }) =>
+    reader ? visit.redirect(nextOf(visit)) : signInPage(visit, { next: nextOf(visit) }),
+  );
+  routes.post(pageRoutes.signIn, { access: visitors }, (visitor) => signIn(visitor, parts));
+  routes.get(pageRoutes.signUp, { access: visitors }, async ({ visit, reader }) =>
+    reader ? visit.redirect(nextOf(visit)) : signUpPage(visit, parts.accounts, { next: nextOf(visit) }),
+  );
+  routes.post(pageRoutes.signUp, { access: visitors }, (visitor) => signUp(visitor, parts));
+  routes.post(pageRoutes.signOut, { access: 'public' }, (visit) => signOut(visit, parts.accounts));
+}
+
+async function signIn(visitor: Visitor, { accounts, limitSignIns }: AccountPagesParts) {
+  const { visit } = visitor;
+  const [username, password] = [visit.field('username').trim(), visit.field('password')];
+  const next = nextOf(visit);
+  const missing = missingOf({ username, password });
+  if (missing) return tryAgain(visit, missing, (problem) => signInPage(visit, { next, username, problem }));
+  try {
+    limitSignIns(visit.request, visit.reply);
+    await start(visit, accounts, await accounts.signIn({ username, password }));
+  } catch (error) {
+    const problem = formProblem(error, {});
+    return tryAgain(visit, problem, () => signInPage(visit, { next, username, problem }));
+  }
+  return visit.redirect(next);
+}
+
+async function signUp({ visit }: Visitor, { accounts, limitSignUps }: AccountPagesParts) {
+  const given = {
+    username: visit.field('username').trim(),
+    email: visit.field('email').trim(),
+    password: visit.field('password'),
+  };
+  const next = nextOf(visit);
+  const view = { next, username: given.username, email: given.email };
+  const missing = missingOf({ username: given.username, password: given.password });
+  if (missing)
+    return tryAgain(visit, missing, (problem) => signUpPage(visit, accounts, { ...view, problem }));
+  try {
+    limitSignUps(visit.request, visit.reply);
+    await start(visit, accounts, await accounts.create(given));
+  } catch (error) {
+    const problem = formProblem(error, { WEAK_PASSWORD: 'password', USERNAME_TAKEN: 'username' });
+    return tryAgain(visit, problem, () => signUpPage(visit, accounts, { ...view, problem }));
+  }
+  return visit.redirect(next, { tone: 'good', text: `Welcome, ${given.username}.` });
+}
+
+async function signOut(visit: Visit<PageSession>, accounts: Accounts): Promise<FastifyReply> {
+  if (visit.who) await accounts.sessions.end(visit.who.token);
+  visit.signOut();
+  return visit.redirect(pageRoutes.home);
+}
+
+async function start(visit: Visit<PageSession>, accounts: Accounts, user: User): Promise<void> {
+  const token = await accounts.sessions.start(user, visitorOf(visit.request));
+  visit.signIn({ token });
+}
+
+function missingOf(given: Readonly<Record<string, string>>): FormProblem | undefined {
+  const names = Object.keys(given).filter((name) => given[name] === '');
+  if (names.length === 0) return undefined;
+  return { status: 400, errors: Object.fromEntries(names.map((name) => [name, 'is required'])) };
+}
+
+function tryAgain(
+  visit: Visit<PageSession>,
+  problem: FormProblem,
+  page: (problem: FormProblem) => string,
+): string {
+  visit.reply.code(problem.status);
+  return page(problem);
+}
+
+/** Only a path of this site is followed. */
+function nextOf(visit: Visit<PageSession>): string {
+  const { next } = visit.request.query as { next?: unknown };
+  const given = visit.request.method === 'POST' ? visit.field('next') : [next].flat().at(-1);
+  return typeof given === 'string' ? ownPath(given) : pageRoutes.home;
+}

@@ -1,0 +1,228 @@
+import type { Accounts } from '#kit/accounts/index.ts';
+import {
+  type AccountSession,
+  type Admin,
+  accountModels,
+  choice,
+  createAdmin,
+  dateTime,
+  flag,
+  integer,
+  reference,
+  staffAccounts,
+  tableModel,
+  text,
+} from '#kit/admin/index.ts';
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { badge } from '#kit/html/blocks.ts';
+import type { Html } from '#kit/html/html.ts';
+import { commentTextMax } from './comments/comment.ts';
+import type { DayKeys } from './daily/index.ts';
+import { attributions, quoteLimits } from './quotes/quote.ts';
+import {
+  categoryColumns,
+  indexCategory,
+  indexQuote,
+  quoteColumns,
+  setPublished,
+} from './quotes/store-admin.ts';
+import { noteMax, reasonLabels, reasons, reportStatuses } from './reports/report.ts';
+import { answerReports, isOpen } from './reports/store-admin.ts';
+import { categoryPath, pageRoutes, quotePath } from './routes.ts';
+import type { Tables } from './tables.ts';
+
+export interface QuotesAdminParts {
+  readonly accounts: Accounts;
+  readonly database: Database<Tables>;
+  readonly clock: Clock;
+  readonly dayKeys: DayKeys;
+}
+
+/** The admin: quotes, categories, comments, the queue of reports, and the accounts. */
+export function quotesAdmin({ accounts, database, clock, dayKeys }: QuotesAdminParts): Admin<AccountSession> {
+  const models = [quoteModel(clock, dayKeys), categoryModel(), commentModel(), reportModel(clock)];
+  return createAdmin({
+    title: 'Quotes admin',
+    models: [...models, ...accountModels(accounts, models)],
+    accounts: staffAccounts(accounts),
+    database,
+    clock,
+  });
+}
+
+const labelled = (names: readonly string[]) =>
+  names.map((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)] as const);
+
+function quoteModel(clock: Clock, dayKeys: DayKeys) {
+  return tableModel<Tables>({
+    path: 'quotes/quote',
+    label: 'quote',
+    table: 'quote',
+    title: 'text',
+    description: 'Quotes that are not published wait for you. Only who added them and the staff see them.',
+    fields: {
+      text: text({ label: 'Text', charactersMax: quoteLimits.text, isLong: true }),
+      author: text({ label: 'Author', charactersMax: quoteLimits.author }),
+      category: reference('quotes/category', { label: 'Category', column: 'category_id' }),
+      source: text({ label: 'Source', charactersMax: quoteLimits.source, isOptional: true }),
+      attribution: choice(labelled(attributions), { label: 'Attribution', initial: 'unverified' }),
+      is_published: flag({ label: 'Published', initial: 1 }),
+      created_by: reference('auth/user', { label: 'Added by', isOptional: true, readOnly: true }),
+      created: dateTime({ label: 'Added', column: 'created_at_ms', readOnly: true }),
+      updated: dateTime({ label: 'Changed', column: 'updated_at_ms', readOnly: true }),
+    },
+    sections: [{ title: 'Where it comes from', fields: ['created_by', 'created', 'updated'] }],
+    columns: ['text', 'author', 'category', 'attribution', 'is_published', 'created'],
+    search: ['text', 'author', 'source'],
+    filters: ['is_published', 'attribution', 'category'],
+    dates: 'created',
+    order: ['-created'],
+    actions: {
+      publish: {
+        label: 'Publish',
+        run: (session, ids) =>
+          setPublished(session, { ids: ids.map(Number), isPublished: true, nowMs: clock.now() }),
+      },
+      withdraw: {
+        label: 'Withdraw',
+        confirms: true,
+        run: (session, ids) =>
+          setPublished(session, { ids: ids.map(Number), isPublished: false, nowMs: clock.now() }),
+      },
+      verify: { label: 'Mark as verified', set: { attribution: 'verified' } },
+    },
+    uniqueErrors: { fingerprint: { field: 'text', message: 'The author has said this already.' } },
+    links: ({ id }) => [{ href: quotePath(pageRoutes.quote, Number(id)), label: 'View on site' }],
+    beforeSave: (session, { before, after }, { user }) =>
+      quoteColumns(session, {
+        content: { text: String(after.text), author: String(after.author) },
+        addedBy: before === undefined ? Number(user.id) : undefined,
+        nowMs: clock.now(),
+        dayKeys,
+      }),
+    afterSave: (session, { id }) => indexQuote(session, Number(id)),
+  });
+}
+
+function categoryModel() {
+  return tableModel<Tables>({
+    path: 'quotes/category',
+    label: 'category',
+    plural: 'categories',
+    table: 'category',
+    title: 'name',
+    fields: {
+      name: text({ label: 'Name', charactersMax: quoteLimits.category }),
+      slug: text({
+        label: 'Slug',
+        charactersMax: 80,
+        isOptional: true,
+        help: 'The part of its address; made of the name if empty.',
+        pattern: (slug) =>
+          /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug)
+            ? undefined
+            : 'must be small letters, digits and single hyphens',
+      }),
+      quotes: integer({ label: 'Quotes', readOnly: true, isOptional: true, initial: 0 }),
+    },
+    columns: ['name', 'slug', 'quotes'],
+    search: ['name'],
+    order: ['name'],
+    uniqueErrors: {
+      name_key: { field: 'name', message: 'A category with that name already exists.' },
+      slug: { field: 'slug', message: 'Another category has this slug.' },
+    },
+    links: ({ slug }) => [{ href: categoryPath(String(slug)), label: 'View on site' }],
+    beforeSave: (session, { after }) =>
+      categoryColumns(session, { name: String(after.name), slug: String(after.slug ?? '') }),
+    async afterSave(session, { id, before, after }) {
+      if (before !== undefined && before.name !== after.name) await indexCategory(session, Number(id));
+    },
+  });
+}
+
+function commentModel() {
+  return tableModel<Tables>({
+    path: 'quotes/comment',
+    label: 'comment',
+    table: 'comment',
+    title: 'text',
+    fields: {
+      quote: reference('quotes/quote', { label: 'Quote', column: 'quote_id', readOnly: true }),
+      user: reference('auth/user', { label: 'User', column: 'user_id', readOnly: true }),
+      text: text({ label: 'Text', charactersMax: commentTextMax, isLong: true }),
+      created: dateTime({ label: 'Written', column: 'created_at_ms', readOnly: true }),
+    },
+    columns: ['text', 'user', 'quote', 'created'],
+    search: ['text', 'user'],
+    filters: ['created'],
+    dates: 'created',
+    order: ['-created'],
+    can: { add: false },
+    links: ({ quote }) => [
+      { href: `${quotePath(pageRoutes.quote, Number(quote))}#comments`, label: 'View on site' },
+    ],
+  });
+}
+
+function reportModel(clock: Clock) {
+  return tableModel<Tables>({
+    path: 'quotes/report',
+    label: 'report',
+    table: 'report',
+    title: 'reason',
+    description: 'What readers say is wrong. Open reports wait for an answer.',
+    fields: {
+      quote: reference('quotes/quote', { label: 'Quote', column: 'quote_id', readOnly: true }),
+      reason: choice(
+        reasons.map((reason) => [reason, reasonLabels[reason]] as const),
+        { label: 'Reason', readOnly: true },
+      ),
+      note: text({ label: 'Note', charactersMax: noteMax, isLong: true, isOptional: true, readOnly: true }),
+      user: reference('auth/user', { label: 'Reported by', column: 'user_id', readOnly: true }),
+      status: choice(labelled(reportStatuses), { label: 'Status' }),
+      created: dateTime({ label: 'Reported', column: 'created_at_ms', readOnly: true }),
+    },
+    columns: [
+      'reason',
+      'quote',
+      'note',
+      'user',
+      {
+        label: 'Status',
+        name: 'is_open',
+        expression: isOpen,
+        show: ({ status }) => statusBadge(String(status)),
+      },
+      'created',
+    ],
+    search: ['note', 'quote'],
+    filters: ['status', 'reason'],
+    dates: 'created',
+    order: ['-is_open', 'created'],
+    can: { add: false },
+    actions: {
+      resolve: { label: 'Resolve', set: { status: 'resolved' } },
+      dismiss: { label: 'Dismiss', set: { status: 'dismissed' } },
+      withdraw: {
+        label: 'Withdraw the quotes and resolve',
+        confirms: true,
+        isDangerous: true,
+        run: (session, ids) =>
+          answerReports(session, { ids: ids.map(Number), answer: 'withdraw', nowMs: clock.now() }),
+      },
+      misattribute: {
+        label: 'Mark the quotes as misattributed and resolve',
+        confirms: true,
+        run: (session, ids) =>
+          answerReports(session, { ids: ids.map(Number), answer: 'misattributed', nowMs: clock.now() }),
+      },
+    },
+    links: ({ quote }) => [{ href: `/admin/quotes/quote/${quote}/change/`, label: 'The quote' }],
+  });
+}
+
+function statusBadge(status: string): Html {
+  return badge(status === 'open' ? 'warn' : 'plain', status);
+}

@@ -1,0 +1,30 @@
+import { AppError, notFound } from '#kit/errors.ts';
+
+/** In code points. */
+export const commentTextMax = 2_000;
+
+export interface Comment {
+  readonly id: number;
+  readonly quoteId: number;
+  readonly userId: number;
+  readonly username: string;
+  readonly text: string;
+  readonly createdAtMs: number;
+}
+
+/** Whether a reader may delete a comment: its author and staff may. */
+export function mayDelete(comment: Pick<Comment, 'userId'>, reader: { id: number; isStaff: 0 | 1 }): boolean {
+  return comment.userId === reader.id || reader.isStaff === 1;
+}
+
+/** The comment, if the reader may delete it. Throws `not_found` and `forbidden`. */
+export function deletable(
+  comment: Comment | undefined,
+  { id, reader }: { id: number; reader: { id: number; isStaff: 0 | 1 } },
+): Comment {
+  if (!comment) throw notFound('comment', id);
+  if (!mayDelete(comment, reader)) {
+    throw new AppError('forbidden', 'You do not have permission to perform this action.');
+  }
+  return comment;
+}

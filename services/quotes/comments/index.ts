@@ -1,0 +1,1 @@
+export { commentSection } from './views.ts';

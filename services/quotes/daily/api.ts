@@ -1,0 +1,51 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import { notFoundError } from '#kit/drf/errors.ts';
+import type { DrfScope } from '#kit/drf/scope.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import type { ApiAccess } from '../accounts/index.ts';
+import { findLikedQuote, QuoteSchema, toJson } from '../quotes/index.ts';
+import { routes } from '../routes.ts';
+import type { Tables } from '../tables.ts';
+import { type DayKeys, dayOf } from './permutation.ts';
+import { quoteOfDay } from './store.ts';
+
+export interface DailyApiParts {
+  readonly database: Database<Tables>;
+  readonly access: ApiAccess;
+  readonly clock: Clock;
+  readonly dayKeys: DayKeys;
+}
+
+export function addDailyApi(
+  app: HttpApp,
+  drf: DrfScope,
+  { database, access, clock, dayKeys }: DailyApiParts,
+): void {
+  app.get(
+    routes.today,
+    {
+      access: access.open,
+      config: { errors: ['not_found'] },
+      schema: {
+        tags: ['quotes'],
+        summary: 'Get the quote of the day',
+        description: 'The day is that of UTC. Caches may keep the response until it ends.',
+        response: { 200: QuoteSchema },
+      },
+    },
+    async (_request, reply) => {
+      const { day, secondsLeft } = dayOf(clock.now());
+      const id = await quoteOfDay(database, day, dayKeys);
+      const quote = id === undefined ? undefined : await findLikedQuote(database, id);
+      if (!quote) throw notFoundError();
+      reply.header('cache-control', `public, max-age=${secondsLeft}`);
+      return toJson(quote);
+    },
+  );
+  drf.describe(routes.today, {
+    name: 'Quote Of The Day',
+    description: 'The quote of the day.',
+    access: access.open,
+  });
+}

@@ -1,0 +1,2 @@
+export { createDayKeys, type DayKeys, dayOf } from './permutation.ts';
+export { currentRound, earlierDays, quoteOfDay } from './store.ts';

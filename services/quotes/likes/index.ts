@@ -1,0 +1,2 @@
+export { likes } from './store.ts';
+export { likeButton } from './views.ts';

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Tab, testBrowser } from '#kit/testing/browser.ts';
+import { password, startQuotes, type TestQuotes } from './testing.ts';
+
+const browser = testBrowser();
+
+describe('in a browser', { skip: browser.skip }, () => {
+  let app: TestQuotes;
+  let id: number;
+  before(async () => {
+    app = await startQuotes();
+    id = await app.add({
+      text: 'Season of mists and mellow fruitfulness,\nClose bosom-friend of the maturing sun.',
+      author: 'John Keats',
+      category: 'Nature',
+      source: 'To Autumn (1820)',
+      attribution: 'verified',
+    });
+    await app.add({ author: 'John Keats', attribution: 'misattributed' });
+    const body = { text: 'The best first line of an ode.' };
+    await app.call('POST', `/api/quotes/${id}/comments/`, { token: app.tokens.bob, body });
+  });
+  after(() => app?.[Symbol.asyncDispose]());
+
+  async function signIn({ page }: Tab, next: string): Promise<void> {
+    await page.goto(`/accounts/login/?next=${next}`);
+    await page.fill('[name=username]', 'alice');
+    await page.fill('[name=password]', password);
+    await page.click('main button:not([data-reveal])');
+    await page.waitForURL(`**${next}`);
+  }
+
+  for (const [colorScheme, widthPx] of [
+    ['light', 1_280],
+    ['dark', 390],
+  ] as const) {
+    test(`pages have no barriers, ${colorScheme}, ${widthPx} px`, async () => {
+      const tab = await browser.open({ colorScheme, widthPx, baseUrl: app.url });
+      const check = async (...paths: string[]) => {
+        for (const path of paths) {
+          await tab.page.goto(path);
+          assert.deepEqual(await tab.barriers(), [], path);
+        }
+      };
+      await check('/', '/categories/nature/', '/search/?q=keats', '/accounts/signup/');
+      await signIn(tab, `/quotes/${id}/`);
+      await check(`/quotes/${id}/`, '/quotes/new/', `/quotes/${id}/report/`);
+      assert.deepEqual(tab.complaints, []);
+    });
+  }
+
+  test('a like changes the button without loading the page', async () => {
+    const tab = await browser.open({ baseUrl: app.url });
+    await signIn(tab, `/quotes/${id}/`);
+    const button = tab.page.locator('button.like');
+    await tab.page.evaluate('window.sameDocument = true');
+    for (const [pressed, likes] of [
+      ['true', '1'],
+      ['false', '0'],
+      ['true', '1'],
+    ] as const) {
+      await button.click();
+      await tab.page.waitForSelector(`button.like[aria-pressed="${pressed}"]`);
+      assert.equal(await button.locator('[data-likes]').textContent(), likes);
+    }
+    assert.equal(await tab.page.evaluate('window.sameDocument'), true);
+    assert.equal((await app.call('GET', `/api/quotes/${id}/`)).json.like_set.length, 1);
+    assert.deepEqual(tab.complaints, []);
+  });
+
+  test('a page with its styles is small, and needs no script', async () => {
+    const tab = await browser.open({ baseUrl: app.url, javaScript: false });
+    let sizeBytes = 0;
+    tab.page.on('response', async (response) => {
+      const length = response.headers()['content-length'];
+      sizeBytes += Number(length ?? (await response.body()).length);
+    });
+    await tab.page.goto('/', { waitUntil: 'networkidle' });
+    assert.ok(sizeBytes < 50_000, `${sizeBytes} bytes`);
+    await signIn(tab, `/quotes/${id}/`);
+    await tab.page.fill('[name=text]', 'Without scripts.');
+    await tab.page.click('#comments form.form button');
+    await tab.page.waitForURL('**/quotes/*/?comments=*');
+    assert.match((await tab.page.textContent('#comments')) ?? '', /Without scripts\./);
+  });
+});

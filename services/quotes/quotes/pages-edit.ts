@@ -1,0 +1,253 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '#kit/db/index.ts';
+import { blankable, choice, optional, text } from '#kit/drf/fields.ts';
+import { serializer } from '#kit/drf/serializer.ts';
+import { AppError, type Fields } from '#kit/errors.ts';
+import { confirm } from '#kit/html/confirm.ts';
+import { errorSummary, field } from '#kit/html/form.ts';
+import { count } from '#kit/html/format.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { site } from '#kit/html/layout.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import type { DayKeys } from '../daily/index.ts';
+import { pageRoutes, quotePath, signInPath } from '../routes.ts';
+import type { PageSession, Visitor, Visitors } from '../site.ts';
+import type { Tables } from '../tables.ts';
+import { attributions, mayChange, maySee, type QuoteContent, quoteLimits } from './quote.ts';
+import { type CountedQuote, findCountedQuote } from './store.ts';
+import { largestCategories } from './store-categories.ts';
+import { changeQuote, createQuote, deleteQuote, forbidden, type Rights } from './store-write.ts';
+import { excerpt } from './views.ts';
+
+export interface EditPagesParts {
+  readonly visitors: Visitors;
+  readonly database: Database<Tables>;
+  readonly dayKeys: DayKeys;
+  readonly isOpenEditing: boolean;
+  readonly isModerated: boolean;
+  readonly limitWrites: (request: FastifyRequest, reply: FastifyReply) => void;
+}
+
+const body = serializer({
+  text: text({ maxLength: quoteLimits.text }),
+  author: text({ maxLength: quoteLimits.author }),
+  category: text({ maxLength: quoteLimits.category }),
+  source: optional(blankable(text({ maxLength: quoteLimits.source }))),
+  attribution: optional(choice(attributions)),
+});
+
+const labels = {
+  text: 'Quote',
+  author: 'Author',
+  category: 'Category',
+  source: 'Source',
+  attribution: 'Attribution',
+} as const;
+
+const categoriesSuggested = 100;
+
+export function addEditPages(routes: PageRoutes<PageSession>, parts: EditPagesParts): void {
+  const { visitors: access } = parts;
+  const post = { access, proof: 'origin' } as const;
+  routes.get(pageRoutes.newQuote, { access }, (visitor) => showNew(visitor, parts));
+  routes.post(pageRoutes.newQuote, post, (visitor) => create(visitor, parts));
+  routes.get(pageRoutes.editQuote, { access }, (visitor) => showEdit(visitor, parts));
+  routes.post(pageRoutes.editQuote, post, (visitor) => change(visitor, parts));
+  routes.get(pageRoutes.deleteQuote, { access }, (visitor) => showDelete(visitor, parts));
+  routes.post(pageRoutes.deleteQuote, post, (visitor) => remove(visitor, parts));
+}
+
+type Typed = Readonly<Record<keyof typeof labels, string>>;
+type Answer = FastifyReply | string;
+
+async function showNew(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
+  const { visit, reader } = visitor;
+  if (!reader) return visit.redirect(signInPath(pageRoutes.newQuote));
+  const typed = { text: '', author: '', category: '', source: '', attribution: 'unverified' };
+  return formPage(visitor, parts, { typed, errors: {} });
+}
+
+async function create(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
+  const { visit, reader, clock } = visitor;
+  if (!reader) return visit.redirect(signInPath(pageRoutes.newQuote));
+  visitor.checkToken();
+  const isPublished = !parts.isModerated || reader.isStaff === 1;
+  return saving(visitor, parts, async ({ source = '', attribution = 'unverified', ...rest }) => {
+    const { id } = await createQuote(
+      parts.database,
+      { ...rest, source, attribution, isPublished },
+      { writer: { ...reader, nowMs: clock.now() }, dayKeys: parts.dayKeys },
+    );
+    const text = isPublished ? 'Your quote is here.' : 'Thank you. Your quote waits for the staff now.';
+    return visit.redirect(quotePath(pageRoutes.quote, id), { tone: 'good', text });
+  });
+}
+
+async function showEdit(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
+  const { visit, reader } = visitor;
+  if (!reader) return visit.redirect(signInPath(visit.request.url));
+  const quote = await changeable(visitor, parts);
+  return formPage(visitor, parts, { typed: quote, errors: {}, quote });
+}
+
+async function change(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
+  const { visit, reader } = visitor;
+  if (!reader) return visit.redirect(signInPath(visit.request.url));
+  visitor.checkToken();
+  const quote = await changeable(visitor, parts);
+  return saving(
+    visitor,
+    parts,
+    async (content) => {
+      await changeQuote(parts.database, quote.id, content, rightsOf(visitor, parts));
+      const text = 'The quote is changed.';
+      return visit.redirect(quotePath(pageRoutes.quote, quote.id), { tone: 'good', text });
+    },
+    quote,
+  );
+}
+
+async function showDelete(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
+  const { visit, reader } = visitor;
+  if (!reader) return visit.redirect(signInPath(visit.request.url));
+  const quote = await changeable(visitor, parts);
+  const frame = visitor.frame();
+  return site(frame, {
+    title: 'Delete a quote',
+    main: html`<h1 class="title">Delete a quote</h1>${confirm({
+      title: `Delete “${excerpt(quote.text, 60)}”?`,
+      text: `Its ${count(quote.likes, 'like')} and ${count(quote.comments, 'comment')} go with it. This cannot be undone.`,
+      action: quotePath(pageRoutes.deleteQuote, quote.id),
+      csrfField: frame.csrfField,
+      deed: 'Delete quote',
+      cancelHref: quotePath(pageRoutes.quote, quote.id),
+    })}`,
+  });
+}
+
+async function remove(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
+  const { visit, reader } = visitor;
+  if (!reader) return visit.redirect(signInPath(visit.request.url));
+  visitor.checkToken();
+  const quote = await changeable(visitor, parts);
+  await deleteQuote(parts.database, quote.id, rightsOf(visitor, parts));
+  return visit.redirect(pageRoutes.home, { tone: 'good', text: 'The quote is deleted.' });
+}
+
+/** Reads the form and saves it, or shows it again with what is wrong. */
+async function saving(
+  visitor: Visitor,
+  parts: EditPagesParts,
+  save: (content: Partial<QuoteContent> & Omit<QuoteContent, 'source' | 'attribution'>) => Promise<Answer>,
+  quote?: CountedQuote,
+): Promise<Answer> {
+  const { visit } = visitor;
+  const fields = Object.keys(labels).map((name) => [name, visit.field(name)]);
+  const typed = Object.fromEntries(fields) as Typed;
+  try {
+    parts.limitWrites(visit.request, visit.reply);
+    return await save(await body.parse(typed));
+  } catch (error) {
+    const errors = errorsOf(error);
+    if (!errors) throw error;
+    visit.reply.code(400);
+    return formPage(visitor, parts, { typed, errors, ...(quote && { quote }) });
+  }
+}
+
+/** What is wrong with the fields of the form; undefined for another error. */
+function errorsOf(error: unknown): Fields | undefined {
+  if (!(error instanceof AppError)) return undefined;
+  if (error.reason === 'DUPLICATE_QUOTE') return error.fields;
+  if (error.code !== 'validation_failed' || error.details === undefined) return undefined;
+  const details = error.details as Readonly<Record<string, readonly string[]>>;
+  return Object.fromEntries(Object.entries(details).map(([name, sentences]) => [name, sentences.join(' ')]));
+}
+
+async function changeable(
+  visitor: Visitor,
+  { database, isOpenEditing }: EditPagesParts,
+): Promise<CountedQuote> {
+  const { visit, reader } = visitor;
+  const { id = '' } = visit.request.params as { id?: string };
+  const quote = /^\d{1,15}$/.test(id) ? await findCountedQuote(database, Number(id)) : undefined;
+  if (!quote || !maySee(quote, reader)) throw new AppError('not_found', 'There is no quote at this address.');
+  if (!mayChange(quote, reader, isOpenEditing)) throw forbidden();
+  return quote;
+}
+
+function rightsOf({ reader, clock }: Visitor, { isOpenEditing }: EditPagesParts): Rights {
+  if (!reader) throw forbidden();
+  return {
+    writer: { id: reader.id, username: reader.username, nowMs: clock.now() },
+    mayChange: (quote) => mayChange(quote, reader, isOpenEditing),
+  };
+}
+
+interface FormView {
+  readonly typed: Typed;
+  readonly errors: Fields;
+  /** The quote that is changed; absent for a new one. */
+  readonly quote?: CountedQuote;
+}
+
+async function formPage(visitor: Visitor, { database }: EditPagesParts, view: FormView): Promise<string> {
+  const { typed, errors, quote } = view;
+  const frame = visitor.frame();
+  const title = quote ? 'Change a quote' : 'Add a quote';
+  const action = quote ? quotePath(pageRoutes.editQuote, quote.id) : pageRoutes.newQuote;
+  const categories = await largestCategories(database, categoriesSuggested);
+  const back = quote ? quotePath(pageRoutes.quote, quote.id) : pageRoutes.home;
+  return site(frame, {
+    title,
+    main: html`<h1 class="title">${title}</h1>${errorSummary(errors, labels)}
+<form class="form" method="post" action="${action}" data-draft="quote ${quote?.id ?? 'new'}">${frame.csrfField}
+${controls(typed, errors)}<datalist id="categories">${categories.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
+<div class="actions"><button>${quote ? 'Save changes' : 'Add quote'}</button><a class="button quiet" href="${back}">Cancel</a></div></form>`,
+  });
+}
+
+function controls(typed: Typed, errors: Fields): Html {
+  return html`${field({
+    name: 'text',
+    label: labels.text,
+    type: 'textarea',
+    value: typed.text,
+    error: errors.text,
+    help: 'Without quotation marks around it. Lines of verse stay lines.',
+    countMax: quoteLimits.text,
+    attributes: { required: true, rows: 4 },
+  })}${field({
+    name: 'author',
+    label: labels.author,
+    value: typed.author,
+    error: errors.author,
+    attributes: { required: true, maxlength: quoteLimits.author },
+  })}${field({
+    name: 'source',
+    label: `${labels.source} (optional)`,
+    value: typed.source,
+    error: errors.source,
+    help: 'A work, with its year or chapter.',
+    attributes: { maxlength: quoteLimits.source },
+  })}${field({
+    name: 'category',
+    label: labels.category,
+    value: typed.category,
+    error: errors.category,
+    help: 'One that there is, or a new one.',
+    attributes: { required: true, maxlength: quoteLimits.category, list: 'categories', autocomplete: 'off' },
+  })}${field({
+    name: 'attribution',
+    label: labels.attribution,
+    type: 'select',
+    value: typed.attribution,
+    error: errors.attribution,
+    choices: [
+      ['unverified', 'Unverified'],
+      ['verified', 'Verified: the source is checked'],
+      ['disputed', 'Disputed: it is uncertain who said it'],
+      ['misattributed', 'Misattributed: somebody else said it'],
+    ],
+  })}`;
+}

@@ -1,0 +1,23 @@
+export const reasons = ['misattributed', 'duplicate', 'offensive', 'typo', 'other'] as const;
+export type Reason = (typeof reasons)[number];
+
+export const reportStatuses = ['open', 'resolved', 'dismissed'] as const;
+
+/** In code points. */
+export const noteMax = 1_000;
+
+export interface Report {
+  readonly id: number;
+  readonly quote: number;
+  readonly reason: Reason;
+  readonly note: string;
+}
+
+/** What a reader says is wrong. */
+export const reasonLabels: Readonly<Record<Reason, string>> = {
+  misattributed: 'Somebody else said it',
+  duplicate: 'It is here twice',
+  offensive: 'It is offensive',
+  typo: 'It has a mistake',
+  other: 'Something else',
+};

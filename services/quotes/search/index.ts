@@ -1,0 +1,1 @@
+export { countMatches, type Found, findMatches, listedMax } from './search.ts';

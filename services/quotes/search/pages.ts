@@ -1,0 +1,110 @@
+import type { Database } from '#kit/db/index.ts';
+import { parameter } from '#kit/drf/paging.ts';
+import { empty } from '#kit/html/blocks.ts';
+import { count, formatNumber } from '#kit/html/format.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { site } from '#kit/html/layout.ts';
+import { pager } from '#kit/html/pager.ts';
+import type { PageRoutes } from '#kit/html/pages.ts';
+import { parseWordQuery, type WordQuery } from '#kit/search/index.ts';
+import { type CountedQuote, countedQuotes, pageSize, quoteList } from '../quotes/index.ts';
+import { pageRoutes } from '../routes.ts';
+import type { PageSession, Visitor, Visitors } from '../site.ts';
+import type { Tables } from '../tables.ts';
+import { findMatches } from './search.ts';
+
+/** Later pages are of no use to people, and cost the more the later they are. */
+const pageMax = 50;
+const queryCharactersMax = 500;
+
+export interface SearchPagesParts {
+  readonly visitors: Visitors;
+  readonly database: Database<Tables>;
+}
+
+export function addSearchPages(
+  routes: PageRoutes<PageSession>,
+  { visitors, database }: SearchPagesParts,
+): void {
+  routes.get(pageRoutes.search, { access: visitors }, (visitor) => showResults(visitor, database));
+}
+
+async function showResults(visitor: Visitor, database: Database<Tables>): Promise<string> {
+  const { visit } = visitor;
+  const text = (parameter(visit.request.query, 'q') ?? '').trim().slice(0, queryCharactersMax);
+  const query = parseWordQuery(text);
+  const href = (number: number) =>
+    `${pageRoutes.search}?q=${encodeURIComponent(text)}${number === 1 ? '' : `&page=${number}`}`;
+  const sharing = {
+    description: 'Search quotes by their words, authors and categories.',
+    path: href(1),
+  };
+  if (text === '') {
+    return site(visitor.frame(), {
+      title: 'Search',
+      sharing,
+      main: html`<h1 class="title">Search</h1>${syntaxHelp()}`,
+    });
+  }
+  const { quotes, page, total, isMore } = await resultsOf(visitor, database, query);
+  const number = isMore ? `More than ${formatNumber(total)} quotes` : count(total, 'quote');
+  const results =
+    total === 0
+      ? noResults(query)
+      : html`${quoteList(quotes, query)}${pager({ page, pageSize, total, isMore, href })}`;
+  return site(visitor.frame(), {
+    title: `Search for ${text}`,
+    sharing,
+    main: html`<h1 class="title">${text}</h1><p class="lead" role="status">${number}</p>${results}`,
+  });
+}
+
+interface Results {
+  readonly quotes: readonly CountedQuote[];
+  readonly page: number;
+  readonly total: number;
+  /** Whether there are more than `total`. */
+  readonly isMore: boolean;
+}
+
+/** The page that was asked for, or the last one. */
+async function resultsOf({ visit }: Visitor, database: Database<Tables>, query: WordQuery): Promise<Results> {
+  const given = Number(/^\d{1,9}$/.exec(parameter(visit.request.query, 'page') ?? '')?.[0] ?? 1);
+  const wanted = Math.max(1, Math.min(given, pageMax));
+  const found = await findPage(database, query, wanted);
+  const last = Math.max(1, Math.ceil(found.seen / pageSize));
+  const page = Math.min(wanted, last);
+  const { ids } = page === wanted ? found : await findPage(database, query, page);
+  return {
+    quotes: await countedQuotes(database, ids),
+    page,
+    total: found.seen,
+    isMore: !found.isAll && page < pageMax,
+  };
+}
+
+function findPage(database: Database<Tables>, query: WordQuery, page: number) {
+  return findMatches(database, query, { limit: pageSize, offset: (page - 1) * pageSize });
+}
+
+function noResults({ wanted }: WordQuery): Html {
+  const text =
+    wanted.length === 0
+      ? 'There is no word to search for in it.'
+      : 'Every word must be in the text, the author or the category. Try fewer words, or only the beginning of one with a * at its end.';
+  return html`${empty({ icon: 'search', title: 'No matching quotes', text })}<section>${syntaxHelp()}</section>`;
+}
+
+function syntaxHelp(): Html {
+  const examples = [
+    ['courage fear', 'quotes with both words, in any form'],
+    ['"to be"', 'these words next to each other'],
+    ['love -hate', 'with the first word and without the second'],
+    ['philosoph*', 'words that begin like this'],
+    ['Jane Austen', 'quotes by an author, or in a category'],
+  ] as const;
+  return html`<h2>What you can search for</h2><dl class="examples">${examples.map(
+    ([example, meaning]) =>
+      html`<dt><a href="${`${pageRoutes.search}?q=${encodeURIComponent(example)}`}"><code>${example}</code></a></dt><dd>${meaning}</dd>`,
+  )}</dl>`;
+}

@@ -1,0 +1,26 @@
+import type { Session } from '#kit/db/index.ts';
+import type { WordMatch, WordQuery } from '#kit/search/index.ts';
+import { keyOf, type QuoteFilter } from '../quotes/index.ts';
+import type { Tables } from '../tables.ts';
+import { quoteWords } from '../words.ts';
+
+/** The first matches by one author or in one category, by ascending id. */
+export async function filteredMatches(
+  session: Session<Tables>,
+  query: WordQuery,
+  { author, category, limit }: QuoteFilter & { limit: number },
+): Promise<WordMatch[]> {
+  let matching = session.kysely
+    .selectFrom(quoteWords.matchingIds(session.dialect, query).as('found'))
+    .innerJoin('quote', 'quote.id', 'found.id')
+    .innerJoin('category', 'category.id', 'quote.category_id')
+    .select('quote.id');
+  if (author !== undefined) matching = matching.where('quote.author_key', '=', keyOf(author));
+  if (category !== undefined) {
+    matching = matching.where((e) =>
+      e.or([e('category.name_key', '=', keyOf(category)), e('category.slug', '=', category)]),
+    );
+  }
+  const rows = await matching.orderBy('quote.id').limit(limit).execute();
+  return rows.map(({ id }) => ({ id, isLead: false }));
+}

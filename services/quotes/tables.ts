@@ -1,0 +1,59 @@
+import type { Generated } from 'kysely';
+import type { AccountTables } from '#kit/accounts/index.ts';
+import type { AdminTables } from '#kit/admin/index.ts';
+
+export interface Tables extends AccountTables, AdminTables {
+  category: CategoryRow;
+  quote: QuoteRow;
+  quote_like: { id: Generated<number>; quote_id: number; user_id: number; created_at_ms: number };
+  comment: { id: Generated<number>; quote_id: number; user_id: number; text: string; created_at_ms: number };
+  report: ReportRow;
+  quote_of_day: { day: string; quote_id: number };
+  token_family: TokenFamilyRow;
+}
+
+export interface CategoryRow {
+  id: Generated<number>;
+  name: string;
+  name_key: string;
+  slug: string;
+  /** How many published quotes it has; kept by triggers. */
+  quotes: Generated<number>;
+}
+
+export interface QuoteRow {
+  id: Generated<number>;
+  text: string;
+  author: string;
+  author_key: string;
+  category_id: number;
+  source: string;
+  attribution: string;
+  fingerprint: string;
+  is_published: number;
+  created_by: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  day_round: number;
+  day_key: number;
+}
+
+export interface ReportRow {
+  id: Generated<number>;
+  quote_id: number;
+  user_id: number;
+  reason: string;
+  note: string;
+  status: string;
+  created_at_ms: number;
+}
+
+export interface TokenFamilyRow {
+  id: string;
+  user_id: number;
+  generation: number;
+  rotated_at_ms: number | null;
+  created_at_ms: number;
+  expires_at_ms: number;
+  is_revoked: number;
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { Registry } from 'prom-client';
+import { openServiceAccounts } from '#kit/accounts/command-line.ts';
+import { FakeClock } from '#kit/clock.ts';
+import { type Environment, readConfig, type Settings } from '#kit/config.ts';
+import { silentLog } from '#kit/log.ts';
+import type { Service, ServiceContext } from '#kit/service.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { testMode } from '#kit/testing/mode.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { quotes } from './service.ts';
+
+export const password = 'ferries wait in fog';
+
+const { databaseUrl } = await testMode();
+export const startMs = Date.parse('2026-03-01T12:00:00Z');
+
+export interface TestResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
+  readonly json: any;
+}
+
+export interface CallOptions {
+  /** Text and forms are sent unchanged, anything else as JSON. */
+  readonly body?: unknown;
+  /** An access token. */
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestQuotes extends AsyncDisposable {
+  readonly url: string;
+  readonly clock: FakeClock;
+  readonly context: ServiceContext;
+  readonly environment: Environment;
+  /** Access tokens of Alice, Bob and Charlie, and of Dora, who is staff. They expire after five minutes. */
+  readonly tokens: Readonly<Record<'alice' | 'bob' | 'charlie' | 'dora', string>>;
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>;
+  /** Signs in by the API. */
+  signIn(username: string): Promise<{ access: string; refresh: string }>;
+  /** Adds a quote of Alice, and returns its id. */
+  add(quote?: Partial<QuoteBody>, token?: string): Promise<number>;
+  /** A browser without scripts, in which somebody is signed in. */
+  browser(username?: string): Promise<PageClient>;
+  metric(name: string): Promise<number>;
+}
+
+export interface QuoteBody {
+  readonly text: string;
+  readonly author: string;
+  readonly category: string;
+  readonly source: string;
+  readonly attribution: string;
+}
+
+let added = 0;
+
+/** The service on a free port, in the mode of the tests, with four accounts. */
+export async function startQuotes(given: Environment = {}): Promise<TestQuotes> {
+  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
+  const clock = new FakeClock(startMs);
+  const context: ServiceContext = {
+    ...{ log: silentLog, clock, metrics: new Registry(), dataFolder: testFolder('quotes') },
+    ...{ environment: 'test', host: '127.0.0.1', port: 0 },
+  };
+  await createReaders({ environment, context });
+  await using stack = new AsyncDisposableStack();
+  const running = stack.use(await quotes.start(readConfig(quotes.settings, environment), context, {}));
+  const url = running.url ?? '';
+  const call = callOf(url);
+  const signIn = async (username: string) => {
+    const { status, json, text } = await call('POST', '/api/token/', { body: { username, password } });
+    assert.equal(status, 200, text);
+    return json as { access: string; refresh: string };
+  };
+  const names = ['alice', 'bob', 'charlie', 'dora'] as const;
+  const pairs = await Promise.all(names.map(signIn));
+  const tokens = Object.fromEntries(
+    names.map((name, index) => [name, pairs[index]?.access]),
+  ) as TestQuotes['tokens'];
+  const owned = stack.move();
+  return {
+    ...{ url, clock, context, environment, tokens, call, signIn },
+    async add(quote = {}, token = tokens.alice) {
+      const body = { text: `Quote number ${++added}.`, author: 'Somebody', category: 'Life', ...quote };
+      const created = await call('POST', '/api/quotes/', { body, token });
+      assert.equal(created.status, 201, created.text);
+      return created.json.id;
+    },
+    async browser(username) {
+      const client = new PageClient(url);
+      if (username === undefined) return client;
+      await client.open('/accounts/login/');
+      const { status } = await client.send('/accounts/login/', { username, password, next: '/' });
+      assert.equal(status, 303);
+      return client;
+    },
+    async metric(name) {
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec((await call('GET', '/metrics')).text)?.[1]);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function createReaders(place: { environment: Environment; context: ServiceContext }): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const service = quotes as unknown as Service<Settings, never>;
+  const accounts = await openServiceAccounts(service, { ...place, stack });
+  if (await accounts.byUsername('alice')) return;
+  for (const username of ['alice', 'bob', 'charlie']) await accounts.create({ username, password });
+  await accounts.create({ username: 'dora', password, isStaff: true, isSuperuser: true });
+}
+
+function callOf(url: string): TestQuotes['call'] {
+  return async (method, path, { body, token, headers = {} } = {}) => {
+    const isRaw =
+      body === undefined ||
+      typeof body === 'string' ||
+      body instanceof URLSearchParams ||
+      body instanceof FormData;
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(!isRaw && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: isRaw ? (body as RequestInit['body']) : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+}

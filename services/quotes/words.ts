@@ -1,0 +1,8 @@
+import { BoundedWordIndex } from '#kit/search/index.ts';
+
+/** The words of published quotes. */
+export const quoteWords = new BoundedWordIndex({
+  table: 'quote_words',
+  fields: ['author', 'category', 'text'],
+  leadFields: ['author', 'category'],
+});

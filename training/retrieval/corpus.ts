@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Database, openDatabase } from '#kit/db/index.ts';
+import { silentLog } from '#kit/log.ts';
+import { indexSet, readLabelledSet } from '../../services/chat/evaluation/index.ts';
+import type { LabelledQuestion } from '../../services/chat/evaluation/labelled-set.ts';
+import { Retriever } from '../../services/chat/retrieval/index.ts';
+import type { Tables } from '../../services/chat/tables.ts';
+
+/** A labelled set with its documents indexed in a database of its own. */
+export interface Corpus extends AsyncDisposable {
+  readonly name: string;
+  readonly questions: readonly LabelledQuestion[];
+  readonly database: Database<Tables>;
+  readonly retriever: Retriever;
+  readonly library: number;
+  /** Texts that answer a question, by its id, where the set has them. */
+  readonly answers: ReadonlyMap<string, readonly string[]>;
+}
+
+export async function openCorpus(folder: string, name: string): Promise<Corpus> {
+  const { documents = [], questions } = await readLabelledSet(join(folder, name));
+  const place = mkdtempSync(join(tmpdir(), 'octavo-retrieval-'));
+  const migrations = new URL('../../services/chat/migrations/', import.meta.url);
+  const database = await openDatabase<Tables>({
+    ...{ name: 'chat', url: undefined, folder: place, log: silentLog, migrations },
+  });
+  return {
+    ...{ name, questions, database, retriever: new Retriever(database) },
+    library: await indexSet(database, documents),
+    answers: answersOf(join(folder, name, 'queries.jsonl')),
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      rmSync(place, { recursive: true });
+    },
+  };
+}
+
+function answersOf(file: string): Map<string, readonly string[]> {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const parsed = lines.map((line) => JSON.parse(line) as { id: string; answers?: string[] });
+  return new Map(parsed.flatMap(({ id, answers }) => (answers ? [[id, answers]] : [])));
+}
+
+/** At most so many questions, spread over the set. */
+export function sample<T>(items: readonly T[], count: number): T[] {
+  const step = Math.max(1, Math.ceil(items.length / count));
+  return items.filter((_, index) => index % step === 0);
+}

@@ -1,0 +1,94 @@
+/** One question: the features of each candidate, its grade, and the group (the document) that it is of. */
+export interface Example {
+  readonly features: readonly Float32Array[];
+  readonly grades: readonly number[];
+  readonly groups: readonly number[];
+}
+
+export interface Options {
+  /** How many features there are. */
+  readonly size: number;
+  readonly steps?: number;
+  readonly rate?: number;
+  /** How strongly weights are drawn to 0. */
+  readonly decay?: number;
+  /** The least weight of each feature: 0 where more of it can only speak for a candidate. */
+  readonly lower?: readonly number[];
+}
+
+/**
+ * Weights of a linear model that ranks groups by their best candidate: the cross-entropy of the softmax over groups with the shares of
+ * their grades (ListNet, Cao et al. 2007), by gradient descent with momentum. Which candidate of a group counts is chosen anew in each
+ * step. Each set of examples counts the same.
+ */
+export function learnRanking(sets: readonly (readonly Example[])[], options: Options): Float64Array {
+  const { steps = 150, rate = 3, decay = 1e-3, size, lower } = options;
+  const weights = new Float64Array(size);
+  const velocity = new Float64Array(size);
+  weights[0] = 5;
+  for (let step = 0; step < steps; step++) {
+    const gradient = new Float64Array(size);
+    for (const set of sets) {
+      const own = new Float64Array(size);
+      for (const example of set) addGradient(own, weights, example);
+      for (let index = 0; index < size; index++) gradient[index]! += own[index]! / set.length / sets.length;
+    }
+    for (let index = 0; index < size; index++) {
+      velocity[index] = 0.9 * velocity[index]! + gradient[index]! - decay * weights[index]!;
+      weights[index] = Math.max(lower?.[index] ?? -Infinity, weights[index]! + rate * velocity[index]!);
+    }
+  }
+  return weights;
+}
+
+function addGradient(gradient: Float64Array, weights: Float64Array, example: Example): void {
+  const { features, grades, groups } = example;
+  const best = new Map<number, { at: number; score: number }>();
+  for (const [at, each] of features.entries()) {
+    const score = dot(weights, each);
+    const known = best.get(groups[at]!);
+    if (!known || score > known.score) best.set(groups[at]!, { at, score });
+  }
+  const chosen = [...best.values()];
+  const total = chosen.reduce((sum, { at }) => sum + grades[at]!, 0);
+  if (total === 0) return;
+  const top = Math.max(...chosen.map(({ score }) => score));
+  const exps = chosen.map(({ score }) => Math.exp(score - top));
+  const sum = exps.reduce((one, other) => one + other, 0);
+  for (const [index, { at }] of chosen.entries()) {
+    const wanted = grades[at]! / total - exps[index]! / sum;
+    const each = features[at]!;
+    for (let feature = 0; feature < each.length; feature++) gradient[feature]! += wanted * each[feature]!;
+  }
+}
+
+/** What a judge of answers learns from: whether the passages answer the question. */
+export interface Verdict {
+  readonly features: Float32Array;
+  readonly isAnswered: boolean;
+}
+
+/** Weights of a logistic regression, the bias last. Both verdicts count the same, however many there are of each. */
+export function learnVerdicts(verdicts: readonly Verdict[], size: number): Float64Array {
+  const weights = new Float64Array(size + 1);
+  const answered = verdicts.filter(({ isAnswered }) => isAnswered).length;
+  for (let step = 0; step < 800; step++) {
+    const gradient = new Float64Array(size + 1);
+    for (const { features, isAnswered } of verdicts) {
+      const error = (isAnswered ? 1 : 0) - 1 / (1 + Math.exp(-dot(weights, features) - weights[size]!));
+      const share = error / (isAnswered ? answered : verdicts.length - answered);
+      for (let index = 0; index < size; index++) gradient[index]! += share * features[index]!;
+      gradient[size]! += share;
+    }
+    for (let index = 0; index < size; index++)
+      weights[index]! += 3 * (gradient[index]! - 2e-4 * weights[index]!);
+    weights[size]! += 3 * gradient[size]!;
+  }
+  return weights;
+}
+
+export function dot(weights: ArrayLike<number>, features: Float32Array): number {
+  let sum = 0;
+  for (let index = 0; index < features.length; index++) sum += weights[index]! * features[index]!;
+  return sum;
+}

@@ -1,0 +1,146 @@
+/**
+ * Makes the models of retrieval: the reranker, the judge of whether there is an answer, and the choice of sentences. Each is also
+ * learned without the set that it is measured on, so that what is printed and what `bench/chat.ts` shows is what other documents can expect;
+ * the shipped weights are learned on all sets. Run it with `npm run train:retrieval -- FOLDER`, which has the sets as folders.
+ */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { sentenceFeatureNames } from '../../services/chat/answers/sentence-features.ts';
+import { meanScores, scoresOf } from '../../services/chat/evaluation/metrics.ts';
+import { confidenceFeatureNames } from '../../services/chat/retrieval/confidence.ts';
+import { featureNames } from '../../services/chat/retrieval/features.ts';
+import { type Corpus, openCorpus, sample } from './corpus.ts';
+import { type RankingExample, rankingExamples, sentenceExamples, verdicts } from './examples.ts';
+import { dot, type Example, learnRanking, learnVerdicts, type Verdict } from './learn.ts';
+
+const names = ['cranfield', 'cookdocs', 'squad20_dev'];
+const rankingMax = 750;
+const sentencesMax = 1_500;
+const verdictsMax = 250;
+/** How far the judge is moved towards answering. */
+const leniency = 0.1;
+const size = featureNames.length;
+// A long passage has more words by chance.
+const lower = featureNames.map((name) => (name === 'length' ? -Infinity : 0));
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const folder = positionals[0] ?? '';
+const corpora = new Map<string, Corpus>();
+for (const name of names) corpora.set(name, await openCorpus(folder, name));
+const of = (name: string) => corpora.get(name)!;
+
+const rankings = new Map<string, RankingExample[]>();
+for (const name of names)
+  rankings.set(name, await rankingExamples(of(name), sample(of(name).questions, rankingMax)));
+const folds: Record<string, number[]> = {};
+for (const held of names) {
+  const others = names.filter((name) => name !== held).map((name) => rankings.get(name)!);
+  folds[held] = rounded(learnRanking(others, { size, lower }));
+  print(`${held} by a reranker of the others`, rankings.get(held)!, folds[held]);
+}
+const reranker = rounded(learnRanking([...rankings.values()], { size, lower }));
+for (const name of names) print(`${name} by the shipped reranker`, rankings.get(name)!, reranker);
+describe(featureNames, reranker);
+
+const sentenceFolds = await learnSentences();
+const judges = await learnJudges();
+writeFileSync(
+  new URL('../../services/chat/retrieval/reranker.json', import.meta.url),
+  `${JSON.stringify({ reranker, confidence: judges.shipped })}\n`,
+);
+writeFileSync(
+  new URL('../../services/chat/answers/sentence-model.json', import.meta.url),
+  `${JSON.stringify({ weights: sentenceFolds.shipped })}\n`,
+);
+const held = { reranker: folds, sentences: sentenceFolds.halves, confidence: judges.folds };
+writeFileSync(new URL('folds.json', import.meta.url), `${JSON.stringify(held)}\n`);
+for (const corpus of corpora.values()) await corpus[Symbol.asyncDispose]();
+
+/** Questions of one half of the articles are answered by what was learned on the other half. */
+async function learnSentences() {
+  const questions = of('squad20_dev').questions;
+  const middle = questions.length / 2;
+  const halves: Example[][] = [];
+  for (const half of [questions.slice(0, middle), questions.slice(middle)])
+    halves.push(
+      await sentenceExamples(of('squad20_dev'), sample(half, sentencesMax / 2), folds.squad20_dev!),
+    );
+  const options = { size: sentenceFeatureNames.length, steps: 200 };
+  const [first = [], second = []] = halves;
+  const learned = [learnRanking([second], options), learnRanking([first], options)];
+  const right = halves.map(
+    (half, index) => half.filter((example) => isRight(example, learned[index]!)).length,
+  );
+  const share = (right[0]! + right[1]!) / (first.length + second.length);
+  log(`the first sentence holds the answer: ${share.toFixed(4)}`);
+  const shipped = rounded(learnRanking([[...first, ...second]], options));
+  describe(sentenceFeatureNames, shipped);
+  return { halves: learned.map(rounded), shipped };
+}
+
+function isRight({ features, grades }: Example, weights: ArrayLike<number>): boolean {
+  const scores = features.map((each) => dot(weights, each));
+  return grades[scores.indexOf(Math.max(...scores))] === 1;
+}
+
+/** A set's own questions are answered, those of the other sets are not. */
+async function learnJudges() {
+  const asked: { name: string; of: string; verdicts: Verdict[] }[] = [];
+  for (const name of names) {
+    for (const own of names) {
+      const questions = sample(of(own).questions, verdictsMax);
+      const isAnswered = own === name;
+      asked.push({
+        name: own,
+        of: name,
+        verdicts: await verdicts(of(name), { questions, isAnswered }, reranker),
+      });
+    }
+  }
+  const learn = (parts: typeof asked, shift: number) => {
+    const weights = learnVerdicts(
+      parts.flatMap((part) => part.verdicts),
+      confidenceFeatureNames.length,
+    );
+    weights[confidenceFeatureNames.length]! += shift;
+    return rounded(weights);
+  };
+  const shipped = learn(asked, leniency);
+  const folds: Record<string, number[]> = {};
+  for (const held of names)
+    folds[held] = learn(
+      asked.filter(({ name, of }) => name !== held && of !== held),
+      -1,
+    );
+  for (const { name, of, verdicts } of asked) {
+    const refused = (weights: number[]) =>
+      verdicts.filter(({ features }) => dot(weights, features) + weights.at(-1)! < 0).length /
+      verdicts.length;
+    const without = refused(folds[of]!).toFixed(3);
+    log(`${name} asked of ${of}: refused ${refused(shipped).toFixed(3)}, without this set ${without}`);
+  }
+  describe([...confidenceFeatureNames, 'bias'], shipped);
+  return { shipped, folds };
+}
+
+function print(what: string, examples: readonly RankingExample[], weights: ArrayLike<number>): void {
+  const scores = examples.map(({ features, documents, all }) => {
+    const order = features.map((each, index) => [dot(weights, each), documents[index]!] as const);
+    order.sort((one, other) => other[0] - one[0]);
+    return scoresOf([...new Set(order.map(([, document]) => document))], all);
+  });
+  const { ndcgAt10, mrrAt3, recallAt10 } = meanScores(scores);
+  log(`${what}: nDCG@10 ${ndcgAt10.toFixed(4)}, MRR@3 ${mrrAt3.toFixed(4)}, recall ${recallAt10.toFixed(4)}`);
+}
+
+function describe(features: readonly string[], weights: ArrayLike<number>): void {
+  log(features.map((name, index) => `${name} ${weights[index]!.toFixed(2)}`).join(', '));
+}
+
+function rounded(weights: ArrayLike<number>): number[] {
+  return Array.from(weights, (weight) => Math.round(weight * 10_000) / 10_000);
+}
+
+function log(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
