@@ -11,6 +11,7 @@ import type { Database } from '#kit/db/index.ts';
 import { clientAddress } from '#kit/http/client-address.ts';
 import { limitRequests, rateLimited, takeAll } from '#kit/http/rate-limit.ts';
 import { createHttpServer } from '#kit/http/server.ts';
+import { openTableJobs } from '#kit/jobs/index.ts';
 import { networkOf } from '#kit/network.ts';
 import {
   configOf,
@@ -23,6 +24,7 @@ import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
 import { Parser, resumeAbandoned } from './documents/index.ts';
+import { type Embeddings, openEmbeddings } from './embeddings/index.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
   evaluateStrategies,
@@ -52,6 +54,7 @@ export type { StrategyScores } from './evaluation/index.ts';
 const secretFile = 'chat-secret';
 const burstMax = 10;
 const sweepMs = 3_600_000;
+const jobLeaseMs = 30_000;
 
 /** Answers questions from documents, with the passages that it quotes. */
 export const chat = defineService({
@@ -89,7 +92,12 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const libraryMode = libraryModeOf(config);
   const model = modelOf(config);
   const domain = domainOf(config, clock);
-  const retriever = new Retriever(database);
+  const embeddings = await embeddingsOf(config, context, database);
+  const retriever = stack.use(new Retriever(database, embeddings));
+  if (embeddings)
+    stack.use(
+      embeddings.work(stack.use(openTableJobs(database, { clock, leaseMs: jobLeaseMs, log, metrics }))),
+    );
   const servers = config.CHAT_MCP_SERVERS
     ? new McpServers(parseServers(config.CHAT_MCP_SERVERS), { clock, log })
     : undefined;
@@ -103,7 +111,8 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     }),
   );
   const shared = { database, clock, gate, libraryMode };
-  const ingest = { ...shared, parser, log, background };
+  const onIndexed = embeddings && (() => background.run('queueing vectors', () => embeddings.wake()));
+  const ingest = { ...shared, parser, log, background, onIndexed };
   addPages(server.app, { ...shared, turns, secret, ingest });
   addTurnApi(server.app, { turns, gate });
   const startedAt = Math.floor(clock.now() / 1_000);
@@ -119,6 +128,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     gate,
     environment,
     model,
+    embeddings,
     domain: domain?.api,
     authMode,
     servers,
@@ -190,6 +200,19 @@ function modelOf(config: ChatConfig): ChatModel | undefined {
   if (baseUrl === undefined) return undefined;
   const names = LLM_MODEL.split(',').map((name) => name.trim());
   return new ChatModel({ baseUrl, apiKey, names: names.filter((name) => name !== ''), timeoutMs });
+}
+
+/** Undefined without an embedding service: vectors are built in. */
+async function embeddingsOf(
+  config: ChatConfig,
+  { clock, log, metrics }: Pick<ServiceContext, 'clock' | 'log' | 'metrics'>,
+  database: Database<Tables>,
+): Promise<Embeddings | undefined> {
+  const { EMBEDDING_BASE_URL: baseUrl, EMBEDDING_MODEL: model = '', EMBEDDING_API_KEY: apiKey } = config;
+  const { EMBEDDING_DIMENSIONS: dimensions, EMBEDDING_TIMEOUT_MS: timeoutMs } = config;
+  if (baseUrl === undefined) return undefined;
+  const parts = { baseUrl, apiKey, model, dimensions, timeoutMs };
+  return openEmbeddings({ ...parts, database, clock, log, metrics });
 }
 
 function domainOf({ DOMAIN_API_URL: url, DOMAIN_API_KEY: clientSecret }: ChatConfig, clock: Clock) {

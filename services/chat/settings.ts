@@ -1,6 +1,7 @@
 import { type Config, choice, integer, refuse, type Settings, text } from '#kit/config.ts';
 import { databaseSettings } from '#kit/db/index.ts';
 import { trustProxySetting } from '#kit/http/client-address.ts';
+import { dimensionsMax } from './embeddings/index.ts';
 import { authModes } from './gate/index.ts';
 import { parseServers } from './mcp/index.ts';
 
@@ -49,6 +50,24 @@ const modelSettings = {
   }),
 } satisfies Settings;
 
+const embeddingSettings = {
+  EMBEDDING_BASE_URL: text({
+    help: 'Server with the embeddings API of OpenAI, such as http://127.0.0.1:11434/v1; vectors are built in if unset',
+  }),
+  EMBEDDING_MODEL: text({
+    help: 'Model that makes vectors; documents get new ones in the background when it changes',
+  }),
+  EMBEDDING_API_KEY: text({ secret: true, help: 'Key for EMBEDDING_BASE_URL' }),
+  EMBEDDING_DIMENSIONS: integer({
+    ...{ min: 1, max: dimensionsMax },
+    help: 'Size of vectors to ask the server for; that of the model if unset',
+  }),
+  EMBEDDING_TIMEOUT_MS: integer({
+    ...{ default: 2_000, min: 50, max: 60_000 },
+    help: 'How long a question waits for its vector before its words alone are searched for; 64 passages wait 30 times as long',
+  }),
+} satisfies Settings;
+
 export const settings = {
   ...databaseSettings,
   CHAT_SECRET: text({
@@ -63,6 +82,7 @@ export const settings = {
   }),
   ...gateSettings,
   ...modelSettings,
+  ...embeddingSettings,
   DOMAIN_API_URL: text({
     help: 'Address of the domain data API; that of the portfolio in the same process if unset',
   }),
@@ -92,7 +112,9 @@ export function checkSettings(config: ChatConfig): void {
     problems.CHAT_JWT_SECRET = 'or CHAT_JWKS_URL is required with GATEWAY_AUTH=jwt';
   if (mode === 'jwt' && secret && jwks) problems.CHAT_JWKS_URL = 'cannot be set beside CHAT_JWT_SECRET';
   if (config.LLM_BASE_URL && !config.LLM_MODEL) problems.LLM_MODEL = 'is required with LLM_BASE_URL';
-  for (const name of ['CHAT_JWKS_URL', 'LLM_BASE_URL', 'DOMAIN_API_URL'] as const) {
+  if (config.EMBEDDING_BASE_URL && !config.EMBEDDING_MODEL)
+    problems.EMBEDDING_MODEL = 'is required with EMBEDDING_BASE_URL';
+  for (const name of ['CHAT_JWKS_URL', 'LLM_BASE_URL', 'EMBEDDING_BASE_URL', 'DOMAIN_API_URL'] as const) {
     const value = config[name];
     if (value && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
       problems[name] = 'must be an HTTP address';

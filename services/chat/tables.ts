@@ -1,11 +1,14 @@
 import type { Generated } from 'kysely';
+import type { JobTables } from '#kit/jobs/index.ts';
 
-export interface Tables {
+export interface Tables extends JobTables {
   library: LibraryRow;
   document: DocumentRow;
   document_text: { document: number; text: string };
   document_content: { document: number; part: number; bytes: Uint8Array };
   chunk: ChunkRow;
+  embedding_model: EmbeddingModelRow;
+  chunk_embedding: { chunk: number; model: number; vector: Uint8Array };
   session: SessionRow;
   message: MessageRow;
 }
@@ -46,6 +49,8 @@ export interface DocumentRow {
   lease_until_ms: number;
   created_at_ms: number;
   updated_at_ms: number;
+  /** The model that all of its chunks have vectors of; 0 for none. */
+  embedding_model: Generated<number>;
 }
 
 export interface ChunkRow {
@@ -61,6 +66,20 @@ export interface ChunkRow {
   text: string;
   /** Its vector; see `indexing.ts`. */
   features: Uint8Array;
+}
+
+/** A model of the embedding service. */
+export interface EmbeddingModelRow {
+  id: Generated<number>;
+  name: string;
+  /** The size of vectors that is asked for; 0 if the service decides. */
+  requested: number;
+  /** The size that they have; 0 until the first is there. */
+  dimensions: number;
+  /** Documents get vectors of the model with the highest number. */
+  choice: number;
+  /** When a process last had this model. */
+  used_at_ms: number;
 }
 
 export interface SessionRow {

@@ -5,6 +5,7 @@ import { answersDuringOverload } from '#kit/http/overload.ts';
 import { Type } from '#kit/schema.ts';
 import { productVersion } from '#kit/version.ts';
 import { countAll, shownLimits } from '../documents/index.ts';
+import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { embeddingDimensions, embeddingModel } from '../indexing.ts';
 import type { McpServers } from '../mcp/index.ts';
@@ -21,6 +22,7 @@ export interface CatalogParts {
   readonly environment: string;
   readonly authMode: string;
   readonly model: ChatModel | undefined;
+  readonly embeddings: Embeddings | undefined;
   readonly domain: DomainApi | undefined;
   readonly servers: McpServers | undefined;
 }
@@ -86,7 +88,7 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
       ...{ provider: model ? 'openai-compatible' : null, model: model?.defaultName ?? null },
       ...{ configured: model !== undefined, available: model !== undefined && model.isAvailable !== false },
     },
-    embedding: { model: embeddingModel, dimensions: embeddingDimensions },
+    embedding: await embeddingInfo(parts.embeddings),
     reranker: reranking,
     store: { driver: database.dialect, ...(await countAll(database)) },
     domain_api: {
@@ -98,6 +100,17 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
     features: { ...features, auth: authMode !== 'none' },
     security: { auth_mode: authMode },
   }));
+}
+
+/** Chunks are counted only where a service has to give them their vectors. */
+async function embeddingInfo(embeddings: Embeddings | undefined) {
+  if (!embeddings)
+    return { provider: 'builtin', model: embeddingModel, dimensions: embeddingDimensions, available: true };
+  const { model, isAvailable } = embeddings.client;
+  return {
+    ...{ provider: 'openai-compatible', model, dimensions: (await embeddings.dimensions()) ?? null },
+    ...{ available: isAvailable, ...(await embeddings.progress()) },
+  };
 }
 
 const features = { streaming: true, socketio: true, sse: true, uploads: true, auth: false, mcp: true };

@@ -36,6 +36,8 @@ export interface IngestParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly background: Background;
+  /** Called when a document can be found by its words. */
+  readonly onIndexed?: (() => void) | undefined;
 }
 
 /** A file as it was uploaded. */
@@ -130,6 +132,7 @@ export async function reindex(
     const shown = await readInto(parts, successor, { bytes, signal });
     if (!(await takeOver(database, document, { successor, nowMs: clock.now() })))
       throw new AppError('not_found', 'The document was deleted while it was read.');
+    parts.onIndexed?.();
     await removeDocument(database, document.id);
     const { publicId, sha256, createdAtMs } = document;
     return { ...shown, publicId, sha256, createdAtMs, status: 'indexed' };
@@ -157,6 +160,7 @@ async function index(
   const replaced = namesakes.map((namesake) => namesake.id);
   const isPublished = await publish(database, document, { replaced, nowMs: clock.now() });
   if (!isPublished) throw new AppError('conflict', `${filename} was deleted while it was read.`);
+  parts.onIndexed?.();
   for (const old of replaced) await removeDocument(database, old);
   return { ...shown, status: 'indexed' };
 }

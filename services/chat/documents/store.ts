@@ -208,8 +208,9 @@ export async function insertSuccessor(
       .where('id', '=', document.id)
       .executeTakeFirstOrThrow();
     const publicId = newOrderedId();
-    const changed = { public_id: publicId, sha256: publicId, status: 'processing', chunk_count: 0 } as const;
-    const values = { ...row, ...changed, lease_until_ms: nowMs + leaseMs, warnings: '[]' };
+    const changed = { public_id: publicId, sha256: publicId, status: 'processing' } as const;
+    const unread = { chunk_count: 0, embedding_model: 0 };
+    const values = { ...row, ...changed, ...unread, lease_until_ms: nowMs + leaseMs, warnings: '[]' };
     const inserted = await kysely
       .insertInto('document')
       .values(values)
@@ -328,7 +329,7 @@ function touchLibrary(kysely: Write['kysely'], library: number): Promise<unknown
 
 export function toDocument(row: Selectable<DocumentRow>): Document {
   const { public_id, media_type, chunk_count, text_length, created_at_ms, updated_at_ms, ...same } = row;
-  const { lease_until_ms: _lease, tags, warnings, ...shown } = same;
+  const { lease_until_ms: _lease, embedding_model: _model, tags, warnings, ...shown } = same;
   return {
     ...shown,
     ...{ publicId: public_id, mediaType: media_type, chunkCount: chunk_count, textLength: text_length },

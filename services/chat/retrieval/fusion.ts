@@ -1,4 +1,4 @@
-import type { Match } from './vectors.ts';
+import type { Match } from './best.ts';
 
 /** How a chunk was found. */
 export type MatchedBy = 'keyword' | 'vector';
@@ -6,34 +6,52 @@ export type MatchedBy = 'keyword' | 'vector';
 /** A chunk that was found, before it is read. */
 export interface Candidate {
   readonly id: number;
-  /** 0 to 1 among those that were found with it. */
+  /** 0 to 1 among those that were found with it, by keywords and built-in vectors. The reranker has learned what it means. */
   readonly score: number;
+  /** The same with the vectors of an embedding service, if there is one: what candidates are ordered by. */
+  readonly fusedScore: number;
   readonly matchedBy: readonly MatchedBy[];
   readonly keywordScore: number;
   readonly vectorScore: number;
-  /** The cosine with the question; 0 if it was found by keywords only. */
+  /** The cosine of the built-in vectors; 0 if it was found otherwise. */
   readonly cosine: number;
+  /** 0 to 1 among those that the embedding service found; 0 if it did not, undefined if there is none. */
+  readonly denseScore: number | undefined;
 }
 
-/** How much keywords count in a sum with vectors, as measured with `octavo chat eval`. */
+/** What an embedding service found, and how much it counts in a sum with the words. */
+export interface Dense {
+  readonly matches: readonly Match[];
+  readonly share: number;
+}
+
+/** How much keywords count in a sum with the built-in vectors, as measured with `octavo chat eval`. */
 const keywordShare = 0.7;
 
-/** A weighted sum of both scores, each from 0 to 1. */
-export function fuse(keyword: readonly Match[], vector: readonly Match[]): Candidate[] {
+/** A weighted sum of all scores, each from 0 to 1. */
+export function fuse(keyword: readonly Match[], vector: readonly Match[], dense?: Dense): Candidate[] {
   const share = vector.length === 0 ? 1 : keyword.length === 0 ? 0 : keywordShare;
-  const keywords = scaled(keyword);
-  const vectors = scaled(vector);
+  const [keywords, vectors, near] = [scaled(keyword), scaled(vector), scaled(dense?.matches ?? [])];
   const cosines = new Map(vector.map(({ id, score }) => [id, score]));
-  const candidates = [...new Set([...keywords.keys(), ...vectors.keys()])].map((id): Candidate => {
+  const ids = new Set([...keywords.keys(), ...vectors.keys(), ...near.keys()]);
+  const candidates = [...ids].map((id): Candidate => {
     const [keywordScore, vectorScore] = [keywords.get(id) ?? 0, vectors.get(id) ?? 0];
     const matchedBy: MatchedBy[] = [
       ...(keywords.has(id) ? (['keyword'] as const) : []),
-      ...(vectors.has(id) ? (['vector'] as const) : []),
+      ...(vectors.has(id) || near.has(id) ? (['vector'] as const) : []),
     ];
     const score = share * keywordScore + (1 - share) * vectorScore;
-    return { id, score, matchedBy, keywordScore, vectorScore, cosine: cosines.get(id) ?? 0 };
+    const denseScore = dense && (near.get(id) ?? 0);
+    const fusedScore = blend(score, denseScore, dense?.share ?? 0);
+    const cosine = cosines.get(id) ?? 0;
+    return { id, score, fusedScore, matchedBy, keywordScore, vectorScore, cosine, denseScore };
   });
-  return candidates.sort((one, other) => other.score - one.score || one.id - other.id);
+  return candidates.sort((one, other) => other.fusedScore - one.fusedScore || one.id - other.id);
+}
+
+/** A score of the words with that of an embedding service. */
+export function blend(score: number, denseScore: number | undefined, share: number): number {
+  return denseScore === undefined ? score : (1 - share) * score + share * denseScore;
 }
 
 /** Scores from 0 for the worst to 1 for the best. */
@@ -57,4 +75,16 @@ export function interleave(lists: readonly (readonly Candidate[])[]): Candidate[
     }
   }
   return [...merged.values()];
+}
+
+/** A chunk that several phrasings find is worth the sum of what it is to each. */
+export function summed(lists: readonly (readonly Candidate[])[]): Candidate[] {
+  const merged = new Map<number, Candidate>();
+  for (const candidate of lists.flat()) {
+    const known = merged.get(candidate.id);
+    const score = (known?.score ?? 0) + candidate.score / lists.length;
+    const fusedScore = (known?.fusedScore ?? 0) + candidate.fusedScore / lists.length;
+    merged.set(candidate.id, { ...(known ?? candidate), score, fusedScore });
+  }
+  return [...merged.values()].sort((one, other) => other.fusedScore - one.fusedScore || one.id - other.id);
 }

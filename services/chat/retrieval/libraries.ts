@@ -1,37 +1,44 @@
 import type { Database } from '#kit/db/index.ts';
 import type { Tables } from '../tables.ts';
-import { largestLibraries, syncVectors, versionOf } from './store.ts';
-import { VectorIndex } from './vectors.ts';
+import { type LibraryIndex, largestLibraries, versionOf } from './store.ts';
 
 const librariesMax = 50;
 const preloadedMax = 10;
 
-interface Entry {
-  readonly index: VectorIndex;
+interface Entry<I> {
+  readonly index: I;
   /** The version of the library that the index has; -1 before it was read. */
   version: number;
   syncing: Promise<void> | undefined;
 }
 
-/** The vectors of the libraries that were searched last, in memory. */
-export class Libraries {
-  readonly #database: Database<Tables>;
-  readonly #entries = new Map<number, Entry>();
+export interface LibrariesOptions<I extends LibraryIndex> {
+  create(): I;
+  /** Brings an index up to date with the documents of its library. */
+  sync(library: number, index: I): Promise<void>;
+}
 
-  constructor(database: Database<Tables>) {
+/** The indexes of the libraries that were searched last, in memory. */
+export class Libraries<I extends LibraryIndex> {
+  readonly #database: Database<Tables>;
+  readonly #options: LibrariesOptions<I>;
+  readonly #entries = new Map<number, Entry<I>>();
+
+  constructor(database: Database<Tables>, options: LibrariesOptions<I>) {
     this.#database = database;
+    this.#options = options;
   }
 
   /** Reads the largest libraries before anybody asks. */
   async preload(): Promise<void> {
-    for (const library of await largestLibraries(this.#database, preloadedMax)) await this.vectorsOf(library);
+    for (const library of await largestLibraries(this.#database, preloadedMax)) await this.indexOf(library);
   }
 
-  /** The vectors of a library as it is now. */
-  async vectorsOf(library: number): Promise<VectorIndex> {
+  /** The index of a library as it is now. */
+  async indexOf(library: number): Promise<I> {
     let entry = this.#entries.get(library);
     if (!entry || entry.index.isMostlyRemoved)
-      entry = { index: new VectorIndex(), version: -1, syncing: undefined };
+      entry = { index: this.#options.create(), version: -1, syncing: undefined };
     this.#entries.delete(library);
     this.#entries.set(library, entry);
     if (this.#entries.size > librariesMax) this.#entries.delete(this.#entries.keys().next().value as number);
@@ -39,13 +46,19 @@ export class Libraries {
     return entry.index;
   }
 
-  async #bringUpToDate(library: number, entry: Entry): Promise<void> {
+  async #bringUpToDate(library: number, entry: Entry<I>): Promise<void> {
     await entry.syncing;
     const version = await versionOf(this.#database, library);
     if (version <= entry.version) return;
-    entry.syncing ??= syncVectors(this.#database, library, entry.index)
+    entry.syncing ??= this.#options
+      .sync(library, entry.index)
       .then(() => {
         entry.version = version;
+      })
+      .catch((error) => {
+        // A part of a document may be there, which would count as all of it.
+        this.#entries.delete(library);
+        throw error;
       })
       .finally(() => {
         entry.syncing = undefined;

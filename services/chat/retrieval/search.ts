@@ -1,15 +1,25 @@
 import type { Database } from '#kit/db/index.ts';
+import type { Embeddings } from '../embeddings/index.ts';
 import { embeddingModel, featureOf } from '../indexing.ts';
 import type { Tables } from '../tables.ts';
+import type { Match } from './best.ts';
+import { type DenseFound, DenseSearch } from './dense-search.ts';
 import { Evidence } from './evidence.ts';
 import { bestSentence, LazyPassage, type ReadPassage } from './features.ts';
-import { type Candidate, fuse, interleave, type MatchedBy } from './fusion.ts';
+import { blend, type Candidate, fuse, interleave, type MatchedBy, summed } from './fusion.ts';
 import { Libraries } from './libraries.ts';
 import { type Question, toQuestion } from './question.ts';
-import { confidenceOf, judge, rerankerModel } from './rerank.ts';
-import { type Filters, filteredDocuments, keywordMatches, type Passage, passagesOf } from './store.ts';
+import { confidenceOf, type Judged, judge, rerankerModel } from './rerank.ts';
+import {
+  type Filters,
+  filteredDocuments,
+  keywordMatches,
+  type Passage,
+  passagesOf,
+  syncVectors,
+} from './store.ts';
 import { partsOf, type Strategy, variantsOf } from './strategies.ts';
-import type { Match } from './vectors.ts';
+import { VectorIndex } from './vectors.ts';
 
 /** How many chunks each side gives, and how many of them are read. */
 const depth = 60;
@@ -18,6 +28,8 @@ const snippetMax = 300;
 const passagesKept = 4_000;
 /** How many passages tell whether there is an answer. */
 const judgedMin = 3;
+/** How much an embedding service counts beside the words, before and after passages were read; see decisions/024. */
+export const denseShares = { retrieved: 0.6, reranked: 0.5 };
 
 export interface SearchRequest {
   readonly query: string;
@@ -62,7 +74,10 @@ export interface Found {
   readonly strategyUsed: Strategy;
   readonly reranked: boolean;
   readonly reranker: string | null;
+  /** The model whose vectors were compared. */
   readonly embeddingModel: string;
+  /** What did not go as it was asked for, in words for whoever asks. */
+  readonly warnings: readonly string[];
   /** How many documents the passages are from. */
   readonly documentCount: number;
   /** How sure it is that the first passages answer the question, 0 to 1. */
@@ -77,39 +92,54 @@ export interface Gathered {
   readonly candidates: readonly (readonly [Candidate, LazyPassage])[];
   readonly queries: readonly string[];
   readonly evidence: Evidence;
+  readonly strategyUsed: Strategy;
+  readonly embeddingModel: string;
+  readonly warnings: readonly string[];
 }
 
 /** Finds the passages of documents that answer a question. */
-export class Retriever {
+export class Retriever implements AsyncDisposable {
   readonly #database: Database<Tables>;
-  readonly #libraries: Libraries;
+  readonly #libraries: Libraries<VectorIndex>;
+  readonly #dense: DenseSearch | undefined;
   /** Those that were read last, by the numbers of their chunks. */
   readonly #passages = new Map<number, LazyPassage>();
 
-  constructor(database: Database<Tables>) {
+  constructor(database: Database<Tables>, embeddings?: Embeddings) {
     this.#database = database;
-    this.#libraries = new Libraries(database);
+    this.#libraries = new Libraries(database, {
+      create: () => new VectorIndex(),
+      sync: (library, index) => syncVectors(database, library, index),
+    });
+    this.#dense = embeddings && new DenseSearch(database, embeddings);
   }
 
   /** Reads the vectors of the largest libraries into memory. A question that is asked meanwhile waits for its own library only. */
-  preload(): Promise<void> {
-    return this.#libraries.preload();
+  async preload(): Promise<void> {
+    await this.#libraries.preload();
+    await this.#dense?.preload();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#dense?.[Symbol.asyncDispose]();
   }
 
   async search(request: SearchRequest): Promise<Found> {
     const startMs = performance.now();
     const gathered = await this.gather(request);
     const gatheredMs = performance.now();
-    const { queries, evidence } = gathered;
-    const judged = judge(gathered.candidates.slice(0, request.rerank ? undefined : judgedMin), evidence);
-    if (request.rerank) judged.sort((one, other) => other.score - one.score);
-    const shown = request.rerank
+    const { candidates, evidence, ...how } = gathered;
+    const judged = ordered(
+      judge(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence),
+      request,
+    );
+    const shown: readonly Scored[] = request.rerank
       ? judged.slice(0, request.topK)
-      : unjudged(gathered.candidates.slice(0, request.topK));
+      : candidates.slice(0, request.topK).map(([candidate, { read }]) => ({ candidate, read }));
     const sources = shown.map((one, index) => sourceOf(index + 1, one, evidence));
     return {
       ranked: sources.map((source, index) => ({ source, passage: (shown[index] as Scored).read.passage })),
-      ...{ queries, evidence, embeddingModel, strategyUsed: request.strategy },
+      ...{ ...how, evidence },
       ...{ reranked: request.rerank, reranker: request.rerank ? rerankerModel : null },
       documentCount: new Set(sources.map(({ document_id }) => document_id)).size,
       confidence: confidenceOf(judged, evidence),
@@ -122,11 +152,29 @@ export class Retriever {
     const only = filters && (await filteredDocuments(this.#database, libraries, filters));
     const queries =
       strategy === 'multi_query' ? variantsOf(query) : strategy === 'decomposed' ? partsOf(query) : [query];
-    const scope = { libraries, only, hasKeywords: strategy !== 'semantic' };
-    const lists = await Promise.all(queries.map((each) => this.#candidates(toQuestion(each), scope)));
+    const indexes = await Promise.all(libraries.map((library) => this.#libraries.indexOf(library)));
+    const searching = this.#dense?.nearest(queries, { libraries, only, limit: depth });
+    // Words need no other service, so they are searched meanwhile, unless vectors alone may be enough.
+    const needsWords = strategy !== 'semantic' || (searching && !isWhole(await searching, indexes));
+    const scope = { libraries, only, hasKeywords: needsWords ?? false };
+    const words = Promise.all(queries.map((each) => this.#wordMatches(toQuestion(each), scope)));
+    const [dense, found] = await Promise.all([searching, words]);
+    const isSemantic = strategy === 'semantic' && !needsWords;
+    const lists = found.map(({ keyword, vector }, index) => {
+      const matches = dense?.lists?.[index];
+      if (!matches) return fuse(keyword, vector);
+      const near = new Set(matches.map(({ id }) => id));
+      const fused = fuse(keyword, vector, { matches, share: isSemantic ? 1 : denseShares.retrieved });
+      return isSemantic ? fused.filter(({ id }) => near.has(id)) : fused;
+    });
     const merged = strategy === 'multi_query' ? summed(lists) : interleave(lists);
-    const candidates = await this.#read(merged.slice(0, Math.max(readMax, topK)));
-    return { candidates, queries, evidence: await this.#evidenceFor(toQuestion(query), libraries) };
+    return {
+      candidates: await this.#read(merged.slice(0, Math.max(readMax, topK))),
+      ...{ queries, evidence: evidenceFor(toQuestion(query), indexes) },
+      strategyUsed: strategy === 'semantic' && needsWords ? 'hybrid' : strategy,
+      embeddingModel: this.#dense && dense?.lists ? this.#dense.model : embeddingModel,
+      warnings: this.#dense && dense ? warningsFor(this.#dense.model, dense, indexes) : [],
+    };
   }
 
   async #read(candidates: readonly Candidate[]): Promise<[Candidate, LazyPassage][]> {
@@ -148,13 +196,13 @@ export class Retriever {
     return read;
   }
 
-  async #candidates(
+  async #wordMatches(
     question: Question,
     { libraries, only, hasKeywords }: Scope,
-  ): Promise<readonly Candidate[]> {
+  ): Promise<{ keyword: Match[]; vector: Match[] }> {
     const found = await Promise.all(
       libraries.map(async (library) => {
-        const vectors = await this.#libraries.vectorsOf(library);
+        const vectors = await this.#libraries.indexOf(library);
         const features = question.terms.map(({ stem }) => featureOf(stem));
         const vector = vectors.nearest(features, depth, only && new Set(only));
         const wanted = question.terms.map((term) => ({ terms: [term] }));
@@ -165,21 +213,34 @@ export class Retriever {
         return { keyword: keyword.filter(({ id }) => vectors.has(id)), vector };
       }),
     );
-    const merged = (lists: readonly (readonly Match[])[]) => lists.flat();
-    return fuse(merged(found.map(({ keyword }) => keyword)), merged(found.map(({ vector }) => vector)));
+    return {
+      keyword: found.flatMap(({ keyword }) => keyword),
+      vector: found.flatMap(({ vector }) => vector),
+    };
   }
+}
 
-  async #evidenceFor(question: Question, libraries: readonly number[]): Promise<Evidence> {
-    const indexes = await Promise.all(libraries.map((library) => this.#libraries.vectorsOf(library)));
-    const filled = indexes.filter((index) => index.size > 0);
-    return new Evidence(question, {
-      rarityOf(stem) {
-        const feature = featureOf(stem);
-        return filled.length === 0 ? 1 : Math.min(...filled.map((index) => index.rarityOf(feature)));
-      },
-      isKnown: (stem) => filled.some((index) => index.hasFeature(featureOf(stem))),
-    });
-  }
+/** Whether all documents have vectors of the service, and these were searched. */
+function isWhole({ lists, documentCount }: DenseFound, indexes: readonly VectorIndex[]): boolean {
+  const documents = indexes.reduce((sum, index) => sum + index.documentCount, 0);
+  return documentCount >= documents && (lists !== undefined || documents === 0);
+}
+
+function warningsFor(model: string, found: DenseFound, indexes: readonly VectorIndex[]): string[] {
+  if (found.problem !== undefined) return [found.problem];
+  if (isWhole(found, indexes)) return [];
+  return [`Not all documents have vectors of ${model} yet. The others were found by their words.`];
+}
+
+function evidenceFor(question: Question, indexes: readonly VectorIndex[]): Evidence {
+  const filled = indexes.filter((index) => index.size > 0);
+  return new Evidence(question, {
+    rarityOf(stem) {
+      const feature = featureOf(stem);
+      return filled.length === 0 ? 1 : Math.min(...filled.map((index) => index.rarityOf(feature)));
+    },
+    isKnown: (stem) => filled.some((index) => index.hasFeature(featureOf(stem))),
+  });
 }
 
 interface Scope {
@@ -188,35 +249,32 @@ interface Scope {
   readonly hasKeywords: boolean;
 }
 
-/** A chunk that several phrasings find is worth the sum of what it is to each. */
-function summed(lists: readonly (readonly Candidate[])[]): Candidate[] {
-  const merged = new Map<number, Candidate>();
-  for (const candidate of lists.flat()) {
-    const known = merged.get(candidate.id);
-    const score = (known?.score ?? 0) + candidate.score / lists.length;
-    merged.set(candidate.id, { ...(known ?? candidate), score });
-  }
-  return [...merged.values()].sort((one, other) => other.score - one.score || one.id - other.id);
-}
-
 interface Scored {
   readonly candidate: Candidate;
   readonly read: ReadPassage;
-  /** Absent if it was not reranked. */
+  /** Of the reranker; absent if it was not asked. */
   readonly score?: number;
 }
 
-function unjudged(candidates: Gathered['candidates']): Scored[] {
-  return candidates.map(([candidate, { read }]) => ({ candidate, read }));
+/** Best first. What the reranker says of the words is weighed against the vectors of an embedding service. */
+function ordered(judged: Judged[], { rerank }: SearchRequest): Judged[] {
+  return rerank ? judged.sort((one, other) => finalScore(other) - finalScore(one)) : judged;
 }
 
-function sourceOf(index: number, { candidate, read, score }: Scored, evidence: Evidence): Source {
+function finalScore({ candidate, score }: Scored): number {
+  if (score === undefined) return candidate.fusedScore;
+  return blend(score, candidate.denseScore, denseShares.reranked);
+}
+
+function sourceOf(index: number, scored: Scored, evidence: Evidence): Source {
+  const { candidate, read, score } = scored;
   const { chunkId, documentId, filename, title, page, section, start, end } = read.passage;
-  const retrieval = rounded(candidate.score);
+  const retrieval = rounded(candidate.fusedScore);
   const rerank = score === undefined ? null : rounded(score);
   return {
     ...{ index, id: chunkId, document_id: documentId, chunk_id: chunkId, source: filename, title, page },
-    ...{ section, start, end, score: rerank ?? retrieval, retrieval_score: retrieval, rerank_score: rerank },
+    ...{ section, start, end, score: rounded(finalScore(scored)) },
+    ...{ retrieval_score: retrieval, rerank_score: rerank },
     ...{ matched_by: candidate.matchedBy, snippet: snippetOf(read, evidence) },
   };
 }

@@ -1,15 +1,19 @@
 import { sql } from 'kysely';
-import type { Database, Session } from '#kit/db/index.ts';
+import type { Session } from '#kit/db/index.ts';
 import { type Mark, statement } from '#kit/db/index.ts';
 import { WordIndex, type WordQuery } from '#kit/search/index.ts';
+import { unpackVector } from '../embeddings/index.ts';
 import { unpackFeatures, wordLayout, wordTable } from '../indexing.ts';
 import type { Tables } from '../tables.ts';
-import type { Match, VectorIndex } from './vectors.ts';
+import type { Match } from './best.ts';
+import type { DenseIndex } from './dense-index.ts';
+import type { VectorIndex } from './vectors.ts';
 
 type Store = Session<Tables>;
 
 const words = new WordIndex({ table: wordTable, ...wordLayout });
-const batchRows = 2_000;
+const sliceChunks = 500;
+const sliceDocuments = 500;
 
 /** A chunk with what is shown of it. */
 export interface Passage {
@@ -104,44 +108,97 @@ export async function largestLibraries(store: Store, limit: number): Promise<num
   return rows.map(({ id }) => id);
 }
 
-/** Brings the vectors of a library up to date with its documents. */
-export async function syncVectors(
-  database: Database<Tables>,
-  library: number,
-  index: VectorIndex,
+/** What an index in memory must tell to be kept up to date. */
+export interface LibraryIndex {
+  readonly documents: Iterable<number>;
+  /** Whether it should be built anew. */
+  readonly isMostlyRemoved: boolean;
+  hasDocument(document: number): boolean;
+  /** Notes a document, which may have no chunk. */
+  addDocument(document: number): void;
+  removeDocument(document: number): void;
+}
+
+/** Brings the built-in vectors of a library up to date with its documents. */
+export function syncVectors(store: Store, library: number, index: VectorIndex): Promise<void> {
+  return syncIndex(store, { library }, index, async (slice) => {
+    const rows = await chunksOf(store, slice).select(['id', 'document', 'features']).execute();
+    for (const { id, document, features } of rows) index.add(id, document, unpackFeatures(features));
+  });
+}
+
+/** Brings the vectors of a model up to date with those documents of a library that have all of theirs. */
+export function syncDense(
+  store: Store,
+  { library, model }: { library: number; model: number },
+  index: DenseIndex,
 ): Promise<void> {
-  const rows = await database.kysely
+  return syncIndex(store, { library, model }, index, async (slice) => {
+    const rows = await chunksOf(store, slice)
+      .innerJoin('chunk_embedding', 'chunk_embedding.chunk', 'chunk.id')
+      .where('chunk_embedding.model', '=', model)
+      .select(['id', 'document', 'vector'])
+      .execute();
+    for (const { id, document, vector } of rows) index.add(id, document, unpackVector(vector));
+  });
+}
+
+async function syncIndex(
+  store: Store,
+  { library, model }: { library: number; model?: number },
+  index: LibraryIndex,
+  load: (slice: Slice) => Promise<void>,
+): Promise<void> {
+  const indexed = store.kysely
     .selectFrom('document')
-    .select('id')
     .where('library', '=', library)
-    .where('status', '=', 'indexed')
-    .execute();
+    .where('status', '=', 'indexed');
+  const wanted = model === undefined ? indexed : indexed.where('embedding_model', '=', model);
+  const rows = await wanted.select(['id', 'chunk_count']).execute();
   const present = new Set(rows.map(({ id }) => id));
   for (const document of [...index.documents]) if (!present.has(document)) index.removeDocument(document);
-  const missing = rows.filter(({ id }) => !index.hasDocument(id)).map(({ id }) => id);
-  for (let first = 0; first < missing.length; first += batchDocuments) {
-    await addVectors(database, missing.slice(first, first + batchDocuments), index);
+  const missing = rows.filter(({ id }) => !index.hasDocument(id));
+  for (const slice of slicesOf(missing)) {
+    await load(slice);
+    if (slice.isLast) for (const document of slice.documents) index.addDocument(document);
   }
 }
 
-const batchDocuments = 500;
+/** Documents whose chunks are read together: a part of a long one, or several short ones. */
+interface Slice {
+  readonly documents: readonly number[];
+  /** The number of the first chunk. */
+  readonly from: number;
+  readonly isLast: boolean;
+}
 
-async function addVectors(store: Store, documents: readonly number[], index: VectorIndex): Promise<void> {
-  for (let after = 0; ; ) {
-    const rows = await store.kysely
-      .selectFrom('chunk')
-      .select(['id', 'document', 'features'])
-      .where('document', 'in', documents)
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(batchRows)
-      .execute();
-    for (const { id, document, features } of rows) index.add(id, document, unpackFeatures(features));
-    const last = rows.at(-1);
-    if (!last || rows.length < batchRows) break;
-    after = last.id;
+function* slicesOf(
+  documents: readonly { readonly id: number; readonly chunk_count: number }[],
+): Generator<Slice> {
+  let short: number[] = [];
+  let room = sliceChunks;
+  for (const { id, chunk_count: count } of documents) {
+    if (count > sliceChunks) {
+      for (let from = 0; from < count; from += sliceChunks)
+        yield { documents: [id], from, isLast: from + sliceChunks >= count };
+      continue;
+    }
+    if (count > room || short.length === sliceDocuments) {
+      yield { documents: short, from: 0, isLast: true };
+      [short, room] = [[], sliceChunks];
+    }
+    short.push(id);
+    room -= count;
   }
-  for (const document of documents) index.addDocument(document);
+  if (short.length > 0) yield { documents: short, from: 0, isLast: true };
+}
+
+function chunksOf(store: Store, { documents, from }: Slice) {
+  return store.kysely
+    .selectFrom('chunk')
+    .where('document', 'in', documents)
+    .where('place', '>=', from)
+    .where('place', '<', from + sliceChunks);
 }
 
 /** The documents of libraries that pass the filters; undefined if nothing is filtered. */

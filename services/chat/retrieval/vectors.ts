@@ -1,10 +1,5 @@
 import { occurrencesOf } from '../indexing.ts';
-
-/** A chunk and how near it is. */
-export interface Match {
-  readonly id: number;
-  readonly score: number;
-}
+import { Best, type Match } from './best.ts';
 
 /**
  * The vectors of a library's chunks in memory, by feature: a search looks only at the chunks that share a feature with the question.
@@ -35,6 +30,10 @@ export class VectorIndex {
 
   get documents(): Iterable<number> {
     return this.#ordinals.keys();
+  }
+
+  get documentCount(): number {
+    return this.#ordinals.size;
   }
 
   hasDocument(document: number): boolean {
@@ -165,34 +164,6 @@ class Postings {
   push(packed: number): void {
     if (this.length === this.items.length) this.items = grown(this.items, new Uint32Array(this.length * 2));
     this.items[this.length++] = packed;
-  }
-}
-
-/** Keeps the highest scores. */
-class Best {
-  readonly #limit: number;
-  #items: Match[] = [];
-  #least = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  add(id: number, score: number): void {
-    if (score <= this.#least) return;
-    this.#items.push({ id, score });
-    if (this.#items.length >= this.#limit * 4 + 64) this.#cut();
-  }
-
-  sorted(): Match[] {
-    this.#cut();
-    return this.#items;
-  }
-
-  #cut(): void {
-    this.#items.sort((one, other) => other.score - one.score || one.id - other.id);
-    this.#items.length = Math.min(this.#items.length, this.#limit);
-    if (this.#items.length === this.#limit) this.#least = this.#items.at(-1)?.score ?? 0;
   }
 }
 

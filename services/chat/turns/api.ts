@@ -111,7 +111,7 @@ function addSearch(app: HttpApp, { turns, gate }: TurnApiParts): void {
           ...{ strategy_requested: question.strategy, strategy_used: found.strategyUsed },
           ...{ queries: found.queries, reranked: found.reranked, reranker: found.reranker },
           ...{ embedding_model: found.embeddingModel, num_documents: found.documentCount },
-          ...{ confidence: found.confidence, latency_ms: found.latencyMs },
+          ...{ confidence: found.confidence, latency_ms: found.latencyMs, warnings: found.warnings },
         },
       };
     },

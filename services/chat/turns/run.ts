@@ -131,7 +131,7 @@ class Turn {
         ...{ reranker: found?.reranker ?? null, embedding_model: found?.embeddingModel ?? null },
         ...{ num_documents: found?.documentCount ?? 0, confidence: written?.confidence ?? 0 },
         ...{ cache_hit: false, api_chain_calls: calls?.count ?? 0, unsupported: written?.unsupported ?? [] },
-        warnings: written?.warnings ?? [],
+        warnings: [...(found?.warnings ?? []), ...(written?.warnings ?? [])],
         timestamp: new Date(nowMs).toISOString(),
         latency_ms: Object.fromEntries(
           Object.entries(latency).map(([stage, ms]) => [stage, Math.round(ms * 10) / 10]),

@@ -1,0 +1,120 @@
+import type { EmbeddingModel } from 'ai';
+import { backoffMs } from '#kit/backoff.ts';
+import type { Clock } from '#kit/clock.ts';
+import { EmbeddingFailure, failureOf } from './failure.ts';
+import type { EmbeddingMetrics, Purpose } from './metrics.ts';
+import { normalized } from './vector.ts';
+
+export interface EmbeddingOptions {
+  /** Of a server with OpenAI's API, such as `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** The size of vectors to ask for; the service decides if undefined. */
+  readonly dimensions: number | undefined;
+  /** How long a question waits for its vector. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly metrics: EmbeddingMetrics;
+}
+
+const cachedMax = 500;
+/** Many texts take longer than one question. */
+const passagesTimeoutTimes = 30;
+const pause = { firstMs: 1_000, maxMs: 30_000 };
+
+/** An embedding service behind OpenAI's API, by the `ai` library, which is loaded when the first text needs a vector. */
+export class EmbeddingClient {
+  readonly #options: EmbeddingOptions;
+  /** Vectors of the questions that were asked last. */
+  readonly #cached = new Map<string, Float32Array>();
+  /** The size that vectors must have, once it is known. */
+  dimensions: number | undefined;
+  /** Whether the last request was answered; true before the first. */
+  isAvailable = true;
+  #failures = 0;
+  #pausedUntilMs = 0;
+
+  constructor(options: EmbeddingOptions) {
+    this.#options = options;
+    this.dimensions = options.dimensions;
+  }
+
+  get model(): string {
+    return this.#options.model;
+  }
+
+  /** Vectors of questions. Throws an `EmbeddingFailure`; after one, at once for a while, so that questions do not wait for nothing. */
+  async questions(texts: readonly string[]): Promise<Float32Array[]> {
+    const { clock, metrics, timeoutMs } = this.#options;
+    const unknown = [...new Set(texts)].filter((text) => !this.#cached.has(text));
+    metrics.cacheHits(texts.length - unknown.length);
+    if (unknown.length > 0) {
+      if (clock.now() < this.#pausedUntilMs) throw new EmbeddingFailure('is not answering');
+      const vectors = await this.#request('question', unknown, { timeoutMs }).catch((error) => {
+        // Questions that failed together count once.
+        if (clock.now() >= this.#pausedUntilMs)
+          this.#pausedUntilMs = clock.now() + backoffMs(++this.#failures, pause);
+        throw error;
+      });
+      for (const [index, text] of unknown.entries()) this.#cached.set(text, vectors[index] as Float32Array);
+    }
+    const found = texts.map((text) => this.#cached.get(text) as Float32Array);
+    for (const [index, text] of texts.entries()) {
+      this.#cached.delete(text);
+      this.#cached.set(text, found[index] as Float32Array);
+    }
+    for (const text of this.#cached.keys()) {
+      if (this.#cached.size <= cachedMax) break;
+      this.#cached.delete(text);
+    }
+    return found;
+  }
+
+  /** Vectors of passages, in their order. Throws an `EmbeddingFailure`. */
+  passages(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const timeoutMs = this.#options.timeoutMs * passagesTimeoutTimes;
+    return this.#request('passages', texts, { timeoutMs, stop: signal });
+  }
+
+  async #request(
+    purpose: Purpose,
+    texts: readonly string[],
+    { timeoutMs, stop }: { timeoutMs: number; stop?: AbortSignal },
+  ): Promise<Float32Array[]> {
+    const { metrics, dimensions } = this.#options;
+    const startMs = performance.now();
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const abortSignal = stop ? AbortSignal.any([stop, timeout]) : timeout;
+    try {
+      const { embedMany } = await import('ai');
+      const { embeddings } = await embedMany({
+        ...{ model: await this.#open(), values: [...texts], maxRetries: 0, abortSignal },
+        ...(dimensions !== undefined && { providerOptions: { openaiCompatible: { dimensions } } }),
+      });
+      if (embeddings.length !== texts.length)
+        throw new EmbeddingFailure(`gave ${embeddings.length} vectors for ${texts.length} texts`);
+      const vectors = embeddings.map((vector) => normalized(vector, this.dimensions));
+      this.isAvailable = true;
+      this.#failures = 0;
+      this.#pausedUntilMs = 0;
+      metrics.requested(purpose, 'ok', performance.now() - startMs);
+      return vectors;
+    } catch (error) {
+      const failure = failureOf(error);
+      metrics.requested(purpose, failure.isRefusal ? 'refused' : 'failed', performance.now() - startMs);
+      if (!failure.isRefusal && !stop?.aborted) this.isAvailable = false;
+      throw failure;
+    }
+  }
+
+  async #open(): Promise<EmbeddingModel> {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    const { baseUrl: baseURL, apiKey, model } = this.#options;
+    const provider = createOpenAICompatible({
+      ...{ name: 'embedding', baseURL },
+      ...(apiKey !== undefined && { apiKey }),
+    });
+    return provider.embeddingModel(model);
+  }
+}

@@ -1,0 +1,105 @@
+import type { Registry } from 'prom-client';
+import type { Database } from '#kit/db/index.ts';
+import type { JobQueue } from '#kit/jobs/index.ts';
+import type { Log } from '#kit/log.ts';
+import type { Tables } from '../tables.ts';
+import { EmbeddingClient, type EmbeddingOptions } from './client.ts';
+import { type FillParts, fillAll } from './fill.ts';
+import { createEmbeddingMetrics, noMetrics } from './metrics.ts';
+import { chooseModel, dimensionsOf, hasWork, isChosen, type Progress, progressOf } from './store.ts';
+
+export interface EmbeddingsParts extends Omit<EmbeddingOptions, 'metrics'> {
+  readonly database: Database<Tables>;
+  readonly log: Log;
+  /** Absent where nobody reads metrics. */
+  readonly metrics?: Registry;
+}
+
+/** How often to look for documents of other processes, and for those whose job was lost. */
+const sweepMs = 5_000;
+/** A service may be down for days, and documents get their vectors when it is back. */
+const attemptsMax = 1_000_000;
+
+/** The vectors of an embedding service: of questions as they are asked, and of documents in the background. */
+export class Embeddings {
+  readonly client: EmbeddingClient;
+  /** The number of the model. */
+  readonly modelId: number;
+  readonly #parts: FillParts;
+  #queue: JobQueue | undefined;
+
+  constructor(parts: FillParts) {
+    this.client = parts.client;
+    this.modelId = parts.model;
+    this.#parts = parts;
+  }
+
+  /** The size of vectors; undefined as long as there is none. Another process may have settled it. */
+  async dimensions(): Promise<number | undefined> {
+    this.client.dimensions ??= (await dimensionsOf(this.#parts.database, this.modelId)) || undefined;
+    return this.client.dimensions;
+  }
+
+  /** How many chunks have vectors. */
+  progress(): Promise<Progress> {
+    return progressOf(this.#parts.database, this.modelId);
+  }
+
+  /** Gives documents their vectors in the background until disposed of. */
+  work(queue: JobQueue): AsyncDisposable {
+    this.#queue = queue;
+    const worker = queue.work({ kind: this.#kind, concurrency: 1, attemptsMax }, async (_job, signal) => {
+      if (await this.#isChosen()) await fillAll(this.#parts, signal);
+    });
+    const timer = setInterval(() => void this.#sweep(), sweepMs).unref();
+    void this.#sweep();
+    return {
+      async [Symbol.asyncDispose]() {
+        clearInterval(timer);
+        await worker[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  /** Begins with a document that was added; the sweep finds those that are added while the last job ends. */
+  async wake(): Promise<void> {
+    await this.#queue?.add([{ id: this.#kind, kind: this.#kind, payload: new Uint8Array() }]);
+  }
+
+  /** Gives all documents their vectors now. */
+  fill(signal: AbortSignal): Promise<void> {
+    return fillAll(this.#parts, signal);
+  }
+
+  get #kind(): string {
+    return `embedding-${this.modelId}`;
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      if ((await this.#isChosen()) && (await hasWork(this.#parts.database, this.modelId))) await this.wake();
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'documents without vectors could not be looked for');
+    }
+  }
+
+  #isChosen(): Promise<boolean> {
+    const { database, clock } = this.#parts;
+    return isChosen(database, this.modelId, clock.now());
+  }
+}
+
+/** Opens the vectors of a model, which becomes the one that documents get. */
+export async function openEmbeddings({
+  database,
+  log,
+  metrics,
+  ...options
+}: EmbeddingsParts): Promise<Embeddings> {
+  const { model: name, dimensions: requested = 0, clock } = options;
+  const { id, dimensions } = await chooseModel(database, { name, requested, nowMs: clock.now() });
+  const counted = metrics && createEmbeddingMetrics(metrics, () => progressOf(database, id));
+  const client = new EmbeddingClient({ ...options, metrics: counted ?? noMetrics });
+  client.dimensions ??= dimensions === 0 ? undefined : dimensions;
+  return new Embeddings({ database, client, clock, log, model: id });
+}

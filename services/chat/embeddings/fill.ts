@@ -1,0 +1,123 @@
+import type { Clock } from '#kit/clock.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { Log } from '#kit/log.ts';
+import type { Tables } from '../tables.ts';
+import type { EmbeddingClient } from './client.ts';
+import { EmbeddingFailure } from './failure.ts';
+import {
+  insertVectors,
+  removeOtherModels,
+  settleDimensions,
+  type WaitingChunk,
+  waitingChunks,
+  waitingDocuments,
+} from './store.ts';
+
+/** What gives documents their vectors. */
+export interface FillParts {
+  readonly database: Database<Tables>;
+  readonly client: EmbeddingClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The number of the model. */
+  readonly model: number;
+}
+
+/** How many texts one request has. */
+const batchTexts = 64;
+const documentsMax = 100;
+const headingMax = 200;
+/** What any service takes, to tell a text that it refuses from a request that it refuses. */
+const harmlessText = 'A question.';
+
+/** Gives all chunks that have none a vector, and removes those of other models once that is done. Throws an `EmbeddingFailure`. */
+export async function fillAll(parts: FillParts, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const documents = await waitingDocuments(parts.database, parts.model, documentsMax);
+    if (documents.length === 0) break;
+    await fillDocuments(parts, documents, signal);
+  }
+  await removeOtherModels(parts.database, parts.model);
+}
+
+/** Batches reach over documents, so that many short ones cost no more requests than a long one. */
+async function fillDocuments(
+  parts: FillParts,
+  documents: readonly number[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, model } = parts;
+  let batch: WaitingChunk[] = [];
+  let ended: number[] = [];
+  const flush = async () => {
+    signal.throwIfAborted();
+    const vectors = batch.length === 0 ? [] : await vectorsOf(parts, batch.map(textOf), signal);
+    const byChunk = new Map(batch.map(({ id }, index) => [id, vectors[index] as Float32Array]));
+    await insertVectors(database, model, { vectors: byChunk, complete: ended });
+    [batch, ended] = [[], []];
+  };
+  for (const document of documents) {
+    for (let after = -1; ; ) {
+      const limit = batchTexts - batch.length;
+      const chunks = await waitingChunks(database, { model, document, after, limit });
+      batch.push(...chunks);
+      const last = chunks.at(-1);
+      if (!last || chunks.length < limit) break;
+      await flush();
+      after = last.place;
+    }
+    ended.push(document);
+  }
+  await flush();
+}
+
+/** Headings are a part of what a passage is about. */
+function textOf({ title, section, text }: WaitingChunk): string {
+  const headings = [title, section]
+    .map((heading) => heading.slice(0, headingMax))
+    .filter((heading) => heading !== '');
+  return [...headings, text].join('\n').toWellFormed();
+}
+
+/** Vectors of texts, in their order; an empty one for a text that the service refuses even when it is cut. */
+async function vectorsOf(
+  parts: FillParts,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<Float32Array[]> {
+  const { client, database, model } = parts;
+  try {
+    const vectors = await client.passages(texts, signal);
+    client.dimensions ??= await settleDimensions(database, model, vectors[0]?.length ?? 0);
+    return vectors;
+  } catch (error) {
+    if (!(error instanceof EmbeddingFailure) || !error.isRefusal) throw error;
+    if (texts.length > 1) {
+      const middle = texts.length >> 1;
+      const first = await vectorsOf(parts, texts.slice(0, middle), signal);
+      return [...first, ...(await vectorsOf(parts, texts.slice(middle), signal))];
+    }
+    return [await vectorOfRefused(parts, texts[0] as string, signal)];
+  }
+}
+
+/** Some services refuse what is too long, which a thousand characters are in some scripts. */
+async function vectorOfRefused(
+  { client, log }: FillParts,
+  text: string,
+  signal: AbortSignal,
+): Promise<Float32Array> {
+  await client.passages([harmlessText], signal).catch((error: EmbeddingFailure) => {
+    // It is the request that is refused, so the job has to come again.
+    throw new EmbeddingFailure(error.message);
+  });
+  for (const share of [2, 4]) {
+    const part = text.slice(0, text.length / share).toWellFormed();
+    const vector = await client.passages([part], signal).catch((error: EmbeddingFailure) => {
+      if (!error.isRefusal) throw error;
+    });
+    if (vector) return vector[0] as Float32Array;
+  }
+  log.warn('the embedding service refuses a passage, which is found by its words only');
+  return new Float32Array(0);
+}
