@@ -19,11 +19,11 @@ const folds = JSON.parse(
 ) as Folds;
 const names = ['cranfield', 'cookdocs', 'squad20_dev'] as const;
 
-/** Rankings beside peers; what the models never saw is what they are measured on. */
-export async function measureQuality(folder: string, questionsMax: number): Promise<void> {
+/** Rankings beside peers; what the models never saw is what they are measured on. On SQLite, or on the PostgreSQL database at `url`. */
+export async function measureQuality(folder: string, questionsMax: number, url?: string): Promise<void> {
   for (const name of names) {
     const { documents = [] } = await readLabelledSet(join(folder, name));
-    await using corpus = await openCorpus(folder, name);
+    await using corpus = await openCorpus(folder, name, url);
     const peers: [string, Peer][] = [
       ['FTS5', fts5(documents)],
       ['MiniSearch', miniSearch(documents)],

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Database, openDatabase } from '#kit/db/index.ts';
+import { openDatabase } from '#kit/db/index.ts';
 import { silentLog } from '#kit/log.ts';
 import { indexSet, readLabelledSet } from '../../services/chat/evaluation/index.ts';
-import { Retriever, toQuestion } from '../../services/chat/retrieval/index.ts';
-import { keywordMatches } from '../../services/chat/retrieval/store.ts';
+import { Retriever } from '../../services/chat/retrieval/index.ts';
 import type { Tables } from '../../services/chat/tables.ts';
+import { fts5 } from './peers.ts';
 
 const paragraphsEach = 50;
 
@@ -33,8 +33,10 @@ export async function measureSpeed(folder: string, chunks: number): Promise<void
   await retriever.search({ query: 'x', strategy: 'semantic', topK: 1, rerank: false, libraries: [library] });
   const rss = Math.round(process.memoryUsage().rss / 1e6);
   console.log(`vectors read in ${(performance.now() - loadMs).toFixed(0)} ms; ${rss} MB resident`);
+  const rows = await database.kysely.selectFrom('chunk').select(['public_id as id', 'text']).execute();
+  const keywords = fts5(rows);
   for (let round = 0; round < 2; round++) {
-    await measure('FTS5 alone', questions, (query) => keywordsAlone(database, query, library));
+    await measure('FTS5 alone', questions, async (query) => keywords(query));
     for (const rerank of [false, true]) {
       await measure(`hybrid${rerank ? ', reranked' : ''}`, questions, (query) =>
         retriever.search({ query, strategy: 'hybrid', topK: 10, rerank, libraries: [library] }),
@@ -43,11 +45,6 @@ export async function measureSpeed(folder: string, chunks: number): Promise<void
   }
   await database[Symbol.asyncDispose]();
   rmSync(place, { recursive: true });
-}
-
-function keywordsAlone(database: Database<Tables>, query: string, library: number) {
-  const wanted = toQuestion(query).terms.map((term) => ({ terms: [term] }));
-  return keywordMatches(database, { wanted, unwanted: [], match: 'any' }, { library, limit: 10 });
 }
 
 /** Time of day and CPU time for each question. */

@@ -31,5 +31,7 @@ function tableOf(results: readonly StrategyScores[]): string {
       .join('')
       .trimEnd(),
   );
-  return `${results[0]?.questions ?? 0} questions\n${lines.join('\n')}\n`;
+  const fellBack = Math.max(0, ...results.map((result) => result.fellBack));
+  const note = fellBack > 0 ? `${fellBack} questions were searched for by their words only.\n` : '';
+  return `${results[0]?.questions ?? 0} questions\n${lines.join('\n')}\n${note}`;
 }

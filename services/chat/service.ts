@@ -24,7 +24,7 @@ import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
 import { Parser, resumeAbandoned } from './documents/index.ts';
-import { type Embeddings, openEmbeddings } from './embeddings/index.ts';
+import { type Embeddings, type EmbeddingsParts, openEmbeddings } from './embeddings/index.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
   evaluateStrategies,
@@ -92,7 +92,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const libraryMode = libraryModeOf(config);
   const model = modelOf(config);
   const domain = domainOf(config, clock);
-  const embeddings = await embeddingsOf(config, context, database);
+  const embeddings = await embeddingsOf(config, { clock, log, metrics }, database);
   const retriever = stack.use(new Retriever(database, embeddings));
   if (embeddings)
     stack.use(
@@ -205,14 +205,13 @@ function modelOf(config: ChatConfig): ChatModel | undefined {
 /** Undefined without an embedding service: vectors are built in. */
 async function embeddingsOf(
   config: ChatConfig,
-  { clock, log, metrics }: Pick<ServiceContext, 'clock' | 'log' | 'metrics'>,
+  parts: Pick<EmbeddingsParts, 'clock' | 'log' | 'metrics' | 'isOnlyRead'>,
   database: Database<Tables>,
 ): Promise<Embeddings | undefined> {
   const { EMBEDDING_BASE_URL: baseUrl, EMBEDDING_MODEL: model = '', EMBEDDING_API_KEY: apiKey } = config;
   const { EMBEDDING_DIMENSIONS: dimensions, EMBEDDING_TIMEOUT_MS: timeoutMs } = config;
   if (baseUrl === undefined) return undefined;
-  const parts = { baseUrl, apiKey, model, dimensions, timeoutMs };
-  return openEmbeddings({ ...parts, database, clock, log, metrics });
+  return openEmbeddings({ ...parts, database, baseUrl, apiKey, model, dimensions, timeoutMs });
 }
 
 function domainOf({ DOMAIN_API_URL: url, DOMAIN_API_KEY: clientSecret }: ChatConfig, clock: Clock) {
@@ -236,15 +235,22 @@ export async function evaluateSet(
 ): Promise<StrategyScores[]> {
   const set = await readLabelledSet(path);
   const config = configOf(chat, environment);
+  const unmeasured = { clock: context.clock, log: context.log };
   if (!set.documents) {
     await using database = await openServiceDatabase<Tables>(chat, config, context);
-    return await evaluateStrategies(database, set, await sharedLibraries(database));
+    const embeddings = await embeddingsOf(config, { ...unmeasured, isOnlyRead: true }, database);
+    return await evaluateStrategies(database, set, {
+      ...{ libraries: await sharedLibraries(database), embeddings },
+    });
   }
   const folder = await mkdtemp(join(tmpdir(), 'octavo-chat-'));
   try {
     const apart = { ...config, DATABASE_URL: undefined };
     await using database = await openServiceDatabase<Tables>(chat, apart, { ...context, dataFolder: folder });
-    return await evaluateStrategies(database, set, [await indexSet(database, set.documents)]);
+    const libraries = [await indexSet(database, set.documents)];
+    const embeddings = await embeddingsOf(config, unmeasured, database);
+    await embeddings?.fill(new AbortController().signal);
+    return await evaluateStrategies(database, set, { libraries, embeddings });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

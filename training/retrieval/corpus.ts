@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,12 +20,19 @@ export interface Corpus extends AsyncDisposable {
   readonly answers: ReadonlyMap<string, readonly string[]>;
 }
 
-export async function openCorpus(folder: string, name: string): Promise<Corpus> {
+/** Its database is a file that goes with the corpus, or a schema of the PostgreSQL database at `url`, which stays. */
+export async function openCorpus(folder: string, name: string, url?: string): Promise<Corpus> {
   const { documents = [], questions } = await readLabelledSet(join(folder, name));
   const place = mkdtempSync(join(tmpdir(), 'octavo-retrieval-'));
   const migrations = new URL('../../services/chat/migrations/', import.meta.url);
   const database = await openDatabase<Tables>({
-    ...{ name: 'chat', url: undefined, folder: place, log: silentLog, migrations },
+    ...{
+      name: `retrieval_${randomBytes(4).toString('hex')}`,
+      url,
+      folder: place,
+      log: silentLog,
+      migrations,
+    },
   });
   return {
     ...{ name, questions, database, retriever: new Retriever(database) },

@@ -168,9 +168,9 @@ async function index(
 /** Stores the text and the chunks of a document. They are not found yet. */
 async function readInto(parts: IngestParts, document: Document, work: Work): Promise<Document> {
   const { database, parser } = parts;
-  const { id, filename, mediaType, library } = document;
+  const { id, filename, mediaType } = document;
   let shown = document;
-  const request = { bytes: work.bytes, filename, mediaType, library, dialect: database.dialect };
+  const request = { bytes: work.bytes, filename, mediaType };
   await parser.parse(
     request,
     async (reply) => {

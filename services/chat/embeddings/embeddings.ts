@@ -6,13 +6,23 @@ import type { Tables } from '../tables.ts';
 import { EmbeddingClient, type EmbeddingOptions } from './client.ts';
 import { type FillParts, fillAll } from './fill.ts';
 import { createEmbeddingMetrics, noMetrics } from './metrics.ts';
-import { chooseModel, dimensionsOf, hasWork, isChosen, type Progress, progressOf } from './store.ts';
+import {
+  chooseModel,
+  dimensionsOf,
+  findModel,
+  hasWork,
+  isChosen,
+  type Progress,
+  progressOf,
+} from './store.ts';
 
 export interface EmbeddingsParts extends Omit<EmbeddingOptions, 'metrics'> {
   readonly database: Database<Tables>;
   readonly log: Log;
   /** Absent where nobody reads metrics. */
   readonly metrics?: Registry;
+  /** Whether to use the vectors that are there, without making the model the one that documents get. */
+  readonly isOnlyRead?: boolean;
 }
 
 /** How often to look for documents of other processes, and for those whose job was lost. */
@@ -94,10 +104,14 @@ export async function openEmbeddings({
   database,
   log,
   metrics,
+  isOnlyRead = false,
   ...options
 }: EmbeddingsParts): Promise<Embeddings> {
   const { model: name, dimensions: requested = 0, clock } = options;
-  const { id, dimensions } = await chooseModel(database, { name, requested, nowMs: clock.now() });
+  const wanted = { name, requested };
+  const { id, dimensions } = isOnlyRead
+    ? await findModel(database, wanted)
+    : await chooseModel(database, wanted, clock.now());
   const counted = metrics && createEmbeddingMetrics(metrics, () => progressOf(database, id));
   const client = new EmbeddingClient({ ...options, metrics: counted ?? noMetrics });
   client.dimensions ??= dimensions === 0 ? undefined : dimensions;

@@ -14,10 +14,24 @@ export interface StoredModel {
   readonly dimensions: number;
 }
 
-/** Makes the model with that name, whose vectors have the requested size or that of the service for 0, the one that documents get. */
+/** A name, and the size of vectors that is asked for; 0 if the service decides. */
+interface WantedModel {
+  readonly name: string;
+  readonly requested: number;
+}
+
+/** The model as it is known; one without vectors if it is not. */
+export async function findModel(store: Store, { name, requested }: WantedModel): Promise<StoredModel> {
+  const found = store.kysely.selectFrom('embedding_model').select(['id', 'dimensions']);
+  const row = await found.where('name', '=', name).where('requested', '=', requested).executeTakeFirst();
+  return row ?? { id: 0, dimensions: 0 };
+}
+
+/** Makes a model the one that documents get. */
 export async function chooseModel(
   database: Database<Tables>,
-  { name, requested, nowMs }: { name: string; requested: number; nowMs: number },
+  { name, requested }: WantedModel,
+  nowMs: number,
 ): Promise<StoredModel> {
   return database.write(async ({ kysely }) => {
     const values = { name, requested, dimensions: requested, choice: 0, used_at_ms: nowMs };

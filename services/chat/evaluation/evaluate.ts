@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '#kit/db/index.ts';
 import { insertParsed, knownLibraries, libraryId, parseDocument } from '../documents/index.ts';
+import type { Embeddings } from '../embeddings/index.ts';
 import { Retriever, type Strategy, strategyIds } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
 import type { LabelledDocument, LabelledSet } from './labelled-set.ts';
@@ -15,23 +16,27 @@ export interface StrategyScores extends Scores {
   readonly reranked: boolean;
   readonly questions: number;
   readonly queriesPerSecond: number;
+  /** How many questions an embedding service had no vectors for, so that their words were searched for. */
+  readonly fellBack: number;
 }
 
 /** The scores of each strategy for a labelled set, about the documents of the libraries. */
 export async function evaluateStrategies(
   database: Database<Tables>,
   { questions }: LabelledSet,
-  libraries: readonly number[],
+  { libraries, embeddings }: { libraries: readonly number[]; embeddings?: Embeddings | undefined },
 ): Promise<StrategyScores[]> {
-  const retriever = new Retriever(database);
+  await using retriever = new Retriever(database, embeddings);
   const results: StrategyScores[] = [];
   for (const strategy of strategyIds) {
     for (const rerank of [false, true]) {
       const startMs = performance.now();
       const all: Scores[] = [];
+      let fellBack = 0;
       for (const { text, grades } of questions) {
         const request = { query: text, strategy, topK: chunksMax, rerank, libraries };
-        const { ranked } = await retriever.search(request);
+        const { ranked, warnings } = await retriever.search(request);
+        if (warnings.length > 0) fellBack++;
         all.push(scoresOf([...new Set(ranked.map(({ source }) => source.source))], grades));
       }
       const queriesPerSecond = (1_000 * questions.length) / (performance.now() - startMs);
@@ -40,6 +45,7 @@ export async function evaluateStrategies(
         reranked: rerank,
         questions: all.length,
         queriesPerSecond,
+        fellBack,
         ...meanScores(all),
       });
     }
@@ -76,6 +82,6 @@ async function indexOne(
   const mediaType = 'text/plain';
   const sha256 = createHash('sha256').update(id).digest('hex');
   const given = { library, owner: 'public', session: null, filename: id, mediaType, sha256, bytes };
-  const request = { bytes, filename: 'document.txt', mediaType, library, dialect: database.dialect };
+  const request = { bytes, filename: 'document.txt', mediaType };
   await insertParsed(database, { ...given, tags: [], warnings: [] }, parseDocument(request));
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { evaluateSet } from '../service.ts';
 import { startChat } from '../testing.ts';
+import { startEmbeddings } from '../testing-embeddings.ts';
 
 const folder = testFolder('chat-evaluation');
 const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -35,6 +36,28 @@ test('a labelled set with its own documents is scored by each strategy', async (
     assert.deepEqual([questions, ndcgAt10, mrrAt3, recallAt10], [2, 0.5, 0.5, 0.5], strategy);
     assert.ok(queriesPerSecond > 0);
   }
+});
+
+test('an embedding service is measured, and questions that it fails are counted', async () => {
+  await using server = await startEmbeddings();
+  await using chat = await startChat({ EMBEDDING_BASE_URL: server.url, EMBEDDING_MODEL: 'scripted' });
+  const set = join(folder, 'meaning');
+  await mkdir(set);
+  const documents = [
+    { id: 'ship', text: 'The ferry sails on Mondays.' },
+    { id: 'bread', text: 'The bakery sells rye.' },
+  ];
+  await writeFile(join(set, 'docs.jsonl'), lines(documents));
+  await writeFile(join(set, 'queries.jsonl'), lines([{ id: '1', text: 'Where is a loaf?' }]));
+  await writeFile(join(set, 'qrels.tsv'), 'query\tdocument\tgrade\n1\tbread\t1\n');
+  for (const { strategy, mrrAt3, fellBack } of await evaluateSet(chat.environment, chat.context, set))
+    assert.deepEqual([mrrAt3, fellBack], [1, 0], strategy);
+  await chat.upload([{ name: 'ship.txt', content: 'The ferry sails on Mondays.' }]);
+  const file = join(folder, 'boats.jsonl');
+  await writeFile(file, lines([{ query: 'Which boat?', documents: ['ship.txt'] }]));
+  server.script = (reply) => reply.fail(500);
+  const [first] = await evaluateSet(chat.environment, chat.context, file);
+  assert.equal(first?.fellBack, 1);
 });
 
 test('questions are asked about the documents of the library', async () => {

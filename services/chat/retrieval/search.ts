@@ -2,7 +2,6 @@ import type { Database } from '#kit/db/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import { embeddingModel, featureOf } from '../indexing.ts';
 import type { Tables } from '../tables.ts';
-import type { Match } from './best.ts';
 import { type DenseFound, DenseSearch } from './dense-search.ts';
 import { Evidence } from './evidence.ts';
 import { bestSentence, LazyPassage, type ReadPassage } from './features.ts';
@@ -10,14 +9,7 @@ import { blend, type Candidate, fuse, interleave, type MatchedBy, summed } from 
 import { Libraries } from './libraries.ts';
 import { type Question, toQuestion } from './question.ts';
 import { confidenceOf, type Judged, judge, rerankerModel } from './rerank.ts';
-import {
-  type Filters,
-  filteredDocuments,
-  keywordMatches,
-  type Passage,
-  passagesOf,
-  syncVectors,
-} from './store.ts';
+import { type Filters, filteredDocuments, type Passage, passagesOf, syncVectors } from './store.ts';
 import { partsOf, type Strategy, variantsOf } from './strategies.ts';
 import { VectorIndex } from './vectors.ts';
 
@@ -29,7 +21,7 @@ const passagesKept = 4_000;
 /** How many passages tell whether there is an answer. */
 const judgedMin = 3;
 /** How much an embedding service counts beside the words, before and after passages were read; see decisions/024. */
-export const denseShares = { retrieved: 0.6, reranked: 0.5 };
+export const denseShares = { retrieved: 0.5, reranked: 0.4 };
 
 export interface SearchRequest {
   readonly query: string;
@@ -129,20 +121,16 @@ export class Retriever implements AsyncDisposable {
     const gathered = await this.gather(request);
     const gatheredMs = performance.now();
     const { candidates, evidence, ...how } = gathered;
-    const judged = ordered(
-      judge(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence),
-      request,
-    );
-    const shown: readonly Scored[] = request.rerank
-      ? judged.slice(0, request.topK)
-      : candidates.slice(0, request.topK).map(([candidate, { read }]) => ({ candidate, read }));
+    const judged = judge(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence);
+    const ordered = request.rerank ? reranked(judged) : undefined;
+    const shown = (ordered ?? unjudged(candidates)).slice(0, request.topK);
     const sources = shown.map((one, index) => sourceOf(index + 1, one, evidence));
     return {
       ranked: sources.map((source, index) => ({ source, passage: (shown[index] as Scored).read.passage })),
       ...{ ...how, evidence },
       ...{ reranked: request.rerank, reranker: request.rerank ? rerankerModel : null },
       documentCount: new Set(sources.map(({ document_id }) => document_id)).size,
-      confidence: confidenceOf(judged, evidence),
+      confidence: confidenceOf(ordered ?? judged, evidence),
       latencyMs: { retrieval: gatheredMs - startMs, rerank: performance.now() - gatheredMs },
     };
   }
@@ -153,25 +141,22 @@ export class Retriever implements AsyncDisposable {
     const queries =
       strategy === 'multi_query' ? variantsOf(query) : strategy === 'decomposed' ? partsOf(query) : [query];
     const indexes = await Promise.all(libraries.map((library) => this.#libraries.indexOf(library)));
-    const searching = this.#dense?.nearest(queries, { libraries, only, limit: depth });
-    // Words need no other service, so they are searched meanwhile, unless vectors alone may be enough.
-    const needsWords = strategy !== 'semantic' || (searching && !isWhole(await searching, indexes));
-    const scope = { libraries, only, hasKeywords: needsWords ?? false };
-    const words = Promise.all(queries.map((each) => this.#wordMatches(toQuestion(each), scope)));
-    const [dense, found] = await Promise.all([searching, words]);
-    const isSemantic = strategy === 'semantic' && !needsWords;
-    const lists = found.map(({ keyword, vector }, index) => {
+    const dense = await this.#dense?.nearest(queries, { libraries, only, limit: depth });
+    const isSemantic = strategy === 'semantic' && (!dense || isWhole(dense, indexes));
+    const scope = { indexes, only: only && new Set(only), hasKeywords: !isSemantic };
+    const lists = queries.map((each, index) => {
+      const { keyword, vector } = wordMatches(toQuestion(each), scope);
       const matches = dense?.lists?.[index];
       if (!matches) return fuse(keyword, vector);
-      const near = new Set(matches.map(({ id }) => id));
       const fused = fuse(keyword, vector, { matches, share: isSemantic ? 1 : denseShares.retrieved });
+      const near = new Set(matches.map(({ id }) => id));
       return isSemantic ? fused.filter(({ id }) => near.has(id)) : fused;
     });
     const merged = strategy === 'multi_query' ? summed(lists) : interleave(lists);
     return {
       candidates: await this.#read(merged.slice(0, Math.max(readMax, topK))),
       ...{ queries, evidence: evidenceFor(toQuestion(query), indexes) },
-      strategyUsed: strategy === 'semantic' && needsWords ? 'hybrid' : strategy,
+      strategyUsed: strategy === 'semantic' && !isSemantic ? 'hybrid' : strategy,
       embeddingModel: this.#dense && dense?.lists ? this.#dense.model : embeddingModel,
       warnings: this.#dense && dense ? warningsFor(this.#dense.model, dense, indexes) : [],
     };
@@ -195,29 +180,20 @@ export class Retriever implements AsyncDisposable {
     }
     return read;
   }
+}
 
-  async #wordMatches(
-    question: Question,
-    { libraries, only, hasKeywords }: Scope,
-  ): Promise<{ keyword: Match[]; vector: Match[] }> {
-    const found = await Promise.all(
-      libraries.map(async (library) => {
-        const vectors = await this.#libraries.indexOf(library);
-        const features = question.terms.map(({ stem }) => featureOf(stem));
-        const vector = vectors.nearest(features, depth, only && new Set(only));
-        const wanted = question.terms.map((term) => ({ terms: [term] }));
-        const query = { wanted, unwanted: [], match: 'any' } as const;
-        const keyword = hasKeywords
-          ? await keywordMatches(this.#database, query, { library, limit: depth, only })
-          : [];
-        return { keyword: keyword.filter(({ id }) => vectors.has(id)), vector };
-      }),
-    );
-    return {
-      keyword: found.flatMap(({ keyword }) => keyword),
-      vector: found.flatMap(({ vector }) => vector),
-    };
-  }
+interface Scope {
+  readonly indexes: readonly VectorIndex[];
+  readonly only: ReadonlySet<number> | undefined;
+  readonly hasKeywords: boolean;
+}
+
+function wordMatches({ terms }: Question, { indexes, only, hasKeywords }: Scope) {
+  const features = terms.map(({ stem }) => featureOf(stem));
+  return {
+    keyword: hasKeywords ? indexes.flatMap((index) => index.bestByWords(features, depth, only)) : [],
+    vector: indexes.flatMap((index) => index.nearest(features, depth, only)),
+  };
 }
 
 /** Whether all documents have vectors of the service, and these were searched. */
@@ -243,38 +219,48 @@ function evidenceFor(question: Question, indexes: readonly VectorIndex[]): Evide
   });
 }
 
-interface Scope {
-  readonly libraries: readonly number[];
-  readonly only: readonly number[] | undefined;
-  readonly hasKeywords: boolean;
-}
-
 interface Scored {
   readonly candidate: Candidate;
   readonly read: ReadPassage;
-  /** Of the reranker; absent if it was not asked. */
-  readonly score?: number;
+  /** Of the reranker; null if it was not asked. */
+  readonly score: number | null;
+  /** What it is ordered by. */
+  readonly final: number;
 }
 
-/** Best first. What the reranker says of the words is weighed against the vectors of an embedding service. */
-function ordered(judged: Judged[], { rerank }: SearchRequest): Judged[] {
-  return rerank ? judged.sort((one, other) => finalScore(other) - finalScore(one)) : judged;
+function unjudged(candidates: Gathered['candidates']): Scored[] {
+  return candidates.map(([candidate, { read }]) => {
+    return { candidate, read, score: null, final: candidate.fusedScore };
+  });
 }
 
-function finalScore({ candidate, score }: Scored): number {
-  if (score === undefined) return candidate.fusedScore;
-  return blend(score, candidate.denseScore, denseShares.reranked);
+/**
+ * Best first. The reranker judges the words, so an embedding service has its share beside it: where the words say little of any passage,
+ * its vectors decide.
+ */
+function reranked(judged: readonly Judged[]): (Judged & Scored)[] {
+  const weightOf = ({ score }: Judged) => Math.max(0, Math.log(score / (1 - score + Number.EPSILON)));
+  const most = Math.max(decisiveWeight, ...judged.map(weightOf));
+  const finalOf = (one: Judged) => {
+    const { denseScore } = one.candidate;
+    return denseScore === undefined
+      ? one.score
+      : blend(weightOf(one) / most, denseScore, denseShares.reranked);
+  };
+  const scored = judged.map((one) => ({ ...one, final: finalOf(one) }));
+  return scored.sort((one, other) => other.final - one.final);
 }
+
+/** The log odds of a passage that the reranker is sure of. The first passage has 5 to 8 for questions that are answered. */
+const decisiveWeight = 4;
 
 function sourceOf(index: number, scored: Scored, evidence: Evidence): Source {
-  const { candidate, read, score } = scored;
+  const { candidate, read, score, final } = scored;
   const { chunkId, documentId, filename, title, page, section, start, end } = read.passage;
-  const retrieval = rounded(candidate.fusedScore);
-  const rerank = score === undefined ? null : rounded(score);
   return {
     ...{ index, id: chunkId, document_id: documentId, chunk_id: chunkId, source: filename, title, page },
-    ...{ section, start, end, score: rounded(finalScore(scored)) },
-    ...{ retrieval_score: retrieval, rerank_score: rerank },
+    ...{ section, start, end, score: rounded(final), retrieval_score: rounded(candidate.fusedScore) },
+    rerank_score: score === null ? null : rounded(score),
     ...{ matched_by: candidate.matchedBy, snippet: snippetOf(read, evidence) },
   };
 }
