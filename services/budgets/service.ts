@@ -38,6 +38,7 @@ import {
   demoSignIns,
   LinkMails,
   LinkTokens,
+  SessionWatch,
   type SignedIn,
 } from './authentication/index.ts';
 import { addBudgetApi } from './budgets/api.ts';
@@ -110,7 +111,7 @@ async function build(parts: Parts) {
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
   const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit });
-  const hub = stack.use(new Hub(events));
+  const hub = stack.use(new Hub(events, stack.use(new SessionWatch(core, log))));
   const staff = await openStaff({ database: db, config, clock, log, stack, words: ['octavo', 'budgets'] });
   const admin = createBudgetsAdmin(staff, core, secret);
   addSite(parts, server.app, { core, accounts, tasks, imports, hub, userLimit, secret, limit, admin });

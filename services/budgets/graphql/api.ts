@@ -63,7 +63,7 @@ export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
         ...{ execution, contextOf, log },
         authenticate: options.authenticate,
         count: options.count,
-        nowMs: () => options.shared.core.clock.now(),
+        sessions: options.shared.hub.sessions,
       }),
     });
   });
