@@ -24,7 +24,7 @@ import {
   type ServiceParts,
 } from '#kit/service.ts';
 import { createBudgetsAdmin } from './admin.ts';
-import { callerOf, countRequest, createBearer, type UserLimit } from './api-access.ts';
+import { callerOf, commanderOf, countRequest, createBearer, type UserLimit } from './api-access.ts';
 import { addAuthenticationApi } from './authentication/api.ts';
 import {
   type Accounts,
@@ -38,8 +38,10 @@ import {
   demoSignIns,
   LinkMails,
   LinkTokens,
+  OnceKeys,
   SessionWatch,
   type SignedIn,
+  sweepOnceKeys,
 } from './authentication/index.ts';
 import { addBudgetApi } from './budgets/api.ts';
 import { type Core, deleteOldIdempotencyKeys } from './commands.ts';
@@ -110,7 +112,7 @@ async function build(parts: Parts) {
   const imports = stack.use(new Imports());
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
-  const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit });
+  const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit, secret });
   const hub = stack.use(new Hub(events, stack.use(new SessionWatch(core, log))));
   const staff = await openStaff({ database: db, config, clock, log, stack, words: ['octavo', 'budgets'] });
   const admin = createBudgetsAdmin(staff, core, secret);
@@ -209,7 +211,8 @@ function addApi(
     tasks,
     imports,
     userLimit,
-  }: { core: Core; accounts: Accounts; tasks: Tasks; imports: Imports; userLimit: UserLimit },
+    secret,
+  }: Omit<Edges, 'hub'> & { tasks: Tasks; imports: Imports; secret: string },
 ): ClientLimit {
   const { clock } = context;
   const perMinute = config.BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE;
@@ -223,7 +226,7 @@ function addApi(
   const bearer = createBearer(core, accounts.tokens, userLimit);
   app.decorateRequest('signedIn');
   const limit = limitRequests(limiter ? [{ name: 'auth', limiter }] : [], clock);
-  addAuthenticationApi(app, { accounts, bearer, limit });
+  addAuthenticationApi(app, { accounts, bearer, onceKeys: new OnceKeys(secret), limit });
   addBudgetApi(app, core, bearer);
   addExpenseApi(app, core, bearer);
   addSearchApi(app, core, bearer);
@@ -283,6 +286,7 @@ function startWork(
   const sweep = async () => {
     await mails.sweep();
     await deleteOldIdempotencyKeys(core);
+    await sweepOnceKeys(core);
     await sweepTasks(tasks, leaseMs);
   };
   stack.use(repeat('expired rows could not be deleted', sweep, { everyMs: sweepMs, log }));
@@ -333,6 +337,7 @@ async function addLiveEdges(
     shared: { core, accounts, hub },
     access: createBearer(core, accounts.tokens, userLimit),
     callerOf,
+    commanderOf,
     authenticate: authenticateToken,
     count: (caller) => countRequest(userLimit, caller),
     isExplorable: environment !== 'production',

@@ -11,6 +11,7 @@ export interface Tables extends EventTables, JobTables, AccountTables, AdminTabl
   account: Numbered<AccountRow>;
   session: SessionRow;
   mailed_link: MailedLinkRow;
+  anonymous_key: AnonymousKeyRow;
   // commands.ts
   idempotency_key: IdempotencyKeyRow;
   // budgets
@@ -67,6 +68,14 @@ export interface MailedLinkRow {
   created_at_ms: number;
   expires_at_ms: number;
   sent_at_ms: number | null;
+}
+
+interface AnonymousKeyRow {
+  key_hash: string;
+  owner: number | null;
+  digest: string;
+  result: string;
+  created_at_ms: number;
 }
 
 interface IdempotencyKeyRow {

@@ -16,6 +16,7 @@ export {
 export { createDemoAccount, demoFile, demoSignIns } from './demo.ts';
 export { LinkTokens } from './links.ts';
 export { LinkMails } from './mails.ts';
+export { OnceKeys, sweepOnceKeys } from './once.ts';
 export { SessionWatch } from './session-watch.ts';
 export {
   authenticate,

@@ -2,6 +2,7 @@ import type { AppError } from '#kit/errors.ts';
 import type { Log } from '#kit/log.ts';
 import type { Core } from '../commands.ts';
 import { repeat } from '../repeat.ts';
+import { openSessions } from './store.ts';
 import type { SignedIn } from './tokens.ts';
 import { errors } from './user.ts';
 
@@ -51,26 +52,14 @@ export class SessionWatch implements AsyncDisposable {
     for (let start = 0; start < ids.length; start += batchMax) {
       const batch = ids.slice(start, start + batchMax);
       const nowMs = this.#core.clock.now();
-      const going = await this.#goingOf(batch, nowMs);
+      const rows = await openSessions.all(this.#core.db, { ids: JSON.stringify(batch), nowMs });
+      const open = new Map(rows.map(({ id, disabled }) => [id, disabled]));
       for (const id of batch) {
-        const disabled = going.get(id);
+        const disabled = open.get(id);
         const reason = disabled === 1 ? errors.disabled() : errors.unauthorized();
         for (const { expiresAtMs, end } of this.#connections.get(id) ?? [])
           if (disabled !== 0 || expiresAtMs <= nowMs) end(reason);
       }
     }
-  }
-
-  /** Those sessions that have not ended, and whether their account is disabled. */
-  async #goingOf(ids: readonly string[], nowMs: number): Promise<Map<string, number>> {
-    const { kysely } = this.#core.db;
-    const rows = await kysely
-      .selectFrom('session')
-      .innerJoin('account', 'account.number', 'session.owner')
-      .select(['session.id', 'account.disabled'])
-      .where('session.id', 'in', ids)
-      .where('session.expires_at_ms', '>', nowMs)
-      .execute();
-    return new Map(rows.map(({ id, disabled }) => [id, disabled]));
   }
 }

@@ -7,6 +7,8 @@ import type { HttpApp } from '#kit/http/server.ts';
 import { refuseForeignOrigin } from '#kit/http/web-sockets.ts';
 import type { Log } from '#kit/log.ts';
 import type { SignedIn } from '../authentication/index.ts';
+import { IdempotencyHeader } from '../idempotency-key.ts';
+import { Commanders } from './commanders.ts';
 import { toClientError } from './errors.ts';
 import { createEventStream } from './event-stream.ts';
 import { createSchema } from './executable-schema.ts';
@@ -22,10 +24,12 @@ import { createSocketHandler } from './sockets.ts';
 export const graphqlPath = '/api/graphql';
 
 export interface GraphqlOptions {
-  readonly shared: Omit<GraphqlContext, 'caller' | 'loaders'>;
+  readonly shared: Omit<GraphqlContext, 'caller' | 'loaders' | 'commanders'>;
   readonly access: AccessRule;
   /** The account of a request that the access rule let through. */
   readonly callerOf: (request: FastifyRequest) => SignedIn;
+  /** The same with the Idempotency-Key of the request. */
+  readonly commanderOf: (request: FastifyRequest, reply: FastifyReply) => SignedIn;
   readonly authenticate: (token: string) => Promise<SignedIn>;
   /** Throws `rate_limited` if a user makes too many requests. */
   readonly count: (caller: SignedIn) => void;
@@ -42,12 +46,17 @@ export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
     ...options.shared,
     caller,
     loaders: createLoaders(options.shared.core, caller),
+    commanders: new Commanders(options.shared.core, caller),
   });
   const handle = createHttpHandler(execution, (request) => contextOf(options.callerOf(request)), log);
   const graphiql = isExplorable ? addGraphiql(app) : undefined;
   app.register(async (scope) => {
     scope.setErrorHandler(sendGraphqlError);
-    scope.post(graphqlPath, { access, schema: postSchema }, handle);
+    // The caller of a request with an Idempotency-Key wants its mutations to happen once.
+    const preHandler = async (request: FastifyRequest, reply: FastifyReply) => {
+      request.signedIn = options.commanderOf(request, reply);
+    };
+    scope.post(graphqlPath, { access, preHandler, schema: postSchema }, handle);
     scope.route({
       method: 'GET',
       url: graphqlPath,
@@ -83,10 +92,11 @@ function createHttpHandler(
     parseRequestParams: parseParams,
     onSubscribe: (request, params) => {
       const prepared = prepare(execution, params, () => contextOf(request.raw));
-      const isMutation =
-        'document' in prepared &&
-        getOperationAST(prepared.document, prepared.operationName)?.operation === 'mutation';
-      return isMutation && request.method === 'GET' ? mutationByGet(formatError) : prepared;
+      if (!('document' in prepared)) return prepared;
+      const operation = getOperationAST(prepared.document, prepared.operationName);
+      if (operation?.operation !== 'mutation') return prepared;
+      if (request.method === 'GET') return mutationByGet(formatError);
+      return prepared.contextValue.commanders.claim(operation).then(() => prepared);
     },
     execute: (args) => execution.execute(args),
     formatError,
@@ -147,6 +157,7 @@ const postSchema = {
   operationId: 'graphql',
   summary: 'Run a GraphQL operation',
   description,
+  headers: IdempotencyHeader,
   tags: ['GraphQL'],
   response: errorResponses,
   hide: false,

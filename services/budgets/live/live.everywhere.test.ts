@@ -16,8 +16,8 @@ describe('sign-in', () => {
     const clients = [
       signedIn(alice, '/'),
       signedIn(alice, '/api/ws'),
-      new SocketClient(service.url + '/ws', { protocols: ['bearer', alice.token] }),
-      new SocketClient(service.url + '/ws'),
+      new SocketClient(`${service.url}/ws`, { protocols: ['bearer', alice.token] }),
+      new SocketClient(`${service.url}/ws`),
     ];
     const [, , , last] = clients;
     await last?.opened();
@@ -30,10 +30,10 @@ describe('sign-in', () => {
 
   test('a wrong token is 4401, and nothing is possible without one', async () => {
     assert.equal(
-      await new SocketClient(service.url + '/ws', { headers: { authorization: 'Bearer no' } }).closed,
+      await new SocketClient(`${service.url}/ws`, { headers: { authorization: 'Bearer no' } }).closed,
       4401,
     );
-    const client = new SocketClient(service.url + '/ws');
+    const client = new SocketClient(`${service.url}/ws`);
     await client.opened();
     client.send({ type: 'ack', seq: 1 });
     assert.equal((await client.next()).code, 'UNAUTHORIZED');
@@ -46,9 +46,9 @@ describe('sign-in', () => {
   test('a page of another origin is refused before the upgrade', async () => {
     const alice = await service.person('alice');
     const headers = { authorization: `Bearer ${alice.token}`, origin: 'https://elsewhere.example' };
-    assert.equal(await new SocketClient(service.url + '/ws', { headers }).closed, 403);
+    assert.equal(await new SocketClient(`${service.url}/ws`, { headers }).closed, 403);
     assert.equal(
-      await new SocketClient(service.url + '/api/graphql', { headers, protocols: ['graphql-transport-ws'] })
+      await new SocketClient(`${service.url}/api/graphql`, { headers, protocols: ['graphql-transport-ws'] })
         .closed,
       403,
     );
