@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
-import { accountMigrations, openAccounts as openStaff, setupAddress } from '#kit/accounts/index.ts';
+import { accountMigrations, Lockout, openAccounts as openStaff, setupAddress } from '#kit/accounts/index.ts';
 import { type Admin, adminMigrations } from '#kit/admin/index.ts';
 import { checkBreachedFile, openPasswordRules } from '#kit/auth/password-rules.ts';
 import { Passwords, passwordCost } from '#kit/auth/passwords.ts';
@@ -28,6 +28,7 @@ import { callerOf, countRequest, createBearer, type UserLimit } from './api-acce
 import { addAuthenticationApi } from './authentication/api.ts';
 import {
   type Accounts,
+  accountErrors,
   authenticate,
   authenticateHeader,
   browserSeconds,
@@ -37,7 +38,7 @@ import {
   demoSignIns,
   LinkMails,
   LinkTokens,
-  Lockout,
+  SessionWatch,
   type SignedIn,
 } from './authentication/index.ts';
 import { addBudgetApi } from './budgets/api.ts';
@@ -110,13 +111,13 @@ async function build(parts: Parts) {
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
   const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit });
-  const hub = stack.use(new Hub(events));
+  const hub = stack.use(new Hub(events, stack.use(new SessionWatch(core, log))));
   const staff = await openStaff({ database: db, config, clock, log, stack, words: ['octavo', 'budgets'] });
   const admin = createBudgetsAdmin(staff, core, secret);
   addSite(parts, server.app, { core, accounts, tasks, imports, hub, userLimit, secret, limit, admin });
   await addLiveEdges(parts, server.app, { core, accounts, hub, userLimit });
   measure(context.metrics, { db, hub });
-  if (config.BUDGETS_WORKER) startWork(parts, { core, events, mails, accounts, tasks });
+  if (config.BUDGETS_WORKER) startWork(parts, { core, events, mails, tasks });
   const grpcPort = await listenGrpc(parts, { core, accounts, hub, userLimit });
   url = await server.listen();
   const isDemo = context.environment !== 'production';
@@ -184,14 +185,14 @@ async function openAccounts(
   { config, context, stack }: Parts,
   { core, mails, links, secret }: { core: Core; mails: LinkMails; links: LinkTokens; secret: string },
 ): Promise<Accounts> {
-  const { db, clock } = core;
+  const { db: database, clock } = core;
   const passwords = new Passwords({ cost: passwordCost(config) });
   const { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs } = config;
   return {
     core,
     passwords,
     rules: await openPasswordRules(config, ['octavo', 'budgets'], stack),
-    lockout: new Lockout({ db, passwords, clock, threshold, lockMs }),
+    lockout: new Lockout({ database, passwords, clock, threshold, lockMs, locked: accountErrors.locked }),
     tokens: createTokens(secret, clock),
     links,
     background: stack.use(new Background(context.log)),
@@ -271,13 +272,7 @@ function userLimitOf(config: Parts['config'], clock: Core['clock']): UserLimit {
 /** Tasks, mails, recurring expenses, and the deletion of what has expired. Any number of processes may do it. */
 function startWork(
   { context, stack }: Parts,
-  {
-    core,
-    events,
-    mails,
-    accounts,
-    tasks,
-  }: { core: Core; events: EventStream; mails: LinkMails; accounts: Accounts; tasks: Tasks },
+  { core, events, mails, tasks }: { core: Core; events: EventStream; mails: LinkMails; tasks: Tasks },
 ): void {
   const { log } = context;
   stack.use(events.publish());
@@ -287,7 +282,6 @@ function startWork(
   stack.use(repeat('recurring expenses could not be added', addDue, { everyMs: recurringMs, log }));
   const sweep = async () => {
     await mails.sweep();
-    await accounts.lockout.sweep();
     await deleteOldIdempotencyKeys(core);
     await sweepTasks(tasks, leaseMs);
   };

@@ -10,7 +10,6 @@ export interface Tables extends EventTables, JobTables, AccountTables, AdminTabl
   // authentication
   account: Numbered<AccountRow>;
   session: SessionRow;
-  login_attempt: LoginAttemptRow;
   mailed_link: MailedLinkRow;
   // commands.ts
   idempotency_key: IdempotencyKeyRow;
@@ -58,12 +57,6 @@ interface SessionRow {
   owner: number;
   created_at_ms: number;
   expires_at_ms: number;
-}
-
-interface LoginAttemptRow {
-  address_hash: string;
-  failures: number;
-  last_failure_at_ms: number;
 }
 
 export interface MailedLinkRow {

@@ -1,3 +1,4 @@
+import type { Lockout } from '#kit/accounts/index.ts';
 import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Jwt } from '#kit/auth/jwt.ts';
 import type { PasswordRules } from '#kit/auth/password-rules.ts';
@@ -9,7 +10,6 @@ import { invalid } from '#kit/schema-parser.ts';
 import type { Caller, Core } from '../commands.ts';
 import type { AccountRow } from '../tables.ts';
 import { addLink, type LinkKind, type LinkTokens, useLink } from './links.ts';
-import type { Lockout } from './lockout.ts';
 import {
   accountByEmail,
   accountByNumber,
@@ -96,12 +96,11 @@ export async function login(
   const email = normalizeEmail(given.email);
   // Nobody can be registered with an invalid address, so the error reveals nothing.
   if (email === undefined) throw errors.wrongCredentials();
-  let account: AccountRow | undefined;
-  const isRight = await lockout.attempt(email, async (hasher) => {
-    account = await accountByEmail.first(core.db, { email });
-    return (await hasher.verify(account?.password_hash, given.password)) && account !== undefined;
+  const account = await lockout.attempt(signInOf(email), async (hasher) => {
+    const found = await accountByEmail.first(core.db, { email });
+    return (await hasher.verify(found?.password_hash, given.password)) ? found : undefined;
   });
-  if (!isRight || !account) throw errors.wrongCredentials();
+  if (!account) throw errors.wrongCredentials();
   if (account.disabled === 1) throw errors.disabled();
   const { number: owner, id: userId, password_hash: from } = account;
   if (passwords.needsRehash(from)) {
@@ -153,7 +152,7 @@ export async function resetPassword(
     await deleteSessionsOf.run(session, { owner, except: '' });
     return link.email;
   });
-  await lockout.forget(email);
+  await lockout.forget(signInOf(email));
 }
 
 /** What `POST /api/auth/verify-email` asks for: a link to be used, or another mail. */
@@ -262,13 +261,17 @@ async function confirm(
   password: string | undefined,
 ): Promise<AccountRow> {
   if (password === undefined) throw invalid({ password: 'is required' });
-  let account: AccountRow | undefined;
-  const isRight = await lockout.attempt(`own:${userId}`, async (hasher) => {
-    account = await accountByNumber.first(core.db, { owner });
-    return hasher.verify(account?.password_hash, password);
+  const account = await lockout.attempt(`account:${userId}`, async (hasher) => {
+    const found = await accountByNumber.first(core.db, { owner });
+    return (await hasher.verify(found?.password_hash, password)) ? found : undefined;
   });
-  if (!isRight || !account) throw errors.wrongPassword();
+  if (!account) throw errors.wrongPassword();
   return account;
+}
+
+/** What wrong passwords at sign-in are counted by. Staff are counted in the same table, by keys of their own. */
+function signInOf(email: string): string {
+  return `address:${email}`;
 }
 
 /** Throws `validation_failed` with the rule that the password breaks. */

@@ -115,57 +115,6 @@ export const deleteAccount = statement<Tables, { owner: number }>()((db, p) =>
   db.deleteFrom('account').where('number', '=', p('owner')),
 );
 
-// Wrong passwords
-
-/** Counts an attempt as a failure, unless the address is locked. */
-export const reserveAttempt = statement<
-  Tables,
-  { hash: string; nowMs: number; cutoffMs: number; threshold: number }
->()((db, p) =>
-  db
-    .insertInto('login_attempt')
-    .values({ address_hash: p('hash'), failures: 1, last_failure_at_ms: p('nowMs') })
-    .onConflict((conflict) =>
-      conflict
-        .column('address_hash')
-        .doUpdateSet({
-          failures: sql<number>`CASE WHEN login_attempt.last_failure_at_ms <= ${p('cutoffMs')} THEN 1 ELSE login_attempt.failures + 1 END`,
-          last_failure_at_ms: p('nowMs'),
-        })
-        .where(
-          sql<boolean>`(login_attempt.failures < ${p('threshold')} OR login_attempt.last_failure_at_ms <= ${p('cutoffMs')})`,
-        ),
-    ),
-);
-
-export const giveBackAttempt = statement<Tables, { hash: string }>()((db, p) =>
-  db
-    .updateTable('login_attempt')
-    .set((eb) => ({ failures: eb('failures', '-', 1) }))
-    .where('address_hash', '=', p('hash'))
-    .where('failures', '>', 0),
-);
-
-export const clearAttempts = statement<Tables, { hash: string }>()((db, p) =>
-  db.deleteFrom('login_attempt').where('address_hash', '=', p('hash')),
-);
-
-export const lastFailure = statement<Tables, { hash: string }>()((db, p) =>
-  db.selectFrom('login_attempt').select('last_failure_at_ms').where('address_hash', '=', p('hash')),
-);
-
-export const deleteOldAttempts = statement<Tables, { cutoffMs: number }>()((db, p) =>
-  db
-    .deleteFrom('login_attempt')
-    .where('address_hash', 'in', (eb) =>
-      eb
-        .selectFrom('login_attempt')
-        .select('address_hash')
-        .where('last_failure_at_ms', '<=', p('cutoffMs'))
-        .limit(1_000),
-    ),
-);
-
 // Links in mails
 
 export const insertLink = statement<

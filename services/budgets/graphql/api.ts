@@ -12,6 +12,7 @@ import { createEventStream } from './event-stream.ts';
 import { createSchema } from './executable-schema.ts';
 import { Execution } from './execution.ts';
 import { addGraphiql, type Graphiql } from './graphiql.ts';
+import { errorResponses, sendGraphqlError } from './http-errors.ts';
 import { createLoaders } from './loaders.ts';
 import { takesEventStream } from './media-types.ts';
 import { prepare } from './prepare.ts';
@@ -44,27 +45,27 @@ export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
   });
   const handle = createHttpHandler(execution, (request) => contextOf(options.callerOf(request)), log);
   const graphiql = isExplorable ? addGraphiql(app) : undefined;
-  const config = { errors: ['unauthenticated', 'rate_limited'] as never };
-  app.post(graphqlPath, { access, schema: postSchema, config }, handle);
-  const security = access.security;
-  app.route({
-    method: 'GET',
-    url: graphqlPath,
-    // A page or a socket without a token is let in: the page asks for one, and the socket signs in by its first message.
-    access: {
-      security,
-      onRequest: (request, reply) => allowGet(request, reply, { access, graphiql }),
-    } as AccessRule,
-    schema: getSchema,
-    config,
-    handler: (request, reply) =>
-      isForPage(request, graphiql) ? graphiql?.send(reply) : handle(request, reply),
-    wsHandler: createSocketHandler({
-      ...{ execution, contextOf, log },
-      authenticate: options.authenticate,
-      count: options.count,
-      nowMs: () => options.shared.core.clock.now(),
-    }),
+  app.register(async (scope) => {
+    scope.setErrorHandler(sendGraphqlError);
+    scope.post(graphqlPath, { access, schema: postSchema }, handle);
+    scope.route({
+      method: 'GET',
+      url: graphqlPath,
+      // A page or a socket without a token is let in: the page asks for one, and the socket signs in by its first message.
+      access: {
+        security: access.security,
+        onRequest: (request, reply) => allowGet(request, reply, { access, graphiql }),
+      } as AccessRule,
+      schema: getSchema,
+      handler: (request, reply) =>
+        isForPage(request, graphiql) ? graphiql?.send(reply) : handle(request, reply),
+      wsHandler: createSocketHandler({
+        ...{ execution, contextOf, log },
+        authenticate: options.authenticate,
+        count: options.count,
+        sessions: options.shared.hub.sessions,
+      }),
+    });
   });
 }
 
@@ -100,6 +101,8 @@ function createHttpHandler(
       raw: request,
       context: request,
     });
+    if (status === 415)
+      throw new AppError('unsupported_media_type', 'A request must be application/json in UTF-8.');
     return reply
       .code(status)
       .headers(given ?? {})
@@ -145,6 +148,7 @@ const postSchema = {
   summary: 'Run a GraphQL operation',
   description,
   tags: ['GraphQL'],
+  response: errorResponses,
   hide: false,
 } as const;
 
@@ -153,4 +157,5 @@ const getSchema = {
   summary: 'Run a GraphQL query',
   description: 'Queries only, in the query parameters query, operationName and variables.',
   tags: ['GraphQL'],
+  response: errorResponses,
 } as const;

@@ -82,6 +82,13 @@ export async function listNotifications(
   };
 }
 
+/** One notification. Throws `not_found` if there is none, or it is somebody else's. */
+export async function getNotification({ db }: Core, { owner }: Caller, id: string): Promise<Notification> {
+  const row = await notificationById.first(db, { owner, id });
+  if (!row) throw notFound('notification', id);
+  return toNotification(row);
+}
+
 /** Marks one as read, and returns it. Marking it again changes nothing. */
 export function readNotification(core: Core, caller: Caller, id: string): Promise<Notification> {
   return runCommand(core, caller, async ({ session, owner, nowMs }) => {
