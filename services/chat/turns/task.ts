@@ -126,12 +126,12 @@ export class TurnTask implements TurnWork {
     this.isElsewhere = true;
     try {
       while (state && isHeld(state, this.#clock.now())) {
+        state = await followTurn(this.#database, run, { nowMs: this.#clock.now() });
+        if (!state || !isHeld(state, this.#clock.now())) break;
         if (state.status === 'running' && !isBegun && !isLate) {
           isBegun = true;
           emit({ event: 'start', data: this.#idsOf(state) });
         }
-        state = await followTurn(this.#database, run, { nowMs: this.#clock.now() });
-        if (!state || !isHeld(state, this.#clock.now())) break;
         await this.#shared.ends.wait(pollMs, signal);
         if (signal.aborted) await this.#unfollow(run);
       }
