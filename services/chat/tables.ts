@@ -47,6 +47,8 @@ export interface DocumentRow {
   lease_until_ms: number;
   created_at_ms: number;
   updated_at_ms: number;
+  /** Whether it takes the place of older ones with the same name when it is published. */
+  replaces: Generated<0 | 1>;
 }
 
 export interface ChunkRow {

@@ -135,7 +135,11 @@ class Turn {
         ...{ queries: found?.queries ?? [], reranked: found?.reranked ?? false },
         ...{ reranker: found?.reranker ?? null, embedding_model: found?.embeddingModel ?? null },
         ...{ num_documents: found?.documentCount ?? 0, confidence: written?.confidence ?? 0 },
-        ...{ cache_hit: calls?.hasUsedCache ?? false, api_chain_calls: calls?.count ?? 0, unsupported: written?.unsupported ?? [] },
+        ...{
+          cache_hit: calls?.hasUsedCache ?? false,
+          api_chain_calls: calls?.count ?? 0,
+          unsupported: written?.unsupported ?? [],
+        },
         warnings: written?.warnings ?? [],
         timestamp: new Date(nowMs).toISOString(),
         latency_ms: Object.fromEntries(
