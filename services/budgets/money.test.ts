@@ -11,7 +11,7 @@ import {
   parseMoney,
   toMajor,
 } from './money.ts';
-import { addDays, dayOf, nextPeriod, parsePeriod, periodAt, periodKinds, timeOf } from './periods.ts';
+import { addDays, nextPeriod, parsePeriod, periodAt, periodKinds } from './periods.ts';
 
 const minorOf = (given: number | string, currency = 'USD') => {
   const parsed = parseMoney(given, currency);
@@ -130,16 +130,5 @@ test('each period is found by its name, and the next one begins the day after it
       assert.ok(period.from <= day && day <= period.to);
       assert.equal(nextPeriod(kind, period).from, addDays(period.to, 1));
     }),
-  );
-});
-
-test('times are written as a Date writes them', () => {
-  const times = fc.integer({ min: Date.UTC(0, 0, 1), max: Date.UTC(9999, 11, 31, 23, 59, 59, 999) });
-  fc.assert(
-    fc.property(times, (ms) => {
-      assert.equal(timeOf(ms), new Date(ms).toISOString());
-      assert.equal(dayOf(ms), new Date(ms).toISOString().slice(0, 10));
-    }),
-    { examples: [[-1], [0], [-86_400_000], [86_399_999]] },
   );
 });
