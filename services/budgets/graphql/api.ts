@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError, getOperationAST } from 'graphql';
+import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { createHandler, parseRequestParams, type Request, type Response } from 'graphql-http';
 import { AppError } from '#kit/errors.ts';
 import type { AccessRule } from '#kit/http/access.ts';
@@ -84,11 +84,7 @@ function createHttpHandler(
   log: Log,
 ) {
   const formatError = (error: Readonly<Error>) => toClientError(error, log);
-  const respond = createHandler<
-    FastifyRequest,
-    FastifyRequest,
-    GraphqlContext & Record<PropertyKey, unknown>
-  >({
+  const respond = createHandler<FastifyRequest, Exchange, GraphqlContext & Record<PropertyKey, unknown>>({
     parseRequestParams: parseParams,
     onSubscribe: (request, params) => {
       const prepared = prepare(execution, params, () => contextOf(request.raw));
@@ -99,34 +95,52 @@ function createHttpHandler(
       return prepared.contextValue.commanders.claim(operation).then(() => prepared);
     },
     execute: (args) => execution.execute(args),
+    onOperation: ({ context }, _args, result) => withoutData(context, result),
     formatError,
   });
   const stream = createEventStream(execution, contextOf, log);
   return async (request: FastifyRequest, reply: FastifyReply) => {
     if (takesEventStream(request)) return stream(request, reply);
     const { method, url, headers, body } = request;
+    const exchange: Exchange = {};
     const [text, { status, headers: given }] = await respond({
       ...{ method, url, headers },
       body: body as Record<string, unknown> | null,
       raw: request,
-      context: request,
+      context: exchange,
     });
     if (status === 415)
       throw new AppError('unsupported_media_type', 'A request must be application/json in UTF-8.');
     return reply
       .code(status)
       .headers(given ?? {})
-      .send(text ?? '');
+      .send(exchange.text ?? text ?? '');
   };
 }
 
 /** What is wrong with a request is the client's, and is not logged. */
-async function parseParams(request: Request<FastifyRequest, FastifyRequest>) {
+async function parseParams(request: Request<FastifyRequest, Exchange>) {
   try {
     return await parseRequestParams(request);
   } catch (error) {
     throw new AppError('invalid_input', (error as Error).message, { cause: error });
   }
+}
+
+/** One request of `graphql-http`. */
+interface Exchange {
+  /** The body of the response, in place of that of the library. */
+  text?: string;
+}
+
+/**
+ * Writes a result without errors, and gives the library an empty one for its status and headers. The library itself would call a
+ * function for each value of the result, which takes four times as long.
+ */
+function withoutData(exchange: Exchange, result: ExecutionResult): ExecutionResult | undefined {
+  if (!result.data || result.errors) return undefined;
+  exchange.text = JSON.stringify(result);
+  return { data: null };
 }
 
 function mutationByGet(formatError: (error: Error) => GraphQLError): Response {
