@@ -8,4 +8,5 @@ export {
   lastSaid,
   listSessions,
   messagesOf,
+  renameSession,
 } from './store.ts';
