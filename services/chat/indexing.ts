@@ -19,6 +19,9 @@ export const embeddingDimensions = 2 ** 18;
 const units = { title: 4, section: 3, text: 4 } as const satisfies Record<keyof ChunkTexts, number>;
 const weightMax = 255;
 
+/** What an occurrence in each text counts, beside one in the text itself. */
+export const fieldWeights = { title: units.title / units.text, section: units.section / units.text } as const;
+
 /** The vector of a chunk: for each stem its number and how often it occurs, packed into 32 bits. */
 export function featuresOf(texts: ChunkTexts): Uint8Array {
   const weights = new Map<number, number>();

@@ -23,7 +23,7 @@ import {
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
-import { Parser, resumeAbandoned } from './documents/index.ts';
+import { Parser, resumeDocuments } from './documents/index.ts';
 import { type Embeddings, type EmbeddingsParts, openEmbeddings } from './embeddings/index.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
@@ -134,9 +134,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     servers,
   });
   background.run('reading vectors', () => retriever.preload());
-  background.run('going on with documents', async () => {
-    await resumeAbandoned(ingest);
-  });
+  stack.use(resumeDocuments(ingest));
   stack.use(sweepSessions(database, clock));
   return { url: await server.listen() };
 }
