@@ -81,6 +81,22 @@ test('limits have the same names wherever they are told', async () => {
   assert.equal(limits.max_file_bytes, 25 * 1024 * 1024);
 });
 
+test('a rare word says more than many occurrences of a common one', async () => {
+  const common = Array.from({ length: 12 }, (_, number) => ({
+    name: `harbor-${number}.txt`,
+    content: `The harbor is near. ${'Harbor dues are paid in the harbor. '.repeat(1 + number)}`,
+  }));
+  const rare = {
+    name: 'rare.txt',
+    content: 'A heliotrope grows behind the wall.',
+  };
+  await chat.upload(common.slice(0, 6));
+  await chat.upload([...common.slice(6), rare]);
+  const query = 'Harbor dues, and the heliotrope';
+  const { json } = await chat.send('POST', '/api/search', { query, rerank: false });
+  assert.equal(json.results[0].source, 'rare.txt');
+});
+
 test('a deleted document is found no more', async () => {
   const uploaded = await chat.upload([
     { name: 'ships.txt', content: 'The ferry Gullfoss sails on Mondays.' },

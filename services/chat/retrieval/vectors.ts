@@ -104,9 +104,7 @@ export class VectorIndex {
     for (const { feature, rarity } of weighted) {
       const postings = this.#postings.get(feature);
       if (!postings) continue;
-      // What many chunks have changes little once rarer features have found enough of them.
-      const isCommon = postings.length > Math.max(commonMin, this.#size / commonShare);
-      if (isCommon && count > limit * enoughTimes) break;
+      if (this.#isCommon(postings) && count > limit * enoughTimes) break;
       count = this.#accumulate(postings, rarity, count);
     }
     for (let index = 0; index < count; index++) {
@@ -120,17 +118,26 @@ export class VectorIndex {
   bestByWords(features: readonly number[], limit: number, only?: ReadonlySet<number>): Match[] {
     const meanLength = this.#totalLength / this.#size || 1;
     const [scores, touched] = [this.#scores, this.#touched];
+    const rarestFirst = features.map((feature) => ({
+      feature,
+      rarity: this.rarityOf(feature) * (saturation + 1),
+    }));
+    rarestFirst.sort((one, other) => other.rarity - one.rarity);
     let count = 0;
-    for (const feature of features) {
-      const { items, length } = this.#postings.get(feature) ?? noPostings;
-      const rarity = this.rarityOf(feature) * (saturation + 1);
+    for (const { feature, rarity } of rarestFirst) {
+      const postings = this.#postings.get(feature) ?? noPostings;
+      const { items, length } = postings;
+      const isOnlyMore = this.#isCommon(postings) && count > limit * enoughTimes;
       for (let index = 0; index < length; index++) {
         const packed = items[index] as number;
         const ordinal = packed >>> 8;
+        const score = scores[ordinal] as number;
+        if (score === 0) {
+          if (isOnlyMore) continue;
+          touched[count++] = ordinal;
+        }
         const occurrences = (packed & 255) * perOccurrence;
         const relativeLength = (this.#lengths[ordinal] as number) / meanLength;
-        const score = scores[ordinal] as number;
-        if (score === 0) touched[count++] = ordinal;
         scores[ordinal] =
           score +
           (rarity * occurrences) /
@@ -166,6 +173,11 @@ export class VectorIndex {
       best.add(this.#ids[ordinal] as number, score);
     }
     return best.sorted();
+  }
+
+  /** What many chunks have changes little once rarer features have found enough of them. */
+  #isCommon(postings: Postings): boolean {
+    return postings.length > Math.max(commonMin, this.#size / commonShare);
   }
 
   #postingsOf(feature: number): Postings {
