@@ -71,6 +71,8 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const { clock, log, dataFolder, environment, metrics } = context;
   const secret = config.CHAT_SECRET ?? (await storedSecret(join(dataFolder, secretFile)));
   const database = await openDatabase<Tables>();
+  const embeddings = await embeddingsOf(config, { clock, log, metrics }, database);
+  const retriever = stack.use(new Retriever(database, embeddings));
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));
   const gate = createGate(config, { secret, clock });
@@ -92,8 +94,6 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const libraryMode = libraryModeOf(config);
   const model = modelOf(config);
   const domain = domainOf(config, clock);
-  const embeddings = await embeddingsOf(config, { clock, log, metrics }, database);
-  const retriever = stack.use(new Retriever(database, embeddings));
   if (embeddings)
     stack.use(
       embeddings.work(stack.use(openTableJobs(database, { clock, leaseMs: jobLeaseMs, log, metrics }))),

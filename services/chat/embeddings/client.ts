@@ -47,8 +47,9 @@ export class EmbeddingClient {
   /** Vectors of questions. Throws an `EmbeddingFailure`; after one, at once for a while, so that questions do not wait for nothing. */
   async questions(texts: readonly string[]): Promise<Float32Array[]> {
     const { clock, metrics, timeoutMs } = this.#options;
-    const unknown = [...new Set(texts)].filter((text) => !this.#cached.has(text));
-    metrics.cacheHits(texts.length - unknown.length);
+    const found = new Map(texts.map((text) => [text, this.#cached.get(text)]));
+    const unknown = [...found.keys()].filter((text) => !found.get(text));
+    metrics.cacheHits(found.size - unknown.length);
     if (unknown.length > 0) {
       if (clock.now() < this.#pausedUntilMs) throw new EmbeddingFailure('is not answering');
       const vectors = await this.#request('question', unknown, { timeoutMs }).catch((error) => {
@@ -57,18 +58,16 @@ export class EmbeddingClient {
           this.#pausedUntilMs = clock.now() + backoffMs(++this.#failures, pause);
         throw error;
       });
-      for (const [index, text] of unknown.entries()) this.#cached.set(text, vectors[index] as Float32Array);
+      for (const [index, text] of unknown.entries()) found.set(text, vectors[index]);
     }
-    const found = texts.map((text) => this.#cached.get(text) as Float32Array);
-    for (const [index, text] of texts.entries()) {
-      this.#cached.delete(text);
-      this.#cached.set(text, found[index] as Float32Array);
-    }
-    for (const text of this.#cached.keys()) {
-      if (this.#cached.size <= cachedMax) break;
-      this.#cached.delete(text);
-    }
-    return found;
+    for (const [text, vector] of found) this.#keep(text, vector as Float32Array);
+    return texts.map((text) => found.get(text) as Float32Array);
+  }
+
+  #keep(text: string, vector: Float32Array): void {
+    this.#cached.delete(text);
+    this.#cached.set(text, vector);
+    if (this.#cached.size > cachedMax) this.#cached.delete(this.#cached.keys().next().value as string);
   }
 
   /** Vectors of passages, in their order. Throws an `EmbeddingFailure`. */

@@ -99,7 +99,7 @@ test('the vector of a question is asked for once', async () => {
 
 test('a service that fails, hangs or talks nonsense leaves the words, and says so', async () => {
   await using server = await startEmbeddings();
-  await using chat = await start(server, { EMBEDDING_TIMEOUT_MS: '200' });
+  await using chat = await start(server, { EMBEDDING_TIMEOUT_MS: '1000' });
   await chat.upload([ferries, holidays]);
   await embeddingWhen(chat, isFilled);
   const cases: [problem: RegExp, script: TestEmbeddings['script']][] = [
