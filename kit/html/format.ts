@@ -59,7 +59,7 @@ let utc: Intl.DateTimeFormat | undefined;
 
 /** Created on first use, because that takes about 30 ms. */
 function formatUtc(): Intl.DateTimeFormat {
-  utc ??= new Intl.DateTimeFormat('en-GB', {
+  utc ??= new Intl.DateTimeFormat('en-US', {
     day: 'numeric',
     month: 'short',
     year: 'numeric',

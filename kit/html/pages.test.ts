@@ -292,6 +292,13 @@ test('the theme is remembered, and nobody is redirected to another site', async 
   for (const back of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:x', '']) {
     assert.equal((await alice.send('/theme', { theme: 'auto', back })).headers.get('location'), '/');
   }
+  for (const [back, location] of [
+    ['/é?q=ф%20😀', '/%C3%A9?q=%D1%84%20%F0%9F%98%80'],
+    ['/a\u0000', '/'],
+  ] as const) {
+    const answer = await alice.send('/theme', { theme: 'auto', back });
+    assert.deepEqual([answer.status, answer.headers.get('location')], [303, location]);
+  }
   assert.match((await alice.open('/')).html, /<html lang="en"><head>/);
 });
 

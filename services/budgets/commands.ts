@@ -38,7 +38,8 @@ export interface UnitOfWork {
   readonly nowMs: number;
 }
 
-const idempotencyMs = 24 * 3_600_000;
+/** How long the result of a command is kept. */
+export const idempotencyMs = 24 * 3_600_000;
 
 /**
  * Runs a command in one transaction. Those of one account run one after another. With an idempotency key, the result (as JSON) is
@@ -84,10 +85,12 @@ async function findResult(
   { key, digest }: Idempotency,
 ): Promise<string | undefined> {
   const known = await findIdempotencyKey.first(session, { owner, key, sinceMs: nowMs - idempotencyMs });
-  if (known && known.digest !== digest) {
-    throw new AppError('conflict', 'This Idempotency-Key was used for another request.', {
-      fields: { 'Idempotency-Key': 'was used for another request' },
-    });
-  }
+  if (known && known.digest !== digest) throw keyConflict();
   return known?.result;
+}
+
+export function keyConflict(): AppError {
+  return new AppError('conflict', 'This Idempotency-Key was used for another request.', {
+    fields: { 'Idempotency-Key': 'was used for another request' },
+  });
 }

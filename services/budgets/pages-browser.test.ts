@@ -101,4 +101,19 @@ describe('in a browser', { skip: browser.skip }, () => {
     await tab.page.getByText('Mistake was deleted').waitFor();
     assert.equal((await alice.get(`/api/expenses/item/${id}`)).status, 404);
   });
+
+  test('the form of an order gets a row whenever the last one is used', async () => {
+    const tab = await browser.open({ baseUrl: app.url });
+    await signIn(tab, '/orders/new');
+    const rows = tab.page.locator('[data-items] tbody tr');
+    for (const number of [1, 2, 3, 4]) {
+      assert.equal(await rows.count(), number);
+      await tab.page.getByLabel(`Item of item ${number}`).fill(`Chair ${number}`);
+      await tab.page.getByLabel(`Quantity of item ${number}`).fill('1');
+      await tab.page.getByLabel(`Price of item ${number}`).fill('10');
+    }
+    await tab.page.getByRole('button', { name: 'Create order' }).click();
+    await tab.page.getByRole('heading', { name: 'Chair 1 and 3 other items' }).waitFor();
+    assert.deepEqual(tab.complaints, []);
+  });
 });

@@ -47,16 +47,11 @@ export async function seedBudgets(core: Core, caller: Caller): Promise<number> {
   const clock = new SeedClock(nowMs - spanDays * dayMs);
   const past: Core = { ...core, clock };
   const ids = await seedPlans(past, caller, seed.budgets);
+  // Before the others, so that what was missed since its start does not stand above them.
+  clock.set(nowMs - (unreadDays + 1) * dayMs);
+  await seedRecurring(past, caller, { seed, ids, start: dayOf(nowMs - spanDays * dayMs) });
   const added = await seedExpenses(past, caller, { seed, ids, clock, nowMs });
   await seedOrders(past, caller, { seed, clock, nowMs });
-  clock.set(nowMs - spanDays * dayMs);
-  const known = new Set((await listRecurring(core, caller, { limit })).items.map((each) => each.description));
-  for (const { budget, ...recurring } of seed.recurring) {
-    if (known.has(recurring.description)) continue;
-    const budgetId = ids.get(budget) as string;
-    // What it missed since then is added at once.
-    await createRecurring(core, caller, { ...recurring, budgetId, start: dayOf(clock.now()) });
-  }
   return added;
 }
 
@@ -96,6 +91,23 @@ interface Loading {
   readonly seed: Seed;
   readonly clock: SeedClock;
   readonly nowMs: number;
+}
+
+async function seedRecurring(
+  core: Core,
+  caller: Caller,
+  {
+    seed,
+    ids,
+    start,
+  }: { readonly seed: Seed; readonly ids: ReadonlyMap<string, string>; readonly start: string },
+): Promise<void> {
+  const { items } = await listRecurring(core, caller, { limit });
+  const known = new Set(items.map(({ description }) => description));
+  for (const { budget, ...recurring } of seed.recurring) {
+    if (known.has(recurring.description)) continue;
+    await createRecurring(core, caller, { ...recurring, budgetId: ids.get(budget) as string, start });
+  }
 }
 
 /** In the order of their days. What is there is known by its id. */

@@ -4,14 +4,17 @@
  * the shipped weights are learned on all sets. Run it with `npm run train:retrieval -- FOLDER`, which has the sets as folders.
  */
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sentenceFeatureNames } from '../../services/chat/answers/sentence-features.ts';
+import { readLabelledSet } from '../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../services/chat/evaluation/metrics.ts';
 import { confidenceFeatureNames } from '../../services/chat/retrieval/confidence.ts';
 import { featureNames } from '../../services/chat/retrieval/features.ts';
-import { type Corpus, openCorpus, sample } from './corpus.ts';
+import { type Corpus, indexCorpus, openCorpus, sample } from './corpus.ts';
 import { type RankingExample, rankingExamples, sentenceExamples, verdicts } from './examples.ts';
 import { dot, type Example, learnRanking, learnVerdicts, type Verdict } from './learn.ts';
+import { syntheticSet } from './synthetic.ts';
 
 const names = ['cranfield', 'cookdocs', 'squad20_dev'];
 const rankingMax = 750;
@@ -19,10 +22,6 @@ const sentencesMax = 1_500;
 const verdictsMax = 250;
 /** How far the judge is moved towards answering. */
 const leniency = 0.1;
-const size = featureNames.length;
-// A long passage has more words by chance.
-const lower = featureNames.map((name) => (name === 'length' ? -Infinity : 0));
-
 const { positionals } = parseArgs({ allowPositionals: true });
 const folder = positionals[0] ?? '';
 const corpora = new Map<string, Corpus>();
@@ -30,15 +29,19 @@ for (const name of names) corpora.set(name, await openCorpus(folder, name));
 const of = (name: string) => corpora.get(name)!;
 
 const rankings = new Map<string, RankingExample[]>();
-for (const name of names)
+const synthetic = new Map<string, RankingExample[]>();
+for (const name of names) {
   rankings.set(name, await rankingExamples(of(name), sample(of(name).questions, rankingMax)));
+  const { documents = [] } = await readLabelledSet(join(folder, name));
+  await using made = await indexCorpus(name, syntheticSet(documents));
+  synthetic.set(name, await rankingExamples(made, made.questions));
+}
 const folds: Record<string, number[]> = {};
 for (const held of names) {
-  const others = names.filter((name) => name !== held).map((name) => rankings.get(name)!);
-  folds[held] = rounded(learnRanking(others, { size, lower }));
+  folds[held] = learnReranker(names.filter((name) => name !== held));
   print(`${held} by a reranker of the others`, rankings.get(held)!, folds[held]);
 }
-const reranker = rounded(learnRanking([...rankings.values()], { size, lower }));
+const reranker = learnReranker(names);
 for (const name of names) print(`${name} by the shipped reranker`, rankings.get(name)!, reranker);
 describe(featureNames, reranker);
 
@@ -55,6 +58,12 @@ writeFileSync(
 const held = { reranker: folds, sentences: sentenceFolds.halves, confidence: judges.folds };
 writeFileSync(new URL('folds.json', import.meta.url), `${JSON.stringify(held)}\n`);
 for (const corpus of corpora.values()) await corpus[Symbol.asyncDispose]();
+
+/** From the questions of sets, and from those that their documents ask themselves. */
+function learnReranker(of: readonly string[]): number[] {
+  const sets = of.flatMap((name) => [rankings.get(name)!, synthetic.get(name)!]);
+  return rounded(learnRanking(sets, { size: featureNames.length, lower: featureNames.map(() => 0) }));
+}
 
 /** Questions of one half of the articles are answered by what was learned on the other half. */
 async function learnSentences() {

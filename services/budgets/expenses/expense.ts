@@ -1,5 +1,6 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
+import { timeOf } from '../periods.ts';
 import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
 import type { ExpenseRow } from '../tables.ts';
 
@@ -91,8 +92,8 @@ export function toExpense(row: ExpenseWithBudget): Expense {
     originalCurrency,
     rate: row.rate,
     rateDate: row.rate_date,
-    createdAt: new Date(row.created_at_ms).toISOString(),
-    updatedAt: new Date(row.updated_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
+    updatedAt: timeOf(row.updated_at_ms),
     version: row.version,
   };
 }

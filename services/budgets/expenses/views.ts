@@ -78,6 +78,7 @@ export function expenseTable(expenses: readonly Expense[], { names, words }: Tab
   const query = words ? parseWordQuery(words, { isLastPrefix: true }) : undefined;
   const budget = {
     header: 'Budget',
+    kind: 'fit' as const,
     cell: ({ budgetId }: Expense) =>
       html`<a href="${pathOf(pageRoutes.budget, budgetId)}">${names?.get(budgetId) ?? 'Budget'}</a>`,
   };

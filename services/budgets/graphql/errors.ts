@@ -19,7 +19,16 @@ const codes: Partial<Record<ErrorCode, Code>> = {
   validation_failed: 'VALIDATION_FAILED',
   conflict: 'CONFLICT',
   precondition_failed: 'CONFLICT',
+  method_not_allowed: 'VALIDATION_FAILED',
+  unsupported_media_type: 'VALIDATION_FAILED',
+  too_large: 'QUERY_TOO_COMPLEX',
+  rate_limited: 'FORBIDDEN',
 };
+
+/** The code of an error of our rules. */
+export function codeOf({ code }: AppError): Code {
+  return codes[code] ?? 'INTERNAL';
+}
 
 export function queryTooComplex(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } });
@@ -35,7 +44,7 @@ export function toClientError(error: Readonly<Error>, log: Log): GraphQLError {
     return error.extensions.code ? error : withCode(error, 'VALIDATION_FAILED');
   }
   const known = toAppError(inner ?? error);
-  const code = codes[known.code] ?? 'INTERNAL';
+  const code = codeOf(known);
   if (code === 'INTERNAL') log.error({ err: inner ?? error }, 'a GraphQL field failed');
   return withCode(error, code, known);
 }

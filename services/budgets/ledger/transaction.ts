@@ -1,5 +1,6 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
+import { timeOf } from '../periods.ts';
 import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text } from '../schemas.ts';
 import type { LedgerEntryRow, LedgerTransactionRow } from '../tables.ts';
 
@@ -82,6 +83,6 @@ export function toTransaction(row: LedgerTransactionRow, entries: readonly Entry
     orderId: row.order_id,
     reverses: row.reverses,
     entries: entries.map(({ account, side, amount_minor }) => ({ account, side, amountMinor: amount_minor })),
-    createdAt: new Date(row.created_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
   };
 }

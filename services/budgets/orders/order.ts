@@ -1,5 +1,6 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
+import { timeOf } from '../periods.ts';
 import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text } from '../schemas.ts';
 import type { OrderRow } from '../tables.ts';
 
@@ -97,8 +98,8 @@ export function toOrder(row: OrderRow): Order {
     currency,
     status: row.status,
     transactionId: row.transaction_id,
-    createdAt: new Date(row.created_at_ms).toISOString(),
-    updatedAt: new Date(row.updated_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
+    updatedAt: timeOf(row.updated_at_ms),
     version: row.version,
   };
 }

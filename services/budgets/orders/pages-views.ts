@@ -201,6 +201,7 @@ ${field({ name: 'currency', label: labels.currency, type: 'select', value: value
   return visitor.render({
     title: order ? 'Edit order' : 'New order',
     parent: { href: back, label: order ? 'Order' : 'Orders' },
+    modules: ['order-items.js'],
     main,
   });
 }
@@ -229,12 +230,12 @@ function itemRows(items: readonly TypedItem[], errors: Readonly<Record<string, s
     const inputmode = name === 'description' ? 'text' : name === 'quantity' ? 'numeric' : 'decimal';
     return html`<td role="cell" data-label="${label}"><input type="text" name="${name}" value="${item[name]}" inputmode="${inputmode}" autocomplete="off" aria-label="${`${label} of item ${index + 1}`}" aria-invalid="${error ? 'true' : 'false'}">${error && html`<small class="negative">${error}</small>`}</td>`;
   };
-  return html`<div><table class="table cards" role="table"><caption class="hidden">Items</caption>
+  return html`<div data-items><table class="table cards" role="table"><caption class="hidden">Items</caption>
 <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Item</th><th scope="col" role="columnheader">Quantity</th><th scope="col" role="columnheader">Price</th></tr></thead>
 <tbody role="rowgroup">${rows.map(
     (item, index) =>
       html`<tr role="row">${cell('description', 'Item', { index, item })}${cell('quantity', 'Quantity', { index, item })}${cell('unitAmount', 'Price', { index, item })}</tr>`,
-  )}</tbody></table>${errors.items && html`<p class="negative">Items ${errors.items}</p>`}<p class="muted small">Save to get more rows.</p></div>`;
+  )}</tbody></table>${errors.items && html`<p class="negative">Items ${errors.items}</p>`}<p class="muted small" data-without-script>Save to get more rows.</p></div>`;
 }
 
 export function deletionPage(visitor: Visitor, { id, items }: Order): Promise<string> {

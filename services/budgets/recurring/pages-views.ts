@@ -24,7 +24,7 @@ export function listPage(visitor: Visitor, { page, budgets, hasCursor }: ListVie
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   return visitor.render({
     title: 'Recurring expenses',
-    lead: 'Rent, subscriptions and the like: added by themselves when their day begins.',
+    lead: 'Rent, subscriptions and the like, added automatically when their day begins.',
     actions: page.total > 0 && linkButton(pageRoutes.newRecurring, 'New recurring expense', 'primary'),
     modules: ['live.js'],
     main:
@@ -58,6 +58,7 @@ function recurringTable(rows: readonly Recurring[], names: ReadonlyMap<string, s
       },
       {
         header: 'Budget',
+        kind: 'fit',
         cell: ({ budgetId }) =>
           html`<a href="${pathOf(pageRoutes.budget, budgetId)}">${names.get(budgetId) ?? 'Budget'}</a>`,
       },

@@ -1,5 +1,6 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
+import { timeOf } from '../periods.ts';
 import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
 import type { RecurringRow } from '../tables.ts';
 import { type Recurrence, type Weekday, weekdays } from './recurrence.ts';
@@ -118,8 +119,8 @@ export function toRecurring(row: RecurringWithBudget): Recurring {
     count: row.count,
     timezone: row.timezone,
     next: row.next_on,
-    createdAt: new Date(row.created_at_ms).toISOString(),
-    updatedAt: new Date(row.updated_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
+    updatedAt: timeOf(row.updated_at_ms),
     version: row.version,
   };
 }

@@ -44,6 +44,8 @@ export interface Document {
   readonly warnings: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** Whether it takes the place of older ones with the same name when it is published. */
+  readonly replaces: boolean;
 }
 
 /**

@@ -1,10 +1,11 @@
 export { type Message, type Session, titleMax, titleOf } from './session.ts';
 export {
-  addMessages,
   createSession,
   deleteExpired,
   deleteSession,
   findSession,
+  insertMessages,
+  insertSession,
   lastSaid,
   listSessions,
   messagesOf,

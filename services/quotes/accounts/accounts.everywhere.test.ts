@@ -86,6 +86,14 @@ describe('tokens', () => {
     assert.deepEqual((await post('/api/token/verify/', { token: refresh })).json, {});
   });
 
+  test('are not kept by caches', async () => {
+    const pair = await post('/api/token/', { username: 'alice', password });
+    const next = await post('/api/token/refresh/', { refresh: pair.json.refresh });
+    for (const { status, headers } of [pair, next]) {
+      assert.deepEqual([status, headers.get('cache-control')], [200, 'no-store']);
+    }
+  });
+
   test('are given for the right password only, whether or not there is an account', async () => {
     const words = { detail: 'No active account found with the given credentials' };
     for (const username of ['bob', 'nobody']) {

@@ -89,6 +89,7 @@ export function addAccountApi(app: HttpApp, drf: DrfScope, parts: AccountApiPart
       },
     },
     async (request, reply) => {
+      reply.header('cache-control', 'no-store');
       const given = await credentials.parse(request.body);
       limitSignIns(request, reply);
       return tokens.issue((await signIn(accounts, given)).id);
@@ -114,7 +115,8 @@ function addTokenRoutes(app: HttpApp, tokens: Tokens): void {
         response: { 200: Pair },
       },
     },
-    async (request) => {
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
       const { refresh } = await refreshing.parse(request.body);
       return refusing(() => tokens.refresh(refresh));
     },
@@ -150,7 +152,8 @@ function addTokenRoutes(app: HttpApp, tokens: Tokens): void {
         response: { 200: Nothing },
       },
     },
-    async (request) => {
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
       const { refresh } = await refreshing.parse(request.body);
       await refusing(() => tokens.end(refresh));
       return {};

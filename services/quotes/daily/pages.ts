@@ -115,18 +115,15 @@ function emptyPage(visitor: Visitor): string {
   });
 }
 
-const months = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
-const weekdays = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+const longFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'full', timeZone: 'UTC' });
+const shortFormat = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 
-/** Such as `Sunday, 22 November 2026`. */
+/** Such as `Sunday, November 22, 2026`. */
 function longDay(day: string): string {
-  const date = new Date(day);
-  return `${weekdays[date.getUTCDay()]}, ${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  return longFormat.format(new Date(day));
 }
 
+/** Such as `November 22`. */
 function shortDay(day: string): string {
-  const date = new Date(day);
-  return `${date.getUTCDate()} ${months[date.getUTCMonth()]}`;
+  return shortFormat.format(new Date(day));
 }
