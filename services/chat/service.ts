@@ -23,7 +23,7 @@ import {
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
-import { Parser, resumeDocuments } from './documents/index.ts';
+import { resumeDocuments } from './documents/index.ts';
 import { type Embeddings, type EmbeddingsParts, openEmbeddings } from './embeddings/index.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
@@ -33,6 +33,7 @@ import {
   type StrategyScores,
   sharedLibraries,
 } from './evaluation/index.ts';
+import { Parser } from './extraction/index.ts';
 import { createSignIn, Gate, type Usage, type UsageLimit } from './gate/index.ts';
 import { addLive } from './live/live.ts';
 import { addMcpApi } from './mcp/api.ts';
@@ -71,7 +72,8 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const { clock, log, dataFolder, environment, metrics } = context;
   const secret = config.CHAT_SECRET ?? (await storedSecret(join(dataFolder, secretFile)));
   const database = await openDatabase<Tables>();
-  const embeddings = await embeddingsOf(config, { clock, log, metrics }, database);
+  const jobOptions = { clock, log, metrics, leaseMs: jobLeaseMs };
+  const embeddings = await embeddingsOf(config, jobOptions, database);
   const retriever = stack.use(new Retriever(database, embeddings));
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));
@@ -94,10 +96,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const libraryMode = libraryModeOf(config);
   const model = modelOf(config);
   const domain = domainOf(config, clock);
-  if (embeddings)
-    stack.use(
-      embeddings.work(stack.use(openTableJobs(database, { clock, leaseMs: jobLeaseMs, log, metrics }))),
-    );
+  if (embeddings) stack.use(embeddings.work(stack.use(openTableJobs(database, jobOptions))));
   const servers = config.CHAT_MCP_SERVERS
     ? new McpServers(parseServers(config.CHAT_MCP_SERVERS), { clock, log })
     : undefined;
@@ -111,7 +110,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     }),
   );
   const shared = { database, clock, gate, libraryMode };
-  const onIndexed = embeddings && (() => background.run('queueing vectors', () => embeddings.wake()));
+  const onIndexed = () => background.run('queueing vectors', async () => embeddings?.wake());
   const ingest = { ...shared, parser, log, background, onIndexed };
   addPages(server.app, { ...shared, turns, secret, ingest });
   addTurnApi(server.app, { turns, gate });

@@ -2,9 +2,9 @@ import { type Selectable, sql } from 'kysely';
 import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { AppError } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
+import type { ParsedChunk, ParsedChunks, ParsedText } from '../extraction/index.ts';
 import type { DocumentRow, Tables } from '../tables.ts';
 import type { Document } from './document.ts';
-import type { ParsedChunk, ParsedChunks, ParsedText } from './parsing.ts';
 
 type Store = Session<Tables>;
 type Write = WriteSession<Tables>;

@@ -77,14 +77,32 @@ export function interleave(lists: readonly (readonly Candidate[])[]): Candidate[
   return [...merged.values()];
 }
 
-/** A chunk that several phrasings find is worth the sum of what it is to each. */
-export function summed(lists: readonly (readonly Candidate[])[]): Candidate[] {
-  const merged = new Map<number, Candidate>();
-  for (const candidate of lists.flat()) {
-    const known = merged.get(candidate.id);
-    const score = (known?.score ?? 0) + candidate.score / lists.length;
-    const fusedScore = (known?.fusedScore ?? 0) + candidate.fusedScore / lists.length;
-    merged.set(candidate.id, { ...(known ?? candidate), score, fusedScore });
+/** How much the question itself counts beside all of its variants, as measured with `octavo chat eval`. */
+const questionShare = 0.95;
+
+/** What a chunk is to a question that did not find it. */
+const unlike = { keywordScore: 0, vectorScore: 0, cosine: 0, score: 0, fusedScore: 0 };
+
+/**
+ * A chunk that several phrasings find is worth the sum of what it is to each. What it is to the question itself, the first of them, is kept
+ * for whoever reads it.
+ */
+export function summed([own = [], ...others]: readonly (readonly Candidate[])[]): Candidate[] {
+  if (others.length === 0) return [...own];
+  const merged = new Map(
+    own.map((candidate) => [candidate.id, { ...candidate, ...scoresOf(candidate, questionShare) }]),
+  );
+  const share = (1 - questionShare) / others.length;
+  for (const candidate of others.flat()) {
+    const denseScore = candidate.denseScore === undefined ? undefined : 0;
+    const known = merged.get(candidate.id) ?? { ...candidate, ...unlike, denseScore };
+    const more = scoresOf(candidate, share);
+    const [score, fusedScore] = [known.score + more.score, known.fusedScore + more.fusedScore];
+    merged.set(candidate.id, { ...known, score, fusedScore });
   }
   return [...merged.values()].sort((one, other) => other.fusedScore - one.fusedScore || one.id - other.id);
+}
+
+function scoresOf({ score, fusedScore }: Candidate, share: number) {
+  return { score: score * share, fusedScore: fusedScore * share };
 }

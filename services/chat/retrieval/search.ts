@@ -10,7 +10,8 @@ import { Libraries } from './libraries.ts';
 import { type Question, toQuestion } from './question.ts';
 import { confidenceOf, type Judged, judge, rerankerModel } from './rerank.ts';
 import { type Filters, filteredDocuments, type Passage, passagesOf, syncVectors } from './store.ts';
-import { partsOf, type Strategy, variantsOf } from './strategies.ts';
+import { partsOf, type Strategy } from './strategies.ts';
+import { variantsOf } from './variants.ts';
 import { VectorIndex } from './vectors.ts';
 
 /** How many chunks each side gives, and how many of them are read. */
@@ -25,6 +26,8 @@ export const denseShares = { retrieved: 0.5, reranked: 0.4 };
 
 export interface SearchRequest {
   readonly query: string;
+  /** The question without its context, if that differs. */
+  readonly asked?: string | undefined;
   readonly strategy: Strategy;
   readonly topK: number;
   /** Whether what was found is put in order by reading it. */
@@ -136,10 +139,14 @@ export class Retriever implements AsyncDisposable {
   }
 
   /** What a question finds before it is put in order by reading it. */
-  async gather({ query, strategy, topK, libraries, filters }: SearchRequest): Promise<Gathered> {
+  async gather({ query, asked, strategy, topK, libraries, filters }: SearchRequest): Promise<Gathered> {
     const only = filters && (await filteredDocuments(this.#database, libraries, filters));
     const queries =
-      strategy === 'multi_query' ? variantsOf(query) : strategy === 'decomposed' ? partsOf(query) : [query];
+      strategy === 'multi_query'
+        ? variantsOf(query, asked)
+        : strategy === 'decomposed'
+          ? partsOf(query)
+          : [query];
     const indexes = await Promise.all(libraries.map((library) => this.#libraries.indexOf(library)));
     const dense = await this.#dense?.nearest(queries, { libraries, only, limit: depth });
     const isSemantic = strategy === 'semantic' && (!dense || isWhole(dense, indexes));
