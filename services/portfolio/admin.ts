@@ -131,8 +131,9 @@ const links: Field = {
   initial: () => '{}',
   parse: (typed) => {
     const pairs = typed.split('\n').flatMap((each) => {
-      const [, name = '', address = ''] = /^\s*(.*?)\s*(\S*)\s*$/.exec(each) ?? [];
-      return address === '' ? [] : [[name === '' ? 'website' : name, address] as const];
+      const words = each.trim().split(/\s+/);
+      const address = words.pop() ?? '';
+      return address === '' ? [] : [[words.join(' ') || 'website', address] as const];
     });
     return { value: JSON.stringify(Object.fromEntries(pairs)) };
   },

@@ -121,7 +121,7 @@ export function bestSentence(
 const pairDistance = 3;
 
 /** Which part of the neighboring words of the question are near each other, in their order, by the places of each stem. */
-export function pairShare(places: ReadonlyMap<string, readonly number[]>, evidence: Evidence): number {
+function pairShare(places: ReadonlyMap<string, readonly number[]>, evidence: Evidence): number {
   let [found, total] = [0, 0];
   for (const { first, second, weight } of evidence.pairs) {
     total += weight;
@@ -130,22 +130,6 @@ export function pairShare(places: ReadonlyMap<string, readonly number[]>, eviden
       found += weight;
   }
   return total === 0 ? 0 : found / total;
-}
-
-const prefixMin = 5;
-
-/** How much of a stem that a passage does not have begins one of its stems: `compress` and `compressib`. */
-export function nearness(stem: string, stems: { keys(): Iterable<string> }): number {
-  if (stem.length < prefixMin) return 0;
-  const prefix = stem.slice(0, prefixMin);
-  let best = 0;
-  for (const other of stems.keys()) {
-    if (!other.startsWith(prefix)) continue;
-    let length = prefixMin;
-    while (length < stem.length && other[length] === stem[length]) length++;
-    best = Math.max(best, length / Math.max(stem.length, other.length));
-  }
-  return best;
 }
 
 function stemsOf(text: string): Set<string> {
