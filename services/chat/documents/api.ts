@@ -4,6 +4,7 @@ import type { HttpApp } from '#kit/http/access.ts';
 import { sendStream } from '#kit/http/stream.ts';
 import { Type } from '#kit/schema.ts';
 import { errorTable, invalidValue } from '../errors.ts';
+import { extractionLimits } from '../extraction/index.ts';
 import { libraryKeyOf } from '../library.ts';
 import { routes } from '../routes.ts';
 import { findSession } from '../sessions/index.ts';
@@ -245,7 +246,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
     },
     async (request) => {
       const { id } = await findOr404(parts, request, request.params.id);
-      const chunks = await listChunks(database, id, { limit: limits.chunksMax, offset: 0 });
+      const chunks = await listChunks(database, id, { limit: extractionLimits.chunksMax, offset: 0 });
       return chunks.map(({ public_id, place, section, page, start_offset, end_offset, text }) => ({
         ...{ chunk_id: public_id, index: place, section, page, text },
         ...{ start: start_offset, end: end_offset },

@@ -1,8 +1,9 @@
-import { linkButton } from '#kit/html/blocks.ts';
+import { errorPage as kitErrorPage } from '#kit/html/error-page.ts';
 import { attributes, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { type Frame, type NavigationItem, standalone } from '#kit/html/layout.ts';
 import type { Visit } from '#kit/html/visit.ts';
+import type { HttpError } from '#kit/http/options.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import type { Session } from '../sessions/index.ts';
 
@@ -43,21 +44,12 @@ export function chatActions({ id, title }: Session, path: string): Html {
 <a class="button quiet only-icon" href="${pathOf(pageRoutes.deleteChat, id)}?${back}" title="Delete" data-dialog>${icon('trash')}<span class="hidden">Delete ${title}</span></a>`;
 }
 
-export function errorPage(visit: Visit<never>, error: { status: number; message: string }): string {
-  return standalone(frameOf(visit), {
-    title: titleOf(error.status),
-    main: html`<p>${error.message}</p><p class="actions">${
-      error.status === 401
-        ? linkButton(pageRoutes.signIn, 'Sign in', 'primary')
-        : linkButton(pageRoutes.home, 'Go to the start page')
-    }</p>
-<p class="small muted">Request <code>${visit.request.id}</code></p>`,
-  });
-}
-
-function titleOf(status: number): string {
-  if (status === 401) return 'You are signed out';
-  return status === 404 ? 'Page not found' : 'Something went wrong';
+export function errorPage(visit: Visit<never>, error: HttpError): string {
+  const home =
+    error.status === 401
+      ? { href: pageRoutes.signIn, label: 'Sign in' }
+      : { href: pageRoutes.home, label: 'Go to the start page' };
+  return kitErrorPage(frameOf(visit), error, { requestId: visit.request.id, home });
 }
 
 /** The sign-in of browsers: the key or the token that programs send with each request. */
