@@ -15,6 +15,7 @@ import { limitTime, passDeadline } from './deadline.ts';
 import { createErrorMapping } from './errors.ts';
 import { createHandlers, type Signed } from './handlers.ts';
 import { toBudgetMessage } from './messages.ts';
+import { checkRequests, withUnreadable } from './requests.ts';
 
 const messageBytesMax = 4 * 1_024 * 1_024;
 const services = [BudgetServiceDefinition.fullName, ShortFormDefinition.fullName];
@@ -40,10 +41,11 @@ export interface GrpcServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Serves gRPC with health checks (v1) and reflection (v1 and v1alpha). Disposing it reports NOT_SERVING and waits for calls in flight. */
+/** Serves gRPC with health checks (v1) and reflection (v1 and v1alpha). Disposing it reports NOT_SERVING, ends watches and waits for calls in flight. */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   const { core, hub, log, host, port, drainMs } = options;
   const health = HealthState();
+  const stopping = new AbortController();
   const server = createServer({
     'grpc.max_receive_message_length': messageBytesMax,
     'grpc.max_send_message_length': messageBytesMax,
@@ -52,9 +54,12 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
     .use(errorDetailsServerMiddleware)
     .use(createErrorMapping(log))
     .use(limitTime);
-  const signed = createSignIn(options);
-  server.with(signed).add(BudgetServiceDefinition, createHandlers(core, hub));
-  server.with(signed).add(ShortFormDefinition, {
+  const signed = server.with(createSignIn(options)).with(checkRequests);
+  signed.add(
+    withUnreadable(BudgetServiceDefinition),
+    createHandlers({ core, hub, stopping: stopping.signal }),
+  );
+  signed.add(withUnreadable(ShortFormDefinition), {
     getBudget: async ({ id }, { caller }) => toBudgetMessage(await getBudget(core, caller, id)),
   });
   server.add(HealthDefinition, HealthServiceImpl(health));
@@ -69,6 +74,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
     async [Symbol.asyncDispose]() {
       health.setStatus('unhealthy');
       for (const name of services) health.setStatus('unhealthy', name);
+      stopping.abort();
       const force = setTimeout(() => server.forceShutdown(), drainMs);
       await server.shutdown();
       clearTimeout(force);
@@ -83,13 +89,13 @@ function createSignIn({ authenticate, count }: GrpcOptions) {
   ) {
     const caller = await authenticate(context.metadata.get('authorization'));
     count(caller);
-    return yield* call.next(call.request, { ...context, caller });
+    return yield* call.next(call.request, { ...context, caller: { ...caller, signal: context.signal } });
   };
 }
 
 /** Both versions have the same messages, and clients use either. */
 async function addReflection(server: ReturnType<typeof createServer>): Promise<void> {
-  const reflection = ServerReflection(await readFile(descriptors), [...services, HealthDefinition.fullName]);
+  const reflection = ServerReflection(await readFile(descriptors), services);
   server.add(ServerReflectionService, reflection);
   const { serverReflectionInfo } = ServerReflectionService;
   const path = '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo';
