@@ -37,6 +37,8 @@ test('reflection, in both versions, describes the services that it lists', async
     const answers = await Array.fromAsync(call as AsyncIterable<Buffer>, (bytes) => bytes.toString('latin1'));
     const [list = '', first = '', second = '', money = '', unknown = ''] = answers;
     assert.deepEqual(list.match(/[a-z][\w.]+Service/g), ['budget.v1.BudgetService', 'budget.BudgetService']);
+    // Its file is not among ours.
+    assert.doesNotMatch(list, /grpc\.health/);
     assert.match(first, /budget\/v1\/budget_service\.proto/);
     assert.match(second, /budget\/budget_service\.proto/);
     assert.match(money, /google\/type\/money\.proto/);
