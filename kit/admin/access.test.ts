@@ -144,6 +144,29 @@ test('each permission opens what it names', async () => {
   assert.match((await nobody.open('/admin/')).html, /You do not have permission for anything here/);
 });
 
+test('only administrators change and delete the accounts of staff', async () => {
+  const { signedIn, accounts } = await startLibrary();
+  await signedIn('alice');
+  await signedIn('bob', []);
+  await accounts.create({ username: 'charlie', password });
+  const all = ['add', 'change', 'delete'].map((action) => `auth/user:${action}`);
+  const manager = await signedIn('manager', all);
+  for (const [name, status] of [
+    ['alice', 403],
+    ['bob', 403],
+    ['charlie', 303],
+  ] as const) {
+    const path = `/admin/auth/user/${(await accounts.byUsername(name))?.id}`;
+    const { html } = await manager.open(`${path}/change/`);
+    const typed = { ...fieldsOf(html), email: 'new@library.example', is_superuser: 'true', is_staff: 'true' };
+    assert.equal((await manager.send(`${path}/change/`, typed)).status, status, name);
+    const next = { password: 'another fine phrase' };
+    assert.equal((await manager.send(`${path}/password/`, next)).status, status, name);
+    assert.equal((await accounts.byUsername(name))?.isSuperuser, name === 'alice');
+    assert.equal((await manager.send(`${path}/delete/`, { post: 'yes' })).status, status, name);
+  }
+});
+
 test('the own password is changed with the current one, and ends other sessions', async () => {
   const { url, signedIn } = await startLibrary();
   const alice = await signedIn('alice');

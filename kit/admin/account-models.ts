@@ -92,17 +92,21 @@ function userModel(accounts: Accounts): Model {
     },
     async beforeDelete(session, ids, actor) {
       if (ids.includes(actor.user.id)) throw new AppError('conflict', 'You cannot delete your own account.');
+      if (!actor.user.isSuperuser) await refuseStaff(session, ids);
       await demandOther(session, ids);
-      if (actor.user.isSuperuser) return;
-      const rows = await session.kysely
-        .selectFrom('auth_user')
-        .select('id')
-        .where('id', 'in', ids.map(Number))
-        .where('is_superuser', '=', 1)
-        .execute();
-      if (rows.length > 0) throw new AppError('forbidden', 'Only administrators delete administrators.');
     },
   });
+}
+
+async function refuseStaff(session: WriteSession<AccountTables>, ids: readonly string[]): Promise<void> {
+  const staff = await session.kysely
+    .selectFrom('auth_user')
+    .select('id')
+    .where('id', 'in', ids.map(Number))
+    .where((eb) => eb.or([eb('is_staff', '=', 1), eb('is_superuser', '=', 1)]))
+    .limit(1)
+    .execute();
+  if (staff.length > 0) throw new AppError('forbidden', 'Only administrators delete the accounts of staff.');
 }
 
 async function setPassword(

@@ -113,6 +113,8 @@ export function reference(model: string, options: FieldOptions & { isText?: bool
     parse(typed) {
       const value = typed.trim();
       if (value === '') return isOptional ? { value: null } : required;
+      const problem = isText ? textProblem(value, textKeyCharactersMax) : undefined;
+      if (problem !== undefined) return { problem };
       if (isText) return { value };
       const number = Number(value);
       const isKey = /^\d{1,16}$/.test(value) && Number.isSafeInteger(number);
@@ -136,6 +138,7 @@ export function password(options: FieldOptions): Field {
 }
 
 const required: Parsed = { problem: 'is required' };
+const textKeyCharactersMax = 200;
 
 /** What is wrong with a text that a database should take; undefined if nothing is. */
 export function textProblem(value: string, charactersMax: number): string | undefined {

@@ -99,10 +99,11 @@ function cases(url: string | undefined): void {
     }
     for (const content of ['{}', '[1]', '[', '[{"title":"A","genre":{}}]'])
       assert.equal((await alice.upload(path, { name: 'a.json', content })).status, 422, content);
-    assert.equal(
-      (await alice.upload(path, { name: 'a.csv', content: new Uint8Array([0xff, 0xfe, 0x41]) })).status,
-      422,
-    );
+    for (const content of [new Uint8Array([0xff, 0xfe, 0x41]), 'title\nA\0\n'])
+      assert.equal((await alice.upload(path, { name: 'a.csv', content })).status, 422);
+    const wide = Array.from({ length: 20_000 }, (_, index) => `{"k${index}":1}`);
+    const cells = await alice.upload(path, { name: 'a.json', content: `[${wide}]` });
+    assert.match(cells.html, /has a column “k0”/, 'before there is a cell for each column of each row');
     assert.equal((await database.kysely.selectFrom('book').selectAll().execute()).length, 1);
     assert.deepEqual(await database.kysely.selectFrom('admin_log').selectAll().execute(), []);
   });
@@ -114,7 +115,7 @@ function cases(url: string | undefined): void {
     const taken = await alice.upload(authors, { name: 'a.csv', content: 'name\nEliot\nWoolf\nEliot\n' });
     assert.match(taken.html, /3<\/td>[\s\S]*name is already taken/);
     await alice.open(authors);
-    const preview = await alice.upload(authors, { name: 'a.csv', content: 'name\nEliot\n' });
+    const preview = await alice.upload(authors, { name: 'a\0.csv', content: 'name\nEliot\n' });
     await database.kysely
       .insertInto('author')
       .values({ name: 'Eliot' } as never)

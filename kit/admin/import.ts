@@ -42,35 +42,45 @@ export interface ImportError {
 
 /** Reads a file by its name: `.json`, else CSV. Throws `invalid_input` in words for its owner. */
 export function readImport(model: TableModel, name: string, content: string): ImportFile {
-  const file = /\.json$/i.test(name) ? readJsonFile(content) : readCsvFile(content);
-  const known = fileColumns(model);
-  const unknown = file.columns.find((column) => !known.includes(column));
-  if (unknown !== undefined)
-    throw problem(`The file has a column “${unknown}”. The columns are ${known.join(', ')}.`);
-  const repeated = file.columns.find((column, index) => file.columns.indexOf(column) < index);
-  if (repeated !== undefined) throw problem(`The file has the column “${repeated}” twice.`);
-  if (file.rows.length === 0) throw problem('The file has no rows.');
-  if (file.rows.length > importRowsMax) throw problem(`The file has more than ${importRowsMax} rows.`);
-  return file;
+  return /\.json$/i.test(name) ? readJsonFile(model, content) : readCsvFile(model, content);
 }
 
-function readCsvFile(content: string): ImportFile {
+function readCsvFile(model: TableModel, content: string): ImportFile {
+  const records = recordsOf(content);
+  const columns = (records[0] ?? []).map((column) => column.trim());
+  checkSize(model, columns, records.length - 1);
+  return { columns, rows: records.slice(1) };
+}
+
+function recordsOf(content: string): string[][] {
   try {
-    const [columns = [], ...rows] = parseCsv(content);
-    return { columns: columns.map((column) => column.trim()), rows };
+    return parseCsv(content);
   } catch (error) {
     if (error instanceof SyntaxError) throw problem(`The file is not CSV: ${error.message}.`);
     throw error;
   }
 }
 
-function readJsonFile(content: string): ImportFile {
+/** Called before cells are made of a file: a small one can name a million columns for a million rows. */
+function checkSize(model: TableModel, columns: readonly string[], rows: number): void {
+  const known = fileColumns(model);
+  const unknown = columns.find((column) => !known.includes(column));
+  if (unknown !== undefined)
+    throw problem(`The file has a column “${unknown}”. The columns are ${known.join(', ')}.`);
+  const repeated = columns.find((column, index) => columns.indexOf(column) < index);
+  if (repeated !== undefined) throw problem(`The file has the column “${repeated}” twice.`);
+  if (rows < 1) throw problem('The file has no rows.');
+  if (rows > importRowsMax) throw problem(`The file has more than ${importRowsMax} rows.`);
+}
+
+function readJsonFile(model: TableModel, content: string): ImportFile {
   const objects = parseJson(Buffer.from(content));
   const isObject = (each: unknown): each is Record<string, unknown> =>
     typeof each === 'object' && each !== null && !Array.isArray(each);
   if (!Array.isArray(objects) || !objects.every(isObject))
     throw problem('The file must be a JSON array of objects.');
   const columns = [...new Set(objects.flatMap((each) => Object.keys(each)))];
+  checkSize(model, columns, objects.length);
   const text = (value: unknown) =>
     value === null || value === undefined
       ? ''

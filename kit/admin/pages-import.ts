@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors.ts';
 import { card, linkButton, notice, stats } from '../html/blocks.ts';
@@ -97,17 +98,14 @@ async function readUpload({ visit }: ModelVisit): Promise<{ name: string; conten
     if (part.type !== 'file') continue;
     if (!isChecked) visit.checkToken(undefined);
     const bytes = await part.toBuffer();
-    if (part.filename) return { name: part.filename, content: textOf(bytes) };
+    if (part.filename) return { name: part.filename.replaceAll('\0', ''), content: textOf(bytes) };
   }
   throw new AppError('invalid_input', 'Choose a file first.');
 }
 
 function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new AppError('invalid_input', 'The file is not UTF-8 text.');
-  }
+  if (!isUtf8(bytes) || bytes.includes(0)) throw new AppError('invalid_input', 'The file is not UTF-8 text.');
+  return bytes.toString('utf8');
 }
 
 async function keepUpload(

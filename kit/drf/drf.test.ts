@@ -100,6 +100,24 @@ describe('bodies', () => {
     });
   });
 
+  test('cost time in proportion to their length', async () => {
+    const startedMs = performance.now();
+    assert.equal((await post({ title: `a${' '.repeat(100_000)}b`, at })).status, 400);
+    assert.ok(performance.now() - startedMs < 2_000);
+  });
+
+  test('of any nesting are refused where a text belongs', async () => {
+    const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    for (const [given, name] of [
+      ['{"toString":1}', 'dict'],
+      ['["plain"]', 'list'],
+      [nested, 'list'],
+    ]) {
+      const { status, json } = await post(`{"title":"a","at":"${at}","kind":${given}}`);
+      assert.deepEqual([status, json], [400, { kind: [`"${name}" is not a valid choice.`] }]);
+    }
+  });
+
   test('name every missing, null and blank field at once', async () => {
     const missing = ['This field is required.'];
     assert.deepEqual(await errorsOf({}), { title: missing, at: missing });

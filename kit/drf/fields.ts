@@ -95,7 +95,7 @@ export function integer({
 /** One of a few names. */
 export function choice<const T extends string>(names: readonly T[], schema: Schema = {}): Field<T, true> {
   return required({ type: 'string', enum: names, ...schema }, (given) => {
-    const name = names.find((each) => each === String(given));
+    const name = names.find((each) => each === given);
     if (name === undefined) throw new FieldProblem(`"${wordOf(given)}" is not a valid choice.`);
     return name;
   });
@@ -158,11 +158,15 @@ function textProblems(value: string, maxLength = Number.POSITIVE_INFINITY): stri
 }
 
 /** What Python calls white space: without U+FEFF, with the separators U+001C to U+001F and U+0085. */
-const spaces = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
-const outerSpaces = new RegExp(`^${spaces}|${spaces}$`, 'g');
+const spaces = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
+const space = new RegExp(spaces);
 
+/** A pattern with `+$` would take time in the square of the length for spaces in the middle. */
 function trim(value: string): string {
-  return value.replace(outerSpaces, '');
+  let [start, end] = [0, value.length];
+  while (start < end && space.test(value.charAt(start))) start++;
+  while (end > start && space.test(value.charAt(end - 1))) end--;
+  return value.slice(start, end);
 }
 
 function wholeNumber(given: unknown): number | undefined {
@@ -170,6 +174,7 @@ function wholeNumber(given: unknown): number | undefined {
   return typeof given === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(given) ? Number(given) : undefined;
 }
 
+/** Objects and lists are named by their type, because they can be nested too deep to be written. */
 function wordOf(given: unknown): string {
-  return typeof given === 'object' ? JSON.stringify(given) : String(given);
+  return typeof given === 'object' ? typeName(given) : String(given);
 }

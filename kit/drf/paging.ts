@@ -30,10 +30,13 @@ export function readPaging(query: unknown): Paging {
   };
 }
 
-/** A parameter of a query, the last one if it is repeated; undefined if it is absent or is not UTF-8. */
+/**
+ * A parameter of a query, the last one if it is repeated; undefined if it is absent or is not UTF-8. U+FFFD stands for U+0000, which
+ * PostgreSQL refuses in a text.
+ */
 export function parameter(query: unknown, name: string): string | undefined {
   const given = [(query as Readonly<Record<string, unknown>>)[name]].flat().at(-1);
-  return typeof given === 'string' ? given : undefined;
+  return typeof given === 'string' ? given.replaceAll('\0', '\ufffd') : undefined;
 }
 
 /** Adds `X-Total-Count` and, if there are further items, `Link` with `next` and `prev` (RFC 8288) to the response with a list. */

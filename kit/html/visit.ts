@@ -173,8 +173,10 @@ export class Visit<T> {
 }
 
 /**
- * The path itself if it leads to a page of ours, else `/`, so that a link from outside cannot redirect readers to another site.
+ * The path if it leads to a page of ours, else `/`, so that a link from outside cannot redirect readers to another site. What is not
+ * ASCII is percent-encoded, because a header cannot hold it.
  */
 export function ownPath(path: string): string {
-  return /^\/(?![/\\])[^\\\s]*$/.test(path) ? path : '/';
+  const isOwn = /^\/(?![/\\])[^\\\s\p{Cc}]*$/u.test(path);
+  return isOwn ? path.toWellFormed().replace(/[^!-~]+/g, encodeURIComponent) : '/';
 }

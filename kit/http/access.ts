@@ -12,6 +12,7 @@ import type {
   RouteOptions,
   RouteShorthandOptions,
 } from 'fastify';
+import type { ErrorCode } from '../errors.ts';
 import type { Static, TSchema } from '../schema.ts';
 
 /** Who may call a route: everybody, or those that the hooks of a rule let through. */
@@ -23,6 +24,8 @@ type Hooks = Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHan
 export interface AccessRule extends Hooks {
   /** Security requirements of OpenAPI 3.1, such as `[{ bearer: [] }]`; with an empty object among them they are optional. */
   readonly security: readonly Readonly<Record<string, string[]>>[];
+  /** What its hooks throw besides what follows from required security, for `/openapi.json`. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 /** What every route must declare besides its path, schema and handler. */
@@ -99,8 +102,10 @@ export function enforceAccess(app: FastifyApp): void {
     const { access, method, url } = route;
     if (access === undefined) throw new Error(`the route ${method} ${url} does not declare its access`);
     if (access === 'public') return;
-    const { security, ...hooks } = access;
+    const { security, errors = [], ...hooks } = access;
     route.schema = { ...route.schema, security } as FastifySchema;
+    if (errors.length > 0)
+      route.config = { ...route.config, errors: [...errors, ...(route.config?.errors ?? [])] };
     for (const name of ['onRequest', 'preValidation', 'preHandler'] as const) {
       const own = [route[name] ?? []].flat();
       if (hooks[name]) Object.assign(route, { [name]: [hooks[name], ...own].flat() });

@@ -22,7 +22,7 @@ import {
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
-import { Parser, resumeDocuments } from './documents/index.ts';
+import { resumeDocuments } from './documents/index.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
   evaluateStrategies,
@@ -31,6 +31,7 @@ import {
   type StrategyScores,
   sharedLibraries,
 } from './evaluation/index.ts';
+import { Parser } from './extraction/index.ts';
 import { createSignIn, Gate, type Usage, type UsageLimit } from './gate/index.ts';
 import { addLive } from './live/live.ts';
 import { addMcpApi } from './mcp/api.ts';

@@ -61,6 +61,7 @@ describe('the admin', () => {
       [422, { name: 'Nobody', email: 'not an address' }, /must be an e-mail address/],
       [422, { name: 'Nobody', joined_on: '2026-02-30' }, /must be a date/],
       [422, { name: 'Nobody', links: 'blog javascript:alert(1)' }, /must be an address such as/],
+      [422, { name: 'Nobody', links: `blog${' '.repeat(5_000)}x y` }, /must be an address such as/],
       [409, { name: 'Nobody', slug: 'zoe-orsted' }, /Another record has this slug/],
     ] as const) {
       const { html, status } = await submit('/admin/portfolio/team/add/', values);
@@ -68,6 +69,9 @@ describe('the admin', () => {
       assert.match(html, problem);
     }
     assert.deepEqual((await portfolio.get('/api/team?name=nobody')).json, []);
+    const [deal] = (await portfolio.get('/api/investments')).json;
+    const { html } = await submit(`/admin/portfolio/investment/${deal.id}/change/`, { lead_id: 'a\0' });
+    assert.match(html, /must not contain the character U\+0000/);
   });
 
   test('has a page for each model, and none for strangers', async () => {

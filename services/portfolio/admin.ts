@@ -68,7 +68,7 @@ const teamModel = (clock: Clock) =>
       },
       ...{ email: line('E-mail'), joined_on: day('Joined'), bio: prose('Biography'), links, updated },
     },
-    sets: { sectors: membersOf('Sectors', 'member_sector', { owner: 'member_id', member: 'sector_id' }) },
+    sets: { sectors: membersOf('Sectors', 'member_sector') },
     columns: ['name', 'role', 'location', 'joined_on', 'updated'],
     ...{ search: ['name', 'role', 'location', 'bio'], filters: ['role', 'location'], order: ['name'] },
     links: ({ id }) => [{ href: pathOf(routes.member, id), label: 'In the API' }],
@@ -83,7 +83,7 @@ const sectorModel = (clock: Clock) =>
       ...{ name: line('Name', false), slug, currency: text({ label: 'Currency', initial: 'USD' }) },
       ...{ description: prose('Description'), updated },
     },
-    sets: { lead_ids: membersOf('Leads', 'sector_lead', { owner: 'sector_id', member: 'member_id' }) },
+    sets: { lead_ids: membersOf('Leads', 'sector_lead') },
     ...{ columns: ['name', 'currency', 'updated'], search: ['name', 'description'], order: ['name'] },
     links: ({ id }) => [{ href: pathOf(routes.sector, id), label: 'In the API' }],
     beforeSave: beforeSave('sectors', clock),
@@ -113,7 +113,7 @@ const investmentModel = (clock: Clock) =>
       ...{ country: line('Country'), website: line('Website'), description: prose('Description'), updated },
     },
     sets: {
-      team_ids: membersOf('Team', 'investment_member', { owner: 'investment_id', member: 'member_id' }),
+      team_ids: membersOf('Team', 'investment_member'),
     },
     columns: ['company', 'sector', 'stage', 'status', 'amount_minor', 'currency', 'invested_on'],
     ...{ search: ['company', 'description', 'sector'], filters: ['status', 'sector', 'stage'] },
@@ -131,8 +131,9 @@ const links: Field = {
   initial: () => '{}',
   parse: (typed) => {
     const pairs = typed.split('\n').flatMap((each) => {
-      const [, name = '', address = ''] = /^\s*(.*?)\s*(\S*)\s*$/.exec(each) ?? [];
-      return address === '' ? [] : [[name === '' ? 'website' : name, address] as const];
+      const words = each.trim().split(/\s+/);
+      const address = words.pop() ?? '';
+      return address === '' ? [] : [[words.join(' ') || 'website', address] as const];
     });
     return { value: JSON.stringify(Object.fromEntries(pairs)) };
   },

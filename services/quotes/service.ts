@@ -18,7 +18,7 @@ import {
   type ServiceParts,
 } from '#kit/service.ts';
 import { addAccountApi } from './accounts/api.ts';
-import { createAccess, Tokens } from './accounts/index.ts';
+import { createAccess, errorSchema, Tokens } from './accounts/index.ts';
 import { addAccountPages } from './accounts/pages.ts';
 import { quotesAdmin } from './admin.ts';
 import { addCommentApi } from './comments/api.ts';
@@ -71,6 +71,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
         'Quotes with likes and comments, a quote of the day, and search. Speaks the dialect of Django REST Framework.',
       checks: { database: () => database.ping() },
       ...drfErrors,
+      errorSchema,
       challenge: 'Bearer realm="api"',
       corsOrigin: config.QUOTES_CORS_ORIGIN,
       trustedProxy: config.TRUST_PROXY,

@@ -24,7 +24,11 @@ export function createTokenAccess(scope: HttpApp, tokens: TokensOptions): TokenA
     request.userId = user?.id ?? null;
     request.setDecorator('tokenPermissions', user && (await tokens.accounts.permissionsOf(user)));
   };
-  const open: AccessRule = { security: [{ token: [] }, {}], onRequest: identify };
+  const open: AccessRule = {
+    security: [{ token: [] }, {}],
+    errors: ['unauthenticated'],
+    onRequest: identify,
+  };
   const permitted = (model: string, action: PermissionAction): AccessRule => ({
     security: [{ token: [] }],
     async onRequest(request) {

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { AppError } from '../../errors.ts';
 import { Type } from '../../schema.ts';
+import type { AccessRule } from '../access.ts';
 import type { HttpApp } from '../server.ts';
 import { startTestServer, type TestServer } from '../testing.ts';
 import { compileValidator } from '../validation/validator.ts';
@@ -54,6 +55,8 @@ function addRoutes(app: HttpApp): void {
     { access: 'public', schema: { params: Type.Object({ id: Type.Integer() }) } },
     async () => ({}),
   );
+  const open: AccessRule = { security: [{ bearer: [] }, {}], errors: ['unauthenticated'] };
+  app.get('/open', { access: open, config: { errors: ['not_found'] } }, async () => ({}));
   app.get('/page', { access: 'public', schema: { hide: true } }, async () => '<p>');
 }
 
@@ -106,6 +109,7 @@ describe('/openapi.json', () => {
       '/notes',
       '/notes/{id}',
       '/notes/{id}/files/{rest}',
+      '/open',
       '/readiness',
     ]);
     const ids = Object.values(document.paths).flatMap((path) =>
@@ -145,6 +149,20 @@ describe('/openapi.json', () => {
       'SERVICE_UNAVAILABLE',
       'STORE_DISABLED',
     ]);
+  });
+
+  test('shows the errors of bodies that are ignored, and of tokens that are optional', async () => {
+    const statuses = (operation?: Operation) => Object.keys(operation?.responses ?? {});
+    const deleted = statuses(document.paths['/notes/{id}']?.delete);
+    assert.deepEqual(deleted, ['200', '400', '408', '413', '415', '431', '500', '503']);
+    const { status } = await server.send('/notes/1', {
+      method: 'DELETE',
+      headers: { 'content-type': 'text/plain' },
+      body: 'x',
+    });
+    assert.equal(status, 415);
+    const open = statuses(document.paths['/open']?.get);
+    assert.deepEqual(open, ['200', '400', '401', '404', '431', '500', '503']);
   });
 
   test('shows errors as the server answers them', async () => {

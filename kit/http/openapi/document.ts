@@ -73,7 +73,7 @@ function documentOptions(
     convertConstToEnum: false,
     transform({ schema = {}, url, route }) {
       const operationId = schema.operationId ?? idOf(route);
-      errors.set(operationId, errorsOf(schema, { invalidBody, ...route.config }));
+      errors.set(operationId, errorsOf({ method: route.method, schema }, { invalidBody, ...route.config }));
       const relaxed = { ...schema, ...optionalWhereDefault(schema), ...namedRest(schema), operationId };
       return { url: url.replace('*', ':rest'), schema: relaxed };
     },

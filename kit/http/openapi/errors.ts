@@ -1,4 +1,4 @@
-import type { FastifySchema } from 'fastify';
+import type { RouteOptions } from 'fastify';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import { headersTooLarge, lateRequest } from '../client-errors.ts';
 import type { ErrorResponses } from '../error-responses.ts';
@@ -41,14 +41,19 @@ const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<stri
 };
 
 /** The errors that follow from what a route takes, and those that it lists. */
-export function errorsOf(schema: FastifySchema, config: RouteConfig): readonly DocumentedError[] {
+export function errorsOf(
+  { method, schema = {} }: Pick<RouteOptions, 'method' | 'schema'>,
+  config: RouteConfig,
+): readonly DocumentedError[] {
   const { invalidBody = 'validation_failed', errors = [] } = config;
   const implied: DocumentedError[] = ['invalid_input', headersTooLarge, 'internal', 'unavailable'];
   const { security = [] } = schema as { security?: readonly object[] };
   const isSecured = security.length > 0 && security.every((way) => Object.keys(way).length > 0);
   // A route that lists its own reasons for 401 has no others.
   if (isSecured && !errors.some(isUnauthenticated)) implied.push('unauthenticated', 'forbidden');
-  if (schema.body) implied.push(lateRequest, invalidBody, 'too_large', 'unsupported_media_type');
+  // A body is read before a handler that ignores it.
+  if (method !== 'GET') implied.push(lateRequest, 'too_large', 'unsupported_media_type');
+  if (schema.body) implied.push(invalidBody);
   return [...implied, ...errors];
 }
 

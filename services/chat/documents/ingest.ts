@@ -4,10 +4,10 @@ import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import { AppError, toAppError } from '#kit/errors.ts';
 import type { Log } from '#kit/log.ts';
+import type { Parser } from '../extraction/index.ts';
 import type { Tables } from '../tables.ts';
 import { checkMayChange, type Document, type DuplicateMode } from './document.ts';
 import { cleanName, mediaTypeOf } from './names.ts';
-import type { Parser } from './parser.ts';
 import {
   contentOf,
   findByBytes,

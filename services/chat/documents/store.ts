@@ -3,10 +3,10 @@ import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { AppError } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import { WordIndex } from '#kit/search/index.ts';
+import type { ParsedChunk, ParsedChunks, ParsedText } from '../extraction/index.ts';
 import { wordLayout, wordTable } from '../indexing.ts';
 import type { DocumentRow, Tables } from '../tables.ts';
 import type { Document } from './document.ts';
-import type { ParsedChunk, ParsedChunks, ParsedText } from './parsing.ts';
 
 type Store = Session<Tables>;
 type Write = WriteSession<Tables>;

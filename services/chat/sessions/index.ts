@@ -9,4 +9,5 @@ export {
   lastSaid,
   listSessions,
   messagesOf,
+  renameSession,
 } from './store.ts';

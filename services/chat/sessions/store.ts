@@ -210,8 +210,10 @@ export async function insertMessages(
     .where('id', '=', session)
     .executeTakeFirst();
   if (Number(touched.numUpdatedRows) === 0) return;
-  const rows = messages.map(({ createdAtMs, details, ...message }) => ({
+  const rows = messages.map(({ createdAtMs, content, details, ...message }) => ({
     ...message,
+    // PostgreSQL stores no U+0000, which a model may write. Offsets stay the same.
+    ...{ content: content.replaceAll('\u0000', '\ufffd') },
     ...{ session, details: JSON.stringify(details), created_at_ms: createdAtMs },
   }));
   await kysely.insertInto('message').values(rows).execute();

@@ -11,7 +11,8 @@ import type { Tables } from '../tables.ts';
 import { type DomainApi, type Names, noData, ToolCalls } from '../tools/index.ts';
 import { historyMax, inContext } from './follow-up.ts';
 import type { TurnMetrics } from './metrics.ts';
-import { finishTurn, type OwnTurn } from './store.ts';
+import { finishTurn } from './store.ts';
+import type { OwnTurn } from './store-claims.ts';
 import type { Emit, Said, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
 import { builtInModel, type Written, writeAnswer } from './write.ts';
 
@@ -92,12 +93,17 @@ export async function runTurn(
 /** The passages for a question, in the documents that serve its owner and the session. */
 export async function searchFor(
   { database, retriever, libraryMode }: Pick<TurnParts, 'database' | 'retriever' | 'libraryMode'>,
-  { query, strategy, topK, rerank = true, filters }: Omit<TurnRequest, 'requestId' | 'usesTools'>,
+  { query, asked, strategy, topK, rerank = true, filters }: SearchFields,
   owner: Owner,
   sessionId: string | undefined,
 ): Promise<Found> {
   const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, sessionId));
-  return retriever.search({ query, strategy, topK, rerank, filters, libraries });
+  return retriever.search({ query, asked, strategy, topK, rerank, filters, libraries });
+}
+
+interface SearchFields extends Pick<TurnRequest, 'query' | 'strategy' | 'topK' | 'rerank' | 'filters'> {
+  /** The question without its context, if that differs. */
+  readonly asked?: string;
 }
 
 /** What is known of a turn while it runs. */
@@ -166,7 +172,12 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
     stage = next;
   };
   enter('retrieving');
-  turn.found = await searchFor(parts, { ...request, query: question }, context.owner, context.session);
+  turn.found = await searchFor(
+    parts,
+    { ...request, query: question, asked: request.query },
+    context.owner,
+    context.session,
+  );
   Object.assign(turn.latency, turn.found.latencyMs);
   signal.throwIfAborted();
   emit({ event: 'sources', data: { sources: turn.found.ranked.map(({ source }) => source) } });

@@ -7,17 +7,8 @@ import type { Leases } from './leases.ts';
 import type { TurnLimits } from './limits.ts';
 import { runTurn, type TurnParts } from './run.ts';
 import type { TurnControl, TurnWork } from './running.ts';
-import {
-  type Asked,
-  abandonTurn,
-  claimTurn,
-  dropTurn,
-  followTurn,
-  isHeld,
-  type OwnTurn,
-  startTurn,
-  type TurnState,
-} from './store.ts';
+import { abandonTurn, dropTurn, followTurn, isHeld, type TurnState } from './store.ts';
+import { type Asked, claimTurn, type OwnTurn, startTurn } from './store-claims.ts';
 import type { Emit, TurnAnswer, TurnEvent } from './turn.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -96,7 +87,7 @@ export class TurnTask implements TurnWork {
       const { message } = toAppError(error);
       const failure = { request_id: request.requestId, code: codeOf(error), message };
       if (hasStarted) emit({ event: 'error', data: { ...failure, retryable: isRetryable(error) } });
-      await dropTurn(this.#database, own.run);
+      await dropTurn(this.#database, own.run).catch(() => undefined);
       throw error;
     } finally {
       ends.wake();
@@ -120,7 +111,7 @@ export class TurnTask implements TurnWork {
   async #follow(other: TurnState, { emit, signal }: TurnControl): Promise<readonly TurnEvent[] | undefined> {
     const { run } = other;
     // Whoever asks again after a cancellation wants another answer.
-    const isLate = other.isStopping || other.status === 'cancelled';
+    const isLate = other.isStopping;
     let isBegun = false;
     let state: TurnState | undefined = other;
     this.isElsewhere = true;

@@ -164,6 +164,15 @@ test('a model that fails, is silent or talks nonsense is replaced by quotes', as
   assert.deepEqual([health.status, health.json.status], [200, 'degraded']);
 });
 
+test('an answer with a character that no database stores is kept', async () => {
+  model.script = (answer) => answer.text('27 \u0000 days [1].').end();
+  const { status, json: turn } = await ask({ request_id: 'zero' });
+  assert.equal(status, 200);
+  const kept = (await chat.send('GET', `/api/session/${turn.session_id}`)).json;
+  assert.equal(kept.messages[1].content, '27 \ufffd days [1].');
+  assert.deepEqual((await ask({ request_id: 'zero' })).json, turn);
+});
+
 test('a model that breaks off in the middle is followed by quotes', async () => {
   const { promise, resolve } = Promise.withResolvers<ModelReply>();
   model.script = (answer) => resolve(answer.text('The moon is made of cheese'));

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { drfErrors } from '#kit/drf/errors.ts';
 import { AppError } from '#kit/errors.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
@@ -23,7 +24,7 @@ export function createAccess(app: HttpApp, tokens: Tokens): ApiAccess {
     request.setDecorator('reader', reader);
   };
   return {
-    open: { security: [{ bearer: [] }, {}], onRequest: identify },
+    open: { security: [{ bearer: [] }, {}], errors: ['unauthenticated'], onRequest: identify },
     reader: {
       security: [{ bearer: [] }],
       async onRequest(request) {
@@ -45,6 +46,16 @@ export function readerOf(request: FastifyRequest): Reader {
 export function possibleReaderOf(request: FastifyRequest): Reader | undefined {
   return request.getDecorator('reader');
 }
+
+/** JSON Schema of the errors of the API, which name why a token is refused. */
+export const errorSchema = {
+  ...drfErrors.errorSchema,
+  properties: {
+    ...drfErrors.errorSchema.properties,
+    code: { type: 'string', description: 'Why a token is refused' },
+    messages: { type: 'array', items: { type: 'object' }, description: 'What is wrong with the token' },
+  },
+};
 
 /** The error of a token in a body that is refused. */
 export function tokenRefused(problem: string): AppError {

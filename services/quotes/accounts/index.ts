@@ -1,4 +1,4 @@
-export { type ApiAccess, createAccess, possibleReaderOf, readerOf } from './access.ts';
+export { type ApiAccess, createAccess, errorSchema, possibleReaderOf, readerOf } from './access.ts';
 export type { Reader } from './store.ts';
 export { Tokens } from './tokens.ts';
 export { signInPage } from './views.ts';

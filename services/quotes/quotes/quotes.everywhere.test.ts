@@ -210,6 +210,7 @@ test('the list is in pages by ascending id, of one author or category', async ()
     ids.slice(2),
   );
   assert.deepEqual(idsOf(await app.call('GET', '/api/quotes/?category=lists&author=nobody')), []);
+  assert.deepEqual(idsOf(await app.call('GET', '/api/quotes/?category=lists&author=ada%00')), []);
   const all = await app.call('GET', '/api/quotes/?limit=none&offset=-1');
   assert.deepEqual(
     idsOf(all),
