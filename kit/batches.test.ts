@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Batches } from './batches.ts';
+import { AppError } from './errors.ts';
 
 function start() {
   const runs: number[][] = [];
@@ -11,6 +12,7 @@ function start() {
       runs.push([...items]);
       await turn();
       if (items.includes(13)) throw new Error('13 is refused');
+      if (items.includes(14)) throw new AppError('unavailable', 'The connection was lost.');
       return items.map((item) => `did ${item}`);
     },
   });
@@ -33,4 +35,14 @@ test('one that fails does not fail the others', async () => {
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
   );
   assert.deepEqual(runs, [[1], [2, 13, 4], [2], [13], [4]]);
+});
+
+test('a batch that may have been done is not done again', async () => {
+  const { batches, runs } = start();
+  const results = await Promise.allSettled([1, 2, 14].map((item) => batches.add(item)));
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  );
+  assert.deepEqual(runs, [[1], [2, 14]]);
 });

@@ -1,3 +1,5 @@
+import { AppError } from './errors.ts';
+
 export interface BatchesOptions<T, R> {
   readonly itemsMax: number;
   /** Does the work of several items, and returns the result of each in their order. */
@@ -12,7 +14,8 @@ interface Waiting<T, R> {
 
 /**
  * Does work in batches: items that arrive while a batch runs become the next one. So many small transactions that would wait for the
- * same row share one, and an item alone does not wait. If a batch fails, each of its items is tried alone.
+ * same row share one, and an item alone does not wait. If a batch fails, each of its items is tried alone,
+ * unless the error is `unavailable`: then its work may have been done, or would fail again.
  */
 export class Batches<T, R> {
   readonly #options: BatchesOptions<T, R>;
@@ -47,9 +50,13 @@ export class Batches<T, R> {
       const results = await this.#options.run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R);
     } catch (error) {
-      if (hasOtherWay) return false;
+      if (hasOtherWay && !isUnavailable(error)) return false;
       for (const { reject } of batch) reject(error);
     }
     return true;
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unavailable';
 }

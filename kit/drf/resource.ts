@@ -259,8 +259,10 @@ async function updateAll<F extends Fields, R extends Row, DB>(
 ): Promise<R[]> {
   const { isLate = () => false } = resource;
   const rows: R[] = [];
-  const early = [...changes.entries()].filter(([, { change }]) => !isLate(change));
-  const late = [...changes.entries()].filter(([, { change }]) => isLate(change));
+  // In order of id, so that of two requests that change the same rows neither waits for the other.
+  const inOrder = [...changes.entries()].sort(([, one], [, other]) => one.id - other.id);
+  const early = inOrder.filter(([, { change }]) => !isLate(change));
+  const late = inOrder.filter(([, { change }]) => isLate(change));
   for (const [index, { id, change }] of [...early, ...late]) {
     try {
       const row = await explained(resource, resource.update(session, id, change));

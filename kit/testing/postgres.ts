@@ -3,7 +3,10 @@ import { chmod } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
 import pg from 'pg';
+import type { Session } from '../db/index.ts';
 import { testFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
 
@@ -31,6 +34,13 @@ export async function testDatabaseUrl(): Promise<TestDatabase> {
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return { url: url.href, skip: false };
+}
+
+/** Waits until `count` other connections wait for the transaction of a session on PostgreSQL. */
+export async function whenBlocked<DB>(session: Session<DB>, count: number): Promise<void> {
+  const blocked = sql<{ total: number }>`SELECT count(*) AS total FROM pg_stat_activity
+    WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`;
+  while (Number((await blocked.execute(session.kysely)).rows[0]?.total) < count) await setTimeout(10);
 }
 
 /**

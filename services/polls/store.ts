@@ -1,6 +1,13 @@
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { AdminTables } from '#kit/admin/index.ts';
-import { type Database, type Mark, type Session, statement, type WriteSession } from '#kit/db/index.ts';
+import {
+  type Database,
+  keyShare,
+  type Mark,
+  type Session,
+  statement,
+  type WriteSession,
+} from '#kit/db/index.ts';
 import type { TokenTables } from '#kit/drf/authtoken/index.ts';
 import { type Page, type Paging, totalOf } from '#kit/drf/paging.ts';
 import { tableWrites } from '#kit/drf/table-writes.ts';
@@ -139,11 +146,10 @@ const openChoice = statement<Tables, Pick<Vote, 'question' | 'choice' | 'now'>>(
   openChoices(db, p).select('choice.id'),
 );
 
-const insertVote = statement<Tables, Omit<Vote, 'voter'>>()((db, p) => {
-  const row = openChoices(db, p).select((eb) => [
-    'choice.id',
-    eb.cast<number>(p('nowMs'), 'bigint').as('nowMs'),
-  ]);
+const insertVote = statement<Tables, Omit<Vote, 'voter'>>()((db, p, dialect) => {
+  const row = openChoices(db, p)
+    .select((eb) => ['choice.id', eb.cast<number>(p('nowMs'), 'bigint').as('nowMs')])
+    .modifyEnd(keyShare(dialect, 'choice'));
   return db.insertInto('vote').columns(['choice', 'created_at_ms']).expression(row);
 });
 
@@ -158,11 +164,10 @@ function openChoices(db: Kysely<Tables>, p: Mark<Pick<Vote, 'question' | 'choice
 }
 
 const insertVoter = statement<Tables, Pick<Vote, 'question' | 'choice' | 'now'> & { voter: string }>()(
-  (db, p) => {
-    const row = openChoices(db, p).select((eb) => [
-      'question.id',
-      eb.cast<string>(p('voter'), 'text').as('key'),
-    ]);
+  (db, p, dialect) => {
+    const row = openChoices(db, p)
+      .select((eb) => ['question.id', eb.cast<string>(p('voter'), 'text').as('key')])
+      .modifyEnd(keyShare(dialect, 'question'));
     return db
       .insertInto('voter')
       .columns(['question', 'key'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
+import { whenBlocked } from '#kit/testing/postgres.ts';
 import { startPolls, type TestPolls, type TestResponse } from './testing.ts';
 
 let polls: TestPolls;
@@ -39,6 +40,20 @@ describe('a vote', () => {
     });
     assert.equal((await vote(id, choices[1])).json.correct, false);
     assert.deepEqual(await votesOf(id), [1, 2, 1]);
+  });
+
+  test('on a question that is deleted at the same time is 404', {
+    skip: process.env.TEST_DATABASE !== 'postgres' && 'writers take turns on SQLite',
+  }, async () => {
+    const { id, choices } = await polls.createPoll(['A', 'B'], { duplicates: 'address' });
+    await using database = await polls.openDatabase();
+    const { sent } = await database.write(async (session) => {
+      await session.kysely.deleteFrom('question').where('id', '=', id).execute();
+      const waiting = vote(id, choices[0]);
+      await whenBlocked(session, 1);
+      return { sent: waiting };
+    });
+    assert.equal((await sent).status, 404);
   });
 
   test('may come as a form, and may be cast again', async () => {

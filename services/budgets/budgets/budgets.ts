@@ -100,7 +100,7 @@ async function findPlace(
   { cursor, afterId }: BudgetsFilter,
 ): Promise<number> {
   if (afterId !== undefined) return (await requireBudget(db, owner, afterId)).number;
-  const [before = newestFirst] = decodeCursor(cursor, ['number']) as [number?];
+  const [before = newestFirst] = decodeCursor(cursor, ['integer']) as [number?];
   return before;
 }
 

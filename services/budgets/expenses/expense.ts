@@ -1,7 +1,7 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
 import { timeOf } from '../periods.ts';
-import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
+import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
 import type { ExpenseRow } from '../tables.ts';
 
 const original = 'What was paid, if it was in another currency than that of the budget';
@@ -55,13 +55,13 @@ const fields = {
   externalId: Type.Optional(nullable(text(255))),
 };
 
-export const ExpenseInput = Type.Object({ budgetId: Type.String(), ...fields }, { title: 'ExpenseInput' });
+export const ExpenseInput = Type.Object({ budgetId: Reference, ...fields }, { title: 'ExpenseInput' });
 export type ExpenseInput = Static<typeof ExpenseInput>;
 
 export const ExpensePatch = Type.Object(
   {
     ...fields,
-    budgetId: Type.Optional(Type.String()),
+    budgetId: Type.Optional(Reference),
     description: Type.Optional(fields.description),
     amount: Type.Optional(fields.amount),
   },

@@ -41,7 +41,8 @@ export function queryTooComplex(message: string): GraphQLError {
 export function toClientError(error: Readonly<Error>, log: Log): GraphQLError {
   const inner = originalOf(error);
   if (error instanceof GraphQLError && inner === undefined) {
-    return error.extensions.code ? error : withCode(error, 'VALIDATION_FAILED');
+    // The errors of graphql-jit about variables have no extensions.
+    return error.extensions?.code ? error : withCode(error, 'VALIDATION_FAILED');
   }
   const known = toAppError(inner ?? error);
   const code = codeOf(known);

@@ -1,7 +1,7 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
 import { timeOf } from '../periods.ts';
-import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text } from '../schemas.ts';
+import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
 import type { LedgerEntryRow, LedgerTransactionRow } from '../tables.ts';
 
 const Entry = Type.Object(
@@ -38,8 +38,8 @@ export const TransactionInput = Type.Object(
     description: text(500),
     amount: AmountInput,
     currency: Type.Optional(Currency),
-    budgetId: Type.Optional(nullable(Type.String())),
-    expenseId: Type.Optional(nullable(Type.String())),
+    budgetId: Type.Optional(nullable(Reference)),
+    expenseId: Type.Optional(nullable(Reference)),
   },
   { title: 'TransactionInput' },
 );

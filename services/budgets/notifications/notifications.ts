@@ -70,7 +70,7 @@ export async function listNotifications(
   { owner }: Caller,
   { unread = false, limit, cursor }: NotificationFilter,
 ): Promise<Page<Notification>> {
-  const [beforeSeq = Number.MAX_SAFE_INTEGER] = decodeCursor(cursor, ['number']) as [number?];
+  const [beforeSeq = Number.MAX_SAFE_INTEGER] = decodeCursor(cursor, ['integer']) as [number?];
   const page = unread ? unreadPage : notificationsPage;
   const rows = await page.all(db, { owner, beforeSeq, limit: limit + 1 });
   const counted = await (unread ? countUnread : countNotifications).first(db, { owner });

@@ -9,10 +9,10 @@ import type { Found, Retriever } from '../retrieval/index.ts';
 import { lastSaid } from '../sessions/index.ts';
 import type { Tables } from '../tables.ts';
 import { type DomainApi, type Names, noData, ToolCalls } from '../tools/index.ts';
-import type { OwnTurn } from './claims.ts';
 import { historyMax, inContext } from './follow-up.ts';
 import type { TurnMetrics } from './metrics.ts';
 import { finishTurn } from './store.ts';
+import type { OwnTurn } from './store-claims.ts';
 import type { Emit, Said, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
 import { builtInModel, type Written, writeAnswer } from './write.ts';
 

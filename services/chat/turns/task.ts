@@ -3,12 +3,12 @@ import type { Database } from '#kit/db/index.ts';
 import { AppError, toAppError } from '#kit/errors.ts';
 import { codeOf, isRetryable } from '../errors.ts';
 import type { Tables } from '../tables.ts';
-import { type Asked, claimTurn, type OwnTurn, startTurn } from './claims.ts';
 import type { Leases } from './leases.ts';
 import type { TurnLimits } from './limits.ts';
 import { runTurn, type TurnParts } from './run.ts';
 import type { TurnControl, TurnWork } from './running.ts';
 import { abandonTurn, dropTurn, followTurn, isHeld, type TurnState } from './store.ts';
+import { type Asked, claimTurn, type OwnTurn, startTurn } from './store-claims.ts';
 import type { Emit, TurnAnswer, TurnEvent } from './turn.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -111,7 +111,7 @@ export class TurnTask implements TurnWork {
   async #follow(other: TurnState, { emit, signal }: TurnControl): Promise<readonly TurnEvent[] | undefined> {
     const { run } = other;
     // Whoever asks again after a cancellation wants another answer.
-    const isLate = other.isStopping || other.status === 'cancelled';
+    const isLate = other.isStopping;
     let isBegun = false;
     let state: TurnState | undefined = other;
     this.isElsewhere = true;

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { whenBlocked } from '#kit/testing/postgres.ts';
+import { openQuotes } from '../service.ts';
 import { startMs, startQuotes, type TestQuotes } from '../testing.ts';
 
 let app: TestQuotes;
@@ -42,6 +45,30 @@ test('strangers do not comment, and nobody where there is no quote', async () =>
     const { status, json } = await app.call('POST', there, { token: app.tokens.bob, body: { text: 'x' } });
     assert.deepEqual([status, json], [404, { detail: 'Not found.' }]);
   }
+});
+
+test('a quote that is deleted at the same time is not there', {
+  skip: process.env.TEST_DATABASE !== 'postgres' && 'writers take turns on SQLite',
+}, async () => {
+  const token = app.tokens.bob;
+  await using database = (await openQuotes(app.environment, { ...app.context, metrics: new Registry() }))
+    .database;
+  const doomed = `/api/quotes/${await app.add()}/`;
+  const posts = [
+    ['comments/', { text: 'x' }],
+    ['report/', { reason: 'typo' }],
+    ['like/', {}],
+  ] as const;
+  const answers = await database.write(async (session) => {
+    await session.kysely
+      .deleteFrom('quote')
+      .where('id', '=', Number(doomed.split('/')[3]))
+      .execute();
+    const sent = posts.map(([name, body]) => app.call('POST', `${doomed}${name}`, { token, body }));
+    await whenBlocked(session, posts.length);
+    return { sent };
+  });
+  for (const { status, text } of await Promise.all(answers.sent)) assert.equal(status, 404, text);
 });
 
 test('a comment has 1 to 2,000 characters', async () => {

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import { type Database, type Session, statement } from '#kit/db/index.ts';
+import { type Database, keyShare, type Session, statement } from '#kit/db/index.ts';
 import { notFound } from '#kit/errors.ts';
 import type { Tables } from '../tables.ts';
 import type { Comment } from './comment.ts';
 
 const insertComment = statement<Tables, { quoteId: number; userId: number; text: string; nowMs: number }>()(
-  (_db, p) => sql<{ id: number }>`INSERT INTO comment (quote_id, user_id, text, created_at_ms)
+  (_db, p, dialect) => sql<{ id: number }>`INSERT INTO comment (quote_id, user_id, text, created_at_ms)
     SELECT id, CAST(${p('userId')} AS integer), CAST(${p('text')} AS text), CAST(${p('nowMs')} AS bigint)
-    FROM quote WHERE id = ${p('quoteId')} AND is_published = 1 RETURNING id`,
+    FROM quote WHERE id = ${p('quoteId')} AND is_published = 1 ${keyShare(dialect, 'quote')} RETURNING id`,
 );
 
 const columns = [

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Database, type Session, statement } from '#kit/db/index.ts';
+import { type Database, keyShare, type Session, statement } from '#kit/db/index.ts';
 import { notFound } from '#kit/errors.ts';
 import type { Tables } from '../tables.ts';
 
@@ -11,9 +11,9 @@ export interface Like {
 type LikeKey = { quoteId: number; userId: number };
 
 const insertLike = statement<Tables, LikeKey & { nowMs: number }>()(
-  (_db, p) => sql<{ id: number }>`INSERT INTO quote_like (quote_id, user_id, created_at_ms)
+  (_db, p, dialect) => sql<{ id: number }>`INSERT INTO quote_like (quote_id, user_id, created_at_ms)
     SELECT id, CAST(${p('userId')} AS integer), CAST(${p('nowMs')} AS bigint) FROM quote
-    WHERE id = ${p('quoteId')} AND is_published = 1
+    WHERE id = ${p('quoteId')} AND is_published = 1 ${keyShare(dialect, 'quote')}
     ON CONFLICT (quote_id, user_id) DO NOTHING RETURNING id`,
 );
 

@@ -1,4 +1,4 @@
-import { type Session, statement, type WriteSession } from '#kit/db/index.ts';
+import { keyShare, type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import type { Tables } from '../tables.ts';
 import { keyOf, slugOf } from './quote.ts';
 
@@ -12,8 +12,12 @@ export interface Category {
 
 const columns = ['id', 'name', 'slug', 'quotes'] as const;
 
-const byKey = statement<Tables, { key: string }>()((db, p) =>
-  db.selectFrom('category').select(columns).where('name_key', '=', p('key')),
+const byKey = statement<Tables, { key: string }>()((db, p, dialect) =>
+  db
+    .selectFrom('category')
+    .select(columns)
+    .where('name_key', '=', p('key'))
+    .modifyEnd(keyShare(dialect, 'category')),
 );
 
 const bySlug = statement<Tables, { slug: string }>()((db, p) =>

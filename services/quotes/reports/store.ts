@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Database, statement } from '#kit/db/index.ts';
+import { type Database, keyShare, statement } from '#kit/db/index.ts';
 import { notFound } from '#kit/errors.ts';
 import type { Tables } from '../tables.ts';
 import type { Reason, Report } from './report.ts';
@@ -16,10 +16,12 @@ const openReport = statement<Tables, { quoteId: number; userId: number }>()((db,
 );
 
 const putReport = statement<Tables, NewReport>()(
-  (_db, p) => sql<{ id: number }>`INSERT INTO report (quote_id, user_id, reason, note, status, created_at_ms)
+  (_db, p, dialect) => sql<{
+    id: number;
+  }>`INSERT INTO report (quote_id, user_id, reason, note, status, created_at_ms)
     SELECT id, CAST(${p('userId')} AS integer), CAST(${p('reason')} AS text), CAST(${p('note')} AS text), 'open',
       CAST(${p('nowMs')} AS bigint)
-    FROM quote WHERE id = ${p('quoteId')} AND is_published = 1
+    FROM quote WHERE id = ${p('quoteId')} AND is_published = 1 ${keyShare(dialect, 'quote')}
     ON CONFLICT (quote_id, user_id) WHERE status = 'open'
       DO UPDATE SET reason = excluded.reason, note = excluded.note RETURNING id`,
 );
