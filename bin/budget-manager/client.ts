@@ -121,11 +121,15 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** The message of an error response, with a line for each field at fault. */
+interface ErrorBody {
+  readonly message?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** The message of an error response of REST or GraphQL, with a line for each field at fault. */
 async function failureOf(response: Response): Promise<Failure> {
-  const { error } = ((await readJson(response)) ?? {}) as {
-    error?: { message?: string; fields?: Record<string, string> };
-  };
+  const body = ((await readJson(response)) ?? {}) as { error?: ErrorBody; errors?: readonly ErrorBody[] };
+  const error = body.error ?? body.errors?.[0];
   const lines = Object.entries(error?.fields ?? {}).map(([field, problem]) => `  ${field}: ${problem}`);
   const message = [error?.message ?? `The service answered ${response.status}.`, ...lines].join('\n');
   if (response.status === 401) return new Failure('signed_out', message);

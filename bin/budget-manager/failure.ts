@@ -22,11 +22,13 @@ export function exitStatus(error: unknown): number {
 export function report(error: unknown): string {
   if (error instanceof Failure || isUsageError(error)) return (error as Error).message;
   if (isFileError(error)) return error.message;
+  if (isLostConnection(error)) return 'The connection was lost before the response was complete.';
   return (error as Error)?.stack ?? String(error);
 }
 
 function reasonOf(error: unknown): Reason {
   if (error instanceof Failure) return error.reason;
+  if (isLostConnection(error)) return 'unreachable';
   return isUsageError(error) ? 'usage' : 'refused';
 }
 
@@ -36,4 +38,9 @@ function isUsageError(error: unknown): boolean {
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
+}
+
+/** What `fetch` throws while a body is read. */
+function isLostConnection(error: unknown): boolean {
+  return error instanceof TypeError && error.message === 'terminated';
 }

@@ -61,6 +61,8 @@ async function tokenFor(client: Client, options: Arguments['options']): Promise<
   if (typeof options.email === 'string') return (await signIn(client, options)).token;
   const token = process.env.BUDGET_MANAGER_TOKEN || (await readToken(await client.url()));
   if (token) return token;
+  // Where nothing listens, signing in would not help.
+  await client.get('/health');
   throw new Failure(
     'signed_out',
     'You are not signed in. Run "budget-manager login --email YOU@EXAMPLE.COM", or give --token.',

@@ -10,9 +10,9 @@ interface Message {
   readonly createdAt?: string;
 }
 
-const closeReasons: Readonly<Record<number, string>> = {
-  4401: 'The token is wrong or has expired.',
-  4403: 'The account is disabled.',
+const refusals: Readonly<Record<number, Failure>> = {
+  4401: new Failure('signed_out', 'The token is wrong or has expired.'),
+  4403: new Failure('refused', 'The account is disabled.'),
 };
 const attemptsMax = 5;
 const pauseMs = 1_000;
@@ -66,8 +66,8 @@ function follow(address: string, { token, lastSeq, show, signal }: Following): P
   });
   socket.addEventListener('close', ({ code }) => {
     signal.removeEventListener('abort', stop);
-    const refusal = closeReasons[code];
-    if (refusal) reject(new Failure('signed_out', refusal));
+    const refusal = refusals[code];
+    if (refusal) reject(refusal);
     else resolve(wasOpen);
   });
   // A close event follows each error.

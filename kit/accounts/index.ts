@@ -6,6 +6,7 @@ export {
   type Credentials,
   openAccounts,
 } from './accounts.ts';
+export { Lockout } from './lockout.ts';
 export {
   allPermissions,
   noPermissions,

@@ -21,6 +21,8 @@ export interface LockoutOptions {
   readonly threshold: number;
   /** How long a lock lasts. After the same time without a failure, earlier failures no longer count. */
   readonly lockMs: number;
+  /** The error while a key is locked, with the seconds until the lock ends; `rate_limited` by default. */
+  readonly locked?: (retryAfterSeconds: number) => AppError;
 }
 
 const waitingMax = 64;
@@ -39,7 +41,7 @@ export class Lockout {
 
   /**
    * What `check` gives; undefined means that the password was wrong. While the key is locked, it takes as long as a wrong password
-   * and throws `rate_limited` with the seconds until the lock ends; attempts do not make a lock longer.
+   * and throws the error for that; attempts do not make a lock longer.
    */
   async attempt<T>(name: string, check: (hasher: Hasher) => Promise<T | undefined>): Promise<T | undefined> {
     const key = createHash('sha256').update(name).digest('base64url');
@@ -92,16 +94,21 @@ export class Lockout {
   }
 
   async #locked(key: string): Promise<AppError> {
-    const row = await lastFailure.first(this.#options.database, { key });
+    const { database, locked = tooManyAttempts } = this.#options;
+    const row = await lastFailure.first(database, { key });
     const remainingMs = (row?.last_failure_at_ms ?? 0) - this.#cutoffMs();
-    return new AppError('rate_limited', 'Too many wrong passwords. Try again later.', {
-      reason: 'ACCOUNT_LOCKED',
-      retryAfterSeconds: Math.max(1, Math.ceil(remainingMs / 1_000)),
-    });
+    return locked(Math.max(1, Math.ceil(remainingMs / 1_000)));
   }
 
   #cutoffMs(): number {
     const { clock, lockMs } = this.#options;
     return clock.now() - lockMs;
   }
+}
+
+function tooManyAttempts(retryAfterSeconds: number): AppError {
+  return new AppError('rate_limited', 'Too many wrong passwords. Try again later.', {
+    reason: 'ACCOUNT_LOCKED',
+    retryAfterSeconds,
+  });
 }

@@ -14,6 +14,7 @@ import { type AdminVisit, abilitiesOf, adminFrame, adminPage, demand, type Model
 import { exportList } from './export.ts';
 import type { AdminTables } from './history.ts';
 import type { Model } from './model.ts';
+import { sendChoices } from './pages-choices.ts';
 import { bulk, deletePage, remove } from './pages-delete.ts';
 import { add, addPage, change, changePage } from './pages-form.ts';
 import { historyPage } from './pages-history.ts';
@@ -140,6 +141,7 @@ function addModelPages<T>(
   );
   post(list, withModel(bulk));
   get(`${list}export/`, withModel(exportList));
+  get(`${list}choices/`, withModel(sendChoices));
   get(`${list}add/`, withModel(addPage, 'add'));
   post(`${list}add/`, withModel(add, 'add'));
   get(`${list}:id/change/`, withModel(changePage));

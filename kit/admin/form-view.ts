@@ -227,11 +227,14 @@ function referenceControl(
       attributes: { class: 'medium' },
     });
   const title = menus.titles.get(shared.name)?.get(shared.value);
-  const help = html`Its number${title && html`, now “${title}”`}. <a href="/admin/${path}/" target="_blank" rel="noopener">Look it up</a>`;
+  const help = html`<span data-chosen>Its number${title && html`, now “${title}”`}.</span> <a href="/admin/${path}/" target="_blank" rel="noopener">Look it up</a>`;
   return fieldBlock({
     ...shared,
     help,
-    attributes: { inputmode: 'numeric', class: 'short', required: field.isRequired || undefined },
+    attributes: {
+      ...{ inputmode: 'numeric', autocomplete: 'off', class: 'medium' },
+      ...{ required: field.isRequired || undefined, 'data-choices': `/admin/${path}/choices/` },
+    },
   });
 }
 

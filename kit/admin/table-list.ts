@@ -18,8 +18,9 @@ import {
 
 /** Totals are exact up to this. */
 export const exactTotalMax = 10_000;
-/** A menu has at most so many objects; beyond that, their number is typed. */
+/** A menu has at most so many objects; beyond that, one is looked up as its title or number is typed. */
 export const menuMax = 200;
+const choicesMax = 20;
 
 /** One page of a table, with its total up to {@link exactTotalMax}. */
 export async function listTable(site: Site, model: TableModel, query: ListQuery): Promise<ListPage> {
@@ -117,17 +118,38 @@ export async function countSelected(site: Site, model: TableModel, selection: Se
 
 /** The objects that a field can refer to, or undefined if there are too many for a menu. */
 export async function choicesOf(site: Site, model: TableModel): Promise<readonly Choice[] | undefined> {
-  const rows = await dynamic(site.database)
-    .selectFrom(model.table)
-    .select([
-      `${model.table}.${columnOf(model, model.key)} as key`,
-      `${model.table}.${columnOf(model, model.title)} as title`,
-    ])
+  const rows = await selectTitles(site, model)
     .orderBy(`${model.table}.${columnOf(model, model.title)}`)
     .limit(menuMax + 1)
     .execute();
   if (rows.length > menuMax) return undefined;
   return rows.map(({ key, title }) => [String(key), String(title)] as const);
+}
+
+/** Some objects that match every word, and the one whose key is the only word. */
+export async function findChoices(
+  site: Site,
+  model: TableModel,
+  words: readonly string[],
+): Promise<readonly Choice[]> {
+  if (words.length === 0) return [];
+  const byKey = selectTitles(site, model).where(keyCondition(model, words.length === 1 ? words : []));
+  const byWords = whereListed(selectTitles(site, model), site, model, { words, filters: [] });
+  const [exact, matching] = await Promise.all([
+    byKey.execute(),
+    // Without an order, so that a large table is read only until there are enough.
+    rowsOf(site.database, byWords.limit(choicesMax), true),
+  ]);
+  return [...new Map([...exact, ...matching].map(({ key, title }) => [String(key), String(title)]))];
+}
+
+function selectTitles({ database }: Site, model: TableModel): Rows {
+  return dynamic(database)
+    .selectFrom(model.table)
+    .select([
+      `${model.table}.${columnOf(model, model.key)} as key`,
+      `${model.table}.${columnOf(model, model.title)} as title`,
+    ]) as Rows;
 }
 
 /** What names the objects that the rows refer to, by field and key. */

@@ -39,8 +39,15 @@ export interface JwtOptions {
 
 /** Signs and verifies compact JWTs (RFC 7519) with HS256 only. */
 export interface Jwt {
-  /** A token over the given claims and `iss`, `aud`, `iat`, `exp`, `jti` (random unless given). */
-  sign(claims: { readonly sub: string; readonly [claim: string]: unknown }, lifetimeSeconds: number): string;
+  /**
+   * A token over the given claims and `iss`, `aud`, `iat`, `exp`, `jti` (random unless given). The same claims with the same `jti`,
+   * issued at the same time (by default now), make the same token.
+   */
+  sign(
+    claims: { readonly sub: string; readonly [claim: string]: unknown },
+    lifetimeSeconds: number,
+    issuedAtMs?: number,
+  ): string;
   /**
    * The claims of a valid token. Throws `unauthenticated` with reason `TOKEN_EXPIRED` if it is only expired, else with
    * `INVALID_TOKEN`.
@@ -55,8 +62,8 @@ export function createJwt(options: JwtOptions): Jwt {
   const check = createCheck(options);
   const cached = new Map<string, JwtClaims>();
   return {
-    sign(claims, lifetimeSeconds) {
-      const iat = Math.floor(clock.now() / 1_000);
+    sign(claims, lifetimeSeconds, issuedAtMs = clock.now()) {
+      const iat = Math.floor(issuedAtMs / 1_000);
       const exp = iat + lifetimeSeconds;
       return sign({ jti: newId(), ...claims, iss: issuer, aud: audience, iat, exp });
     },

@@ -34,4 +34,9 @@ export class SignedCookie {
       reply.setCookie(name, signed, { path, maxAge, httpOnly: true, sameSite: 'lax', secure: 'auto' });
     }
   }
+
+  /** Removes the cookie of addresses under `/`. */
+  clear(reply: FastifyReply): void {
+    reply.clearCookie(this.#options.name, { path: '/' });
+  }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../errors.ts';
@@ -24,13 +24,14 @@ interface Asset {
 }
 
 /**
- * The kit's stylesheet and browser modules and those of the given folders, read at the first use. One hash over all files is part
- * of every address, so modules can import each other by relative paths, and a page never mixes two versions.
+ * The kit's stylesheet and browser modules and those of the given places, read at the first use: folders (their addresses end with a slash)
+ * and single files, such as a module of a package. One hash over all files is part of every address, so modules can import each other by
+ * relative paths, and a page never mixes two versions.
  */
-export function loadAssets(...folders: readonly URL[]): Assets {
+export function loadAssets(...places: readonly URL[]): Assets {
   let loaded: Loaded | undefined;
   const load = () => {
-    loaded ??= readAssets([new URL('assets/', import.meta.url), ...folders]);
+    loaded ??= readAssets([new URL('assets/', import.meta.url), ...places]);
     return loaded;
   };
   return {
@@ -65,21 +66,24 @@ interface Loaded {
   readonly version: string;
 }
 
-function readAssets(folders: readonly URL[]): Loaded {
+function readAssets(places: readonly URL[]): Loaded {
   const names = new Map<string, string>();
   const files = new Map([
     ['octavo.css', asset('octavo.css', Buffer.from(stylesheet(names)))],
     ['octavo.js', asset('octavo.js', Buffer.from(modulesOfAllPages()))],
   ]);
-  for (const folder of folders) {
-    for (const name of readdirSync(folder)) {
-      const url = new URL(name, folder);
-      if (types[extname(name)] && !stylesheets.some(({ href }) => href === url.href)) {
-        files.set(name, asset(name, contentOf(url, names)));
-      }
+  for (const url of places.flatMap(filesAt)) {
+    const name = basename(url.pathname);
+    if (types[extname(name)] && !stylesheets.some(({ href }) => href === url.href)) {
+      files.set(name, asset(name, contentOf(url, names)));
     }
   }
   return { files, version: versionOf(files) };
+}
+
+function filesAt(place: URL): URL[] {
+  if (!place.pathname.endsWith('/')) return [place];
+  return readdirSync(place).map((name) => new URL(name, place));
 }
 
 /** A file as it is, but a stylesheet with the names that the properties of the theme have when they are served. */

@@ -8,6 +8,7 @@ export function icon(name: IconName): Html {
 }
 
 const shapes = {
+  again: '<path d="M13 8a5 5 0 1 1-1.6-3.7L13 5.7M13 2.5v3.2H9.8"/>',
   alert: '<path d="M8 2 1.5 13.5h13zM8 6.5v3M8 11.5v.01"/>',
   bell: '<path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.5H2.8zM6.5 14h3"/>',
   box: '<path d="m8 2 5.5 3v6L8 14l-5.5-3V5zM2.5 5 8 8l5.5-3M8 8v6"/>',
@@ -18,6 +19,7 @@ const shapes = {
   close: '<path d="m4 4 8 8M12 4l-8 8"/>',
   comment: '<path d="M2.5 3.5h11v8H8l-3 2.5v-2.5H2.5z"/>',
   down: '<path d="m4 6 4 4 4-4"/>',
+  edit: '<path d="M10.5 3 13 5.5l-7 7-3.2.7.7-3.2zM9 4.5 11.5 7"/>',
   flag: '<path d="M3.5 14V2.5h8l-1.5 3 1.5 3h-8"/>',
   heart: '<path d="M8 13.5 2.9 8.3a3.2 3.2 0 0 1 4.6-4.5l.5.5.5-.5a3.2 3.2 0 0 1 4.6 4.5z"/>',
   info: '<circle cx="8" cy="8" r="6"/><path d="M8 7.5V11M8 5v.01"/>',
@@ -36,6 +38,7 @@ const shapes = {
   settings:
     '<path d="M2.5 5h6M11.5 5h2M2.5 11h2M7.5 11h6"/><circle cx="10" cy="5" r="1.5"/><circle cx="6" cy="11" r="1.5"/>',
   sun: '<circle cx="8" cy="8" r="3"/><path d="M8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1"/>',
+  trash: '<path d="M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.6 9h6.8l.6-9M6.7 7v4M9.3 7v4"/>',
   wallet: '<path d="M2.5 4.5v8h11v-7h-10a1 1 0 0 1 0-2h8.5v2M11 9v.01"/>',
   up: '<path d="m4 10 4-4 4 4"/>',
   users:

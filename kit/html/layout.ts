@@ -13,6 +13,8 @@ export interface NavigationItem {
   readonly extra?: Content;
   /** A heading above the first entry of a group. */
   readonly group?: string;
+  /** Links beside the entry, for what a reader named and may change. Its label is cut to two lines, and whole in its title. */
+  readonly actions?: Content;
 }
 
 /** What all pages of a service share during one request. */
@@ -173,8 +175,13 @@ function navigation(frame: Frame): Html {
     .at(-1);
   return html`<nav aria-label="Main"><ul>${frame.navigation.map(
     (item, index) =>
-      html`${item.group !== frame.navigation[index - 1]?.group && html`<li class="group">${item.group}</li>`}<li><a href="${item.href}"${attributes({ 'aria-current': item === current && 'page' })}>${icon(item.icon)}${item.label}${item.extra}</a></li>`,
+      html`${item.group !== frame.navigation[index - 1]?.group && html`<li class="group">${item.group}</li>`}${entry(item, item === current)}`,
   )}</ul></nav>`;
+}
+
+function entry({ href, icon: symbol, label, extra, actions }: NavigationItem, isCurrent: boolean): Html {
+  const current = attributes({ 'aria-current': isCurrent && 'page', title: actions && label });
+  return html`<li${attributes({ class: actions && 'own' })}><a href="${href}"${current}>${icon(symbol)}${actions ? html`<span>${label}</span>` : label}${extra}</a>${actions}</li>`;
 }
 
 function isBelow(path: string, folder: string): boolean {

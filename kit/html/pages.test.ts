@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Registry } from 'prom-client';
@@ -143,6 +143,39 @@ test('every stylesheet uses only properties that it or the theme has', async () 
     assert.deepEqual(missing, [], name);
   }
   assert.ok(names.includes('admin.css'));
+});
+
+test('a module of a package is served under its name', async () => {
+  const file = new URL(import.meta.resolve('marked'));
+  const assets = loadAssets(file);
+  await using site = await startSite(silentLog, assets);
+  const { headers, ok } = await fetch(`${site.url}${assets.url(basename(file.pathname))}`);
+  assert.deepEqual([ok, headers.get('content-type')], [true, 'text/javascript; charset=utf-8']);
+});
+
+test('an entry of the navigation that readers named has its actions beside it, and its name whole', async () => {
+  const own = {
+    href: '/chats/1',
+    label: 'A <long> name',
+    icon: 'comment',
+    actions: html`<a href="/rename">Rename</a>`,
+  } as const;
+  const plain = { href: '/', below: '/none', label: 'Start', icon: 'plus' } as const;
+  const assets = loadAssets();
+  const frame = {
+    service: 'Site',
+    navigation: [plain, own],
+    path: '/chats/1',
+    theme: 'auto',
+    assets,
+    csrfField: html``,
+  } as const;
+  const page = layout(frame, { title: 'Chat', main: '' });
+  assert.match(
+    page,
+    /<li class="own"><a href="\/chats\/1" aria-current="page" title="A &lt;long&gt; name"><svg.*?<\/svg><span>A &lt;long&gt; name<\/span><\/a><a href="\/rename">Rename<\/a><\/li>/,
+  );
+  assert.match(page, /<li><a href="\/"><svg.*?<\/svg>Start<\/a><\/li>/);
 });
 
 test('a page for many is rendered once for each content, theme and address, in every encoding', async () => {

@@ -60,7 +60,7 @@ export class WordIndex<Field extends string> {
       }
       const values = ['rowid', ...columns].map((_, index) => sql`value ->> ${sql.lit(index)}`);
       return sql`INSERT OR REPLACE INTO ${name} (rowid, ${sql.join(columns.map((column) => sql.ref(column)))})
-        SELECT ${sql.join(values)} FROM json_each(${p('rows')})`;
+        SELECT ${sql.join(values)} FROM jsonb_each(${p('rows')})`;
     });
     this.#remove = statement<unknown, { id: number }>()(
       (_db, p, dialect) => sql`DELETE FROM ${name} WHERE ${idColumn(dialect)} = ${p('id')}`,

@@ -18,7 +18,7 @@ import { badge } from '#kit/html/blocks.ts';
 import type { Core } from './commands.ts';
 import { periodKinds } from './periods.ts';
 import type { PageSession } from './site.ts';
-import { expensesOfAccount, setDisabled } from './store-admin.ts';
+import { disable, enable, endSessions, expensesOfAccount } from './store-admin.ts';
 import type { Tables } from './tables.ts';
 import { taskStatuses, taskTypes } from './tasks/index.ts';
 import { money } from './views.ts';
@@ -64,7 +64,7 @@ const accountModel = tableModel<Tables>({
     email: text({ label: 'E-mail', readOnly: true }),
     username: text({ label: 'Name', charactersMax: 64, isOptional: true }),
     email_verified: flag({ label: 'Verified', help: 'Whether the e-mail address is known to be theirs.' }),
-    disabled: flag({ label: 'Disabled', help: 'Cannot sign in, and every session has ended.' }),
+    disabled: flag({ label: 'Disabled', help: 'Cannot sign in, and is refused with every session.' }),
     created,
   },
   columns: [
@@ -93,12 +93,12 @@ const accountModel = tableModel<Tables>({
     disable: {
       label: 'Disable',
       confirms: true,
-      run: (session, ids) => setDisabled(session, ids.map(Number), 1),
+      run: (session, ids) => disable(session, ids.map(Number)),
     },
-    enable: { label: 'Enable', run: (session, ids) => setDisabled(session, ids.map(Number), 0) },
+    enable: { label: 'Enable', run: (session, ids) => enable(session, ids.map(Number)) },
   },
-  async afterSave(session, { id, after }) {
-    if (after.disabled === 1) await setDisabled(session, [Number(id)], 1);
+  async afterSave(session, { id, before, after }) {
+    if (before?.disabled === 1 && after.disabled === 0) await endSessions(session, [Number(id)]);
   },
 });
 

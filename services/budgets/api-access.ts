@@ -3,12 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Jwt } from '#kit/auth/jwt.ts';
 import type { TokenBucket } from '#kit/auth/token-bucket.ts';
 import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import { rateLimited } from '#kit/http/rate-limit.ts';
-import { Type } from '#kit/schema.ts';
 import { authenticateHeader, type SignedIn } from './authentication/index.ts';
 import type { Caller, Core } from './commands.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,27 +56,11 @@ export function callerOf({ signedIn }: FastifyRequest): SignedIn {
   return signedIn;
 }
 
-const keyProblem = 'must be 1 to 255 visible ASCII characters';
-
-export const IdempotencyHeader = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      description:
-        'Up to 255 visible ASCII characters. For 24 hours the same request gets the same response, and nothing happens twice.',
-    }),
-  ),
-});
-
 /** The caller of a command, who may want it to happen once. A replayed response has `Idempotent-Replayed: true`. */
 export function commanderOf(request: FastifyRequest, reply: FastifyReply): SignedIn {
   const caller = callerOf(request);
-  const key = request.headers['idempotency-key'];
+  const key = idempotencyKeyOf(request);
   if (key === undefined) return caller;
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new AppError('invalid_input', `Idempotency-Key ${keyProblem}`, {
-      fields: { 'Idempotency-Key': keyProblem },
-    });
-  }
   const { method, url, body } = request;
   const digest = createHash('sha256')
     .update(JSON.stringify([method, url, body ?? null]))

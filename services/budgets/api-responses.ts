@@ -11,11 +11,18 @@ export const IfMatch = Type.Object({
   ),
 });
 
-/** The versions in an `If-Match` header (RFC 9110 section 13.1.1); undefined if any version will do. */
+const entityTag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
+const entityTags = new RegExp(`^[\\s,]*${entityTag}(?:\\s*,[\\s,]*${entityTag})*[\\s,]*$`);
+
+/**
+ * The versions in an `If-Match` header (RFC 9110 section 13.1.1); undefined if any version will do. Weak tags and those of others
+ * match no version, nor does a header that is malformed.
+ */
 export function versionsIn(ifMatch: string | undefined): Versions {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  if (!entityTags.test(ifMatch)) return [];
   return Array.from(ifMatch.matchAll(/(W\/)?"([^"]*)"/g), ([, weak, tag = '']) => {
-    const version = /^v(\d{1,15})$/.exec(tag)?.[1];
+    const version = /^v([1-9]\d{0,14})$/.exec(tag)?.[1];
     return weak || version === undefined ? -1 : Number(version);
   });
 }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +105,11 @@ describe('exit statuses', () => {
     [3, ['list-budgets', '--token', 'wrong']],
     [3, ['list-budgets'], { BUDGET_MANAGER_TOKEN: '', XDG_CONFIG_HOME: '/nonexistent' }],
     [4, ['list-budgets', '--url', 'http://127.0.0.1:2']],
+    [
+      4,
+      ['list-budgets', '--url', 'http://127.0.0.1:2', '--quiet'],
+      { BUDGET_MANAGER_TOKEN: '', XDG_CONFIG_HOME: '/nonexistent' },
+    ],
   ];
   for (const [status, args, env] of cases) {
     test(`${status} for ${args.join(' ') || 'no command'}`, async () => {
@@ -110,6 +118,22 @@ describe('exit statuses', () => {
       assert.notEqual(result.stderr, '');
     });
   }
+});
+
+test('a response that breaks off is 4, and a refusal of GraphQL is told in its words', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('[', () => response.destroy());
+  });
+  after(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const broken = await run(['list-budgets', '--url', url]);
+  assert.deepEqual([broken.status, broken.stdout], [4, ''], broken.stderr);
+  assert.match(broken.stderr, /connection was lost/);
+  const refused = await run(['graphql', '{ me { id } }', '--token', 'wrong']);
+  assert.equal(refused.status, 3);
+  assert.match(refused.stderr, /valid bearer token/);
 });
 
 test('notifications are watched', async () => {

@@ -20,6 +20,8 @@ export interface Caller {
   readonly userId: string;
   /** Set if the caller wants the command to happen once. */
   readonly idempotency?: Idempotency | undefined;
+  /** Aborts when the caller was answered already, as at a deadline: then nothing is done any more. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Idempotency {
@@ -38,7 +40,8 @@ export interface UnitOfWork {
   readonly nowMs: number;
 }
 
-const idempotencyMs = 24 * 3_600_000;
+/** How long the result of a command is kept. */
+export const idempotencyMs = 24 * 3_600_000;
 
 /**
  * Runs a command in one transaction. Those of one account run one after another. With an idempotency key, the result (as JSON) is
@@ -50,23 +53,21 @@ export async function runCommand<T>(
   work: (unit: UnitOfWork) => Promise<T>,
   options: { readonly alone?: boolean } = {},
 ): Promise<T> {
-  const { idempotency } = caller;
+  const { idempotency, signal } = caller;
   let isReplayed = false;
   const result = await core.db.write(async (session) => {
     isReplayed = false;
     await session.lock(`account ${caller.owner}`);
+    signal?.throwIfAborted();
     const unit = { session, owner: caller.owner, nowMs: core.clock.now() };
-    if (!idempotency) return work(unit);
-    const known = await findResult(unit, idempotency);
-    if (known) {
+    const known = idempotency && (await findResult(unit, idempotency));
+    if (known !== undefined) {
       isReplayed = true;
       return JSON.parse(known) as T;
     }
     const fresh = await work(unit);
-    const { key, digest } = idempotency;
-    const { owner, nowMs } = unit;
-    const stored = JSON.stringify(fresh ?? null);
-    await putIdempotencyKey.run(session, { owner, key, digest, result: stored, nowMs });
+    if (idempotency) await keepResult(unit, idempotency, fresh);
+    signal?.throwIfAborted();
     return fresh;
   }, options);
   if (isReplayed) idempotency?.onReplayed?.();
@@ -84,10 +85,21 @@ async function findResult(
   { key, digest }: Idempotency,
 ): Promise<string | undefined> {
   const known = await findIdempotencyKey.first(session, { owner, key, sinceMs: nowMs - idempotencyMs });
-  if (known && known.digest !== digest) {
-    throw new AppError('conflict', 'This Idempotency-Key was used for another request.', {
-      fields: { 'Idempotency-Key': 'was used for another request' },
-    });
-  }
+  if (known && known.digest !== digest) throw keyConflict();
   return known?.result;
+}
+
+async function keepResult(
+  { session, owner, nowMs }: UnitOfWork,
+  { key, digest }: Idempotency,
+  result: unknown,
+): Promise<void> {
+  const stored = JSON.stringify(result ?? null);
+  await putIdempotencyKey.run(session, { owner, key, digest, result: stored, nowMs });
+}
+
+export function keyConflict(): AppError {
+  return new AppError('conflict', 'This Idempotency-Key was used for another request.', {
+    fields: { 'Idempotency-Key': 'was used for another request' },
+  });
 }

@@ -4,6 +4,7 @@ import { PageClient } from '#kit/testing/page-client.ts';
 import { finished, password, startBudgets } from './testing.ts';
 import { linkTokenOf, nextMail } from './testing-mails.ts';
 import { signedInClient } from './testing-pages.ts';
+import { SocketClient } from './testing-sockets.ts';
 
 const app = await startBudgets();
 after(() => app[Symbol.asyncDispose]());
@@ -342,13 +343,23 @@ describe('the admin', () => {
       assert.equal(status, 200, model);
       assert.doesNotMatch(html, /<script>alert/);
     }
+    const headers = { authorization: `Bearer ${person.token}` };
+    const socket = new SocketClient(`${app.url}/ws`, { headers });
+    assert.equal((await socket.next()).type, 'ready');
     const [, number = ''] = /\/admin\/budgets\/account\/(\d+)\//.exec(accounts) ?? [];
     const change = { username: '', email_verified: 'true', disabled: 'true' };
     await staff.open(`/admin/budgets/account/${number}/change/`);
     assert.equal((await staff.send(`/admin/budgets/account/${number}/change/`, change)).status, 303);
-    assert.equal((await person.get('/api/budgets')).status, 401);
+    assert.equal((await person.get('/api/budgets')).status, 403);
     assert.equal((await browser.open('/budgets')).status, 401);
     const refused = await app.send('/api/auth/login', { body: { email: person.email, password } });
     assert.equal(refused.status, 403);
+    assert.equal(await socket.closed, 4403);
+    assert.equal(await new SocketClient(`${app.url}/ws`, { headers }).closed, 4403);
+    await staff.open(`/admin/budgets/account/${number}/change/`);
+    const enabled = { username: '', email_verified: 'true' };
+    assert.equal((await staff.send(`/admin/budgets/account/${number}/change/`, enabled)).status, 303);
+    assert.equal((await person.get('/api/budgets')).status, 401);
+    assert.equal((await (await app.signIn(person)).get('/api/budgets')).status, 200);
   });
 });

@@ -15,7 +15,8 @@ export interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-type CursorKind = 'number' | 'string';
+/** Databases refuse fractions and larger numbers where they keep integers. */
+type CursorKind = 'integer' | 'number' | 'string';
 
 /** A place in a list, as an opaque text. */
 export function encodeCursor(place: readonly (number | string)[]): string {
@@ -45,6 +46,7 @@ function parse(cursor: string): unknown {
 }
 
 function isOf(value: unknown, kind: CursorKind | undefined): boolean {
+  if (kind === 'integer') return Number.isSafeInteger(value);
   if (kind === 'number') return typeof value === 'number' && Number.isFinite(value);
   return typeof value === 'string' && !value.includes('\0') && value.isWellFormed();
 }
@@ -60,7 +62,7 @@ export function placeByTime({ cursor, limit }: PageRequest): {
   beforeId: string;
   limit: number;
 } {
-  const place = decodeCursor(cursor, ['number', 'string']) as [number?, string?];
+  const place = decodeCursor(cursor, ['integer', 'string']) as [number?, string?];
   const [beforeMs = Number.MAX_SAFE_INTEGER, beforeId = ''] = place;
   return { beforeMs, beforeId, limit: limit + 1 };
 }

@@ -11,13 +11,12 @@ export interface Period {
 
 export const all: Period = { name: 'all', from: null, to: null };
 
+import { isoDay as dayOf, isoTime as timeOf } from '#kit/iso-time.ts';
+
+export { dayOf, timeOf };
+
 const dayMs = 86_400_000;
-
-/** The day of an instant, in UTC. */
-export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
-}
-
+const recentMax = 1_000;
 /** Whether a text is a day that exists, from the year 1000 to 2999. */
 export function isDay(text: string): boolean {
   return /^[12]\d{3}-\d\d-\d\d$/.test(text) && isSame(text);
@@ -39,7 +38,6 @@ export function startOf(day: string): number {
 }
 
 const recent = new Map<string, Period>();
-const recentMax = 1_000;
 
 /** The period of a kind that a day is in. Most questions are about the same few days. */
 export function periodAt(kind: PeriodKind, day: string): Period {

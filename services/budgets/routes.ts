@@ -22,6 +22,7 @@ export const routes = {
   transaction: '/api/transactions/:id',
   transactionsOfUser: '/api/transactions/user/:userId',
   notifications: '/api/notifications',
+  notification: '/api/notifications/:id',
   notificationRead: '/api/notifications/:id/read',
   notificationsRead: '/api/notifications/read-all',
   recurring: '/api/recurring',

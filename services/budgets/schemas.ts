@@ -50,7 +50,10 @@ export const listQuery = {
   cursor: Type.Optional(Type.String({ description: 'From the Link header of the page before' })),
 };
 
-export const IdParams = Type.Object({ id: Type.String({ format: 'text' }) });
+/** The id of something else in a request. What does not exist, or is somebody else's, is 404. */
+export const Reference = Type.String({ format: 'text' });
+
+export const IdParams = Type.Object({ id: Reference });
 
 /** The response to a deletion. */
 export const Deleted = Type.Object(

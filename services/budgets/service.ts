@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
-import { accountMigrations, openAccounts as openStaff, setupAddress } from '#kit/accounts/index.ts';
+import { accountMigrations, Lockout, openAccounts as openStaff, setupAddress } from '#kit/accounts/index.ts';
 import { type Admin, adminMigrations } from '#kit/admin/index.ts';
 import { checkBreachedFile, openPasswordRules } from '#kit/auth/password-rules.ts';
 import { Passwords, passwordCost } from '#kit/auth/passwords.ts';
@@ -24,10 +24,11 @@ import {
   type ServiceParts,
 } from '#kit/service.ts';
 import { createBudgetsAdmin } from './admin.ts';
-import { callerOf, countRequest, createBearer, type UserLimit } from './api-access.ts';
+import { callerOf, commanderOf, countRequest, createBearer, type UserLimit } from './api-access.ts';
 import { addAuthenticationApi } from './authentication/api.ts';
 import {
   type Accounts,
+  accountErrors,
   authenticate,
   authenticateHeader,
   browserSeconds,
@@ -37,8 +38,10 @@ import {
   demoSignIns,
   LinkMails,
   LinkTokens,
-  Lockout,
+  OnceKeys,
+  SessionWatch,
   type SignedIn,
+  sweepOnceKeys,
 } from './authentication/index.ts';
 import { addBudgetApi } from './budgets/api.ts';
 import { type Core, deleteOldIdempotencyKeys } from './commands.ts';
@@ -109,14 +112,14 @@ async function build(parts: Parts) {
   const imports = stack.use(new Imports());
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
-  const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit });
-  const hub = stack.use(new Hub(events));
+  const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit, secret });
+  const hub = stack.use(new Hub(events, stack.use(new SessionWatch(core, log))));
   const staff = await openStaff({ database: db, config, clock, log, stack, words: ['octavo', 'budgets'] });
   const admin = createBudgetsAdmin(staff, core, secret);
   addSite(parts, server.app, { core, accounts, tasks, imports, hub, userLimit, secret, limit, admin });
   await addLiveEdges(parts, server.app, { core, accounts, hub, userLimit });
   measure(context.metrics, { db, hub });
-  if (config.BUDGETS_WORKER) startWork(parts, { core, events, mails, accounts, tasks });
+  if (config.BUDGETS_WORKER) startWork(parts, { core, events, mails, tasks });
   const grpcPort = await listenGrpc(parts, { core, accounts, hub, userLimit });
   url = await server.listen();
   const isDemo = context.environment !== 'production';
@@ -184,14 +187,14 @@ async function openAccounts(
   { config, context, stack }: Parts,
   { core, mails, links, secret }: { core: Core; mails: LinkMails; links: LinkTokens; secret: string },
 ): Promise<Accounts> {
-  const { db, clock } = core;
+  const { db: database, clock } = core;
   const passwords = new Passwords({ cost: passwordCost(config) });
   const { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs } = config;
   return {
     core,
     passwords,
     rules: await openPasswordRules(config, ['octavo', 'budgets'], stack),
-    lockout: new Lockout({ db, passwords, clock, threshold, lockMs }),
+    lockout: new Lockout({ database, passwords, clock, threshold, lockMs, locked: accountErrors.locked }),
     tokens: createTokens(secret, clock),
     links,
     background: stack.use(new Background(context.log)),
@@ -208,7 +211,8 @@ function addApi(
     tasks,
     imports,
     userLimit,
-  }: { core: Core; accounts: Accounts; tasks: Tasks; imports: Imports; userLimit: UserLimit },
+    secret,
+  }: Omit<Edges, 'hub'> & { tasks: Tasks; imports: Imports; secret: string },
 ): ClientLimit {
   const { clock } = context;
   const perMinute = config.BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE;
@@ -222,7 +226,7 @@ function addApi(
   const bearer = createBearer(core, accounts.tokens, userLimit);
   app.decorateRequest('signedIn');
   const limit = limitRequests(limiter ? [{ name: 'auth', limiter }] : [], clock);
-  addAuthenticationApi(app, { accounts, bearer, limit });
+  addAuthenticationApi(app, { accounts, bearer, onceKeys: new OnceKeys(secret), limit });
   addBudgetApi(app, core, bearer);
   addExpenseApi(app, core, bearer);
   addSearchApi(app, core, bearer);
@@ -271,13 +275,7 @@ function userLimitOf(config: Parts['config'], clock: Core['clock']): UserLimit {
 /** Tasks, mails, recurring expenses, and the deletion of what has expired. Any number of processes may do it. */
 function startWork(
   { context, stack }: Parts,
-  {
-    core,
-    events,
-    mails,
-    accounts,
-    tasks,
-  }: { core: Core; events: EventStream; mails: LinkMails; accounts: Accounts; tasks: Tasks },
+  { core, events, mails, tasks }: { core: Core; events: EventStream; mails: LinkMails; tasks: Tasks },
 ): void {
   const { log } = context;
   stack.use(events.publish());
@@ -287,8 +285,8 @@ function startWork(
   stack.use(repeat('recurring expenses could not be added', addDue, { everyMs: recurringMs, log }));
   const sweep = async () => {
     await mails.sweep();
-    await accounts.lockout.sweep();
     await deleteOldIdempotencyKeys(core);
+    await sweepOnceKeys(core);
     await sweepTasks(tasks, leaseMs);
   };
   stack.use(repeat('expired rows could not be deleted', sweep, { everyMs: sweepMs, log }));
@@ -339,6 +337,7 @@ async function addLiveEdges(
     shared: { core, accounts, hub },
     access: createBearer(core, accounts.tokens, userLimit),
     callerOf,
+    commanderOf,
     authenticate: authenticateToken,
     count: (caller) => countRequest(userLimit, caller),
     isExplorable: environment !== 'production',

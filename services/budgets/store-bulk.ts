@@ -6,7 +6,7 @@ type ColumnType = 'text' | 'bigint' | 'smallint' | 'double precision';
 
 /**
  * A statement that inserts many rows, given as the JSON of arrays with the values of the columns in order. `after` follows the
- * values: `ON CONFLICT`, `RETURNING`.
+ * values: `ON CONFLICT`, `RETURNING`. SQLite reads a value of a binary row without parsing the whole row again.
  */
 export function bulkInsert<R = never>(
   table: keyof Tables & string,
@@ -21,7 +21,7 @@ export function bulkInsert<R = never>(
         : sql`(value ->> ${sql.lit(index)})::${sql.raw(type)}`,
     );
     const source =
-      dialect === 'sqlite' ? sql`json_each(${p('rows')})` : sql`jsonb_array_elements(${p('rows')}::jsonb)`;
+      dialect === 'sqlite' ? sql`jsonb_each(${p('rows')})` : sql`jsonb_array_elements(${p('rows')}::jsonb)`;
     return sql<R>`INSERT INTO ${sql.table(table)} (${names}) SELECT ${sql.join(values)} FROM ${source} WHERE true ${after}`;
   });
 }

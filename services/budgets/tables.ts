@@ -10,8 +10,8 @@ export interface Tables extends EventTables, JobTables, AccountTables, AdminTabl
   // authentication
   account: Numbered<AccountRow>;
   session: SessionRow;
-  login_attempt: LoginAttemptRow;
   mailed_link: MailedLinkRow;
+  anonymous_key: AnonymousKeyRow;
   // commands.ts
   idempotency_key: IdempotencyKeyRow;
   // budgets
@@ -60,12 +60,6 @@ interface SessionRow {
   expires_at_ms: number;
 }
 
-interface LoginAttemptRow {
-  address_hash: string;
-  failures: number;
-  last_failure_at_ms: number;
-}
-
 export interface MailedLinkRow {
   id: string;
   owner: number;
@@ -74,6 +68,14 @@ export interface MailedLinkRow {
   created_at_ms: number;
   expires_at_ms: number;
   sent_at_ms: number | null;
+}
+
+interface AnonymousKeyRow {
+  key_hash: string;
+  owner: number | null;
+  digest: string;
+  result: string;
+  created_at_ms: number;
 }
 
 interface IdempotencyKeyRow {

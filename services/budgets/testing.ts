@@ -175,6 +175,18 @@ export function assertError(
   if (expected.field !== undefined) assert.ok(expected.field in json.error.fields, text);
 }
 
+/** Asserts that the address of GraphQL refused a request in the form of GraphQL. */
+export function assertGraphqlError(
+  { status, text, json }: TestResponse,
+  expected: { status: number; code: string },
+): void {
+  assert.equal(status, expected.status, text);
+  assert.deepEqual(Object.keys(json), ['errors']);
+  const [error, ...others] = json.errors;
+  assert.equal(typeof error.message, 'string');
+  assert.deepEqual([error.extensions.code, others.length], [expected.code, 0], text);
+}
+
 /** A task once it has ended. */
 // biome-ignore lint/suspicious/noExplicitAny: a test inspects any result
 export async function finished(person: Person, { id }: { id: string }): Promise<any> {

@@ -32,8 +32,11 @@ export const routes = {
 export const pageRoutes = {
   home: '/',
   signIn: '/sign-in',
+  signOut: '/sign-out',
   ask: '/ask',
+  chats: '/chats',
   chat: '/chats/:id',
+  renameChat: '/chats/:id/rename',
   deleteChat: '/chats/:id/delete',
   documents: '/documents',
   deleteDocument: '/documents/:id/delete',

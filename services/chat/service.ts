@@ -22,7 +22,7 @@ import {
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
-import { Parser, resumeAbandoned } from './documents/index.ts';
+import { resumeDocuments } from './documents/index.ts';
 import { errorBody, errorTable } from './errors.ts';
 import {
   evaluateStrategies,
@@ -31,6 +31,7 @@ import {
   type StrategyScores,
   sharedLibraries,
 } from './evaluation/index.ts';
+import { Parser } from './extraction/index.ts';
 import { createSignIn, Gate, type Usage, type UsageLimit } from './gate/index.ts';
 import { addLive } from './live/live.ts';
 import { addMcpApi } from './mcp/api.ts';
@@ -124,9 +125,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     servers,
   });
   background.run('reading vectors', () => retriever.preload());
-  background.run('going on with documents', async () => {
-    await resumeAbandoned(ingest);
-  });
+  stack.use(resumeDocuments(ingest));
   stack.use(sweepSessions(database, clock));
   return { url: await server.listen() };
 }

@@ -8,6 +8,7 @@ export interface Tables {
   chunk: ChunkRow;
   session: SessionRow;
   message: MessageRow;
+  turn: TurnRow;
 }
 
 /** Documents that are searched together. */
@@ -46,6 +47,8 @@ export interface DocumentRow {
   lease_until_ms: number;
   created_at_ms: number;
   updated_at_ms: number;
+  /** Whether it takes the place of older ones with the same name when it is published. */
+  replaces: Generated<0 | 1>;
 }
 
 export interface ChunkRow {
@@ -82,4 +85,26 @@ export interface MessageRow {
   /** JSON: sources, citations, the trace of calls and metadata of an answer. */
   details: string;
   created_at_ms: number;
+}
+
+export type TurnStatus = 'waiting' | 'running' | 'done' | 'cancelled';
+
+/** A turn of the last minutes. */
+export interface TurnRow {
+  owner: string;
+  request_id: string;
+  /** Of what was asked. */
+  fingerprint: string;
+  /** Another one each time it is run; also the id of the message with its answer. */
+  run: string;
+  session: string | null;
+  status: TurnStatus;
+  /** Whether the process that runs it is to stop. */
+  stopping: 0 | 1;
+  /** Until when another process waits for its outcome. */
+  followed_until_ms: number;
+  /** JSON: all that happened in it, once it has ended. */
+  events: string | null;
+  /** The end of the lease of the process that runs it; once it has ended, how long it is kept. */
+  until_ms: number;
 }

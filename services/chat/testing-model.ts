@@ -99,6 +99,24 @@ export async function startModel(): Promise<TestModel> {
   return model;
 }
 
+/** Lets each answer begin and not end. `count` resolves to those that have begun, once there are that many. */
+export function holdAnswers(model: TestModel) {
+  const begun: ModelReply[] = [];
+  let wake = () => {};
+  model.script = (answer) => {
+    begun.push(answer.text('Everybody has ', '27 days'));
+    wake();
+  };
+  const count = async (wanted: number) => {
+    while (begun.length < wanted)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    return begun;
+  };
+  return { begun, count };
+}
+
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/clock.ts';
 import { type Environment, readConfig } from '#kit/config.ts';
@@ -30,17 +31,18 @@ export interface TestChat extends AsyncDisposable {
   upload(files: readonly TestFile[], fields?: Readonly<Record<string, string>>): Promise<TestResponse>;
 }
 
-/** The service on a free port. */
-export async function startChat(given: Environment = {}): Promise<TestChat> {
-  const { databaseUrl = '' } = await testMode();
+/** The service on a free port; `beside` another one, on the data and by the clock of that one. */
+export async function startChat(given: Environment = {}, beside?: TestChat): Promise<TestChat> {
+  const DATABASE_URL = beside ? beside.environment.DATABASE_URL : ((await testMode()).databaseUrl ?? '');
   const environment = {
-    ...{ DATABASE_URL: databaseUrl, CHAT_SECRET: 'the secret of the tests, which is long enough' },
+    ...{ DATABASE_URL, CHAT_SECRET: 'the secret of the tests, which is long enough' },
     ...{ CHAT_RATE_LIMIT: '0', UPLOAD_RATE_LIMIT: '0', SESSION_RATE_LIMIT: '0', READ_RATE_LIMIT: '0' },
     ...given,
   };
-  const clock = new FakeClock();
+  const clock = beside?.clock ?? new FakeClock();
+  const dataFolder = beside?.context.dataFolder ?? testFolder('chat');
   const context: ServiceContext = {
-    ...{ log: silentLog, clock, dataFolder: testFolder('chat'), environment: 'test' },
+    ...{ log: silentLog, clock, dataFolder, environment: 'test' },
     ...{ metrics: new Registry(), host: '127.0.0.1', port: 0 },
   };
   const running = await chat.start(readConfig(chat.settings, environment), context, {});
@@ -65,6 +67,40 @@ export async function startChat(given: Environment = {}): Promise<TestChat> {
     },
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
+}
+
+/** An event of a streamed answer. */
+export interface StreamedEvent {
+  readonly id: number;
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any event
+  readonly data: any;
+}
+
+/** The events of an answer as they come. */
+export async function* eventsOf(
+  { url }: TestChat,
+  body: object,
+  options: { readonly signal?: AbortSignal; readonly lastEventId?: number } = {},
+): AsyncGenerator<StreamedEvent> {
+  const { signal = null, lastEventId } = options;
+  const headers = {
+    ...{ 'content-type': 'application/json', accept: 'text/event-stream' },
+    ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
+  };
+  const init = { method: 'POST', headers, body: JSON.stringify(body), signal };
+  const response = await fetch(`${url}/api/chat`, init);
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  let text = '';
+  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece;
+    const messages = text.split('\n\n');
+    text = messages.pop() ?? '';
+    for (const message of messages) {
+      const [, id, event, data] = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(message) ?? [];
+      if (event) yield { id: Number(id), event, data: JSON.parse(data ?? '') };
+    }
+  }
 }
 
 function parsed(text: string): unknown {

@@ -326,6 +326,15 @@ describe('an import', () => {
         ['team[1].email', 'team[1].joined_on', 'team[1].name'],
       ],
       ['twice', { team: [good, { name: 'A', slug: 'a' }, { name: 'B', slug: 'a' }] }, ['team[2]']],
+      [
+        'all at once',
+        {
+          team: [{ id: '01a20688-4df0-768b-8768-b45a679a1649', name: 'Zoe', slug: 'zoe-muller' }],
+          investments: [{ company: 'A', sector: 'nope', amount_minor: 1, invested_on: '2026-01-01' }],
+          sectors: [{ name: 'B', lead_ids: ['nobody'] }],
+        },
+        ['investments[0].sector', 'sectors[0].lead_ids[0]', 'team[0].slug'],
+      ],
       ['no list', { team: good }, ['team']],
       [
         'amount',

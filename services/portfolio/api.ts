@@ -5,19 +5,21 @@ import type { Database } from '#kit/db/index.ts';
 import { AppError, notFound } from '#kit/errors.ts';
 import type { AccessRule, HttpApp } from '#kit/http/access.ts';
 import { matchesAny } from '#kit/http/entity-tags.ts';
-import { type Static, type TSchema, Type } from '#kit/schema.ts';
+import { type Static, Type } from '#kit/schema.ts';
 import {
+  type AnyRecord,
   type Filters,
   type Found,
   Investment,
   type Kind,
+  kinds,
   lists,
   Member,
   type Page,
   Sector,
 } from './records.ts';
 import { protectedPrefix, routes } from './routes.ts';
-import { listInvestments, listMembers, listSectors, type Tables } from './store.ts';
+import { listRecords, type Tables } from './store.ts';
 import { scope, type Tokens, tokenSeconds } from './tokens.ts';
 
 export interface ApiParts {
@@ -31,21 +33,65 @@ export interface ApiParts {
 const Key = Type.Object({ id: Type.String({ maxLength: 200, format: 'text', description: 'Id or slug' }) });
 const one: Page = { limit: 1, offset: 0, sort: 'updated_at' };
 
+/** Where the records of each kind are, and what they are called. */
+const resources = {
+  team: {
+    ...{ noun: 'team member', item: Member, path: routes.team, itemPath: routes.member },
+    ...{ all: 'The people of the firm', single: 'A person' },
+  },
+  investments: {
+    ...{ noun: 'investment', item: Investment, path: routes.investments, itemPath: routes.investment },
+    ...{ all: 'What the firm invested in', single: 'An investment' },
+  },
+  sectors: {
+    ...{ noun: 'sector', item: Sector, path: routes.sectors, itemPath: routes.sector },
+    ...{ all: 'The sectors with their totals', single: 'A sector' },
+  },
+} as const;
+
 export function addApi(app: HttpApp, parts: ApiParts): void {
+  const { database, tokens } = parts;
   addToken(app, parts);
   app.addHook('onRequest', async (request) => {
     if (request.isUnrouted && request.url.startsWith(protectedPrefix))
-      parts.tokens.check(request.headers.authorization);
+      tokens.check(request.headers.authorization);
   });
   app.addHook('onSend', async (request, reply) => {
     if (reply.statusCode === 401) reply.header('www-authenticate', challengeOf(request));
   });
   app.register(async (scope) => {
     scope.addHook('onSend', sendTagged);
-    addTeam(scope, parts);
-    addInvestments(scope, parts);
-    addSectors(scope, parts);
+    const access = bearer(tokens);
+    for (const kind of kinds) {
+      const { path, all: summary } = resources[kind];
+      addList(scope, access, { kind, path, summary }, (filter, page) =>
+        database.read((store) => listRecords[kind](store, filter, page)),
+      );
+      addItem(scope, access, kind, (key) => find(database, kind, key));
+    }
+    addInvestmentsOf(scope, parts);
   });
+}
+
+/** The investments of a person, and those of a sector. */
+function addInvestmentsOf(app: HttpApp, { database, tokens }: ApiParts): void {
+  for (const [parent, filterName, path, summary] of [
+    ['team', 'team_member', routes.memberInvestments, 'What a person works on'],
+    ['sectors', 'sector', routes.sectorInvestments, 'The investments of a sector'],
+  ] as const) {
+    addList(app, bearer(tokens), { kind: 'investments', path, summary }, async (filter, page, key) => {
+      const { id } = await find(database, parent, key);
+      return database.read((store) => listRecords.investments(store, { ...filter, [filterName]: id }, page));
+    });
+  }
+}
+
+/** A record by its id or slug. Throws `not_found`. */
+async function find(database: Database<Tables>, kind: Kind, key: string): Promise<AnyRecord> {
+  const { items } = await listRecords[kind](database, { key }, one);
+  const [found] = items;
+  if (!found) throw notFound(resources[kind].noun, key);
+  return found;
 }
 
 function addToken(app: HttpApp, { tokens, issued, limit }: ApiParts): void {
@@ -77,47 +123,6 @@ function addToken(app: HttpApp, { tokens, issued, limit }: ApiParts): void {
   });
 }
 
-function addTeam(app: HttpApp, { database, tokens }: ApiParts): void {
-  const access = bearer(tokens);
-  const find = async (key: string) => found('team member', key, await listMembers(database, { key }, one));
-  const all = { kind: 'team', path: routes.team, item: Member, summary: 'The people of the firm' } as const;
-  addList(app, access, all, (filter, page) => database.read((store) => listMembers(store, filter, page)));
-  addItem(app, access, { path: routes.member, item: Member, summary: 'A person' }, find);
-  const deals = { kind: 'investments', path: routes.memberInvestments, item: Investment } as const;
-  addList(app, access, { ...deals, summary: 'What a person works on' }, async (filter, page, key) => {
-    const { id } = await find(key);
-    return database.read((store) => listInvestments(store, { ...filter, team_member: id }, page));
-  });
-}
-
-function addInvestments(app: HttpApp, { database, tokens }: ApiParts): void {
-  const access = bearer(tokens);
-  const find = async (key: string) => found('investment', key, await listInvestments(database, { key }, one));
-  const all = { kind: 'investments', path: routes.investments, item: Investment } as const;
-  addList(app, access, { ...all, summary: 'What the firm invested in' }, (filter, page) =>
-    database.read((store) => listInvestments(store, filter, page)),
-  );
-  addItem(app, access, { path: routes.investment, item: Investment, summary: 'An investment' }, find);
-}
-
-function addSectors(app: HttpApp, { database, tokens }: ApiParts): void {
-  const access = bearer(tokens);
-  const find = async (key: string) => found('sector', key, await listSectors(database, { key }, one));
-  const all = {
-    kind: 'sectors',
-    path: routes.sectors,
-    item: Sector,
-    summary: 'The sectors with their totals',
-  } as const;
-  addList(app, access, all, (filter, page) => database.read((store) => listSectors(store, filter, page)));
-  addItem(app, access, { path: routes.sector, item: Sector, summary: 'A sector' }, find);
-  const deals = { kind: 'investments', path: routes.sectorInvestments, item: Investment } as const;
-  addList(app, access, { ...deals, summary: 'The investments of a sector' }, async (filter, page, key) => {
-    const { id } = await find(key);
-    return database.read((store) => listInvestments(store, { ...filter, sector: id }, page));
-  });
-}
-
 function bearer(tokens: Tokens): AccessRule {
   return {
     security: [{ bearer: [] }],
@@ -128,7 +133,6 @@ function bearer(tokens: Tokens): AccessRule {
 interface Listing<K extends Kind> {
   readonly kind: K;
   readonly path: string;
-  readonly item: TSchema;
   readonly summary: string;
 }
 
@@ -138,8 +142,8 @@ type ListQuery<K extends Kind> = Filters[K] & Page;
 function addList<K extends Kind>(
   app: HttpApp,
   access: AccessRule,
-  { kind, path, item, summary }: Listing<K>,
-  list: (filter: Filters[K], page: Page, key: string) => Promise<Found<unknown>>,
+  { kind, path, summary }: Listing<K>,
+  list: (filter: Filters[K], page: Page, key: string) => Promise<Found<AnyRecord>>,
 ): void {
   const { filter, sorts, sort } = lists[kind];
   const querystring = Type.Object({
@@ -152,7 +156,7 @@ function addList<K extends Kind>(
     ),
   });
   const isNested = path.includes(':id');
-  const schema = { tags: [kind], summary, querystring, response: { 200: Type.Array(item) } };
+  const schema = { tags: [kind], summary, querystring, response: { 200: Type.Array(resources[kind].item) } };
   const config = { errors: isNested ? (['not_found'] as const) : [] };
   app.get(
     path,
@@ -173,18 +177,14 @@ function addList<K extends Kind>(
 function addItem(
   app: HttpApp,
   access: AccessRule,
-  { path, item, summary }: Omit<Listing<Kind>, 'kind'>,
-  find: (key: string) => Promise<unknown>,
+  kind: Kind,
+  find: (key: string) => Promise<AnyRecord>,
 ): void {
-  const schema = { tags: [path.split('/')[2] ?? ''], summary, params: Key, response: { 200: item } };
-  app.get(path, { access, schema, config: { errors: ['not_found'] } }, (request) =>
+  const { itemPath, item, single: summary } = resources[kind];
+  const schema = { tags: [kind], summary, params: Key, response: { 200: item } };
+  app.get(itemPath, { access, schema, config: { errors: ['not_found'] } }, (request) =>
     find((request.params as Static<typeof Key>).id),
   );
-}
-
-function found<T>(what: string, key: string, { items: [item] }: Found<T>): T {
-  if (item === undefined) throw notFound(what, key);
-  return item;
 }
 
 function refuseEmptyRange(query: Partial<Filters['investments']>): void {

@@ -3,8 +3,9 @@ import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import { loadAssets } from '#kit/html/assets.ts';
 import { card, linkButton, stats } from '#kit/html/blocks.ts';
+import { errorPage } from '#kit/html/error-page.ts';
 import { html } from '#kit/html/html.ts';
-import { type Frame, single, standalone } from '#kit/html/layout.ts';
+import { type Frame, single } from '#kit/html/layout.ts';
 import { type PagesOptions, servePages } from '#kit/html/pages.ts';
 import type { Visit } from '#kit/html/visit.ts';
 import type { HttpApp } from '#kit/http/server.ts';
@@ -19,7 +20,11 @@ export function addPages(
   const { database, admin, secret, clock } = parts;
   const options: PagesOptions<AccountSession> = {
     ...{ name: 'portfolio', secret, clock, sessionSeconds: 86_400, assets: loadAssets() },
-    errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? errorPage(visit, error),
+    errorPage: async (visit, error) => {
+      const home = { href: routes.home, label: 'Go to the start page' };
+      const ofAdmin = await admin.errorPage(visit, error);
+      return ofAdmin ?? errorPage(frameOf(visit), error, { requestId: visit.request.id, home });
+    },
   };
   servePages<AccountSession>(app, options, (pages) => {
     admin.addRoutes(pages);
@@ -48,14 +53,6 @@ curl -H "Authorization: Bearer $TOKEN" '${address}/api/team?name=muller'</code><
       html`<p><a href="/admin/">The admin</a> changes single records. <code>octavo import portfolio FILE</code> reads JSON, or CSV of one kind.
 The README describes the fields.</p>`,
     )}</div>`,
-  });
-}
-
-function errorPage(visit: Visit<AccountSession>, error: { status: number; message: string }): string {
-  return standalone(frameOf(visit), {
-    title: error.status === 404 ? 'Page not found' : 'Something went wrong',
-    main: html`<p>${error.message}</p><p class="actions">${linkButton(routes.home, 'Go to the start page')}</p>
-<p class="small muted">Request <code>${visit.request.id}</code></p>`,
   });
 }
 

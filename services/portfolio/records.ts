@@ -15,7 +15,7 @@ const Slug = patterned(
 const Day = Type.String({ format: 'date', examples: ['2026-01-31'] });
 const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T08:15:00.000Z'] });
 const Amount = Type.Integer({ minimum: 0, description: 'In minor units of the currency' });
-const Currency = patterned(3, '^[A-Z]{3}$', 'a currency such as EUR', 'EUR');
+const Currency = { ...patterned(3, '^[A-Z]{3}$', 'a currency such as EUR', 'EUR'), default: 'USD' };
 const Url = patterned(
   2_000,
   '^https?://[^\\s<>"]+$',
@@ -31,53 +31,50 @@ const Email = patterned(
 const Name = Type.String({
   minLength: 1,
   maxLength: 200,
+  format: 'text',
   pattern: '[\\p{L}\\p{N}]',
   'x-problem': 'must not be blank',
   examples: ['Zoë Müller'],
 });
-const Line = Type.String({ maxLength: 200 });
-const Prose = Type.String({ maxLength: 5_000 });
-const Status = Type.Enum(['active', 'exited', 'written_off']);
+// Files may leave out what has a default. `format: 'text'` is text that every database can hold.
+const Line = Type.String({ maxLength: 200, format: 'text', default: '' });
+const Prose = Type.String({ maxLength: 5_000, format: 'text', default: '' });
+const statuses = ['active', 'exited', 'written_off'] as const;
 const Links = Type.Record(Type.String(), Url);
+
+const memberFields = {
+  ...{ name: Name, role: Line, title: Line, bio: Prose, location: Line },
+  email: orNull(Email),
+};
+const memberDetails = { joined_on: orNull(Day), links: { ...Links, default: {} } };
 
 export const Member = Type.Object(
   {
-    id: Id,
-    slug: Slug,
-    name: Name,
-    role: Line,
-    title: Line,
-    bio: Prose,
-    location: Line,
-    email: orNull(Email),
+    ...{ id: Id, slug: Slug, ...memberFields },
     sectors: Type.Array(Slug, { description: 'Slugs of sectors' }),
     investment_ids: Type.Array(Id, { description: 'Latest first' }),
-    joined_on: orNull(Day),
-    links: Links,
-    updated_at: Time,
+    ...{ ...memberDetails, updated_at: Time },
   },
   { title: 'Member' },
 );
 export type Member = Static<typeof Member>;
 
+const dealFields = {
+  stage: Line,
+  status: Type.Enum(statuses, { default: 'active' }),
+  amount_minor: Amount,
+  currency: Currency,
+  invested_on: Day,
+  exited_on: orNull(Day),
+};
+const dealDetails = { country: Line, description: Prose, website: orNull(Url) };
+
 export const Investment = Type.Object(
   {
-    id: Id,
-    slug: Slug,
-    company: Name,
-    sector: Slug,
-    stage: Line,
-    status: Status,
-    amount_minor: Amount,
-    currency: Currency,
-    invested_on: Day,
-    exited_on: orNull(Day),
+    ...{ id: Id, slug: Slug, company: Name, sector: Slug, ...dealFields },
     lead_id: orNull(Id),
     team_ids: Type.Array(Id, { description: 'Everybody who works on it, the lead first' }),
-    country: Line,
-    description: Prose,
-    website: orNull(Url),
-    updated_at: Time,
+    ...{ ...dealDetails, updated_at: Time },
   },
   { title: 'Investment' },
 );
@@ -85,10 +82,7 @@ export type Investment = Static<typeof Investment>;
 
 export const Sector = Type.Object(
   {
-    id: Id,
-    slug: Slug,
-    name: Name,
-    description: Prose,
+    ...{ id: Id, slug: Slug, name: Name, description: Prose },
     lead_ids: Type.Array(Id),
     investment_count: Type.Integer(),
     total_amount_minor: Type.Integer({ description: 'Of the investments in the currency of the sector' }),
@@ -98,6 +92,8 @@ export const Sector = Type.Object(
 );
 export type Sector = Static<typeof Sector>;
 
+export type AnyRecord = Member | Investment | Sector;
+
 /** Names another record by its id or its slug. */
 const Reference = Type.String({ minLength: 1, maxLength: 200, format: 'text' });
 const References = Type.Array(Reference, { default: [] });
@@ -105,36 +101,17 @@ const identity = { id: Type.Optional(Id), slug: Type.Optional(Slug), updated_at:
 
 /** Records as files have them. What the API computes is ignored. */
 export const imported = {
-  team: Type.Object({
-    ...identity,
-    ...{ name: asText(Name), role: orElse(Line, ''), title: orElse(Line, ''), bio: orElse(Prose, '') },
-    ...{ location: orElse(Line, ''), email: orElse(orNull(Email), null), sectors: References },
-    ...{ joined_on: orElse(orNull(Day), null), links: orElse(Links, {}) },
-  }),
+  team: Type.Object({ ...identity, ...memberFields, sectors: References, ...memberDetails }),
   investments: Type.Object({
-    ...identity,
-    ...{
-      company: asText(Name),
-      sector: Reference,
-      stage: orElse(Line, ''),
-      status: orElse(Status, 'active'),
-    },
-    ...{ amount_minor: Amount, currency: orElse(Currency, 'USD'), invested_on: Day },
-    ...{
-      exited_on: orElse(orNull(Day), null),
-      lead_id: orElse(orNull(Reference), null),
-      team_ids: References,
-    },
-    ...{ country: orElse(Line, ''), description: orElse(Prose, ''), website: orElse(orNull(Url), null) },
+    ...{ ...identity, company: Name, sector: Reference, ...dealFields },
+    ...{ lead_id: orNull(Reference), team_ids: References, ...dealDetails },
   }),
   sectors: Type.Object({
     ...identity,
-    ...{
-      name: asText(Name),
-      description: orElse(Prose, ''),
-      lead_ids: References,
-      currency: orElse(Currency, 'USD'),
-    },
+    name: Name,
+    description: Prose,
+    lead_ids: References,
+    currency: Currency,
   }),
 };
 
@@ -148,7 +125,7 @@ const Filter = Type.Optional(Type.String({ minLength: 1, maxLength: 200, format:
 const FilterDay = Type.Optional(Day);
 const FilterAmount = Type.Optional(Amount);
 
-/** What each list can be narrowed by, and the columns that it can be sorted by, the first by default. */
+/** What each list can be narrowed by, the columns that it can be sorted by, and how it is sorted by default. */
 export const lists = {
   team: {
     filter: Type.Object({ q: Filter, name: Filter, role: Filter, sector: Filter, location: Filter }),
@@ -157,29 +134,28 @@ export const lists = {
   },
   investments: {
     filter: Type.Object({
-      ...{ q: Filter, name: Filter, sector: Filter, stage: Filter, status: Type.Optional(Status) },
+      ...{
+        q: Filter,
+        name: Filter,
+        sector: Filter,
+        stage: Filter,
+        status: Type.Optional(Type.Enum(statuses)),
+      },
       ...{ team_member: Filter, country: Filter, min_amount: FilterAmount, max_amount: FilterAmount },
       ...{ from: FilterDay, to: FilterDay },
     }),
     sorts: {
       ...{ name: 'company_words', company: 'company_words', stage: 'stage', status: 'status' },
-      ...{
-        amount_minor: 'amount_minor',
-        invested_on: 'invested_on',
-        exited_on: 'exited_on',
-        updated_at: 'updated_at_ms',
-      },
+      ...{ amount_minor: 'amount_minor', invested_on: 'invested_on', exited_on: 'exited_on' },
+      updated_at: 'updated_at_ms',
     },
     sort: '-invested_on',
   },
   sectors: {
     filter: Type.Object({ q: Filter, name: Filter }),
     sorts: {
-      ...{
-        name: 'name_words',
-        investment_count: 'investment_count',
-        total_amount_minor: 'total_amount_minor',
-      },
+      ...{ name: 'name_words', investment_count: 'investment_count' },
+      total_amount_minor: 'total_amount_minor',
     },
     sort: 'name',
   },
@@ -206,16 +182,7 @@ function patterned(maxLength: number, pattern: string, what: string, example: st
   return Type.String({ maxLength, pattern, 'x-problem': `must be ${what}`, examples: [example] });
 }
 
+/** A value that may be null, which it is where a file leaves it out. */
 function orNull<S extends Parameters<typeof Type.Array>[0]>(schema: S) {
-  return Type.Union([schema, Type.Null()]);
-}
-
-/** A schema with a default, which makes its value present. */
-function orElse<S extends object>(schema: S, value: unknown): S {
-  return { ...(value === '' ? asText(schema) : schema), default: value };
-}
-
-/** A schema of text that every database can hold. */
-function asText<S extends object>(schema: S): S {
-  return { ...schema, format: 'text' };
+  return Type.Union([schema, Type.Null()], { default: null });
 }

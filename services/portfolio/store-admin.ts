@@ -2,15 +2,12 @@ import { sql } from 'kysely';
 import type { Membership, Values } from '#kit/admin/index.ts';
 import type { WriteSession } from '#kit/db/index.ts';
 import type { Kind } from './records.ts';
-import type { Tables } from './store.ts';
+import { type Relation, relations, replaceMembers, type Tables } from './store.ts';
 import { tables } from './store-import.ts';
 
 /** Members of another table in the order of their names, kept in a table between the two. */
-export function membersOf<T extends 'member_sector' | 'sector_lead' | 'investment_member'>(
-  label: string,
-  table: T,
-  { owner, member }: { owner: string; member: 'member_id' | 'sector_id' },
-): Membership<Tables> {
+export function membersOf(label: string, relation: Relation): Membership<Tables> {
+  const { owner, member } = relations[relation];
   const other = member === 'member_id' ? 'member' : 'sector';
   return {
     label,
@@ -19,29 +16,22 @@ export function membersOf<T extends 'member_sector' | 'sector_lead' | 'investmen
       return rows.map(({ id, name }) => [id, name] as const);
     },
     async load({ kysely }, id) {
-      const found = sql<{ id: string }>`select ${sql.ref(member)} as id from ${sql.table(table)}
+      const found = sql<{ id: string }>`select ${sql.ref(member)} as id from ${sql.table(relation)}
         where ${sql.ref(owner)} = ${id} order by place`;
       return (await found.execute(kysely)).rows.map((row) => row.id);
     },
-    async save({ kysely }, id, members) {
-      await sql`delete from ${sql.table(table)} where ${sql.ref(owner)} = ${id}`.execute(kysely);
-      for (const [place, each] of members.entries()) {
-        const columns = sql.join([sql.ref(owner), sql.ref(member), sql.ref('place')]);
-        await sql`insert into ${sql.table(table)} (${columns}) values (${id}, ${each}, ${place})`.execute(
-          kysely,
-        );
-      }
-    },
+    save: (session, id, members) => replaceMembers(session, relation, { id, members }),
   };
 }
 
 /** A slug that no other record of the kind has: the base, or the base with a number. */
 export async function freeSlug({ kysely }: WriteSession<Tables>, kind: Kind, base: string): Promise<string> {
-  const table = sql.table(tables[kind]);
-  const taken = await sql<{
-    slug: string;
-  }>`select slug from ${table} where slug = ${base} or slug like ${`${base}-%`}`.execute(kysely);
-  const slugs = new Set(taken.rows.map(({ slug }) => slug));
+  const taken = await kysely
+    .selectFrom(tables[kind])
+    .select('slug')
+    .where(({ or, eb }) => or([eb('slug', '=', base), eb('slug', 'like', `${base}-%`)]))
+    .execute();
+  const slugs = new Set(taken.map(({ slug }) => slug));
   for (let number = 1; ; number++) {
     const slug = number === 1 ? base : `${base}-${number}`;
     if (!slugs.has(slug)) return slug;

@@ -3,7 +3,7 @@ import type { WriteSession } from '#kit/db/index.ts';
 import { AppError } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import { type Counts, type Imported, type Kind, kinds } from './records.ts';
-import type { Tables } from './store.ts';
+import { replaceMembers, type Tables } from './store.ts';
 import { slugOf, wordColumns } from './words.ts';
 
 /** The table of each kind. */
@@ -30,15 +30,12 @@ export async function saveRecords(
     keys[kind] = new Keys(kind, known, problems);
     keys[kind].add(given[kind].map((each) => ({ ...each, name: 'name' in each ? each.name : each.company })));
   }
-  const rows = rowsOf(given, keys, nowMs);
-  const relations = relationsOf(given, keys);
+  const named = referencesOf(given, keys);
   if (problems.size > 0) throw refusal(problems);
-  const { kysely } = store;
-  for (const row of rows.sectors) await upsert(kysely, 'sector', row);
-  for (const row of rows.team) await upsert(kysely, 'member', row);
-  for (const row of rows.investments) await upsert(kysely, 'investment', row);
-  await saveRelations(kysely, relations, keys);
-  return { team: rows.team.length, investments: rows.investments.length, sectors: rows.sectors.length };
+  // All rows come before what leads from one to another.
+  await saveRows(store, given, { keys, named, nowMs });
+  await saveRelations(store, named, keys);
+  return { team: given.team.length, investments: given.investments.length, sectors: given.sectors.length };
 }
 
 /** One error for all that is wrong with a file, by the names of its records. */
@@ -50,6 +47,8 @@ export function refusal(problems: ReadonlyMap<string, string>): AppError {
   });
 }
 
+type AllKeys = Readonly<Record<Kind, Keys>>;
+
 interface Identified {
   readonly id?: string | undefined;
   readonly slug?: string | undefined;
@@ -59,7 +58,7 @@ interface Identified {
 /** The ids of the records of one kind, those that are stored and those of the file. */
 class Keys {
   /** In the order of the file. */
-  readonly of: { readonly id: string; readonly slug: string }[] = [];
+  readonly #own: { readonly id: string; readonly slug: string }[] = [];
   readonly #kind: Kind;
   readonly #problems: Map<string, string>;
   readonly #idBySlug: Map<string, string>;
@@ -85,26 +84,29 @@ class Keys {
       if (seen.has(id)) this.#problems.set(name, 'is in the file twice');
       else if (owner !== undefined && owner !== id) this.#problems.set(`${name}.slug`, 'is taken');
       seen.add(id);
-      this.of.push({ id, slug });
+      this.#own.push({ id, slug });
       this.#idBySlug.set(slug, id);
       this.#slugById.set(id, slug);
     }
   }
 
-  ids(): string[] {
-    return this.of.map(({ id }) => id);
-  }
-
-  idAt(index: number): string {
-    return this.of[index]?.id ?? '';
+  /** The id and the slug of a record of the file. */
+  at(index: number): { readonly id: string; readonly slug: string } {
+    return this.#own[index] as { id: string; slug: string };
   }
 
   /** The id of the record that a text names by id or slug. */
-  find(reference: string, place: string): string {
+  find(reference: string, place: string): string | undefined {
     const key = reference.trim().normalize('NFC').toLowerCase();
     const id = this.#slugById.has(key) ? key : this.#idBySlug.get(key);
     if (id === undefined) this.#problems.set(place, `names nothing of ${this.#kind}`);
-    return id ?? '';
+    return id;
+  }
+
+  /** The ids of several, each once. */
+  findAll(references: readonly string[], place: string): string[] {
+    const ids = references.flatMap((each, index) => this.find(each, `${place}[${index}]`) ?? []);
+    return [...new Set(ids)];
   }
 
   #slugFor({ id, name }: Identified, taken: ReadonlySet<string>): string {
@@ -119,34 +121,57 @@ class Keys {
   }
 }
 
-function rowsOf(given: Imported, keys: Readonly<Record<Kind, Keys>>, nowMs: number) {
-  const head = (kind: Kind, index: number, updatedAt: string | undefined) => ({
-    ...(keys[kind].of[index] as { id: string; slug: string }),
-    updated_at_ms: updatedAt === undefined ? nowMs : Date.parse(updatedAt),
-  });
+type References = ReturnType<typeof referencesOf>;
+
+/** The ids of what the records name, in the order of the file; the lead of an investment is the first of its team. */
+function referencesOf(given: Imported, keys: AllKeys) {
   return {
-    team: given.team.map(({ sectors: _, updated_at, ...member }, index) => ({
-      ...member,
-      ...head('team', index, updated_at),
-      links: JSON.stringify(member.links),
-      ...wordColumns.team(member),
-    })),
-    sectors: given.sectors.map(({ lead_ids: _, updated_at, ...sector }, index) => ({
-      ...sector,
-      ...head('sectors', index, updated_at),
-      ...wordColumns.sectors(sector),
-    })),
-    investments: given.investments.map(({ sector, team_ids: _, updated_at, ...deal }, index) => {
+    team: given.team.map(({ sectors }, index) => keys.sectors.findAll(sectors, `team[${index}].sectors`)),
+    sectors: given.sectors.map(({ lead_ids }, index) =>
+      keys.team.findAll(lead_ids, `sectors[${index}].lead_ids`),
+    ),
+    investments: given.investments.map(({ sector, lead_id, team_ids }, index) => {
       const place = `investments[${index}]`;
       return {
-        ...deal,
-        ...head('investments', index, updated_at),
-        sector_id: keys.sectors.find(sector, `${place}.sector`),
-        lead_id: deal.lead_id === null ? null : keys.team.find(deal.lead_id, `${place}.lead_id`),
-        ...wordColumns.investments(deal),
+        sector_id: keys.sectors.find(sector, `${place}.sector`) ?? '',
+        lead_id: lead_id === null ? null : (keys.team.find(lead_id, `${place}.lead_id`) ?? ''),
+        members: keys.team.findAll([lead_id ?? [], team_ids].flat(), `${place}.team_ids`),
       };
     }),
   };
+}
+
+async function saveRows(
+  { kysely }: WriteSession<Tables>,
+  given: Imported,
+  { keys, named, nowMs }: { keys: AllKeys; named: References; nowMs: number },
+): Promise<void> {
+  const head = (kind: Kind, index: number, updatedAt: string | undefined) => ({
+    ...keys[kind].at(index),
+    updated_at_ms: updatedAt === undefined ? nowMs : Date.parse(updatedAt),
+  });
+  for (const [index, { lead_ids: _, updated_at, ...sector }] of given.sectors.entries()) {
+    const words = wordColumns.sectors(sector);
+    await upsert(kysely, 'sector', { ...sector, ...head('sectors', index, updated_at), ...words });
+  }
+  for (const [index, { sectors: _, updated_at, links, ...member }] of given.team.entries()) {
+    const columns = { links: JSON.stringify(links), ...wordColumns.team(member) };
+    await upsert(kysely, 'member', { ...member, ...head('team', index, updated_at), ...columns });
+  }
+  for (const [index, { sector: _, team_ids: __, updated_at, ...deal }] of given.investments.entries()) {
+    const { sector_id = '', lead_id = null } = named.investments[index] ?? {};
+    const columns = { ...wordColumns.investments(deal), sector_id, lead_id };
+    await upsert(kysely, 'investment', { ...deal, ...head('investments', index, updated_at), ...columns });
+  }
+}
+
+async function saveRelations(store: WriteSession<Tables>, named: References, keys: AllKeys): Promise<void> {
+  for (const [index, members] of named.team.entries())
+    await replaceMembers(store, 'member_sector', { id: keys.team.at(index).id, members });
+  for (const [index, members] of named.sectors.entries())
+    await replaceMembers(store, 'sector_lead', { id: keys.sectors.at(index).id, members });
+  for (const [index, { members }] of named.investments.entries())
+    await replaceMembers(store, 'investment_member', { id: keys.investments.at(index).id, members });
 }
 
 async function upsert<T extends 'member' | 'sector' | 'investment'>(
@@ -156,44 +181,4 @@ async function upsert<T extends 'member' | 'sector' | 'investment'>(
 ): Promise<void> {
   const insert = kysely.insertInto(table as 'sector').values(row as Tables['sector']);
   await insert.onConflict((conflict) => conflict.column('id').doUpdateSet(row as Tables['sector'])).execute();
-}
-
-/** Who belongs to what, in the order of the file. */
-function relationsOf(given: Imported, keys: Readonly<Record<Kind, Keys>>) {
-  const placed = (kind: Kind, references: readonly string[], place: string) =>
-    [...new Set(references.map((each, index) => keys[kind].find(each, `${place}[${index}]`)))].entries();
-  return {
-    member_sector: given.team.flatMap(({ sectors }, index) =>
-      [...placed('sectors', sectors, `team[${index}].sectors`)].map(([place, sector_id]) => ({
-        ...{ member_id: keys.team.idAt(index), sector_id, place },
-      })),
-    ),
-    sector_lead: given.sectors.flatMap(({ lead_ids }, index) =>
-      [...placed('team', lead_ids, `sectors[${index}].lead_ids`)].map(([place, member_id]) => ({
-        ...{ sector_id: keys.sectors.idAt(index), member_id, place },
-      })),
-    ),
-    investment_member: given.investments.flatMap(({ lead_id, team_ids }, index) =>
-      [...placed('team', [lead_id ?? [], team_ids].flat(), `investments[${index}].team_ids`)].map(
-        ([place, member_id]) => ({ investment_id: keys.investments.idAt(index), member_id, place }),
-      ),
-    ),
-  };
-}
-
-async function saveRelations(
-  kysely: Kysely<Tables>,
-  relations: ReturnType<typeof relationsOf>,
-  keys: Readonly<Record<Kind, Keys>>,
-): Promise<void> {
-  for (const id of keys.team.ids())
-    await kysely.deleteFrom('member_sector').where('member_id', '=', id).execute();
-  for (const id of keys.sectors.ids())
-    await kysely.deleteFrom('sector_lead').where('sector_id', '=', id).execute();
-  for (const id of keys.investments.ids())
-    await kysely.deleteFrom('investment_member').where('investment_id', '=', id).execute();
-  for (const row of relations.member_sector) await kysely.insertInto('member_sector').values(row).execute();
-  for (const row of relations.sector_lead) await kysely.insertInto('sector_lead').values(row).execute();
-  for (const row of relations.investment_member)
-    await kysely.insertInto('investment_member').values(row).execute();
 }

@@ -1,12 +1,14 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { AccountTables } from '#kit/accounts/index.ts';
 import type { AdminTables } from '#kit/admin/index.ts';
-import type { Session } from '#kit/db/index.ts';
+import type { Session, WriteSession } from '#kit/db/index.ts';
 import {
+  type AnyRecord,
   type Counts,
   type Filters,
   type Found,
   type Investment,
+  type Kind,
   lists,
   type Member,
   type Page,
@@ -35,28 +37,57 @@ export type SectorRow = Omit<Sector, 'lead_ids' | 'investment_count' | 'total_am
 
 type Store = Session<Tables>;
 type Condition = RawBuilder<SqlBool>;
-/** A record by its id or its slug. */
-type Key = { readonly key?: string };
+/** What a list is narrowed by; `key` is the id or the slug of a record. */
+type Narrowed<K extends Kind> = Filters[K] & { readonly key?: string };
+type Conditions<K extends Kind> = {
+  readonly [F in keyof Narrowed<K>]-?: (value: NonNullable<Narrowed<K>[F]>) => Condition;
+};
 
-export async function listMembers(
-  store: Store,
-  filter: Filters['team'] & Key,
-  page: Page,
-): Promise<Found<Member>> {
-  const { rows, total } = await pageOf<MemberRow>(store, 'team', page, [
-    ...isKey(filter.key),
-    ...hasWords('all_words', filter.q),
-    ...hasWords('name_words', filter.name),
-    ...hasWords('role_words', filter.role),
-    ...hasWords('location_words', filter.location),
-    ...ifGiven(
-      filter.sector,
-      (
-        sector,
-      ) => sql`exists (select 1 from member_sector of_member join sector on sector.id = of_member.sector_id
-        where of_member.member_id = member.id and ${isMeant('sector', sector)})`,
-    ),
-  ]);
+const isKey = (key: string) => sql<SqlBool>`(id = ${plainKey(key)} or slug = ${plainKey(key)})`;
+
+/** What a row must be for each filter. */
+const conditions: { readonly [K in Kind]: Conditions<K> } = {
+  team: {
+    key: isKey,
+    q: (text) => hasWords('all_words', text),
+    name: (text) => hasWords('name_words', text),
+    role: (text) => hasWords('role_words', text),
+    location: (text) => hasWords('location_words', text),
+    sector: (text) => sql`exists (select 1 from member_sector join sector on sector.id = sector_id
+      where member_id = member.id and ${isMeant('sector', text)})`,
+  },
+  investments: {
+    key: isKey,
+    q: (text) => hasWords('all_words', text),
+    name: (text) => hasWords('company_words', text),
+    stage: (text) => hasWords('stage_words', text.replaceAll('_', ' ')),
+    // By its code, or by words of its name.
+    country: (text) =>
+      /^[a-z]{2}$/i.test(text) ? sql`lower(country) = ${plainKey(text)}` : hasWords('country_words', text),
+    status: (status) => sql`status = ${status}`,
+    min_amount: (least) => sql`amount_minor >= ${least}`,
+    max_amount: (most) => sql`amount_minor <= ${most}`,
+    from: (day) => sql`invested_on >= ${day}`,
+    to: (day) => sql`invested_on <= ${day}`,
+    sector: (text) =>
+      sql`exists (select 1 from sector where sector.id = sector_id and ${isMeant('sector', text)})`,
+    team_member: (text) => sql`exists (select 1 from investment_member join member on member.id = member_id
+      where investment_id = investment.id and ${isMeant('member', text)})`,
+  },
+  sectors: {
+    key: isKey,
+    q: (text) => hasWords('all_words', text),
+    name: (text) => hasWords('name_words', text),
+  },
+};
+
+/** A part of the list of each kind. */
+export const listRecords: {
+  readonly [K in Kind]: (store: Store, filter: Narrowed<K>, page: Page) => Promise<Found<AnyRecord>>;
+} = { team: listMembers, investments: listInvestments, sectors: listSectors };
+
+async function listMembers(store: Store, filter: Narrowed<'team'>, page: Page): Promise<Found<Member>> {
+  const { rows, total } = await pageOf<'team', MemberRow>(store, { kind: 'team', filter }, page);
   const ids = idsOf(rows);
   const sectors = await valuesById(
     store,
@@ -79,35 +110,13 @@ export async function listMembers(
   return { items, total };
 }
 
-export async function listInvestments(
+async function listInvestments(
   store: Store,
-  filter: Filters['investments'] & Key,
+  filter: Narrowed<'investments'>,
   page: Page,
 ): Promise<Found<Investment>> {
-  const { rows, total } = await pageOf<InvestmentRow>(store, 'investments', page, [
-    ...isKey(filter.key),
-    ...hasWords('all_words', filter.q),
-    ...hasWords('company_words', filter.name),
-    ...hasWords('stage_words', filter.stage?.replaceAll('_', ' ')),
-    ...isCountry(filter.country),
-    ...ifGiven(filter.status, (status) => sql`status = ${status}`),
-    ...ifGiven(filter.min_amount, (least) => sql`amount_minor >= ${least}`),
-    ...ifGiven(filter.max_amount, (most) => sql`amount_minor <= ${most}`),
-    ...ifGiven(filter.from, (day) => sql`invested_on >= ${day}`),
-    ...ifGiven(filter.to, (day) => sql`invested_on <= ${day}`),
-    ...ifGiven(
-      filter.sector,
-      (sector) =>
-        sql`exists (select 1 from sector where sector.id = investment.sector_id and ${isMeant('sector', sector)})`,
-    ),
-    ...ifGiven(
-      filter.team_member,
-      (
-        member,
-      ) => sql`exists (select 1 from investment_member of_deal join member on member.id = of_deal.member_id
-          where of_deal.investment_id = investment.id and ${isMeant('member', member)})`,
-    ),
-  ]);
+  const list = { kind: 'investments', filter } as const;
+  const { rows, total } = await pageOf<'investments', InvestmentRow>(store, list, page);
   const sectors = await valuesById(store, sql`select id, slug as value from sector`);
   const members = await valuesById(
     store,
@@ -123,17 +132,9 @@ export async function listInvestments(
   return { items, total };
 }
 
-export async function listSectors(
-  store: Store,
-  filter: Filters['sectors'] & Key,
-  page: Page,
-): Promise<Found<Sector>> {
+async function listSectors(store: Store, filter: Narrowed<'sectors'>, page: Page): Promise<Found<Sector>> {
   type Row = SectorRow & Pick<Sector, 'investment_count' | 'total_amount_minor'>;
-  const { rows, total } = await pageOf<Row>(store, 'sectors', page, [
-    ...isKey(filter.key),
-    ...hasWords('all_words', filter.q),
-    ...hasWords('name_words', filter.name),
-  ]);
+  const { rows, total } = await pageOf<'sectors', Row>(store, { kind: 'sectors', filter }, page);
   const leads = await valuesById(
     store,
     sql`select sector_id as id, member_id as value from sector_lead
@@ -158,13 +159,37 @@ export async function claimDemoLoad(store: Store, nowMs: number): Promise<boolea
   return numInsertedOrUpdatedRows === 1n;
 }
 
-async function pageOf<Row>(
+/** The tables between two others, by whose members their rows are. */
+export const relations = {
+  member_sector: { owner: 'member_id', member: 'sector_id' },
+  sector_lead: { owner: 'sector_id', member: 'member_id' },
+  investment_member: { owner: 'investment_id', member: 'member_id' },
+} as const;
+export type Relation = keyof typeof relations;
+
+/** Sets who belongs to a record, in that order. */
+export async function replaceMembers(
+  { kysely }: WriteSession<Tables>,
+  relation: Relation,
+  { id, members }: { id: string; members: readonly string[] },
+): Promise<void> {
+  const { owner, member } = relations[relation];
+  await sql`delete from ${sql.table(relation)} where ${sql.ref(owner)} = ${id}`.execute(kysely);
+  const columns = sql.join([owner, member, 'place'].map((column) => sql.ref(column)));
+  for (const [place, each] of members.entries())
+    await sql`insert into ${sql.table(relation)} (${columns}) values (${id}, ${each}, ${place})`.execute(
+      kysely,
+    );
+}
+
+async function pageOf<K extends Kind, Row>(
   store: Store,
-  kind: keyof typeof lists,
+  { kind, filter }: { kind: K; filter: Narrowed<K> },
   { limit, offset, sort }: Page,
-  conditions: readonly Condition[],
 ): Promise<{ rows: Row[]; total: number }> {
-  const from = sql`from ${sql.table(tables[kind])} where ${sql.join([sql`1 = 1`, ...conditions], sql` and `)}`;
+  const own: Readonly<Record<string, (value: never) => Condition>> = conditions[kind];
+  const wanted = Object.entries(filter).flatMap(([name, value]) => own[name]?.(value as never) ?? []);
+  const from = sql`from ${sql.table(tables[kind])} where ${sql.join([sql`1 = 1`, ...wanted], sql` and `)}`;
   const counted = await sql<{ total: number }>`select count(*) as total ${from}`.execute(store.kysely);
   const { rows } = await sql<Row>`select * ${from} order by ${order(store, lists[kind].sorts, sort)}, slug
     limit ${limit} offset ${offset}`.execute(store.kysely);
@@ -182,33 +207,18 @@ function order(store: Store, columns: Readonly<Record<string, string>>, sort: st
   return sql`case when ${column} is null then 1 else 0 end, ${value} ${sql.raw(sort.startsWith('-') ? 'desc' : 'asc')}`;
 }
 
-function isKey(key: string | undefined): Condition[] {
-  return ifGiven(key, (given) => sql`(id = ${plainKey(given)} or slug = ${plainKey(given)})`);
-}
-
 /** Whether a text means a row of the table: its id, its slug, or words of its name. */
 function isMeant(table: 'sector' | 'member', text: string): Condition {
   const [id, slug] = [sql.ref(`${table}.id`), sql.ref(`${table}.slug`)];
-  const named = sql.join(hasWords(`${table}.name_words`, text), sql` and `);
-  return sql`(${id} = ${plainKey(text)} or ${slug} = ${plainKey(text)} or (${named}))`;
+  return sql`(${id} = ${plainKey(text)} or ${slug} = ${plainKey(text)} or ${hasWords(`${table}.name_words`, text)})`;
 }
 
 /** Whether each word of a text begins a word of the column; a text without words is in nothing. */
-function hasWords(column: string, text: string | undefined): Condition[] {
-  if (text === undefined) return [];
+function hasWords(column: string, text: string): Condition {
   const patterns = tokensOf(text).map((word) => `% ${word.replace(/[\\%_]/g, '\\$&')}%`);
-  if (patterns.length === 0) return [sql`1 = 0`];
-  return patterns.map((pattern) => sql`${sql.ref(column)} like ${pattern} escape '\\'`);
-}
-
-/** By its code, or by words of its name. */
-function isCountry(text: string | undefined): Condition[] {
-  const isCode = /^[a-z]{2}$/i.test(text ?? '');
-  return isCode ? [sql`lower(country) = ${plainKey(text ?? '')}`] : hasWords('country_words', text);
-}
-
-function ifGiven<T>(value: T | undefined, condition: (value: T) => RawBuilder<unknown>): Condition[] {
-  return value === undefined ? [] : [condition(value) as Condition];
+  if (patterns.length === 0) return sql`1 = 0`;
+  const each = patterns.map((pattern) => sql`${sql.ref(column)} like ${pattern} escape '\\'`);
+  return sql`(${sql.join(each, sql` and `)})`;
 }
 
 function plainKey(text: string): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Database, openDatabase } from '#kit/db/index.ts';
 import { silentLog } from '#kit/log.ts';
 import { indexSet, readLabelledSet } from '../../services/chat/evaluation/index.ts';
-import type { LabelledQuestion } from '../../services/chat/evaluation/labelled-set.ts';
+import type { LabelledQuestion, LabelledSet } from '../../services/chat/evaluation/labelled-set.ts';
 import { Retriever } from '../../services/chat/retrieval/index.ts';
 import type { Tables } from '../../services/chat/tables.ts';
 
@@ -20,16 +20,23 @@ export interface Corpus extends AsyncDisposable {
 }
 
 export async function openCorpus(folder: string, name: string): Promise<Corpus> {
-  const { documents = [], questions } = await readLabelledSet(join(folder, name));
+  const set = await readLabelledSet(join(folder, name));
+  return indexCorpus(name, set, answersOf(join(folder, name, 'queries.jsonl')));
+}
+
+export async function indexCorpus(
+  name: string,
+  { documents = [], questions }: LabelledSet,
+  answers: Corpus['answers'] = new Map(),
+): Promise<Corpus> {
   const place = mkdtempSync(join(tmpdir(), 'octavo-retrieval-'));
   const migrations = new URL('../../services/chat/migrations/', import.meta.url);
   const database = await openDatabase<Tables>({
     ...{ name: 'chat', url: undefined, folder: place, log: silentLog, migrations },
   });
   return {
-    ...{ name, questions, database, retriever: new Retriever(database) },
+    ...{ name, questions, database, retriever: new Retriever(database), answers },
     library: await indexSet(database, documents),
-    answers: answersOf(join(folder, name, 'queries.jsonl')),
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
       rmSync(place, { recursive: true });

@@ -14,6 +14,8 @@ export interface Options {
   readonly decay?: number;
   /** The least weight of each feature: 0 where more of it can only speak for a candidate. */
   readonly lower?: readonly number[];
+  /** Whether one good candidate is as good as all of them: what the weights do for the best of them counts then. */
+  readonly isOneEnough?: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Options {
  * step. Each set of examples counts the same.
  */
 export function learnRanking(sets: readonly (readonly Example[])[], options: Options): Float64Array {
-  const { steps = 150, rate = 3, decay = 1e-3, size, lower } = options;
+  const { steps = 150, rate = 3, decay = 1e-3, size, lower, isOneEnough = false } = options;
   const weights = new Float64Array(size);
   const velocity = new Float64Array(size);
   weights[0] = 5;
@@ -30,7 +32,7 @@ export function learnRanking(sets: readonly (readonly Example[])[], options: Opt
     const gradient = new Float64Array(size);
     for (const set of sets) {
       const own = new Float64Array(size);
-      for (const example of set) addGradient(own, weights, example);
+      for (const example of set) addGradient(own, weights, example, isOneEnough);
       for (let index = 0; index < size; index++) gradient[index]! += own[index]! / set.length / sets.length;
     }
     for (let index = 0; index < size; index++) {
@@ -41,7 +43,12 @@ export function learnRanking(sets: readonly (readonly Example[])[], options: Opt
   return weights;
 }
 
-function addGradient(gradient: Float64Array, weights: Float64Array, example: Example): void {
+function addGradient(
+  gradient: Float64Array,
+  weights: Float64Array,
+  example: Example,
+  isOneEnough: boolean,
+): void {
   const { features, grades, groups } = example;
   const best = new Map<number, { at: number; score: number }>();
   for (const [at, each] of features.entries()) {
@@ -55,11 +62,36 @@ function addGradient(gradient: Float64Array, weights: Float64Array, example: Exa
   const top = Math.max(...chosen.map(({ score }) => score));
   const exps = chosen.map(({ score }) => Math.exp(score - top));
   const sum = exps.reduce((one, other) => one + other, 0);
+  const good = chosen.reduce((one, { at }, index) => one + (grades[at]! > 0 ? exps[index]! : 0), 0);
   for (const [index, { at }] of chosen.entries()) {
-    const wanted = grades[at]! / total - exps[index]! / sum;
+    const share = isOneEnough ? (grades[at]! > 0 ? exps[index]! / good : 0) : grades[at]! / total;
+    const wanted = share - exps[index]! / sum;
     const each = features[at]!;
     for (let feature = 0; feature < each.length; feature++) gradient[feature]! += wanted * each[feature]!;
   }
+}
+
+/**
+ * The bias with which a logistic function of the scores tells relevant candidates from others: half is the border. Both kinds count the
+ * same, and so does each set.
+ */
+export function learnBias(sets: readonly (readonly Example[])[], weights: ArrayLike<number>): number {
+  const scored = sets.map((set) => {
+    const all = set.flatMap(({ features, grades }) =>
+      features.map((each, at) => ({ score: dot(weights, each), isGood: grades[at]! > 0 })),
+    );
+    return [all.filter(({ isGood }) => isGood), all.filter(({ isGood }) => !isGood)] as const;
+  });
+  let [low, high] = [-50, 50];
+  for (let step = 0; step < 50; step++) {
+    const bias = (low + high) / 2;
+    const mean = (part: readonly { score: number }[]) =>
+      part.reduce((sum, { score }) => sum + 1 / (1 + Math.exp(-score - bias)), 0) / (part.length || 1);
+    const excess = scored.reduce((sum, [good, others]) => sum + mean(good) + mean(others) - 1, 0);
+    if (excess > 0) high = bias;
+    else low = bias;
+  }
+  return low;
 }
 
 /** What a judge of answers learns from: whether the passages answer the question. */

@@ -1,11 +1,15 @@
-// Helps in the admin: marks all rows of a page at once, counts the marked ones, and adds rows to inline children. Without this
-// module, each row is marked by itself, and saving gives more empty rows.
+// Helps in the admin: marks all rows of a page at once, counts the marked ones, adds rows to inline children, and looks up the objects
+// that a field refers to. Without this module, each row is marked by itself, saving gives more empty rows, and a number is typed.
 for (const form of document.querySelectorAll('form[data-marks]')) {
   if (form instanceof HTMLFormElement) addMarkAll(form);
 }
 for (const section of document.querySelectorAll('[data-inline]')) {
   if (section instanceof HTMLElement) addRows(section);
 }
+document.addEventListener('input', ({ target }) => {
+  if (target instanceof HTMLInputElement && target.dataset.choices) lookUp(target, target.dataset.choices);
+});
+for (const input of document.querySelectorAll('input[data-choices]')) input.removeAttribute('inputmode');
 
 /** @param {HTMLFormElement} form */
 function addMarkAll(form) {
@@ -81,4 +85,48 @@ function renumber(row, index) {
     const text = label.querySelector('span') ?? label;
     text.textContent = (text.textContent ?? '').replace(/ \d+:/, ` ${index + 1}:`);
   }
+}
+
+const typingMs = 150;
+/** @type {WeakMap<HTMLInputElement, ReturnType<typeof setTimeout>>} */
+const lookUps = new WeakMap();
+
+/**
+ * Offers what matches the text of a field, once nobody types any more.
+ * @param {HTMLInputElement} input
+ * @param {string} url
+ */
+function lookUp(input, url) {
+  clearTimeout(lookUps.get(input));
+  const list = listOf(input);
+  const known = [...list.options].find(({ value }) => value === input.value);
+  const chosen = input.closest('.field')?.querySelector('[data-chosen]');
+  if (chosen) chosen.textContent = known ? `“${known.label}”.` : 'Type a part of the title, or the number.';
+  if (known || input.value.trim() === '') return;
+  lookUps.set(
+    input,
+    setTimeout(async () => {
+      const text = input.value;
+      const response = await fetch(`${url}?${new URLSearchParams({ q: text })}`).catch(() => undefined);
+      if (!response?.ok || input.value !== text) return;
+      /** @type {{ choices: { id: string, title: string }[] }} */
+      const { choices } = await response.json();
+      list.replaceChildren(...choices.map(({ id, title }) => new Option(title, id)));
+    }, typingMs),
+  );
+}
+
+/**
+ * The choices of a field: browsers show their titles, and take the number of the one that is chosen.
+ * @param {HTMLInputElement} input
+ */
+function listOf(input) {
+  const id = `${input.id}-choices`;
+  const known = document.getElementById(id);
+  if (known instanceof HTMLDataListElement) return known;
+  const list = document.createElement('datalist');
+  list.id = id;
+  input.after(list);
+  input.setAttribute('list', id);
+  return list;
 }

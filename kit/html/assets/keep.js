@@ -1,8 +1,17 @@
 // Copies, downloads and prints texts that are shown once. Without this module its buttons stay hidden.
 const saidMs = 4_000;
 
-for (const box of document.querySelectorAll('[data-keep]')) {
-  if (box instanceof HTMLElement) offer(box, box.dataset.keep ?? '');
+offerIn(document);
+// Other modules send it from an element whose content they replaced.
+document.addEventListener('contentchange', (event) => {
+  if (event.target instanceof Element) offerIn(event.target);
+});
+
+/** @param {ParentNode} parent */
+function offerIn(parent) {
+  for (const box of parent.querySelectorAll('[data-keep][hidden]')) {
+    if (box instanceof HTMLElement) offer(box, box.dataset.keep ?? '');
+  }
 }
 
 /**

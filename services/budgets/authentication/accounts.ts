@@ -1,3 +1,4 @@
+import type { Lockout } from '#kit/accounts/index.ts';
 import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Jwt } from '#kit/auth/jwt.ts';
 import type { PasswordRules } from '#kit/auth/password-rules.ts';
@@ -9,7 +10,7 @@ import { invalid } from '#kit/schema-parser.ts';
 import type { Caller, Core } from '../commands.ts';
 import type { AccountRow } from '../tables.ts';
 import { addLink, type LinkKind, type LinkTokens, useLink } from './links.ts';
-import type { Lockout } from './lockout.ts';
+import { doOnce, type Once } from './once.ts';
 import {
   accountByEmail,
   accountByNumber,
@@ -22,7 +23,7 @@ import {
   updateAccount,
   verifyAddress,
 } from './store.ts';
-import { type NewSession, startSession } from './tokens.ts';
+import { type NewSession, startSession, tokenOf } from './tokens.ts';
 import {
   type EmailVerification,
   errors,
@@ -49,22 +50,25 @@ export interface Accounts {
   mail(linkId: string): Promise<void>;
 }
 
-interface SignedInUser extends NewSession {
+interface SignedInUser {
   readonly user: User;
+  readonly sessionId: string;
+  readonly token: string;
 }
 
-interface SessionLength {
+interface SignInOptions {
   /** How long the session lasts; as long as its token by default. */
   readonly seconds?: number;
+  readonly once?: Once | undefined;
 }
 
 /** Creates an account and signs it in. A mail with a link to verify its address follows. */
 export async function register(
   accounts: Accounts,
   given: Registration,
-  { seconds }: SessionLength = {},
+  { seconds, once }: SignInOptions = {},
 ): Promise<SignedInUser> {
-  const { core, rules, passwords, tokens } = accounts;
+  const { core, rules, passwords } = accounts;
   const email = normalizeEmail(given.email);
   if (email === undefined) throw invalid({ email: 'must be an e-mail address' });
   await checkPassword(rules, given.password, { email, field: 'password' });
@@ -72,53 +76,64 @@ export async function register(
   const { clock, db } = core;
   const userId = newOrderedId();
   const username = given.username ?? null;
-  const { account, started, linkId } = await db.write(async (session) => {
+  let linkId: string | undefined;
+  const started = await db.write((session) => {
+    linkId = undefined;
     const nowMs = clock.now();
-    const added = await insertAccount.first(session, { id: userId, email, username, passwordHash, nowMs });
-    if (!added) throw errors.taken();
-    const owner = added.number;
-    const linkId = await addLink(session, { owner, email, kind: 'verify' }, clock);
-    const started = await startSession(session, tokens, { owner, userId, nowMs, seconds });
-    const account = (await accountByNumber.first(session, { owner })) as AccountRow;
-    return { account, started, linkId };
+    return doOnce(session, once, nowMs, async () => {
+      const added = await insertAccount.first(session, { id: userId, email, username, passwordHash, nowMs });
+      if (!added) throw errors.taken();
+      const owner = added.number;
+      linkId = await addLink(session, { owner, email, kind: 'verify' }, clock);
+      const started = await startSession(session, { owner, userId, nowMs, seconds });
+      const account = (await accountByNumber.first(session, { owner })) as AccountRow;
+      return { owner, result: { user: toUser(account), started } };
+    });
   });
-  if (linkId) accounts.background.run('a mail', () => accounts.mail(linkId));
-  return { user: toUser(account), ...started };
+  const id = linkId;
+  if (id !== undefined) accounts.background.run('a mail', () => accounts.mail(id));
+  return signedIn(accounts, started);
 }
 
 /** Signs in with a password. An address without an account gets the same error after the same time. */
 export async function login(
   accounts: Accounts,
   given: Login,
-  { seconds }: SessionLength = {},
+  { seconds, once }: SignInOptions = {},
 ): Promise<SignedInUser> {
-  const { core, passwords, lockout, tokens } = accounts;
+  const { core, passwords, lockout } = accounts;
   const email = normalizeEmail(given.email);
   // Nobody can be registered with an invalid address, so the error reveals nothing.
   if (email === undefined) throw errors.wrongCredentials();
-  let account: AccountRow | undefined;
-  const isRight = await lockout.attempt(email, async (hasher) => {
-    account = await accountByEmail.first(core.db, { email });
-    return (await hasher.verify(account?.password_hash, given.password)) && account !== undefined;
+  const account = await lockout.attempt(signInOf(email), async (hasher) => {
+    const found = await accountByEmail.first(core.db, { email });
+    return (await hasher.verify(found?.password_hash, given.password)) ? found : undefined;
   });
-  if (!isRight || !account) throw errors.wrongCredentials();
+  if (!account) throw errors.wrongCredentials();
   if (account.disabled === 1) throw errors.disabled();
   const { number: owner, id: userId, password_hash: from } = account;
   if (passwords.needsRehash(from)) {
     await rehash.run(core.db, { owner, from, to: await passwords.hash(given.password) });
   }
-  const started = await core.db.write((session) =>
-    startSession(session, tokens, { owner, userId, nowMs: core.clock.now(), seconds }),
-  );
-  return { user: toUser(account), ...started };
+  const started = await core.db.write((session) => {
+    const nowMs = core.clock.now();
+    return doOnce(session, once, nowMs, async () => {
+      const started = await startSession(session, { owner, userId, nowMs, seconds });
+      return { owner, result: { user: toUser(account), started } };
+    });
+  });
+  return signedIn(accounts, started);
 }
 
 /** Verifies the address of an account by the token that was mailed there. */
-export async function verifyEmail({ core, links }: Accounts, token: string): Promise<void> {
-  await core.db.write(async (session) => {
+export async function verifyEmail({ core, links }: Accounts, token: string, once?: Once): Promise<void> {
+  await core.db.write((session) => {
     const nowMs = core.clock.now();
-    const { owner, email } = await useLink(session, links, { token, kind: 'verify', nowMs });
-    await verifyAddress.run(session, { owner, email, nowMs });
+    return doOnce(session, once, nowMs, async () => {
+      const { owner, email } = await useLink(session, links, { token, kind: 'verify', nowMs });
+      await verifyAddress.run(session, { owner, email, nowMs });
+      return { owner, result: null };
+    });
   });
 }
 
@@ -139,42 +154,68 @@ export function requestLink(accounts: Accounts, kind: LinkKind, given: string): 
 export async function resetPassword(
   { core, rules, passwords, links, lockout }: Accounts,
   { token, newPassword }: { token: string; newPassword: string },
+  once?: Once,
 ): Promise<void> {
   await checkPassword(rules, newPassword, { email: '', field: 'newPassword' });
   const passwordHash = await passwords.hash(newPassword);
-  const email = await core.db.write(async (session) => {
+  const { email } = await core.db.write((session) => {
     const nowMs = core.clock.now();
-    const link = await useLink(session, links, { token, kind: 'reset', nowMs });
-    await checkPassword(rules, newPassword, { email: link.email, field: 'newPassword' });
-    const { owner } = link;
-    await setPassword.run(session, { owner, passwordHash, nowMs });
-    await verifyAddress.run(session, { owner, email: link.email, nowMs });
-    await deleteLinksOf.run(session, { owner, kind: 'reset' });
-    await deleteSessionsOf.run(session, { owner, except: '' });
-    return link.email;
+    return doOnce(session, once, nowMs, async () => {
+      const { owner, email } = await useLink(session, links, { token, kind: 'reset', nowMs });
+      await checkPassword(rules, newPassword, { email, field: 'newPassword' });
+      await setPassword.run(session, { owner, passwordHash, nowMs });
+      await verifyAddress.run(session, { owner, email, nowMs });
+      await deleteLinksOf.run(session, { owner, kind: 'reset' });
+      await deleteSessionsOf.run(session, { owner, except: '' });
+      return { owner, result: { email } };
+    });
   });
-  await lockout.forget(email);
+  await lockout.forget(signInOf(email));
 }
 
 /** What `POST /api/auth/verify-email` asks for: a link to be used, or another mail. */
-export async function verifyOrRequest(accounts: Accounts, given: EmailVerification): Promise<void> {
-  if (given.token !== undefined) await verifyEmail(accounts, given.token);
-  else if (given.email !== undefined) requestLink(accounts, 'verify', given.email);
+export async function verifyOrRequest(
+  accounts: Accounts,
+  given: EmailVerification,
+  once?: Once,
+): Promise<void> {
+  if (given.token !== undefined) await verifyEmail(accounts, given.token, once);
+  else if (given.email !== undefined) await requestOnce(accounts, 'verify', given.email, once);
   else throw invalid({ token: 'is required, or email' });
 }
 
 /** What `POST /api/auth/reset-password` asks for: a link, or a new password with the token of one. */
-export async function resetOrRequest(accounts: Accounts, given: PasswordReset): Promise<'mailed' | 'reset'> {
+export async function resetOrRequest(
+  accounts: Accounts,
+  given: PasswordReset,
+  once?: Once,
+): Promise<'mailed' | 'reset'> {
   const { email, token, newPassword } = given;
   if (token !== undefined && newPassword !== undefined) {
-    await resetPassword(accounts, { token, newPassword });
+    await resetPassword(accounts, { token, newPassword }, once);
     return 'reset';
   }
   if (token !== undefined) throw invalid({ newPassword: 'is required' });
   if (newPassword !== undefined) throw invalid({ token: 'is required: ask for a link with email alone' });
   if (email === undefined) throw invalid({ email: 'is required' });
-  requestLink(accounts, 'reset', email);
+  await requestOnce(accounts, 'reset', email, once);
   return 'mailed';
+}
+
+/** The key is kept whether or not there is such an account. */
+async function requestOnce(accounts: Accounts, kind: LinkKind, email: string, once?: Once): Promise<void> {
+  const { db, clock } = accounts.core;
+  let isNew = true;
+  if (once) {
+    isNew = false;
+    await db.write((session) =>
+      doOnce(session, once, clock.now(), async () => {
+        isNew = true;
+        return { result: null };
+      }),
+    );
+  }
+  if (isNew) requestLink(accounts, kind, email);
 }
 
 export async function getProfile({ core }: Accounts, { owner }: Caller): Promise<Profile> {
@@ -262,13 +303,24 @@ async function confirm(
   password: string | undefined,
 ): Promise<AccountRow> {
   if (password === undefined) throw invalid({ password: 'is required' });
-  let account: AccountRow | undefined;
-  const isRight = await lockout.attempt(`own:${userId}`, async (hasher) => {
-    account = await accountByNumber.first(core.db, { owner });
-    return hasher.verify(account?.password_hash, password);
+  const account = await lockout.attempt(`account:${userId}`, async (hasher) => {
+    const found = await accountByNumber.first(core.db, { owner });
+    return (await hasher.verify(found?.password_hash, password)) ? found : undefined;
   });
-  if (!isRight || !account) throw errors.wrongPassword();
+  if (!account) throw errors.wrongPassword();
   return account;
+}
+
+function signedIn(
+  { tokens }: Accounts,
+  { user, started }: { user: User; started: NewSession },
+): SignedInUser {
+  return { user, sessionId: started.sessionId, token: tokenOf(tokens, started) };
+}
+
+/** What wrong passwords at sign-in are counted by. Staff are counted in the same table, by keys of their own. */
+function signInOf(email: string): string {
+  return `address:${email}`;
 }
 
 /** Throws `validation_failed` with the rule that the password breaks. */

@@ -2,7 +2,9 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { Type } from '#kit/schema.ts';
-import { callerOf } from '../api-access.ts';
+import { callerOf, commanderOf } from '../api-access.ts';
+import { runCommand } from '../commands.ts';
+import { IdempotencyHeader } from '../idempotency-key.ts';
 import { routes } from '../routes.ts';
 import {
   type Accounts,
@@ -14,6 +16,7 @@ import {
   updateProfile,
   verifyOrRequest,
 } from './accounts.ts';
+import type { OnceKeys } from './once.ts';
 import { endSession, tokenSeconds } from './tokens.ts';
 import {
   Confirmation,
@@ -30,6 +33,7 @@ import {
 export interface AuthenticationApiParts {
   readonly accounts: Accounts;
   readonly bearer: AccessRule;
+  readonly onceKeys: OnceKeys;
   /** Throws `rate_limited` for a client address with too many requests. */
   limit(request: FastifyRequest, reply: FastifyReply): void;
 }
@@ -40,15 +44,16 @@ const tags = ['Accounts'];
 
 export function addAuthenticationApi(
   app: HttpApp,
-  { accounts, bearer, limit }: AuthenticationApiParts,
+  { accounts, bearer, onceKeys, limit }: AuthenticationApiParts,
 ): void {
   const onRequest: onRequestHookHandler = (request, reply, done) => {
     limit(request, reply);
     reply.header('cache-control', 'no-store');
     done();
   };
-  addSignIn(app, accounts, onRequest);
-  addMailed(app, accounts, onRequest);
+  const open = { access: 'public', onRequest } as const;
+  addSignIn(app, { accounts, onceKeys, open });
+  addMailed(app, { accounts, onceKeys, open });
   app.post(
     routes.logout,
     {
@@ -58,27 +63,34 @@ export function addAuthenticationApi(
         operationId: 'logout',
         summary: 'End the session of the token',
         tags,
+        headers: IdempotencyHeader,
         response: { 200: Message },
       },
+      config: { errors: ['conflict', 'rate_limited'] },
     },
-    async (request) => {
-      await endSession(accounts.core, callerOf(request));
+    async (request, reply) => {
+      const caller = commanderOf(request, reply);
+      await runCommand(accounts.core, caller, ({ session }) => endSession(session, caller));
       return { message: 'Logged out' };
     },
   );
   addProfile(app, accounts, bearer);
 }
 
-function addSignIn(app: HttpApp, accounts: Accounts, onRequest: onRequestHookHandler): void {
+interface OpenParts extends Pick<AuthenticationApiParts, 'accounts' | 'onceKeys'> {
+  readonly open: { readonly access: 'public'; readonly onRequest: onRequestHookHandler };
+}
+
+function addSignIn(app: HttpApp, { accounts, onceKeys, open }: OpenParts): void {
   app.post(
     routes.register,
     {
-      access: 'public',
-      onRequest,
+      ...open,
       schema: {
         operationId: 'register',
         summary: 'Create an account and sign in',
         tags,
+        headers: IdempotencyHeader,
         body: Registration,
         response: {
           201: Type.Object({ message: Type.String(), user: User, token }, { title: 'Registered' }),
@@ -87,7 +99,9 @@ function addSignIn(app: HttpApp, accounts: Accounts, onRequest: onRequestHookHan
       config: { errors: [errors.taken(), 'rate_limited'] },
     },
     async (request, reply) => {
-      const { user, token } = await register(accounts, request.body);
+      const { user, token } = await register(accounts, request.body, {
+        once: onceKeys.of(request, reply),
+      });
       reply.code(201).header('location', routes.profile);
       return { message: 'User registered', user, token };
     },
@@ -95,12 +109,12 @@ function addSignIn(app: HttpApp, accounts: Accounts, onRequest: onRequestHookHan
   app.post(
     routes.login,
     {
-      access: 'public',
-      onRequest,
+      ...open,
       schema: {
         operationId: 'login',
         summary: 'Sign in with a password',
         tags,
+        headers: IdempotencyHeader,
         body: Login,
         response: {
           200: Type.Object(
@@ -115,31 +129,40 @@ function addSignIn(app: HttpApp, accounts: Accounts, onRequest: onRequestHookHan
           ),
         },
       },
-      config: { errors: [errors.wrongCredentials(), errors.disabled(), errors.locked(900), 'rate_limited'] },
+      config: {
+        errors: [
+          errors.wrongCredentials(),
+          errors.disabled(),
+          errors.locked(900),
+          'conflict',
+          'rate_limited',
+        ],
+      },
     },
-    async (request) => {
-      const { user, token } = await login(accounts, request.body);
+    async (request, reply) => {
+      const { user, token } = await login(accounts, request.body, { once: onceKeys.of(request, reply) });
       return { message: 'Logged in', token, tokenType: 'Bearer' as const, expiresIn: tokenSeconds, user };
     },
   );
 }
 
-function addMailed(app: HttpApp, accounts: Accounts, onRequest: onRequestHookHandler): void {
-  const open = { access: 'public', onRequest, config: { errors: ['rate_limited'] } } as const;
+function addMailed(app: HttpApp, { accounts, onceKeys, open }: OpenParts): void {
+  const config = { errors: ['conflict', 'rate_limited'] } as const;
   app.post(
     routes.verifyEmail,
     {
-      ...open,
+      ...{ ...open, config },
       schema: {
         operationId: 'verifyEmail',
         summary: 'Verify the e-mail address, or get another mail',
         tags,
+        headers: IdempotencyHeader,
         body: EmailVerification,
         response: { 200: Message },
       },
     },
-    async (request) => {
-      await verifyOrRequest(accounts, request.body);
+    async (request, reply) => {
+      await verifyOrRequest(accounts, request.body, onceKeys.of(request, reply));
       if (request.body.token !== undefined) return { message: 'E-mail address verified' };
       return { message: 'If this address has an account to verify, a link is on its way.' };
     },
@@ -147,18 +170,19 @@ function addMailed(app: HttpApp, accounts: Accounts, onRequest: onRequestHookHan
   app.post(
     routes.resetPassword,
     {
-      ...open,
+      ...{ ...open, config },
       schema: {
         operationId: 'resetPassword',
         summary: 'Get a link by e-mail, or set a new password with its token',
         description: 'A new password ends every session.',
         tags,
+        headers: IdempotencyHeader,
         body: PasswordReset,
         response: { 200: Message },
       },
     },
-    async (request) => {
-      const done = await resetOrRequest(accounts, request.body);
+    async (request, reply) => {
+      const done = await resetOrRequest(accounts, request.body, onceKeys.of(request, reply));
       if (done === 'reset') return { message: 'Password changed. Log in with the new one.' };
       return { message: 'If this address has an account, a link is on its way.' };
     },

@@ -15,8 +15,9 @@ export {
 } from './accounts.ts';
 export { createDemoAccount, demoFile, demoSignIns } from './demo.ts';
 export { LinkTokens } from './links.ts';
-export { Lockout } from './lockout.ts';
 export { LinkMails } from './mails.ts';
+export { OnceKeys, sweepOnceKeys } from './once.ts';
+export { SessionWatch } from './session-watch.ts';
 export {
   authenticate,
   authenticateHeader,
@@ -27,4 +28,4 @@ export {
   type SignedIn,
   tokenSeconds,
 } from './tokens.ts';
-export { Profile, User } from './user.ts';
+export { errors as accountErrors, Profile, User } from './user.ts';

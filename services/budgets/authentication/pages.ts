@@ -27,7 +27,7 @@ export function addAccountPages(routes: PageRoutes<PageSession>, parts: AccountP
   );
   routes.post(pageRoutes.signUp, open, (visit) => signUp(visit, parts));
   routes.post(pageRoutes.signOut, open, async (visit) => {
-    if (visit.who) await endSession(accounts.core, visit.who);
+    if (visit.who) await endSession(accounts.core.db, visit.who);
     visit.signOut();
     return visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
   });
@@ -132,7 +132,7 @@ async function signUp(visit: PageVisit, { accounts, limit }: AccountPagesParts) 
 
 /** Whoever signs in again in the same browser leaves no session behind. */
 async function begin(visit: PageVisit, { core }: Accounts, sessionId: string): Promise<void> {
-  if (visit.who) await endSession(core, visit.who);
+  if (visit.who) await endSession(core.db, visit.who);
   visit.signIn({ sessionId });
 }
 

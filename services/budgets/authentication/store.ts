@@ -52,6 +52,22 @@ export const accountOfSession = statement<Tables, { id: string; nowMs: number }>
     .where('session.expires_at_ms', '>', p('nowMs')),
 );
 
+/** Those of the sessions, given as a JSON array of ids, that have not ended. */
+export const openSessions = statement<Tables, { ids: string; nowMs: number }>()((db, p, dialect) =>
+  db
+    .selectFrom('session')
+    .innerJoin('account', 'account.number', 'session.owner')
+    .select(['session.id', 'account.disabled'])
+    .where(
+      'session.id',
+      'in',
+      dialect === 'sqlite'
+        ? sql<string>`(SELECT value FROM json_each(${p('ids')}))`
+        : sql<string>`(SELECT jsonb_array_elements_text(${p('ids')}::jsonb))`,
+    )
+    .where('session.expires_at_ms', '>', p('nowMs')),
+);
+
 export const deleteSession = statement<Tables, { id: string }>()((db, p) =>
   db.deleteFrom('session').where('id', '=', p('id')),
 );
@@ -113,57 +129,6 @@ export const updateAccount = statement<
 
 export const deleteAccount = statement<Tables, { owner: number }>()((db, p) =>
   db.deleteFrom('account').where('number', '=', p('owner')),
-);
-
-// Wrong passwords
-
-/** Counts an attempt as a failure, unless the address is locked. */
-export const reserveAttempt = statement<
-  Tables,
-  { hash: string; nowMs: number; cutoffMs: number; threshold: number }
->()((db, p) =>
-  db
-    .insertInto('login_attempt')
-    .values({ address_hash: p('hash'), failures: 1, last_failure_at_ms: p('nowMs') })
-    .onConflict((conflict) =>
-      conflict
-        .column('address_hash')
-        .doUpdateSet({
-          failures: sql<number>`CASE WHEN login_attempt.last_failure_at_ms <= ${p('cutoffMs')} THEN 1 ELSE login_attempt.failures + 1 END`,
-          last_failure_at_ms: p('nowMs'),
-        })
-        .where(
-          sql<boolean>`(login_attempt.failures < ${p('threshold')} OR login_attempt.last_failure_at_ms <= ${p('cutoffMs')})`,
-        ),
-    ),
-);
-
-export const giveBackAttempt = statement<Tables, { hash: string }>()((db, p) =>
-  db
-    .updateTable('login_attempt')
-    .set((eb) => ({ failures: eb('failures', '-', 1) }))
-    .where('address_hash', '=', p('hash'))
-    .where('failures', '>', 0),
-);
-
-export const clearAttempts = statement<Tables, { hash: string }>()((db, p) =>
-  db.deleteFrom('login_attempt').where('address_hash', '=', p('hash')),
-);
-
-export const lastFailure = statement<Tables, { hash: string }>()((db, p) =>
-  db.selectFrom('login_attempt').select('last_failure_at_ms').where('address_hash', '=', p('hash')),
-);
-
-export const deleteOldAttempts = statement<Tables, { cutoffMs: number }>()((db, p) =>
-  db
-    .deleteFrom('login_attempt')
-    .where('address_hash', 'in', (eb) =>
-      eb
-        .selectFrom('login_attempt')
-        .select('address_hash')
-        .where('last_failure_at_ms', '<=', p('cutoffMs'))
-        .limit(1_000),
-    ),
 );
 
 // Links in mails
@@ -236,5 +201,45 @@ export const deleteExpiredLinks = statement<Tables, { beforeMs: number }>()((db,
     .deleteFrom('mailed_link')
     .where('id', 'in', (eb) =>
       eb.selectFrom('mailed_link').select('id').where('expires_at_ms', '<', p('beforeMs')).limit(1_000),
+    ),
+);
+
+// Idempotency-Keys of requests without a session
+
+export const findAnonymousKey = statement<Tables, { keyHash: string; sinceMs: number }>()((db, p) =>
+  db
+    .selectFrom('anonymous_key')
+    .select(['digest', 'result'])
+    .where('key_hash', '=', p('keyHash'))
+    .where('created_at_ms', '>', p('sinceMs')),
+);
+
+/** Replaces one that has expired. */
+export const putAnonymousKey = statement<
+  Tables,
+  { keyHash: string; owner: number | null; digest: string; result: string; nowMs: number }
+>()((db, p) => {
+  const values = {
+    owner: p('owner'),
+    digest: p('digest'),
+    result: p('result'),
+    created_at_ms: p('nowMs'),
+  };
+  return db
+    .insertInto('anonymous_key')
+    .values({ key_hash: p('keyHash'), ...values })
+    .onConflict((conflict) => conflict.column('key_hash').doUpdateSet(values));
+});
+
+/** Deletes at most 1,000 of the keys that have expired. */
+export const sweepAnonymousKeys = statement<Tables, { beforeMs: number }>()((db, p) =>
+  db
+    .deleteFrom('anonymous_key')
+    .where('key_hash', 'in', (eb) =>
+      eb
+        .selectFrom('anonymous_key')
+        .select('key_hash')
+        .where('created_at_ms', '<', p('beforeMs'))
+        .limit(1_000),
     ),
 );

@@ -28,16 +28,16 @@ export function createTokens(secret: string, clock: Clock): Jwt {
   });
 }
 
-/** A session that has begun, and its token. */
+/** A session that has begun. Its token is {@link tokenOf} these. */
 export interface NewSession {
   readonly sessionId: string;
-  readonly token: string;
+  readonly userId: string;
+  readonly startedAtMs: number;
 }
 
 /** Starts a session in the caller's transaction: for as long as its token, or `seconds`. */
 export async function startSession(
   session: Executor,
-  tokens: Jwt,
   {
     owner,
     userId,
@@ -47,7 +47,12 @@ export async function startSession(
 ): Promise<NewSession> {
   const sessionId = newId();
   await insertSession.run(session, { id: sessionId, owner, nowMs, expiresAtMs: nowMs + seconds * 1_000 });
-  return { sessionId, token: tokens.sign({ sub: userId, jti: sessionId }, tokenSeconds) };
+  return { sessionId, userId, startedAtMs: nowMs };
+}
+
+/** The token of a session, always the same. */
+export function tokenOf(tokens: Jwt, { sessionId, userId, startedAtMs }: NewSession): string {
+  return tokens.sign({ sub: userId, jti: sessionId }, tokenSeconds, startedAtMs);
 }
 
 /** A caller with the session of the token, and when the token expires. */
@@ -85,8 +90,8 @@ export function authenticateHeader(
 }
 
 /** Ends the session of a token. */
-export async function endSession(core: Core, { sessionId }: Pick<SignedIn, 'sessionId'>): Promise<void> {
-  await deleteSession.run(core.db, { id: sessionId });
+export async function endSession(db: Executor, { sessionId }: Pick<SignedIn, 'sessionId'>): Promise<void> {
+  await deleteSession.run(db, { id: sessionId });
 }
 
 /** The reasons of the kit are not codes of this API. */

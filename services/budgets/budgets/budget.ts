@@ -1,6 +1,6 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { periodKinds } from '../periods.ts';
+import { periodKinds, timeOf } from '../periods.ts';
 import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
 import type { BudgetRow } from '../tables.ts';
 
@@ -109,12 +109,40 @@ export interface Standing {
 
 export const defaultThresholds = [80, 100];
 
-/** A budget without what was spent, which costs more statements. */
-export type Plan = Omit<Budget, keyof Spent> & Partial<Spent>;
-type Spent = Pick<Budget, 'spent' | 'spentMinor' | 'remaining' | 'remainingMinor'>;
+/** A budget as it is read without what was spent, which costs more statements. Its times are formatted only if they are asked for. */
+export type Plan = Pick<
+  Budget,
+  'id' | 'name' | 'limit' | 'limitMinor' | 'currency' | 'period' | 'rollover' | 'version'
+> &
+  Partial<Pick<Budget, 'spent' | 'remaining'>> & {
+    readonly createdAt: string | number;
+    readonly updatedAt: string | number;
+  };
 
-export function toPlan(row: BudgetRow): Plan {
+/** The columns of a {@link Plan}. */
+export const planColumns = [
+  ...(['id', 'name', 'limit_minor', 'currency', 'period', 'rollover'] as const),
+  ...(['created_at_ms', 'updated_at_ms', 'version'] as const),
+] as const;
+
+export function toPlan(row: Pick<BudgetRow, (typeof planColumns)[number]>): Plan {
+  return {
+    id: row.id,
+    name: row.name,
+    limit: toMajor(row.limit_minor, row.currency),
+    limitMinor: row.limit_minor,
+    currency: row.currency,
+    period: row.period,
+    rollover: row.rollover,
+    createdAt: row.created_at_ms,
+    updatedAt: row.updated_at_ms,
+    version: row.version,
+  };
+}
+
+export function toBudget(row: BudgetRow, { spent, carried }: Standing): Budget {
   const { currency } = row;
+  const remaining = row.limit_minor + carried - spent;
   return {
     id: row.id,
     name: row.name,
@@ -125,21 +153,13 @@ export function toPlan(row: BudgetRow): Plan {
     startDate: row.start_date,
     rollover: row.rollover,
     thresholds: thresholdsOf(row),
-    createdAt: new Date(row.created_at_ms).toISOString(),
-    updatedAt: new Date(row.updated_at_ms).toISOString(),
-    version: row.version,
-  };
-}
-
-export function toBudget(row: BudgetRow, { spent, carried }: Standing): Budget {
-  const { currency } = row;
-  const remaining = row.limit_minor + carried - spent;
-  return {
-    ...toPlan(row),
     spent: toMajor(spent, currency),
     spentMinor: spent,
     remaining: toMajor(remaining, currency),
     remainingMinor: remaining,
+    createdAt: timeOf(row.created_at_ms),
+    updatedAt: timeOf(row.updated_at_ms),
+    version: row.version,
   };
 }
 

@@ -29,6 +29,7 @@ import {
   countBudgets,
   deleteBudgetRow,
   insertBudget,
+  plansPage,
   sumByCategory,
   updateBudgetRow,
 } from './store.ts';
@@ -69,32 +70,38 @@ export interface BudgetsFilter extends PageRequest {
 /** Budgets, newest first. */
 export async function listBudgets(core: Core, caller: Caller, filter: BudgetsFilter): Promise<Page<Budget>> {
   const { db, clock } = core;
-  const { rows, next } = await readPage(core, caller, filter);
+  const { owner } = caller;
+  const { limit } = filter;
+  const before = await findPlace(core, caller, filter);
+  const found = await budgetsPage.all(db, { owner, before, limit: limit + 1 });
+  const rows = found.slice(0, limit);
   const standings = await standingsOf(db, rows, dayOf(clock.now()));
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  const isWhole = last === undefined && before === newestFirst;
   return {
     items: rows.map((row) => toBudget(row, standings.get(row.number) ?? { spent: 0, carried: 0 })),
-    total: (await countBudgets.first(db, { owner: caller.owner }))?.total ?? 0,
-    next,
+    total: isWhole ? rows.length : ((await countBudgets.first(db, { owner }))?.total ?? 0),
+    next: last && encodeCursor([last.number]),
   };
 }
 
 /** The same without what was spent, by one statement. */
 export async function listPlans(core: Core, caller: Caller, filter: BudgetsFilter): Promise<Plan[]> {
-  return (await readPage(core, caller, filter)).rows.map(toPlan);
+  const before = await findPlace(core, caller, filter);
+  return (await plansPage.all(core.db, { owner: caller.owner, before, limit: filter.limit })).map(toPlan);
 }
 
-async function readPage(
+const newestFirst = Number.MAX_SAFE_INTEGER;
+
+/** The number that all budgets of a page are below. */
+async function findPlace(
   { db }: Core,
   { owner }: Caller,
-  { limit, cursor, afterId }: BudgetsFilter,
-): Promise<{ rows: BudgetRow[]; next: string | undefined }> {
-  const place = decodeCursor(cursor, ['number']) as [number?];
-  const after = afterId === undefined ? undefined : await requireBudget(db, owner, afterId);
-  const before = after?.number ?? place[0] ?? Number.MAX_SAFE_INTEGER;
-  const found = await budgetsPage.all(db, { owner, before, limit: limit + 1 });
-  const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
-  return { rows, next: last && encodeCursor([last.number]) };
+  { cursor, afterId }: BudgetsFilter,
+): Promise<number> {
+  if (afterId !== undefined) return (await requireBudget(db, owner, afterId)).number;
+  const [before = newestFirst] = decodeCursor(cursor, ['integer']) as [number?];
+  return before;
 }
 
 /** The budgets with these ids that belong to the caller, in one read. */

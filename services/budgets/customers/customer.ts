@@ -1,4 +1,5 @@
 import { type Static, Type } from '#kit/schema.ts';
+import { timeOf } from '../periods.ts';
 import { Id, Instant, nullable, text } from '../schemas.ts';
 import type { CustomerRow } from '../tables.ts';
 
@@ -36,7 +37,7 @@ export const CustomerPatch = Type.Object(
 export type CustomerPatch = Static<typeof CustomerPatch>;
 
 export function toCustomer({ id, name, email, phone, version, ...row }: CustomerRow): Customer {
-  const createdAt = new Date(row.created_at_ms).toISOString();
-  const updatedAt = new Date(row.updated_at_ms).toISOString();
+  const createdAt = timeOf(row.created_at_ms);
+  const updatedAt = timeOf(row.updated_at_ms);
   return { id, name, email, phone, createdAt, updatedAt, version };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Session } from '#kit/db/index.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import { addSpendings, checkThresholds } from '../budgets/index.ts';
@@ -19,6 +20,9 @@ export interface NewExpense {
   readonly externalId: string | null;
 }
 
+/** Rows after which other requests get their turn. */
+const sliceRows = 250;
+
 /** Adds many expenses at once, with all that `createExpense` does except notifications of single expenses. */
 export async function addExpenses(
   unit: UnitOfWork,
@@ -26,6 +30,21 @@ export async function addExpenses(
   expenses: readonly NewExpense[],
 ): Promise<void> {
   if (expenses.length === 0) return;
+  for (let start = 0; start < expenses.length; start += sliceRows) {
+    if (start > 0) await nextTurn();
+    await insertSlice(unit, budget, expenses.slice(start, start + sliceRows));
+  }
+  const spent = expenses.map(({ spentOn: day, minor }) => ({ day, minor }));
+  await addSpendings(unit, budget, spent);
+  await checkThresholds(unit, budget, [...new Set(spent.map(({ day }) => day))]);
+}
+
+/** The rows of some expenses: their debits, tags and words. */
+async function insertSlice(
+  unit: UnitOfWork,
+  budget: BudgetRow,
+  expenses: readonly NewExpense[],
+): Promise<void> {
   const { session, owner, nowMs } = unit;
   const { id: budgetId, currency } = budget;
   const ids = expenses.map(() => newOrderedId());
@@ -51,9 +70,6 @@ export async function addExpenses(
   const tags = numbered.flatMap(({ number, tagList }) => [...tagList].map((tag) => [owner, tag, number]));
   if (tags.length > 0) await insertTags.run(session, { rows: JSON.stringify(tags) });
   await indexExpenses(session, owner, numbered);
-  const spent = expenses.map(({ spentOn: day, minor }) => ({ day, minor }));
-  await addSpendings(unit, budget, spent);
-  await checkThresholds(unit, budget, [...new Set(spent.map(({ day }) => day))]);
 }
 
 /** Which expenses a budget has already: their ids, and how many of each day and amount. */

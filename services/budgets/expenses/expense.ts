@@ -1,6 +1,7 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
+import { timeOf } from '../periods.ts';
+import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
 import type { ExpenseRow } from '../tables.ts';
 
 const original = 'What was paid, if it was in another currency than that of the budget';
@@ -54,13 +55,13 @@ const fields = {
   externalId: Type.Optional(nullable(text(255))),
 };
 
-export const ExpenseInput = Type.Object({ budgetId: Type.String(), ...fields }, { title: 'ExpenseInput' });
+export const ExpenseInput = Type.Object({ budgetId: Reference, ...fields }, { title: 'ExpenseInput' });
 export type ExpenseInput = Static<typeof ExpenseInput>;
 
 export const ExpensePatch = Type.Object(
   {
     ...fields,
-    budgetId: Type.Optional(Type.String()),
+    budgetId: Type.Optional(Reference),
     description: Type.Optional(fields.description),
     amount: Type.Optional(fields.amount),
   },
@@ -91,8 +92,8 @@ export function toExpense(row: ExpenseWithBudget): Expense {
     originalCurrency,
     rate: row.rate,
     rateDate: row.rate_date,
-    createdAt: new Date(row.created_at_ms).toISOString(),
-    updatedAt: new Date(row.updated_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
+    updatedAt: timeOf(row.updated_at_ms),
     version: row.version,
   };
 }

@@ -68,8 +68,10 @@ function placeOf(row: ExpenseWithBudget, sort: SortField): Place {
   return [row[sortColumns[sort]], row.number];
 }
 
+const kindOfField = { spentOn: 'string', amount: 'number', createdAt: 'integer' } as const;
+
 function placeIn(cursor: string | undefined, sort: SortField): Place | undefined {
-  const kinds = [sort === 'spentOn' ? 'string' : 'number', 'number'] as const;
+  const kinds = [kindOfField[sort], 'integer'] as const;
   const place = decodeCursor(cursor, kinds);
   return place.length === 0 ? undefined : (place as unknown as Place);
 }

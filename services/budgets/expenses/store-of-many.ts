@@ -21,7 +21,7 @@ export async function listExpensesOf(
   budgetIds: readonly string[],
   { first, after }: { first: number; after: string | undefined },
 ): Promise<Map<string, ExpensesOfBudget>> {
-  const [before = Number.MAX_SAFE_INTEGER] = decodeCursor(after, ['number']) as [number?];
+  const [before = Number.MAX_SAFE_INTEGER] = decodeCursor(after, ['integer']) as [number?];
   return db.read(async (session) => {
     const budgets = await session.kysely
       .selectFrom('budget')

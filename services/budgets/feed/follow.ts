@@ -10,7 +10,7 @@ export const keptMs = 24 * 3_600_000;
 
 /**
  * The caller's notifications after a number, or from now on: each once and in order. It reads them from the database page by page, as
- * fast as they are taken, and waits when there are no more. Ends when the signal aborts, and tells nothing after the session has ended.
+ * fast as they are taken, and waits when there are no more. Ends when the signal aborts or the session has ended, and tells nothing then.
  */
 export async function* followFrom(
   { core, hub }: { readonly core: Core; readonly hub: Hub },
@@ -18,21 +18,26 @@ export async function* followFrom(
   { afterSeq, signal }: { readonly afterSeq: number | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<Notification> {
   let wake: () => void = () => {};
+  let isOver = false;
   let newest = 0;
   const stopListening = hub.listen(caller.userId, ({ seq }) => {
     newest = Math.max(newest, seq);
     wake();
   });
-  const onAbort = () => wake();
-  signal.addEventListener('abort', onAbort);
+  const end = () => {
+    isOver = true;
+    wake();
+  };
+  const stopWatching = hub.sessions.watch(caller, end);
+  signal.addEventListener('abort', end);
   try {
     let position = afterSeq ?? (await lastNotification(core, caller));
-    while (!signal.aborted) {
+    while (!signal.aborted && !isOver) {
       const sinceMs = core.clock.now() - keptMs;
       const page = await followNotifications(core, caller, { afterSeq: position, sinceMs, limit: pageSize });
       if (page.length > 0 && !(await authenticateSession(core, caller.sessionId))) return;
       for (const notification of page) {
-        if (signal.aborted) return;
+        if (signal.aborted || isOver) return;
         yield notification;
         position = notification.seq;
       }
@@ -43,6 +48,7 @@ export async function* followFrom(
     }
   } finally {
     stopListening();
-    signal.removeEventListener('abort', onAbort);
+    stopWatching();
+    signal.removeEventListener('abort', end);
   }
 }

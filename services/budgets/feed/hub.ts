@@ -1,5 +1,6 @@
 import type { EventStream } from '#kit/events/index.ts';
 import { UserEvent } from '#proto/budget/v1/events.ts';
+import type { SessionWatch } from '../authentication/index.ts';
 
 /** A notification as it was committed, with the kind of event, such as `expense.created`. */
 export interface LiveEvent extends UserEvent {
@@ -10,10 +11,13 @@ type Listener = (event: LiveEvent) => void;
 
 /** Hands every committed event to those who listen for its user in this process, in order. */
 export class Hub implements AsyncDisposable {
+  /** Tells those who listen that their session has ended. */
+  readonly sessions: SessionWatch;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #following: AsyncDisposable;
 
-  constructor(events: EventStream) {
+  constructor(events: EventStream, sessions: SessionWatch) {
+    this.sessions = sessions;
     this.#following = events.follow(async (some) => {
       for (const { type, data } of some) this.#tell(type, data);
     });

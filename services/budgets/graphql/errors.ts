@@ -19,7 +19,16 @@ const codes: Partial<Record<ErrorCode, Code>> = {
   validation_failed: 'VALIDATION_FAILED',
   conflict: 'CONFLICT',
   precondition_failed: 'CONFLICT',
+  method_not_allowed: 'VALIDATION_FAILED',
+  unsupported_media_type: 'VALIDATION_FAILED',
+  too_large: 'QUERY_TOO_COMPLEX',
+  rate_limited: 'FORBIDDEN',
 };
+
+/** The code of an error of our rules. */
+export function codeOf({ code }: AppError): Code {
+  return codes[code] ?? 'INTERNAL';
+}
 
 export function queryTooComplex(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } });
@@ -32,10 +41,11 @@ export function queryTooComplex(message: string): GraphQLError {
 export function toClientError(error: Readonly<Error>, log: Log): GraphQLError {
   const inner = originalOf(error);
   if (error instanceof GraphQLError && inner === undefined) {
-    return error.extensions.code ? error : withCode(error, 'VALIDATION_FAILED');
+    // The errors of graphql-jit about variables have no extensions.
+    return error.extensions?.code ? error : withCode(error, 'VALIDATION_FAILED');
   }
   const known = toAppError(inner ?? error);
-  const code = codes[known.code] ?? 'INTERNAL';
+  const code = codeOf(known);
   if (code === 'INTERNAL') log.error({ err: inner ?? error }, 'a GraphQL field failed');
   return withCode(error, code, known);
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { GraphQLError } from 'graphql';
+import { type GraphQLError, getOperationAST } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/fastify';
 import type { Log } from '#kit/log.ts';
 import { toClientError } from './errors.ts';
@@ -16,10 +16,17 @@ export function createEventStream(
 ) {
   const format = (error: GraphQLError) => toClientError(error, log);
   const stream = createHandler({
-    onSubscribe: (request, params) => {
+    onSubscribe: async (request, params) => {
       const prepared = prepare(execution, params as never, () => contextOf(request.raw as never));
       // The library takes a list for a response of its own, so errors are an event.
-      return (Array.isArray(prepared) ? refusal(prepared) : prepared) as never;
+      if (!('document' in prepared)) return refusal(prepared) as never;
+      const { document, operationName, contextValue } = prepared;
+      try {
+        await contextValue.commanders.claim(getOperationAST(document, operationName));
+        return prepared as never;
+      } catch (error) {
+        return refusal([toClientError(error as Error, log)]) as never;
+      }
     },
     execute: (args) => execution.execute(args as never) as never,
     onNext: (_context, _request, result) => formatResult(result as never, format) as never,

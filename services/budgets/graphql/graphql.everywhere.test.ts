@@ -40,6 +40,35 @@ describe('queries and mutations', () => {
     assert.deepEqual(Object.keys(data.budgets[0]), ['id', 'name', 'limit', 'createdAt']);
   });
 
+  test('a list shows of a budget what it shows by itself, and in the type that the client wants', async () => {
+    const dora = await service.person('dora');
+    const fields =
+      'id name limit limitMinor currency period rollover spent remaining createdAt updatedAt version';
+    for (const currency of ['USD', 'JPY', 'KWD']) {
+      const { id: made } = await dora.create('/api/budgets', { name: currency, limit: 7, currency });
+      service.clock.advance(1_234);
+      await dora.put(`/api/budgets/${made}`, { period: 'weekly' });
+    }
+    const { budgets } = (await run(dora, `{ budgets { ${fields} } }`)).data;
+    const { budgets: pages } = (await run(dora, `{ budgets(first: 2) { ${fields} } }`)).data;
+    const rest = `{ budgets(first: 2, after: "${pages[1].id}") { ${fields} } }`;
+    assert.deepEqual([...pages, ...(await run(dora, rest)).data.budgets], budgets);
+    for (const budget of budgets) {
+      const own = await run(dora, `{ budget(id: "${budget.id}") { ${fields} } }`);
+      assert.deepEqual(own.data.budget, budget);
+      const { json } = await dora.get(`/api/budgets/${budget.id}`);
+      const { limit, createdAt, updatedAt } = budget;
+      assert.deepEqual([limit, createdAt, updatedAt], [json.limit, json.createdAt, json.updatedAt]);
+    }
+    const accept = 'application/graphql-response+json';
+    const typed = await dora.post('/api/graphql', { query: '{ budgets { name } }' }, { accept });
+    assert.equal(typed.headers.get('content-type'), `${accept}; charset=utf-8`);
+    assert.deepEqual(
+      typed.json.data.budgets.map(({ name }: { name: string }) => name),
+      ['KWD', 'JPY', 'USD'],
+    );
+  });
+
   test('expenses are added, changed, listed, searched and deleted', async () => {
     const add = `mutation { addExpense(input: { budgetId: "${id}", description: "Café au lait", amount: 4.20, tags: ["out"] }) { id amountMinor spentOn budget { name } } }`;
     const { addExpense } = (await run(alice, add)).data;

@@ -25,6 +25,7 @@ import {
 import { followFrom, type Hub, stoppable } from '../feed/index.ts';
 import { listNotifications, type Notification, readNotification } from '../notifications/index.ts';
 import { parseSearchRequest, searchExpenses } from '../search/index.ts';
+import type { Commanders } from './commanders.ts';
 import type { Loaders } from './loaders.ts';
 
 /** What every resolver gets. */
@@ -34,6 +35,7 @@ export interface GraphqlContext {
   readonly hub: Hub;
   readonly caller: SignedIn;
   readonly loaders: Loaders;
+  readonly commanders: Commanders;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -60,26 +62,26 @@ export const queries = {
 };
 
 export const mutations = {
-  createBudget: (_: unknown, { input }: Arguments, { core, caller }: GraphqlContext) =>
-    createBudget(core, caller, parseBudgetInput(inLowerCase(withoutNulls(input)))),
-  updateBudget: (_: unknown, { id, input, version }: Arguments, { core, caller }: GraphqlContext) =>
-    updateBudget(core, caller, String(id), {
+  createBudget: (_: unknown, { input }: Arguments, { core, commanders }: GraphqlContext) =>
+    createBudget(core, commanders.next(), parseBudgetInput(inLowerCase(withoutNulls(input)))),
+  updateBudget: (_: unknown, { id, input, version }: Arguments, { core, commanders }: GraphqlContext) =>
+    updateBudget(core, commanders.next(), String(id), {
       ...parseBudgetPatch(inLowerCase(withoutNulls(input))),
       ...versionsOf(version),
     }),
-  deleteBudget: async (_: unknown, { id, cascade }: Arguments, { core, caller }: GraphqlContext) =>
-    (await deleteBudget(core, caller, String(id), { cascade: cascade === true })).id,
-  addExpense: (_: unknown, { input }: Arguments, { core, caller }: GraphqlContext) =>
-    createExpense(core, caller, parseExpenseInput(withoutNulls(input))),
-  updateExpense: (_: unknown, { id, input, version }: Arguments, { core, caller }: GraphqlContext) =>
-    updateExpense(core, caller, String(id), {
+  deleteBudget: async (_: unknown, { id, cascade }: Arguments, { core, commanders }: GraphqlContext) =>
+    (await deleteBudget(core, commanders.next(), String(id), { cascade: cascade === true })).id,
+  addExpense: (_: unknown, { input }: Arguments, { core, commanders }: GraphqlContext) =>
+    createExpense(core, commanders.next(), parseExpenseInput(withoutNulls(input))),
+  updateExpense: (_: unknown, { id, input, version }: Arguments, { core, commanders }: GraphqlContext) =>
+    updateExpense(core, commanders.next(), String(id), {
       ...parseExpensePatch(withoutNulls(input, ['category'])),
       ...versionsOf(version),
     }),
-  deleteExpense: async (_: unknown, { id }: Arguments, { core, caller }: GraphqlContext) =>
-    (await deleteExpense(core, caller, String(id))).id,
-  markNotificationRead: (_: unknown, { id }: Arguments, { core, caller }: GraphqlContext) =>
-    readNotification(core, caller, String(id)),
+  deleteExpense: async (_: unknown, { id }: Arguments, { core, commanders }: GraphqlContext) =>
+    (await deleteExpense(core, commanders.next(), String(id))).id,
+  markNotificationRead: (_: unknown, { id }: Arguments, { core, commanders }: GraphqlContext) =>
+    readNotification(core, commanders.next(), String(id)),
 };
 
 export const subscriptions = {

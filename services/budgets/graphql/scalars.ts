@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { parseDecimal } from '../money.ts';
-import { isDay } from '../periods.ts';
+import { isDay, timeOf } from '../periods.ts';
 
 /** An exact amount. A literal is taken as its text, so that no digit is lost. */
 export const Decimal = new GraphQLScalarType<string | number, number>({
@@ -21,10 +21,10 @@ export const Day = new GraphQLScalarType<string, string>({
   parseLiteral: (node) => parseDay(textOf(node)),
 });
 
-/** A time. Clients never send one. */
+/** A time, of a text or of milliseconds since the epoch. Clients never send one. */
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  serialize: String,
+  serialize: (value) => (typeof value === 'number' ? timeOf(value) : String(value)),
   parseValue: (value) => (typeof value === 'string' ? value : refuse('DateTime must be a text')),
 });
 

@@ -5,16 +5,16 @@ import type { WebSocket } from 'ws';
 import { bearerToken } from '#kit/auth/bearer.ts';
 import { AppError } from '#kit/errors.ts';
 import type { Log } from '#kit/log.ts';
-import type { SignedIn } from '../authentication/index.ts';
+import type { SessionWatch, SignedIn } from '../authentication/index.ts';
 import { toClientError } from './errors.ts';
 import type { Execution } from './execution.ts';
 import type { GraphqlContext } from './resolvers.ts';
 
 interface Extra {
   readonly request: FastifyRequest;
-  readonly close: (code: number, reason: string) => void;
+  readonly socket: WebSocket;
   token?: string;
-  expiry?: NodeJS.Timeout;
+  stopWatching?: () => void;
 }
 
 export interface SocketOptions {
@@ -23,7 +23,8 @@ export interface SocketOptions {
   readonly authenticate: (token: string) => Promise<SignedIn>;
   /** Throws `rate_limited` if a user makes too many requests. */
   readonly count: (caller: SignedIn) => void;
-  readonly nowMs: () => number;
+  /** Tells that a session has ended. */
+  readonly sessions: SessionWatch;
   readonly log: Log;
 }
 
@@ -33,17 +34,17 @@ const tooManyRequests = 4429;
 
 /** Speaks graphql-transport-ws (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). */
 export function createSocketHandler(options: SocketOptions) {
-  const { execution, contextOf, authenticate, count, nowMs, log } = options;
+  const { execution, contextOf, authenticate, count, sessions, log } = options;
   /** Who an operation is for: the session may have ended since the connection was opened. */
-  const admit = async ({ token = '', close }: Extra): Promise<SignedIn | undefined> => {
+  const admit = async ({ token = '', socket }: Extra): Promise<SignedIn | undefined> => {
     try {
       const caller = await authenticate(token);
       count(caller);
       return caller;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === 'rate_limited') close(tooManyRequests, error.message);
-      else close(CloseCode.Forbidden, error.message);
+      if (error.code === 'rate_limited') socket.close(tooManyRequests, error.message);
+      else socket.close(CloseCode.Forbidden, error.message);
       return undefined;
     }
   };
@@ -55,10 +56,12 @@ export function createSocketHandler(options: SocketOptions) {
       const token = bearerToken(typeof given === 'string' ? given : undefined);
       if (token === undefined) return false;
       try {
-        const { expiresAtMs } = await authenticate(token);
+        const caller = await authenticate(token);
         extra.token = token;
-        const expire = () => extra.close(CloseCode.Forbidden, 'The token has expired.');
-        extra.expiry = setTimeout(expire, Math.max(0, expiresAtMs - nowMs())).unref();
+        const { socket } = extra;
+        if (socket.readyState !== socket.OPEN) return false;
+        const end = ({ message }: AppError) => socket.close(CloseCode.Forbidden, message);
+        extra.stopWatching = sessions.watch(caller, end);
         return true;
       } catch (error) {
         if (error instanceof AppError) return false;
@@ -87,13 +90,13 @@ export function createSocketHandler(options: SocketOptions) {
     },
   });
   return (socket: WebSocket, request: FastifyRequest): void => {
-    const extra: Extra = { request, close: (code, reason) => socket.close(code, reason) };
+    const extra: Extra = { request, socket };
     const closed = server.opened(adapt(socket, log), extra);
-    const timer = keepAlive(socket, () => isEnded(extra, authenticate));
+    const timer = keepAlive(socket);
     socket.on('error', () => socket.terminate());
     socket.once('close', (code, reason) => {
       clearInterval(timer);
-      clearTimeout(extra.expiry);
+      extra.stopWatching?.();
       void closed(code, String(reason));
     });
   };
@@ -122,21 +125,7 @@ function sessionEnded(): GraphQLError {
   return new GraphQLError('The session has ended.', { extensions: { code: 'UNAUTHENTICATED' } });
 }
 
-/** Whether the session of a connection has ended, as by a new password. */
-async function isEnded(
-  { token }: Extra,
-  authenticate: (token: string) => Promise<SignedIn>,
-): Promise<boolean> {
-  if (token === undefined) return false;
-  try {
-    await authenticate(token);
-    return false;
-  } catch (error) {
-    return error instanceof AppError && (error.code === 'unauthenticated' || error.code === 'forbidden');
-  }
-}
-
-function keepAlive(socket: WebSocket, isOver: () => Promise<boolean>): NodeJS.Timeout {
+function keepAlive(socket: WebSocket): NodeJS.Timeout {
   let isAlive = true;
   socket.on('pong', () => {
     isAlive = true;
@@ -145,8 +134,5 @@ function keepAlive(socket: WebSocket, isOver: () => Promise<boolean>): NodeJS.Ti
     if (!isAlive) socket.terminate();
     isAlive = false;
     socket.ping();
-    void isOver().then((over) => {
-      if (over) socket.close(CloseCode.Forbidden, 'The session has ended.');
-    });
   }, pingMs).unref();
 }

@@ -153,17 +153,27 @@ function onceFor(caller: Caller, requestId: string, command: unknown): Caller {
   return { ...caller, idempotency: { key: `grpc ${requestId}`, digest } };
 }
 
-const protoNames: Readonly<Record<string, string>> = { budgetId: 'budget_id', spentOn: 'spent_on' };
+const protoNames = {
+  budget: { currency: 'limit.currency_code' },
+  expense: {
+    budgetId: 'budget_id',
+    spentOn: 'spent_on',
+    currency: 'amount.currency_code',
+    // The proto has no rate: the currency must be that of the budget.
+    rate: 'amount.currency_code',
+  },
+} as const;
 
 /** Names the fields of an error as the proto has them, inside their message. */
-async function inside<T>(message: string, work: () => Promise<T>): Promise<T> {
+async function inside<T>(message: keyof typeof protoNames, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AppError) || Object.keys(error.fields).length === 0) throw error;
+    const names: Readonly<Record<string, string>> = protoNames[message];
     const fields = Object.fromEntries(
       Object.entries(error.fields).map(([name, problem]) => [
-        `${message}.${protoNames[name] ?? name}`,
+        `${message}.${names[name] ?? name}`,
         problem,
       ]),
     );

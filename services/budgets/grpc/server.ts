@@ -15,6 +15,7 @@ import { limitTime, passDeadline } from './deadline.ts';
 import { createErrorMapping } from './errors.ts';
 import { createHandlers, type Signed } from './handlers.ts';
 import { toBudgetMessage } from './messages.ts';
+import { checkRequests, withUnreadable } from './requests.ts';
 
 const messageBytesMax = 4 * 1_024 * 1_024;
 const services = [BudgetServiceDefinition.fullName, ShortFormDefinition.fullName];
@@ -52,9 +53,9 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
     .use(errorDetailsServerMiddleware)
     .use(createErrorMapping(log))
     .use(limitTime);
-  const signed = createSignIn(options);
-  server.with(signed).add(BudgetServiceDefinition, createHandlers(core, hub));
-  server.with(signed).add(ShortFormDefinition, {
+  const signed = server.with(createSignIn(options)).with(checkRequests);
+  signed.add(withUnreadable(BudgetServiceDefinition), createHandlers(core, hub));
+  signed.add(withUnreadable(ShortFormDefinition), {
     getBudget: async ({ id }, { caller }) => toBudgetMessage(await getBudget(core, caller, id)),
   });
   server.add(HealthDefinition, HealthServiceImpl(health));
@@ -83,13 +84,13 @@ function createSignIn({ authenticate, count }: GrpcOptions) {
   ) {
     const caller = await authenticate(context.metadata.get('authorization'));
     count(caller);
-    return yield* call.next(call.request, { ...context, caller });
+    return yield* call.next(call.request, { ...context, caller: { ...caller, signal: context.signal } });
   };
 }
 
 /** Both versions have the same messages, and clients use either. */
 async function addReflection(server: ReturnType<typeof createServer>): Promise<void> {
-  const reflection = ServerReflection(await readFile(descriptors), [...services, HealthDefinition.fullName]);
+  const reflection = ServerReflection(await readFile(descriptors), services);
   server.add(ServerReflectionService, reflection);
   const { serverReflectionInfo } = ServerReflectionService;
   const path = '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo';

@@ -1,5 +1,6 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { createParser } from '#kit/schema-parser.ts';
+import { Reference } from '../schemas.ts';
 import {
   type DateFormat,
   dateFormats,
@@ -23,7 +24,7 @@ const Mapping = Type.Object(
 export const ImportRequest = Type.Object(
   {
     format: Type.Enum(importFormats),
-    budgetId: Type.String(),
+    budgetId: Reference,
     mapping: Type.Optional(Mapping),
     sign: Type.Optional(
       Type.Enum(['positive', 'negative'], {

@@ -256,3 +256,22 @@ test('a large file is imported in batches, with one notification and each thresh
   assert.deepEqual(types.sort(), ['budget.created', 'budget.threshold', 'budget.threshold', 'task.finished']);
   assert.equal((await importInto(file, { format: 'csv', budgetId })).duplicates, 5_000);
 });
+
+test('what others write during a large import is kept, and so is the import', async () => {
+  const budgetId = await budgetOf({ limit: 10 });
+  const rows = Array.from({ length: 3_000 }, (_, index) => `2026-01-02,Row ${index},0.01,,,,,own-${index}`);
+  const file = `${csv.split('\r\n')[0]}\n${rows.join('\n')}\n`;
+  let isOver = false;
+  const importing = importInto(file, { format: 'csv', budgetId }).finally(() => {
+    isOver = true;
+  });
+  let written = 0;
+  for (; !isOver; written++) {
+    await alice.create('/api/expenses', { budgetId, description: 'Tea', amount: 1, spentOn: '2026-01-03' });
+  }
+  assert.equal((await importing).created, 3_000);
+  const budget = (await alice.get(`/api/budgets/${budgetId}`)).json;
+  assert.equal(budget.spentMinor, 3_000 + written * 100);
+  const listed = await alice.get(`/api/expenses?budgetId=${budgetId}&limit=1`);
+  assert.equal(listed.headers.get('x-total-count'), String(3_000 + written));
+});

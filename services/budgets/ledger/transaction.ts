@@ -1,6 +1,7 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text } from '../schemas.ts';
+import { timeOf } from '../periods.ts';
+import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
 import type { LedgerEntryRow, LedgerTransactionRow } from '../tables.ts';
 
 const Entry = Type.Object(
@@ -37,8 +38,8 @@ export const TransactionInput = Type.Object(
     description: text(500),
     amount: AmountInput,
     currency: Type.Optional(Currency),
-    budgetId: Type.Optional(nullable(Type.String())),
-    expenseId: Type.Optional(nullable(Type.String())),
+    budgetId: Type.Optional(nullable(Reference)),
+    expenseId: Type.Optional(nullable(Reference)),
   },
   { title: 'TransactionInput' },
 );
@@ -82,6 +83,6 @@ export function toTransaction(row: LedgerTransactionRow, entries: readonly Entry
     orderId: row.order_id,
     reverses: row.reverses,
     entries: entries.map(({ account, side, amount_minor }) => ({ account, side, amountMinor: amount_minor })),
-    createdAt: new Date(row.created_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
   };
 }

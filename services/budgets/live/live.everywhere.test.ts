@@ -1,54 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { WebSocket } from 'ws';
 import { type Person, startBudgets } from '../testing.ts';
+import { SocketClient } from '../testing-sockets.ts';
 
 const service = await startBudgets();
 after(() => service[Symbol.asyncDispose]());
-const address = service.url.replace('http', 'ws');
-
-// biome-ignore lint/suspicious/noExplicitAny: a test inspects any message
-type Message = any;
-
-/** A client, with the messages that it got and did not take yet. */
-class Client {
-  readonly socket: WebSocket;
-  readonly closed: Promise<number>;
-  readonly #messages: Message[] = [];
-  #wake: () => void = () => {};
-
-  constructor(
-    path: string,
-    { protocols = [], headers = {} }: { protocols?: string[]; headers?: object } = {},
-  ) {
-    this.socket = new WebSocket(address + path, protocols, { headers: headers as Record<string, string> });
-    this.socket.on('message', (data) => {
-      this.#messages.push(JSON.parse(String(data)));
-      this.#wake();
-    });
-    const { promise, resolve } = Promise.withResolvers<number>();
-    this.closed = promise;
-    this.socket.on('close', resolve);
-    this.socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-    this.socket.on('error', () => {});
-  }
-
-  send(message: object | string): void {
-    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-  }
-
-  async next(): Promise<Message> {
-    while (this.#messages.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    return this.#messages.shift();
-  }
-}
 
 const signedIn = ({ token }: Person, path = '/ws') =>
-  new Client(path, { headers: { authorization: `Bearer ${token}` } });
+  new SocketClient(service.url + path, { headers: { authorization: `Bearer ${token}` } });
 const say = (who: Person, name: string) => who.create('/api/budgets', { name, limit: 1 });
 
 describe('sign-in', () => {
@@ -57,11 +16,11 @@ describe('sign-in', () => {
     const clients = [
       signedIn(alice, '/'),
       signedIn(alice, '/api/ws'),
-      new Client('/ws', { protocols: ['bearer', alice.token] }),
-      new Client('/ws'),
+      new SocketClient(`${service.url}/ws`, { protocols: ['bearer', alice.token] }),
+      new SocketClient(`${service.url}/ws`),
     ];
     const [, , , last] = clients;
-    await new Promise((resolve) => last?.socket.on('open', resolve));
+    await last?.opened();
     last?.send({ type: 'auth', token: alice.token });
     for (const client of clients) {
       assert.deepEqual(await client.next(), { type: 'ready', userId: alice.id, seq: 0, heartbeat: 30 });
@@ -70,9 +29,12 @@ describe('sign-in', () => {
   });
 
   test('a wrong token is 4401, and nothing is possible without one', async () => {
-    assert.equal(await new Client('/ws', { headers: { authorization: 'Bearer no' } }).closed, 4401);
-    const client = new Client('/ws');
-    await new Promise((resolve) => client.socket.on('open', resolve));
+    assert.equal(
+      await new SocketClient(`${service.url}/ws`, { headers: { authorization: 'Bearer no' } }).closed,
+      4401,
+    );
+    const client = new SocketClient(`${service.url}/ws`);
+    await client.opened();
     client.send({ type: 'ack', seq: 1 });
     assert.equal((await client.next()).code, 'UNAUTHORIZED');
     client.send('no JSON');
@@ -84,9 +46,10 @@ describe('sign-in', () => {
   test('a page of another origin is refused before the upgrade', async () => {
     const alice = await service.person('alice');
     const headers = { authorization: `Bearer ${alice.token}`, origin: 'https://elsewhere.example' };
-    assert.equal(await new Client('/ws', { headers }).closed, 403);
+    assert.equal(await new SocketClient(`${service.url}/ws`, { headers }).closed, 403);
     assert.equal(
-      await new Client('/api/graphql', { headers, protocols: ['graphql-transport-ws'] }).closed,
+      await new SocketClient(`${service.url}/api/graphql`, { headers, protocols: ['graphql-transport-ws'] })
+        .closed,
       403,
     );
   });

@@ -42,13 +42,12 @@ export class LiveSocket {
   readonly #socket: WebSocket;
   readonly #options: LiveOptions;
   readonly #limiter = new RateLimiter({ ...messages, keysMax: 1 });
-  #token: string | undefined;
   #caller: SignedIn | undefined;
   #delivery: Delivery | undefined;
   #readySeq = 0;
   #unanswered = 0;
   #timer: NodeJS.Timeout | undefined;
-  #expiry: NodeJS.Timeout | undefined;
+  #stopWatching: () => void = () => {};
   #stopListening: () => void = () => {};
   #handled = Promise.resolve();
 
@@ -75,7 +74,7 @@ export class LiveSocket {
       );
   }
 
-  /** Pings the client, and looks whether it may still listen. */
+  /** Pings the client. */
   heartbeat(): void {
     if (this.#unanswered >= unansweredMax) {
       this.#close('silent', 'No answer to pings.');
@@ -84,9 +83,6 @@ export class LiveSocket {
     }
     this.#unanswered++;
     this.#socket.ping();
-    const { authenticate } = this.#options;
-    if (this.#token !== undefined && this.#caller)
-      this.#guard(async () => void (await authenticate(this.#token ?? '')));
   }
 
   #guard(work: () => Promise<void>): void {
@@ -109,6 +105,7 @@ export class LiveSocket {
   }
 
   async #receive(text: string, isBinary: boolean): Promise<void> {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     const { isAllowed } = this.#limiter.take('messages', Date.now());
     if (!isAllowed) return this.#close('tooMany', 'Too many messages.');
     if (isBinary) throw new TypeError('A message must be text.');
@@ -131,14 +128,12 @@ export class LiveSocket {
   }
 
   async #signIn(token: string): Promise<void> {
-    const { authenticate, core } = this.#options;
+    const { authenticate, core, hub } = this.#options;
     const caller = await authenticate(token);
     if (this.#caller || this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#token = token;
     this.#caller = caller;
     clearTimeout(this.#timer);
-    const expire = () => this.#close('unauthenticated', 'The token has expired.');
-    this.#expiry = setTimeout(expire, Math.max(0, caller.expiresAtMs - core.clock.now()));
+    this.#stopWatching = hub.sessions.watch(caller, (reason) => this.#fail(reason));
     this.#readySeq = await lastNotification(core, caller);
     const { userId } = caller;
     void this.#send(
@@ -179,7 +174,7 @@ export class LiveSocket {
 
   #stop(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#expiry);
+    this.#stopWatching();
     this.#stopListening();
     this.#delivery?.stop();
   }

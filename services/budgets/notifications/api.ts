@@ -1,13 +1,20 @@
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf, IdempotencyHeader } from '../api-access.ts';
-import { listed } from '../api-responses.ts';
+import { callerOf, commanderOf } from '../api-access.ts';
+import { created, listed } from '../api-responses.ts';
 import type { Core } from '../commands.ts';
+import { IdempotencyHeader } from '../idempotency-key.ts';
 import { routes } from '../routes.ts';
 import { IdParams, listQuery } from '../schemas.ts';
 import { MessageInput, Notification } from './notification.ts';
-import { listNotifications, readNotification, readNotifications, sendMessage } from './notifications.ts';
+import {
+  getNotification,
+  listNotifications,
+  readNotification,
+  readNotifications,
+  sendMessage,
+} from './notifications.ts';
 
 const tags = ['Notifications'];
 
@@ -42,11 +49,23 @@ export function addNotificationApi(app: HttpApp, core: Core, access: AccessRule)
       },
       config: { errors: ['conflict', 'rate_limited'] },
     },
-    async (request, reply) => {
-      const sent = await sendMessage(core, commanderOf(request, reply), request.body);
-      reply.code(201).header('location', routes.notifications);
-      return sent;
+    async (request, reply) =>
+      created(reply, routes.notification, await sendMessage(core, commanderOf(request, reply), request.body)),
+  );
+  app.get(
+    routes.notification,
+    {
+      access,
+      schema: {
+        operationId: 'getNotification',
+        summary: 'A notification',
+        tags,
+        params: IdParams,
+        response: { 200: Notification },
+      },
+      config: { errors: ['not_found', 'rate_limited'] },
     },
+    (request) => getNotification(core, callerOf(request), request.params.id),
   );
   app.put(
     routes.notificationRead,

@@ -1,4 +1,5 @@
 import { type Static, Type } from '#kit/schema.ts';
+import { timeOf } from '../periods.ts';
 import type { NotificationRow } from '../tables.ts';
 
 /** The events that a user is told of. */
@@ -47,7 +48,7 @@ export function toNotification(row: Omit<NotificationRow, 'owner'>): Notificatio
     title: row.title,
     message: row.message,
     data: JSON.parse(row.data),
-    readAt: row.read_at_ms === null ? null : new Date(row.read_at_ms).toISOString(),
-    createdAt: new Date(row.created_at_ms).toISOString(),
+    readAt: row.read_at_ms === null ? null : timeOf(row.read_at_ms),
+    createdAt: timeOf(row.created_at_ms),
   };
 }

@@ -17,6 +17,8 @@ test('a message to oneself is a notification, numbered without holes', async () 
     { seq, type, title, message, readAt },
     { seq: 1, type: 'message', title: 'Message', message: 'Buy milk', readAt: null },
   );
+  const own = await alice.get(sent.headers.get('location') ?? '');
+  assert.deepEqual([own.status, own.json], [200, sent.json]);
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => alice.post(path, { title: 'Hello', message: 'x' })),
   );
@@ -58,6 +60,7 @@ test('notifications are listed newest first, and marked as read', async () => {
 test('what belongs to somebody else does not exist, and what is invalid is refused', async () => {
   const [{ id }] = (await alice.get(path)).json;
   assertError(await bob.put(`${path}/${id}/read`), { status: 404, code: 'NOT_FOUND' });
+  assertError(await bob.get(`${path}/${id}`), { status: 404, code: 'NOT_FOUND' });
   assertError(await bob.put(`${path}/x/read`), { status: 404, code: 'NOT_FOUND' });
   assert.equal((await bob.get(path)).json.length, 1);
   for (const [body, field] of [

@@ -4,6 +4,7 @@ import { newOrderedId } from '#kit/ids.ts';
 import { UserEvent } from '#proto/budget/v1/events.ts';
 import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../paging.ts';
+import { timeOf } from '../periods.ts';
 import type { NotificationRow } from '../tables.ts';
 import {
   type MessageInput,
@@ -45,7 +46,7 @@ export async function notify(unit: UnitOfWork, news: News): Promise<Notification
   const id = newOrderedId();
   const row = { owner, seq, id, type, title, message, data, created_at_ms: nowMs };
   await insertNotification.run(session, row);
-  const occurredAt = new Date(nowMs).toISOString();
+  const occurredAt = timeOf(nowMs);
   const event = UserEvent.encode({ eventId: id, occurredAt, userId, seq, message, data }).finish();
   await appendEvents(session, { type: `${type}.v1`, data: event, timeMs: nowMs });
   return toNotification({ ...row, read_at_ms: null });
@@ -69,7 +70,7 @@ export async function listNotifications(
   { owner }: Caller,
   { unread = false, limit, cursor }: NotificationFilter,
 ): Promise<Page<Notification>> {
-  const [beforeSeq = Number.MAX_SAFE_INTEGER] = decodeCursor(cursor, ['number']) as [number?];
+  const [beforeSeq = Number.MAX_SAFE_INTEGER] = decodeCursor(cursor, ['integer']) as [number?];
   const page = unread ? unreadPage : notificationsPage;
   const rows = await page.all(db, { owner, beforeSeq, limit: limit + 1 });
   const counted = await (unread ? countUnread : countNotifications).first(db, { owner });
@@ -80,6 +81,13 @@ export async function listNotifications(
     total: counted?.total ?? 0,
     next: last && encodeCursor([last.seq]),
   };
+}
+
+/** One notification. Throws `not_found` if there is none, or it is somebody else's. */
+export async function getNotification({ db }: Core, { owner }: Caller, id: string): Promise<Notification> {
+  const row = await notificationById.first(db, { owner, id });
+  if (!row) throw notFound('notification', id);
+  return toNotification(row);
 }
 
 /** Marks one as read, and returns it. Marking it again changes nothing. */

@@ -5,7 +5,6 @@ import { html } from '#kit/html/html.ts';
 import type { PageRoutes } from '#kit/html/pages.ts';
 import { table } from '#kit/html/table.ts';
 import { sendEvents } from '#kit/http/event-stream.ts';
-import { authenticateSession } from '../authentication/index.ts';
 import { followFrom, type Hub, stoppable } from '../feed/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site.ts';
@@ -95,12 +94,11 @@ function stream(
   const told = stoppable((signal) =>
     followFrom({ core, hub }, caller, { afterSeq, signal: AbortSignal.any([signal, stopping]) }),
   );
-  const isOver = async () => (await authenticateSession(core, caller.sessionId)) === undefined;
-  return sendEvents(visit.reply, briefly(told, isOver));
+  return sendEvents(visit.reply, briefly(told));
 }
 
-/** What pages show of each; `undefined` at first, and when there was nothing for a while. It ends with the session. */
-async function* briefly(told: AsyncIterableIterator<Notification>, isOver: () => Promise<boolean>) {
+/** What pages show of each; `undefined` at first, and when there was nothing for a while. */
+async function* briefly(told: AsyncIterableIterator<Notification>) {
   let next = told.next();
   try {
     yield undefined;
@@ -110,7 +108,6 @@ async function* briefly(told: AsyncIterableIterator<Notification>, isOver: () =>
       const result = await Promise.race([next, silence]);
       clearTimeout(timer);
       if (result === 'silent') {
-        if (await isOver()) return;
         yield undefined;
         continue;
       }

@@ -1,9 +1,10 @@
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf, IdempotencyHeader } from '../api-access.ts';
+import { callerOf, commanderOf } from '../api-access.ts';
 import { created, IfMatch, isKnown, listed, NotModified, tagged, versionsIn } from '../api-responses.ts';
 import type { Core } from '../commands.ts';
+import { IdempotencyHeader } from '../idempotency-key.ts';
 import { routes } from '../routes.ts';
 import { Deleted, IdParams, listQuery } from '../schemas.ts';
 import { Order, OrderInput, OrderPatch } from './order.ts';

@@ -1,6 +1,7 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text } from '../schemas.ts';
+import { timeOf } from '../periods.ts';
+import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
 import type { OrderRow } from '../tables.ts';
 
 export const orderStatuses = ['pending', 'completed', 'shipped', 'delivered', 'canceled'] as const;
@@ -50,8 +51,8 @@ const items = Type.Array(ItemInput, { minItems: 1, maxItems: 100 });
 
 export const OrderInput = Type.Object(
   {
-    customerId: Type.String(),
-    budgetId: Type.Optional(nullable(Type.String())),
+    customerId: Reference,
+    budgetId: Type.Optional(nullable(Reference)),
     items,
     currency: Type.Optional(Currency),
   },
@@ -62,8 +63,8 @@ export type OrderInput = Static<typeof OrderInput>;
 export const OrderPatch = Type.Object(
   {
     status: Type.Optional(Type.Enum(orderStatuses, { description: 'A step' })),
-    customerId: Type.Optional(Type.String()),
-    budgetId: Type.Optional(nullable(Type.String())),
+    customerId: Type.Optional(Reference),
+    budgetId: Type.Optional(nullable(Reference)),
     items: Type.Optional(items),
     currency: Type.Optional(Currency),
   },
@@ -97,8 +98,8 @@ export function toOrder(row: OrderRow): Order {
     currency,
     status: row.status,
     transactionId: row.transaction_id,
-    createdAt: new Date(row.created_at_ms).toISOString(),
-    updatedAt: new Date(row.updated_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
+    updatedAt: timeOf(row.updated_at_ms),
     version: row.version,
   };
 }

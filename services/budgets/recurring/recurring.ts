@@ -1,6 +1,7 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
+import { timeOf } from '../periods.ts';
+import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
 import type { RecurringRow } from '../tables.ts';
 import { type Recurrence, type Weekday, weekdays } from './recurrence.ts';
 
@@ -61,7 +62,7 @@ const optional = {
 
 export const RecurringInput = Type.Object(
   {
-    budgetId: Type.String(),
+    budgetId: Reference,
     description: text(500, { examples: ['Rent'] }),
     amount: AmountInput,
     freq,
@@ -74,7 +75,7 @@ export type RecurringInput = Static<typeof RecurringInput>;
 
 export const RecurringPatch = Type.Object(
   {
-    budgetId: Type.Optional(Type.String()),
+    budgetId: Type.Optional(Reference),
     description: Type.Optional(text(500)),
     amount: Type.Optional(AmountInput),
     freq: Type.Optional(freq),
@@ -118,8 +119,8 @@ export function toRecurring(row: RecurringWithBudget): Recurring {
     count: row.count,
     timezone: row.timezone,
     next: row.next_on,
-    createdAt: new Date(row.created_at_ms).toISOString(),
-    updatedAt: new Date(row.updated_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
+    updatedAt: timeOf(row.updated_at_ms),
     version: row.version,
   };
 }

@@ -4,7 +4,7 @@ import { highlight, parseWordQuery, type WordQuery } from '#kit/search/index.ts'
 import { requireBudget } from '../budgets/index.ts';
 import type { Caller, Core } from '../commands.ts';
 import { checkRange, Expense, toExpense } from '../expenses/index.ts';
-import { Day } from '../schemas.ts';
+import { Day, Reference } from '../schemas.ts';
 import { indexExpenses } from '../store-words.ts';
 import { clearIndex, countFound, expensesAfter, findPage } from './store.ts';
 
@@ -22,7 +22,7 @@ export const SearchRequest = Type.Object(
     size: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
     from: Type.Optional(Day),
     to: Type.Optional(Day),
-    budgetId: Type.Optional(Type.String()),
+    budgetId: Type.Optional(Reference),
     sort: Type.Enum(['relevance', 'date'], { default: 'relevance' }),
   },
   { title: 'SearchRequest' },

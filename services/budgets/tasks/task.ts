@@ -1,6 +1,7 @@
 import type { Executor } from '#kit/db/index.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import type { Caller, Core } from '../commands.ts';
+import { timeOf } from '../periods.ts';
 import { Id, Instant, nullable, text } from '../schemas.ts';
 import type { TaskRow } from '../tables.ts';
 
@@ -93,7 +94,7 @@ export interface PreparedTask {
 export type TaskKinds = Readonly<Record<TaskType, TaskKind>>;
 
 export function toTask(row: TaskRow): Task {
-  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  const time = (ms: number | null) => (ms === null ? null : timeOf(ms));
   return {
     id: row.id,
     type: row.type,
@@ -103,7 +104,7 @@ export function toTask(row: TaskRow): Task {
     result: row.status === 'completed' && row.result !== null ? JSON.parse(row.result) : null,
     error: row.error,
     attempts: row.attempts,
-    createdAt: new Date(row.created_at_ms).toISOString(),
+    createdAt: timeOf(row.created_at_ms),
     startedAt: time(row.started_at_ms),
     finishedAt: time(row.finished_at_ms),
   };

@@ -1,12 +1,13 @@
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf, IdempotencyHeader } from '../api-access.ts';
+import { callerOf, commanderOf } from '../api-access.ts';
 import { created, listed } from '../api-responses.ts';
 import type { Core } from '../commands.ts';
+import { IdempotencyHeader } from '../idempotency-key.ts';
 import { Transaction, TransactionInput, TransactionPatch } from '../ledger/index.ts';
 import { routes } from '../routes.ts';
-import { IdParams, listQuery } from '../schemas.ts';
+import { IdParams, listQuery, Reference } from '../schemas.ts';
 import {
   correctTransaction,
   createTransaction,
@@ -48,7 +49,7 @@ function addLists(app: HttpApp, core: Core, access: AccessRule): void {
         operationId: 'listTransactionsOfUser',
         summary: 'The ledger of a user, who must be yourself',
         tags,
-        params: Type.Object({ userId: Type.String() }),
+        params: Type.Object({ userId: Reference }),
         querystring: Type.Object(listQuery),
         response: { 200: Type.Array(Transaction) },
       },

@@ -43,7 +43,7 @@ export function bestSentences(
 ): QuotedSentence[] {
   const first = ranked.slice(0, passagesMax);
   const lists = sentenceCandidates(
-    first.map(({ source, passage }) => ({ passage, score: source.score })),
+    first.map(({ source, passage }) => ({ passage, score: source.rerank_score ?? source.score })),
     evidence,
   );
   const sentences = first.flatMap(({ source, passage }, rank) =>

@@ -1,24 +1,29 @@
-import { termsOf } from '#kit/search/terms.ts';
-import { type Evidence, isCommonWord, nearness, type Passage, pairShare } from '../retrieval/index.ts';
+import { type Term, termsOf } from '#kit/search/terms.ts';
+import { type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
 import { type Span, sentencesOf } from '../sentences.ts';
+import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question-type.ts';
 
 /** What is known of a sentence that may answer a question, each from about 0 to 1. */
 export const sentenceFeatureNames = [
   'coverage',
   'localCoverage',
   'nearStems',
+  'wholeWords',
+  'firstWord',
+  'bigrams',
+  'run',
   'withBefore',
+  'pronoun',
   'headings',
+  'time',
+  'quantity',
+  'numberNear',
+  'person',
+  'place',
+  'newWords',
+  'isSentence',
   'passageScore',
   'passageRank',
-  'pairs',
-  'wholeWords',
-  'names',
-  'newNumber',
-  'newName',
-  'newWords',
-  'isFirst',
-  'isHeading',
 ] as const;
 
 /** A sentence of a passage, by its place in the passage. */
@@ -27,58 +32,101 @@ export interface CandidateSentence extends Span {
   readonly features: Float32Array;
 }
 
-/** The sentences of passages, best passage first, each list as one passage. */
+/** The sentences of passages, best passage first, each list as one passage. Scores are from 0 to 1. */
 export function sentenceCandidates(
   ranked: readonly { readonly passage: Passage; readonly score: number }[],
   evidence: Evidence,
 ): CandidateSentence[][] {
   const read = ranked.map(({ passage }) => readSentences(passage, evidence));
-  const local = localRarities(read.flat(), evidence);
-  return ranked.map(({ passage, score }, rank) =>
-    withFeatures(read[rank] ?? [], { passage, rank, score, local }, evidence),
-  );
+  const best = Math.max(...ranked.map(({ score }) => logit(score)));
+  const asked = {
+    evidence,
+    type: questionType(evidence.question.text),
+    stems: termsOf(evidence.question.text).map(({ stem }) => stem),
+    local: localRarities(read.flat(), evidence),
+  };
+  return ranked.map(({ passage, score }, rank) => {
+    const place = [(logit(score) - best) / 3, 1 / (1 + rank)];
+    const headings = new Set(termsOf(`${passage.title} ${passage.section}`).map(({ stem }) => stem));
+    let before: ReadonlySet<string> = new Set();
+    return (read[rank] ?? []).map((sentence) => {
+      const features = Float32Array.of(
+        ...wordFeatures(sentence, asked),
+        ...contextFeatures(sentence, { before, headings }, evidence),
+        ...typeFeatures(sentence, asked.type),
+        Math.min(1, sentence.fresh.length / 10),
+        /[.!?…。！？:"”')\]]$/u.test(sentence.text) ? 1 : 0,
+        ...place,
+      );
+      before = sentence.stems;
+      return { start: sentence.start, end: sentence.end, text: sentence.text, features };
+    });
+  });
 }
 
-interface Place {
-  readonly passage: Passage;
-  readonly rank: number;
-  readonly score: number;
+/** A question with what is known of its words. */
+interface Asked {
+  readonly evidence: Evidence;
+  readonly type: QuestionType;
+  /** Of all its words, in their order. */
+  readonly stems: readonly string[];
   /** How few of the sentences have each word of the question. */
   readonly local: ReadonlyMap<string, number>;
 }
 
-function withFeatures(
-  sentences: readonly ReadSentence[],
-  { passage, rank, score, local }: Place,
+/** Which words of the question it has: by their weight, as they are written, and in their order. */
+function wordFeatures({ stems, terms }: ReadSentence, { evidence, stems: asked, local }: Asked): number[] {
+  let [found, total] = [0, 0];
+  for (const [stem, weight] of local) {
+    total += weight;
+    if (stems.has(stem)) found += weight;
+  }
+  const whole = new Set(terms.filter(({ stem, word }) => evidence.wordOf(stem) === word).map(stemOf));
+  const first = evidence.question.terms[0];
+  const pairs = new Set(terms.slice(1).map(({ stem }, index) => `${terms[index]?.stem} ${stem}`));
+  const askedPairs = new Set(asked.slice(1).map((stem, index) => `${asked[index]} ${stem}`));
+  const shared = [...askedPairs].filter((pair) => pairs.has(pair)).length;
+  return [
+    evidence.share((stem) => stems.has(stem)),
+    found / (total || 1),
+    evidence.weighted((stem) => (stems.has(stem) ? 1 : nearness(stem, stems))),
+    evidence.share((stem) => whole.has(stem)),
+    first && stems.has(first.stem) ? 1 : 0,
+    shared / (askedPairs.size || 1),
+    Math.min(1, longestRun(asked, terms.map(stemOf)) / 6),
+  ];
+}
+
+const pronouns =
+  /^(he|she|it|this|these|those|they|his|her|its|their|such|both|one|another|however|there)\b/i;
+
+/** Which words of the question stand before it or above it. A pronoun stands for something before it. */
+function contextFeatures(
+  { stems, text }: ReadSentence,
+  { before, headings }: { readonly before: ReadonlySet<string>; readonly headings: ReadonlySet<string> },
   evidence: Evidence,
-): CandidateSentence[] {
-  const total = [...local.values()].reduce((sum, weight) => sum + weight, 0) || 1;
-  const headings = new Set(termsOf(`${passage.title} ${passage.section}`).map(({ stem }) => stem));
-  let before: ReadonlySet<string> = new Set();
-  return sentences.map((words, index) => {
-    const { start, end, text, stems } = words;
-    let localCoverage = 0;
-    for (const [stem, weight] of local) if (stems.has(stem)) localCoverage += weight;
-    const features = Float32Array.of(
-      evidence.share((stem) => stems.has(stem)),
-      localCoverage / total,
-      evidence.weighted((stem) => (stems.has(stem) ? 1 : nearness(stem, stems))),
-      evidence.share((stem) => stems.has(stem) || before.has(stem)),
-      evidence.share((stem) => stems.has(stem) || headings.has(stem)),
-      score,
-      1 / (1 + rank),
-      pairShare(words.places, evidence),
-      evidence.share((stem) => words.whole.has(stem)),
-      evidence.nameShare((stem) => stems.has(stem)),
-      evidence.expects === 'number' && words.hasNewNumber ? 1 : 0,
-      evidence.expects === 'name' && words.hasNewName ? 1 : 0,
-      Math.min(1, words.newCount / 10),
-      index === 0 ? 1 : 0,
-      /[.!?…。！？:"”')\]]$/u.test(text) ? 0 : 1,
-    );
-    before = stems;
-    return { start, end, text, features };
-  });
+): number[] {
+  return [
+    evidence.share((stem) => stems.has(stem) || before.has(stem)),
+    pronouns.test(text) ? evidence.share((stem) => !stems.has(stem) && before.has(stem)) : 0,
+    evidence.share((stem) => stems.has(stem) || headings.has(stem)),
+  ];
+}
+
+const nearMax = 4;
+
+/** Whether it has something of the kind that is asked for, which is not in the question. */
+function typeFeatures({ text, fresh, places }: ReadSentence, type: QuestionType): number[] {
+  const isNear = (at: number) => places.some((place) => Math.abs(place - at) <= nearMax);
+  const isNumber = (term: Term) => (type.time && isTime(term)) || (type.quantity && isQuantity(term));
+  const names = fresh.filter(({ term }) => /\p{Lu}/u.test(text.charAt(term.start)));
+  return [
+    type.time && fresh.some(({ term }) => isTime(term)),
+    type.quantity && fresh.some(({ term }) => isQuantity(term)),
+    fresh.some(({ term, at }) => isNumber(term) && isNear(at)),
+    type.person && names.length > 0,
+    type.place && names.some(({ term }) => term.start > 0) && namesPlace(text),
+  ].map(Number);
 }
 
 /** Words that few of the sentences have tell them apart. */
@@ -91,34 +139,66 @@ function localRarities(sentences: readonly ReadSentence[], evidence: Evidence): 
   return rarities;
 }
 
-type ReadSentence = Span & { readonly text: string } & ReturnType<typeof readSentence>;
+interface ReadSentence extends Span {
+  readonly text: string;
+  readonly terms: readonly Term[];
+  readonly stems: ReadonlySet<string>;
+  /** Where words of the question are among its words. */
+  readonly places: readonly number[];
+  /** Words that say something and are not in the question. */
+  readonly fresh: readonly { readonly term: Term; readonly at: number }[];
+}
 
 function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
   return sentencesOf(passage.text).map(({ start, end }) => {
     const text = passage.text.slice(start, end);
-    return { start, end, text, ...readSentence(text, evidence) };
+    const terms = termsOf(text);
+    const placed = terms.map((term, at) => ({ term, at }));
+    const isAsked = ({ stem }: Term) => evidence.wordOf(stem) !== undefined;
+    return {
+      ...{ start, end, text, terms, stems: new Set(terms.map(stemOf)) },
+      places: placed.filter(({ term }) => isAsked(term)).map(({ at }) => at),
+      fresh: placed.filter(({ term }) => !isAsked(term) && !isCommonWord(term.word)),
+    };
   });
 }
 
-function readSentence(text: string, evidence: Evidence) {
-  const places = new Map<string, number[]>();
-  const whole = new Set<string>();
-  const stems = new Set<string>();
-  let [newCount, hasNewNumber, hasNewName] = [0, false, false];
-  for (const [index, { stem, word, start }] of termsOf(text).entries()) {
-    stems.add(stem);
-    const asked = evidence.wordOf(stem);
-    if (asked === undefined) {
-      if (isCommonWord(word)) continue;
-      newCount++;
-      if (/\d/.test(word)) hasNewNumber = true;
-      else if (start > 0 && /\p{Lu}/u.test(text.charAt(start))) hasNewName = true;
-      continue;
+/** How many words in a row both have. */
+function longestRun(one: readonly string[], other: readonly string[]): number {
+  let longest = 0;
+  let above = new Uint16Array(other.length + 1);
+  for (const stem of one) {
+    const row = new Uint16Array(other.length + 1);
+    for (const [index, against] of other.entries()) {
+      if (stem === against) row[index + 1] = (above[index] ?? 0) + 1;
+      longest = Math.max(longest, row[index + 1] ?? 0);
     }
-    if (asked === word) whole.add(stem);
-    const known = places.get(stem);
-    if (known) known.push(index);
-    else places.set(stem, [index]);
+    above = row;
   }
-  return { places, whole, stems, newCount, hasNewNumber, hasNewName };
+  return longest;
+}
+
+const prefixMin = 5;
+
+/** How much of a stem that a sentence does not have begins one of its stems: `compress` and `compressib`. */
+function nearness(stem: string, stems: ReadonlySet<string>): number {
+  if (stem.length < prefixMin) return 0;
+  const prefix = stem.slice(0, prefixMin);
+  let best = 0;
+  for (const other of stems) {
+    if (!other.startsWith(prefix)) continue;
+    let length = prefixMin;
+    while (length < stem.length && other[length] === stem[length]) length++;
+    best = Math.max(best, length / Math.max(stem.length, other.length));
+  }
+  return best;
+}
+
+function logit(score: number): number {
+  const within = Math.min(0.999, Math.max(0.001, score));
+  return Math.log(within / (1 - within));
+}
+
+function stemOf({ stem }: Term): string {
+  return stem;
 }

@@ -1,10 +1,10 @@
-import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { AppError, notFound, toAppError } from '#kit/errors.ts';
+import { notFound } from '#kit/errors.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { sendStream } from '#kit/http/stream.ts';
 import { Type } from '#kit/schema.ts';
 import { errorTable, invalidValue } from '../errors.ts';
+import { extractionLimits } from '../extraction/index.ts';
 import { libraryKeyOf } from '../library.ts';
 import { routes } from '../routes.ts';
 import { findSession } from '../sessions/index.ts';
@@ -21,10 +21,11 @@ import {
   tags,
 } from './api-shared.ts';
 import { type Document, type DuplicateMode, duplicateModes, limits, shownLimits } from './document.ts';
-import { deleteDocument, type Uploaded, type UploadedFile, upload } from './ingest.ts';
+import { deleteDocument, type UploadedFile, type UploadOptions } from './ingest.ts';
 import { acceptedEndings } from './names.ts';
 import { contentOf, textOf } from './store.ts';
 import { listChunks, listDocuments } from './store-list.ts';
+import { formLimits, receiveFiles, type UploadFields, uploadEach } from './upload-form.ts';
 
 const Failure = Type.Object({ filename: Type.String(), code: Type.String(), message: Type.String() });
 const UploadAnswer = Type.Object(
@@ -56,10 +57,7 @@ function addUpload(app: HttpApp, parts: DocumentApiParts): void {
   );
   app.register(async (scope) => {
     const { default: multipart } = await import('@fastify/multipart');
-    await scope.register(multipart, {
-      limits: { fileSize: limits.fileBytesMax, files: limits.filesMax, fields: 40, fieldSize: 4_096 },
-      throwFileSizeLimit: true,
-    });
+    await scope.register(multipart, { limits: formLimits });
     scope.post(
       routes.upload,
       {
@@ -83,7 +81,7 @@ function addUpload(app: HttpApp, parts: DocumentApiParts): void {
         },
       },
       async (request, reply) => {
-        const { files, fields } = await receive(request);
+        const { files, fields } = await receiveFiles(request);
         const result = await uploadAll(parts, files, {
           ...(await optionsOf(request, fields, parts)),
           signal: whenGone(reply),
@@ -95,66 +93,7 @@ function addUpload(app: HttpApp, parts: DocumentApiParts): void {
   });
 }
 
-interface Received {
-  readonly files: UploadedFile[];
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-/** Reads the form; its files are in memory, which the limit of the body bounds. */
-async function receive(request: FastifyRequest): Promise<Received> {
-  if (!request.isMultipart())
-    throw new AppError('unsupported_media_type', 'The request body must be multipart/form-data.');
-  const tooMuch = tooLarge(`A request must be at most ${limits.requestBytesMax} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > limits.requestBytesMax) throw tooMuch;
-  const files: UploadedFile[] = [];
-  const fields: Record<string, string> = {};
-  let size = 0;
-  try {
-    for await (const part of request.parts()) {
-      if (part.type === 'file') {
-        const { filename, file, fieldname } = part as MultipartFile;
-        const bytes = await bytesOf(file, (more) => {
-          size += more;
-          if (size > limits.requestBytesMax) throw tooMuch;
-        });
-        if (fieldname === 'file' || fieldname === 'files[]') files.push({ filename: filename ?? '', bytes });
-      } else if (typeof part.value === 'string') {
-        const known = fields[part.fieldname];
-        fields[part.fieldname] = known === undefined ? part.value : `${known},${part.value}`;
-      }
-    }
-  } catch (error) {
-    throw inWords(error);
-  }
-  if (files.length === 0) throw invalidValue('file', 'is required');
-  return { files, fields };
-}
-
-async function bytesOf(file: AsyncIterable<Uint8Array>, count: (bytes: number) => void): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of file) {
-    count(piece.length);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
-}
-
-function tooLarge(message: string): AppError {
-  return new AppError('too_large', message);
-}
-
-/** The errors of the multipart parser, by their codes. */
-function inWords(error: unknown): unknown {
-  const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_FILES_LIMIT') return invalidValue('file', `must be at most ${limits.filesMax} files`);
-  if (code === 'FST_REQ_FILE_TOO_LARGE' || statusCode === 413)
-    return tooLarge(`A file must be at most ${limits.fileBytesMax} bytes.`);
-  if (code?.startsWith('FST_') || statusCode === 400)
-    return new AppError('invalid_input', 'The form is malformed.', { cause: error });
-  return error;
-}
-
-async function optionsOf(request: FastifyRequest, fields: Received['fields'], parts: DocumentApiParts) {
+async function optionsOf(request: FastifyRequest, fields: UploadFields, parts: DocumentApiParts) {
   const owner = parts.gate.ownerOf(request);
   const onDuplicate = fields.on_duplicate ?? 'skip';
   if (!duplicateModes.includes(onDuplicate as DuplicateMode))
@@ -176,34 +115,21 @@ async function optionsOf(request: FastifyRequest, fields: Received['fields'], pa
   };
 }
 
-function waitOf({ wait = 'true' }: Received['fields']): boolean {
+function waitOf({ wait = 'true' }: UploadFields): boolean {
   if (wait !== 'true' && wait !== 'false') throw invalidValue('wait', 'must be true or false');
   return wait === 'true';
 }
 
-/** Each file by itself: one that fails does not stop the others. */
-async function uploadAll(
-  parts: DocumentApiParts,
-  files: readonly UploadedFile[],
-  options: Parameters<typeof upload>[2],
-) {
-  const uploads: Uploaded[] = [];
-  const errors: { filename: string; code: string; message: string }[] = [];
-  let first: AppError | undefined;
-  for (const file of files) {
-    try {
-      uploads.push(await upload(parts, file, options));
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      if (error.code === 'internal') parts.log.error({ err: thrown }, 'an upload failed');
-      first ??= error;
-      errors.push({ filename: file.filename, code: errorTable[error.code].code, message: error.message });
-    }
-  }
-  if (first && uploads.length === 0) throw first;
+async function uploadAll(parts: DocumentApiParts, files: readonly UploadedFile[], options: UploadOptions) {
+  const { uploads, failures } = await uploadEach(parts, files, options);
+  const [first] = failures;
+  if (first && uploads.length === 0) throw first.error;
   const documents = uploads.map(({ document, isDuplicate }) => ({
     ...shown(document),
     ...(isDuplicate && { status: 'duplicate' as const }),
+  }));
+  const errors = failures.map(({ filename, error: { code, message } }) => ({
+    ...{ filename, code: errorTable[code].code, message },
   }));
   const isOld = uploads.every(({ isDuplicate }) => isDuplicate);
   const status = errors.length > 0 ? 207 : isOld ? 200 : options.waits ? 201 : 202;
@@ -320,7 +246,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
     },
     async (request) => {
       const { id } = await findOr404(parts, request, request.params.id);
-      const chunks = await listChunks(database, id, { limit: limits.chunksMax, offset: 0 });
+      const chunks = await listChunks(database, id, { limit: extractionLimits.chunksMax, offset: 0 });
       return chunks.map(({ public_id, place, section, page, start_offset, end_offset, text }) => ({
         ...{ chunk_id: public_id, index: place, section, page, text },
         ...{ start: start_offset, end: end_offset },

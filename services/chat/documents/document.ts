@@ -1,4 +1,5 @@
 import { AppError } from '#kit/errors.ts';
+import { extractionLimits } from '../extraction/index.ts';
 import { type Owner, publicOwner } from '../owner.ts';
 import type { DocumentStatus } from '../tables.ts';
 
@@ -7,14 +8,6 @@ export const limits = {
   fileBytesMax: 25 * 1024 * 1024,
   filesMax: 10,
   requestBytesMax: 60 * 1024 * 1024,
-  textLengthMax: 5_000_000,
-  pagesMax: 2_000,
-  chunksMax: 20_000,
-  archiveMembersMax: 2_000,
-  archiveBytesMax: 200 * 1024 * 1024,
-  archiveRatioMax: 100,
-  parseMs: 30_000,
-  parseMemoryBytes: 512 * 1024 * 1024,
   tagsMax: 20,
   tagLengthMax: 60,
 } as const;
@@ -24,9 +17,9 @@ export const shownLimits = {
   max_file_bytes: limits.fileBytesMax,
   max_files: limits.filesMax,
   max_request_bytes: limits.requestBytesMax,
-  max_characters: limits.textLengthMax,
-  max_pages: limits.pagesMax,
-  max_chunks: limits.chunksMax,
+  max_characters: extractionLimits.textLengthMax,
+  max_pages: extractionLimits.pagesMax,
+  max_chunks: extractionLimits.chunksMax,
 } as const;
 
 /** A document as its owner sees it. */
@@ -51,6 +44,8 @@ export interface Document {
   readonly warnings: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** Whether it takes the place of older ones with the same name when it is published. */
+  readonly replaces: boolean;
 }
 
 /**

@@ -1,7 +1,7 @@
-export { checkMayChange, type Document, shownLimits } from './document.ts';
-export { deleteDocument, type IngestParts, resumeAbandoned, type UploadOptions, upload } from './ingest.ts';
+export { checkMayChange, type Document, limits, shownLimits } from './document.ts';
+export { deleteDocument, type IngestParts, type UploadOptions, upload } from './ingest.ts';
 export { acceptedEndings } from './names.ts';
-export { parseDocument } from './parse.ts';
-export { Parser } from './parser.ts';
+export { resumeDocuments } from './resume.ts';
 export { insertParsed, knownLibraries, libraryId, textOf } from './store.ts';
 export { countAll, findDocument, listDocuments, type Reach } from './store-list.ts';
+export { receiveFiles, type UploadResults, uploadEach } from './upload-form.ts';

@@ -4,13 +4,11 @@ import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import { AppError, toAppError } from '#kit/errors.ts';
 import type { Log } from '#kit/log.ts';
+import type { Parser } from '../extraction/index.ts';
 import type { Tables } from '../tables.ts';
 import { checkMayChange, type Document, type DuplicateMode } from './document.ts';
 import { cleanName, mediaTypeOf } from './names.ts';
-import type { Parser } from './parser.ts';
 import {
-  claimAbandoned,
-  clearChunks,
   contentOf,
   findByBytes,
   findByName,
@@ -23,11 +21,12 @@ import {
   markFailed,
   publish,
   removeDocument,
+  renewLease,
   takeOver,
 } from './store.ts';
 
-/** How long a process may work on a document before another one takes it over. */
-const leaseMs = 5 * 60_000;
+/** After that long without a sign of the process that works on a document, another one takes it over. */
+export const leaseMs = 60_000;
 const longBytes = 100_000;
 
 export interface IngestParts {
@@ -81,7 +80,8 @@ export async function upload(
   const namesakes = await findByName(database, { library, filename });
   if (namesakes.length > 0 && options.onDuplicate === 'error')
     throw new AppError('conflict', `There is already a document named ${filename}.`);
-  if (options.onDuplicate === 'replace')
+  const replaces = options.onDuplicate === 'replace';
+  if (replaces)
     for (const namesake of namesakes) checkMayChange(namesake, options.owner, options.hasSignIn ?? false);
   const keepsBoth = namesakes.length > 0 && options.onDuplicate === 'skip';
   const warnings = keepsBoth ? ['Another document has the same name.'] : [];
@@ -90,7 +90,7 @@ export async function upload(
     (session) =>
       insertDocument(
         session,
-        { ...given, sha256, bytes, tags: options.tags, warnings },
+        { ...given, sha256, bytes, tags: options.tags, warnings, replaces },
         { nowMs: clock.now(), leaseMs },
       ),
     { alone: bytes.length > longBytes },
@@ -100,19 +100,16 @@ export async function upload(
     if (first) return { document: first, isDuplicate: true };
     throw new AppError('conflict', `${filename} is being uploaded at the same time.`);
   }
-  const work = { bytes, replaces: options.onDuplicate === 'replace' };
   if (options.waits) {
     try {
-      return {
-        document: await index(parts, document, { ...work, signal: options.signal }),
-        isDuplicate: false,
-      };
+      const shown = await index(parts, document, { bytes, signal: options.signal });
+      return { document: shown, isDuplicate: false };
     } catch (error) {
       await removeDocument(database, document.id);
       throw error;
     }
   }
-  parts.background.run('indexing a document', () => indexOrMark(parts, document, work));
+  parts.background.run('indexing a document', () => indexOrMark(parts, document, { bytes }));
   return { document, isDuplicate: false };
 }
 
@@ -144,29 +141,26 @@ interface Work {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads a stored document and publishes it. */
-async function index(
-  parts: IngestParts,
-  document: Document,
-  { replaces, ...work }: Work & { readonly replaces: boolean },
-): Promise<Document> {
+/** Reads a stored document and publishes it, in the place of those that it replaces. */
+async function index(parts: IngestParts, document: Document, work: Work): Promise<Document> {
   const { database, clock } = parts;
-  const { id, filename, library } = document;
   const shown = await readInto(parts, document, work);
-  const namesakes = replaces ? await findByName(database, { library, filename, except: id }) : [];
-  const replaced = namesakes.map((namesake) => namesake.id);
-  const isPublished = await publish(database, document, { replaced, nowMs: clock.now() });
-  if (!isPublished) throw new AppError('conflict', `${filename} was deleted while it was read.`);
+  const replaced = await publish(database, document, clock.now());
+  if (!replaced)
+    throw new AppError('conflict', `${document.filename} was deleted or replaced while it was read.`);
   for (const old of replaced) await removeDocument(database, old);
   return { ...shown, status: 'indexed' };
 }
 
 /** Stores the text and the chunks of a document. They are not found yet. */
 async function readInto(parts: IngestParts, document: Document, work: Work): Promise<Document> {
-  const { database, parser } = parts;
+  const { database, parser, clock } = parts;
   const { id, filename, mediaType, library } = document;
   let shown = document;
   const request = { bytes: work.bytes, filename, mediaType, library, dialect: database.dialect };
+  const renew = () => renewLease(database, id, clock.now() + leaseMs).catch(() => undefined);
+  using renewing = new DisposableStack();
+  renewing.adopt(setInterval(renew, leaseMs / 3).unref(), clearInterval);
   await parser.parse(
     request,
     async (reply) => {
@@ -182,11 +176,8 @@ async function readInto(parts: IngestParts, document: Document, work: Work): Pro
   return shown;
 }
 
-async function indexOrMark(
-  parts: IngestParts,
-  document: Document,
-  work: Work & { readonly replaces: boolean },
-): Promise<void> {
+/** The same for whoever does not wait; what goes wrong is kept with the document. */
+export async function indexOrMark(parts: IngestParts, document: Document, work: Work): Promise<void> {
   try {
     await index(parts, document, work);
   } catch (error) {
@@ -200,20 +191,4 @@ async function indexOrMark(
 export async function deleteDocument({ database }: IngestParts, document: Document): Promise<void> {
   await hideDocument(database, document);
   await removeDocument(database, document.id);
-}
-
-/** Ends what a process that was killed had begun. */
-export async function resumeAbandoned(parts: IngestParts): Promise<number> {
-  const { database, clock } = parts;
-  for (let resumed = 0; ; resumed++) {
-    const document = await claimAbandoned(database, { nowMs: clock.now(), leaseMs });
-    if (!document) return resumed;
-    if (document.status === 'deleting') {
-      await removeDocument(database, document.id);
-    } else {
-      await clearChunks(database, document.id);
-      const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document.id)));
-      await indexOrMark(parts, document, { bytes, replaces: false });
-    }
-  }
 }

@@ -3,10 +3,10 @@ import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { AppError } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import { WordIndex } from '#kit/search/index.ts';
+import type { ParsedChunk, ParsedChunks, ParsedText } from '../extraction/index.ts';
 import { wordLayout, wordTable } from '../indexing.ts';
 import type { DocumentRow, Tables } from '../tables.ts';
 import type { Document } from './document.ts';
-import type { ParsedChunk, ParsedChunks, ParsedText } from './parsing.ts';
 
 type Store = Session<Tables>;
 type Write = WriteSession<Tables>;
@@ -48,6 +48,7 @@ export interface NewDocument {
   readonly bytes: Uint8Array;
   readonly tags: readonly string[];
   readonly warnings: readonly string[];
+  readonly replaces?: boolean;
 }
 
 /** Stores what was uploaded, to be read until the end of the lease. Undefined if the library has the same bytes already. */
@@ -56,7 +57,7 @@ export async function insertDocument(
   document: NewDocument,
   { nowMs, leaseMs }: { nowMs: number; leaseMs: number },
 ): Promise<Document | undefined> {
-  const { library, owner, filename, mediaType, sha256, bytes } = document;
+  const { library, owner, filename, mediaType, sha256, bytes, replaces = false } = document;
   const row = await session.kysely
     .insertInto('document')
     .values({
@@ -64,7 +65,7 @@ export async function insertDocument(
       ...{ media_type: mediaType, size: bytes.length, sha256, title: filename, status: 'processing' },
       ...{ error: null, pages: null, chunk_count: 0, text_length: 0, lease_until_ms: nowMs + leaseMs },
       ...{ tags: JSON.stringify(document.tags), warnings: JSON.stringify(document.warnings) },
-      ...{ created_at_ms: nowMs, updated_at_ms: nowMs },
+      ...{ created_at_ms: nowMs, updated_at_ms: nowMs, replaces: replaces ? 1 : 0 },
     })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
@@ -94,10 +95,10 @@ export async function findByBytes(
   return row && toDocument(row);
 }
 
-/** The documents of the library with that name that are there, except one. */
+/** The documents of the library with that name that are there. */
 export async function findByName(
   store: Store,
-  { library, filename, except = 0 }: { library: number; filename: string; except?: number },
+  { library, filename }: Pick<Document, 'library' | 'filename'>,
 ): Promise<Document[]> {
   const rows = await store.kysely
     .selectFrom('document')
@@ -105,7 +106,6 @@ export async function findByName(
     .where('library', '=', library)
     .where('filename', '=', filename)
     .where('status', '=', 'indexed')
-    .where('id', '!=', except)
     .execute();
   return rows.map(toDocument);
 }
@@ -172,26 +172,34 @@ export async function insertChunks(
   );
 }
 
-/** Lets a document be found, and takes others out in the same moment. False if it is gone. */
+/**
+ * Lets a document be found, and takes those that it replaces out in the same moment, which are returned. Undefined if it is gone, or if a
+ * later one has replaced it already.
+ */
 export function publish(
   database: Database<Tables>,
   document: Document,
-  { replaced, nowMs }: { replaced: readonly number[]; nowMs: number },
-): Promise<boolean> {
-  return database.write(async ({ kysely }) => {
+  nowMs: number,
+): Promise<number[] | undefined> {
+  return database.write(async (session) => {
+    const { kysely } = session;
+    // First, so that documents of a library are published one after another.
+    await touchLibrary(kysely, document.library);
+    const namesakes = document.replaces ? await findByName(session, document) : [];
+    if (namesakes.some(({ id, replaces }) => replaces && id > document.id)) return undefined;
     const published = await kysely
       .updateTable('document')
       .set({ status: 'indexed', error: null, lease_until_ms: 0, updated_at_ms: nowMs })
       .where('id', '=', document.id)
       .where('status', '=', 'processing')
       .executeTakeFirst();
-    if (Number(published.numUpdatedRows) === 0) return false;
+    if (Number(published.numUpdatedRows) === 0) return undefined;
+    const replaced = namesakes.map(({ id }) => id).filter((id) => id < document.id);
     if (replaced.length > 0) {
       const gone = { status: 'deleting', lease_until_ms: nowMs } as const;
       await kysely.updateTable('document').set(gone).where('id', 'in', replaced).execute();
     }
-    await touchLibrary(kysely, document.library);
-    return true;
+    return replaced;
   });
 }
 
@@ -291,6 +299,22 @@ export async function markFailed(
   );
 }
 
+/** Says that this process still works on a document. */
+export async function renewLease(
+  database: Database<Tables>,
+  document: number,
+  untilMs: number,
+): Promise<void> {
+  await database.write(({ kysely }) =>
+    kysely
+      .updateTable('document')
+      .set({ lease_until_ms: untilMs })
+      .where('id', '=', document)
+      .where('status', '=', 'processing')
+      .execute(),
+  );
+}
+
 /** Takes over a document whose process ended before it was done. */
 export async function claimAbandoned(
   database: Database<Tables>,
@@ -328,12 +352,12 @@ function touchLibrary(kysely: Write['kysely'], library: number): Promise<unknown
 
 export function toDocument(row: Selectable<DocumentRow>): Document {
   const { public_id, media_type, chunk_count, text_length, created_at_ms, updated_at_ms, ...same } = row;
-  const { lease_until_ms: _lease, tags, warnings, ...shown } = same;
+  const { lease_until_ms: _lease, tags, warnings, replaces, ...shown } = same;
   return {
     ...shown,
     ...{ publicId: public_id, mediaType: media_type, chunkCount: chunk_count, textLength: text_length },
     ...{ tags: JSON.parse(tags), warnings: JSON.parse(warnings) },
-    ...{ createdAtMs: created_at_ms, updatedAtMs: updated_at_ms },
+    ...{ createdAtMs: created_at_ms, updatedAtMs: updated_at_ms, replaces: replaces === 1 },
   };
 }
 
@@ -350,5 +374,5 @@ export async function insertParsed(
     if (reply.kind === 'text') await insertText(database, inserted.id, reply);
     else await insertChunks(database, inserted.id, reply.chunks);
   }
-  await publish(database, inserted, { replaced: [], nowMs: 0 });
+  await publish(database, inserted, 0);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '#kit/db/index.ts';
-import { insertParsed, knownLibraries, libraryId, parseDocument } from '../documents/index.ts';
+import { insertParsed, knownLibraries, libraryId } from '../documents/index.ts';
+import { parseDocument } from '../extraction/index.ts';
 import { Retriever, type Strategy, strategyIds } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
 import type { LabelledDocument, LabelledSet } from './labelled-set.ts';

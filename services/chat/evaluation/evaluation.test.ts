@@ -48,11 +48,35 @@ test('questions are asked about the documents of the library', async () => {
   await writeFile(file, lines([question]));
   for (const { mrrAt3, recallAt10 } of await evaluateSet(chat.environment, chat.context, file))
     assert.deepEqual([mrrAt3, recallAt10], [1, 2 / 3]);
-  const fails = async (text: string, problem: RegExp) => {
+});
+
+test('what is wrong with a set is named with its line', async () => {
+  await using chat = await startChat();
+  const evaluate = (path: string) => evaluateSet(chat.environment, chat.context, path);
+  const file = join(folder, 'wrong.jsonl');
+  const good = '{"query": "Why?", "documents": ["a.txt"]}\n\n';
+  for (const [text, problem] of [
+    [`${good}{"query": "no documents"}\n`, /wrong\.jsonl, line 3: must be \{"query"/],
+    [`${good}{"query": "Why?", "documents": [7]}\n`, /line 3: must be/],
+    [`${good}{"query"\n`, /line 3: is not a JSON object/],
+    ['7\n', /line 1: is not a JSON object/],
+    ['\n', /wrong\.jsonl has no questions/],
+  ] as const) {
     await writeFile(file, text);
-    await assert.rejects(evaluateSet(chat.environment, chat.context, file), problem);
-  };
-  await fails('{"query": "no documents"}\n', /each line is/);
-  await fails('{"query"\n', /not JSON/);
-  await assert.rejects(evaluateSet(chat.environment, chat.context, join(folder, 'none')), /does not exist/);
+    await assert.rejects(evaluate(file), { code: 'invalid_input', message: problem });
+  }
+  await assert.rejects(evaluate(join(folder, 'none')), /none does not exist/);
+  const set = join(folder, 'wrong');
+  await mkdir(set);
+  for (const [name, text, problem] of [
+    ['docs.jsonl', lines([{ id: 1, text: 'One' }]), /docs\.jsonl, line 1: must be/],
+    ['docs.jsonl', lines([{ id: 'one', text: 'One' }]), /qrels\.tsv does not exist/],
+    ['qrels.tsv', 'query\tdocument\tgrade\n1\tone\tgood\n', /qrels\.tsv, line 2: must be/],
+    ['qrels.tsv', 'query\tdocument\tgrade\n1\tone\t1\n', /queries\.jsonl does not exist/],
+    ['queries.jsonl', '{"id": "1"}\n', /queries\.jsonl, line 1: must be/],
+    ['queries.jsonl', lines([{ id: '2', text: 'Two?' }]), /wrong has no questions with documents/],
+  ] as const) {
+    await writeFile(join(set, name), text);
+    await assert.rejects(evaluate(set), { code: 'invalid_input', message: problem });
+  }
 });

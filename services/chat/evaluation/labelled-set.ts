@@ -1,7 +1,6 @@
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { AppError } from '#kit/errors.ts';
 import type { Grades } from './metrics.ts';
 
@@ -25,62 +24,96 @@ export interface LabelledSet {
 }
 
 /**
- * Reads a folder with `docs.jsonl` (`{id, title?, text}`), `queries.jsonl` (`{id, text}`) and `qrels.tsv` (question, document, grade), or a
- * file of lines `{"query": "...", "documents": ["name.pdf", ...]}` about the documents of the library.
+ * Reads a folder with `docs.jsonl` (`{id, title?, text}`), `queries.jsonl` (`{id, text}`) and `qrels.tsv` (a header, then question, document
+ * and grade), or a file of lines `{"query": "...", "documents": ["name.pdf", ...]}` about the documents of the library. Throws
+ * `invalid_input` that names the file and the line.
  */
 export async function readLabelledSet(path: string): Promise<LabelledSet> {
   if (!existsSync(path)) throw new AppError('invalid_input', `${path} does not exist`);
-  return statSync(path).isDirectory() ? readFolder(path) : readQuestions(path);
+  const set = statSync(path).isDirectory() ? await readFolder(path) : await readQuestions(path);
+  if (set.questions.length === 0)
+    throw new AppError('invalid_input', `${path} has no questions with documents`);
+  return set;
 }
 
 async function readFolder(folder: string): Promise<LabelledSet> {
   const documents: LabelledDocument[] = [];
-  for await (const line of linesOf(join(folder, 'docs.jsonl'))) {
-    const { id, title = '', text } = parsed(line, folder) as { id: string; title?: string; text: string };
+  for await (const { values, wrong } of objectsIn(join(folder, 'docs.jsonl'))) {
+    const { id, title = '', text } = values;
+    if (typeof id !== 'string' || typeof text !== 'string' || typeof title !== 'string')
+      throw wrong('must be {"id": "...", "text": "..."}, with a title if it has one');
     documents.push({ id, text: text.startsWith(title) ? text : `${title}\n\n${text}` });
   }
-  const grades = new Map<string, Map<string, number>>();
-  const [, ...rows] = (await readFile(join(folder, 'qrels.tsv'), 'utf8')).trim().split('\n');
-  for (const row of rows) {
-    const [question = '', document = '', grade = '1'] = row.split('\t');
-    const known = grades.get(question) ?? new Map<string, number>();
-    grades.set(question, known.set(document, Number(grade)));
-  }
+  const grades = await readGrades(join(folder, 'qrels.tsv'));
   const questions: LabelledQuestion[] = [];
-  for await (const line of linesOf(join(folder, 'queries.jsonl'))) {
-    const { id, text } = parsed(line, folder) as { id: string; text: string };
+  for await (const { values, wrong } of objectsIn(join(folder, 'queries.jsonl'))) {
+    const { id, text } = values;
+    if (typeof id !== 'string' || typeof text !== 'string')
+      throw wrong('must be {"id": "...", "text": "..."}');
     const own = grades.get(id);
     if (own) questions.push({ id, text, grades: own });
   }
   return { documents, questions };
 }
 
+async function readGrades(file: string): Promise<ReadonlyMap<string, Grades>> {
+  const grades = new Map<string, Map<string, number>>();
+  for await (const { number, text, wrong } of linesOf(file)) {
+    const [question = '', document = '', grade = '1'] = text.split('\t').map((cell) => cell.trim());
+    if (number === 1) continue;
+    if (document === '' || !/^\d+$/.test(grade))
+      throw wrong('must be question, document and grade, with tabs between');
+    const known = grades.get(question) ?? new Map<string, number>();
+    grades.set(question, known.set(document, Number(grade)));
+  }
+  return grades;
+}
+
 async function readQuestions(file: string): Promise<LabelledSet> {
   const questions: LabelledQuestion[] = [];
-  for await (const line of linesOf(file)) {
-    const { query, documents } = parsed(line, file) as { query?: unknown; documents?: unknown };
-    if (typeof query !== 'string' || !Array.isArray(documents))
-      throw new AppError(
-        'invalid_input',
-        `${file}: each line is {"query": "...", "documents": ["name", ...]}`,
-      );
-    const grades = new Map(documents.map((name) => [String(name), 1]));
+  for await (const { values, wrong } of objectsIn(file)) {
+    const { query, documents } = values;
+    const isList = Array.isArray(documents) && documents.every((name) => typeof name === 'string');
+    if (typeof query !== 'string' || !isList)
+      throw wrong('must be {"query": "...", "documents": ["name", ...]}');
+    const grades = new Map(documents.map((name: string) => [name, 1]));
     questions.push({ id: String(questions.length + 1), text: query, grades });
   }
   return { documents: undefined, questions };
 }
 
-async function* linesOf(file: string): AsyncGenerator<string> {
-  for await (const line of createInterface({ input: createReadStream(file) }))
-    if (line.trim() !== '') yield line;
+interface Line {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+  /** The error that names this line. */
+  readonly wrong: (problem: string) => AppError;
 }
 
-function parsed(line: string, file: string): unknown {
+/** The lines of a file that are not empty. */
+async function* linesOf(file: string): AsyncGenerator<Line> {
+  if (!existsSync(file)) throw new AppError('invalid_input', `${file} does not exist`);
+  await using handle = await open(file);
+  let number = 0;
+  for await (const text of handle.readLines()) {
+    const place = `${file}, line ${++number}`;
+    const wrong = (problem: string) => new AppError('invalid_input', `${place}: ${problem}`);
+    if (text.trim() !== '') yield { number, text, wrong };
+  }
+}
+
+async function* objectsIn(file: string) {
+  for await (const { text, wrong } of linesOf(file)) {
+    const values = parsed(text);
+    if (typeof values !== 'object' || values === null) throw wrong('is not a JSON object');
+    yield { values: values as Readonly<Record<string, unknown>>, wrong };
+  }
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(line);
-  } catch (cause) {
-    throw new AppError('invalid_input', `${file} has a line that is not JSON: ${line.slice(0, 80)}`, {
-      cause,
-    });
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

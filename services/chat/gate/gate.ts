@@ -94,6 +94,11 @@ export class Gate {
     this.#cookie.write(reply, `in:${nowMs + signedInMs}:${owner}`);
   }
 
+  /** Signs a browser out. */
+  forget(reply: FastifyReply): void {
+    this.#cookie.clear(reply);
+  }
+
   /** Counts something that a client does without a request. Throws `rate_limited`. */
   take(usage: Usage, client: string): void {
     this.#options.limits[usage].take(client);

@@ -106,6 +106,21 @@ test('an answer is cancelled, and five turns run at most', async () => {
   assert.equal((await until('response_cancelled')).metadata.finish_reason, 'cancelled');
 });
 
+test('a question that is cancelled while it waits is answered as cancelled', async () => {
+  const { promise, resolve } = Promise.withResolvers<ModelReply>();
+  model.script = (answer) => resolve(answer.text('Everybody has '));
+  const session_id = (await chat.send('POST', '/api/session', {}, { 'x-api-key': 'alice' })).json.session_id;
+  const { socket, until } = await connect('alice');
+  await socket.emitWithAck('chat_message', { query, session_id });
+  const reply = await promise;
+  const sent = socket.emitWithAck('chat_message', { query, session_id, request_id: 'waits here' });
+  while (!(await socket.emitWithAck('cancel', { request_id: 'waits here' })).ok);
+  assert.deepEqual(await sent, { ok: true, request_id: 'waits here' });
+  const body = await until('response_cancelled');
+  assert.deepEqual([body.request_id, body.metadata.finish_reason], ['waits here', 'cancelled']);
+  reply.end();
+});
+
 test('whoever joined a session sees its answers', async () => {
   model.script = answerNow;
   const session = (await chat.send('POST', '/api/session', {}, { 'x-api-key': 'alice' })).json.session_id;

@@ -133,7 +133,7 @@ function addMessages(io: Server, socket: LiveSocket, parts: SocketParts): void {
     return { session_id: id };
   });
   on('cancel', async ({ request_id: id }, { owner }) => {
-    if (!turns.cancel(owner, String(id))) throw notFound('request', String(id));
+    if (!(await turns.cancel(owner, String(id)))) throw notFound('request', String(id));
     return { request_id: id };
   });
 }

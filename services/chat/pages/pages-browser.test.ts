@@ -1,10 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Page, WebSocketRoute } from 'playwright-core';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { startChat, type TestChat } from '../testing.ts';
 import { type ModelReply, startModel, type TestModel } from '../testing-model.ts';
 
 const browser = testBrowser();
+/** What a model may be talked into. */
+const hostile = `# Rules
+
+**Everybody** has 27 days [1].
+
+1. <script>window.pwned = 1</script>
+2. <a href="javascript:window.pwned=1">here</a> [there](javascript:window.pwned=1) ![x](https://evil.example/x.png)
+
+| <img src=x onerror="window.pwned=1"> | [1]: https://evil.example |
+|---|---|
+| [click][1] | <svg onload="window.pwned=1"> |
+
+\`\`\`html
+<b onclick="window.pwned=1">never closed
+`;
+const question = 'How many days of vacation do I have?';
 const handbook = '# Staff handbook\n\n## Vacation\n\nEverybody has 27 days of vacation in a year.\n';
 
 describe('in a browser', { skip: browser.skip }, () => {
@@ -31,14 +48,15 @@ describe('in a browser', { skip: browser.skip }, () => {
       const { page } = tab;
       await page.goto('/');
       assert.deepEqual(await tab.barriers(), []);
-      await page.fill('#query', 'How many days of vacation do I have?');
+      await page.fill('#query', question);
       await page.keyboard.press('Enter');
       await page.locator('.writing', { hasText: 'Everybody has 27 days' }).waitFor();
       (await promise).text('of vacation [1].').end();
+      await page.locator('.answer-foot').waitFor();
       const citation = page.locator('.answer a.cite');
-      await citation.waitFor();
       assert.match(page.url(), /\/chats\/[\w-]+$/);
-      await page.locator('summary', { hasText: '1 source' }).click();
+      await page.locator('summary', { hasText: '1 passage found' }).click();
+      assert.equal(await page.locator('.cited').innerText(), '1\nStaff handbook Vacation');
       assert.deepEqual(await tab.barriers(), []);
       const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       assert.equal(isWider, false, 'the page scrolls sideways');
@@ -56,20 +74,175 @@ describe('in a browser', { skip: browser.skip }, () => {
     model.script = (answer) => void answer.text('Everybody has 27 days ');
     const { page } = await browser.open({ baseUrl: chat.url });
     await page.goto('/');
-    await page.fill('#query', 'How many days of vacation do I have?');
+    await page.fill('#query', question);
     await page.click('[data-ask]');
     await page.locator('.writing', { hasText: 'Everybody has 27 days' }).waitFor();
-    await page.click('[data-stop]');
+    await page.keyboard.press('Escape');
     await page.locator('.answer', { hasText: 'Stopped.' }).waitFor();
     assert.match(await page.locator('.answer').innerText(), /^Everybody has 27 days/);
+    assert.equal(await page.evaluate('document.activeElement.id'), 'query');
+    model.script = (answer) => answer.text('Everybody has 27 days of vacation [1].').end();
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.locator('.turn:last-child a.cite').waitFor();
+    assert.deepEqual(await page.locator('.question').allInnerTexts(), [question, question]);
+  });
+
+  /** What the page asked for: by which way, and under which ids. */
+  function watch(page: Page) {
+    const sent = { bySocket: [] as string[], byHttp: [] as string[] };
+    const idsIn = (text: string) => [...text.matchAll(/"request_id":"(\w+)"/g)].map(([, id = '']) => id);
+    page.on('websocket', (socket) =>
+      socket.on('framesent', ({ payload }) => sent.bySocket.push(...idsIn(String(payload)))),
+    );
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/api/chat')
+        sent.byHttp.push(...idsIn(request.postData() ?? ''));
+    });
+    return sent;
+  }
+
+  test('a question goes by Socket.IO, and by HTTP under the same id if that breaks off', async () => {
+    const replies: ModelReply[] = [];
+    const { promise: written, resolve } = Promise.withResolvers<void>();
+    model.script = (answer) => {
+      replies.push(answer.text('Everybody has 27 days '));
+      resolve();
+    };
+    const { page } = await browser.open({ baseUrl: chat.url });
+    const sent = watch(page);
+    const sockets: WebSocketRoute[] = [];
+    await page.routeWebSocket(/socket\.io/, (socket) => {
+      if (sockets.length > 0) return void socket.close();
+      sockets.push(socket);
+      socket.connectToServer();
+    });
+    await page.goto('/');
+    await page.fill('#query', question);
+    await page.keyboard.press('Enter');
+    await page.locator('.writing', { hasText: 'Everybody has 27 days' }).waitFor();
+    assert.deepEqual(sent.byHttp, []);
+    await written;
+    await page.route('**/socket.io/**', (route) => route.abort());
+    const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/api/chat');
+    await sockets[0]?.close();
+    const { request_id: id } = (await asked).postDataJSON();
+    replies[0]?.text('of vacation [1].').end();
+    await page.locator('.answer a.cite').waitFor();
+    assert.match(
+      await page.locator('.answer .prose').innerText(),
+      /^Everybody has 27 days of vacation 1\s?\.$/,
+    );
+    assert.deepEqual([replies.length, sent.byHttp], [1, [id]]);
+    assert.equal(await page.locator('.turn').count(), 1);
+  });
+
+  test('where sockets are refused, a question goes by HTTP once', async () => {
+    const { page } = await browser.open({ baseUrl: chat.url });
+    const sent = watch(page);
+    await page.routeWebSocket(/socket\.io/, (socket) => socket.close());
+    await page.route('**/socket.io/**', (route) => route.abort());
+    let calls = 0;
+    model.script = (answer) => {
+      calls++;
+      answer.text('Everybody has 27 days of vacation [1].').end();
+    };
+    await page.goto('/');
+    await page.fill('#query', question);
+    await page.keyboard.press('Enter');
+    await page.locator('.answer a.cite').waitFor();
+    assert.deepEqual([calls, sent.bySocket.length, sent.byHttp.length], [1, 0, 1]);
+  });
+
+  test('a page that is loaded again meanwhile shows the same answer to its end', async () => {
+    const replies: ModelReply[] = [];
+    model.script = (answer) => void replies.push(answer.text('Everybody has 27 days '));
+    const { page } = await browser.open({ baseUrl: chat.url });
+    const sent = watch(page);
+    await page.goto('/');
+    await page.fill('#query', question);
+    await page.keyboard.press('Enter');
+    await page.locator('.writing', { hasText: 'Everybody has 27 days' }).waitFor();
+    await page.reload();
+    await page.locator('.writing', { hasText: 'Everybody has 27 days' }).waitFor();
+    replies[0]?.text('of vacation [1].').end();
+    await page.locator('.answer-foot').waitFor();
+    assert.match(page.url(), /\/chats\/[\w-]+$/);
+    const ids = new Set([...sent.bySocket, ...sent.byHttp]);
+    assert.deepEqual([replies.length, ids.size, await page.locator('.turn').count()], [1, 1, 1]);
+  });
+
+  test('Markdown is drawn while it is written, and what is hostile in it is text', async () => {
+    const { promise, resolve } = Promise.withResolvers<ModelReply>();
+    model.script = (answer) => resolve(answer.text(hostile));
+    const tab = await browser.open({ baseUrl: chat.url });
+    const { page } = tab;
+    await page.goto('/');
+    await page.fill('#query', question);
+    await page.keyboard.press('Enter');
+    await page.locator('.writing pre', { hasText: 'never closed' }).waitFor();
+    const found = async () =>
+      page.evaluate(`(() => {
+        const prose = document.querySelector('.answer .prose');
+        const links = [...prose.querySelectorAll('a')].map((link) => link.getAttribute('href').replace(/documents\\/[^?]+/, 'documents/ID'));
+        const count = (selector) => prose.querySelectorAll(selector).length;
+        return {
+          links: [...new Set(links)], loading: count('img, script, iframe, style, svg, form, input, [onerror], [onclick]'),
+          strong: count('strong'), items: count('ol > li'), cells: count('td'), headings: count('h3'), code: count('pre > code'),
+          pwned: 'pwned' in window,
+        };
+      })()`);
+    const expected = {
+      ...{ loading: 0, strong: 1, items: 2, cells: 2, headings: 1, code: 1, pwned: false },
+    };
+    const { links, ...drawn } = (await found()) as { links: string[] };
+    assert.deepEqual([drawn, links.length], [expected, 1]);
+    (await promise).end();
+    await page.locator('.answer-foot').waitFor();
+    const after = (await found()) as { links: string[] };
+    assert.deepEqual({ ...after, links: after.links.length }, { ...expected, links: 1 });
+    assert.match(after.links[0] ?? '', /^\/documents\/ID\?start=\d+&end=\d+#passage$/);
+    assert.deepEqual(await tab.barriers(), []);
+    assert.deepEqual(tab.complaints, []);
+  });
+
+  test('a chat is renamed and deleted where it is listed, and an answer is copied', async () => {
+    model.script = (answer) => answer.text('Everybody has **27 days** [1].').end();
+    const { page } = await browser.open({ baseUrl: chat.url });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto('/');
+    await page.fill('#query', question);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Copy the answer' }).click();
+    await page.getByText('Copied.').waitFor();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'Everybody has **27 days** [1].');
+    const listed = page.locator('nav .own');
+    assert.equal(await listed.locator('a').first().getAttribute('title'), question);
+    await listed.hover();
+    await listed.getByRole('link', { name: /^Rename/ }).click();
+    await page.locator('dialog #title').fill('Holidays');
+    await page.keyboard.press('Enter');
+    await page.locator('h1', { hasText: 'Holidays' }).waitFor();
+    assert.match(page.url(), /\/chats\//);
+    await listed.hover();
+    await listed.getByRole('link', { name: /^Delete/ }).click();
+    await page.getByRole('button', { name: 'Delete chat' }).click();
+    await page.getByText('The chat was deleted.').waitFor();
+    assert.equal(await listed.count(), 0);
   });
 
   test('a file is uploaded, and deleted after a question', async () => {
     const { page } = await browser.open({ baseUrl: chat.url });
     await page.goto('/documents');
-    const file = { name: 'ships.txt', mimeType: 'text/plain', buffer: Buffer.from('The ferry sails.') };
-    await page.setInputFiles('#file', file);
+    await page.setInputFiles('#file', [
+      { name: 'ships.txt', mimeType: 'text/plain', buffer: Buffer.from('The ferry sails.') },
+      { name: 'ships.exe', mimeType: 'application/octet-stream', buffer: Buffer.from('MZ') },
+    ]);
     await page.click('[data-upload] button');
+    await page.locator('.uploads .bad').waitFor();
+    assert.deepEqual(await page.locator('.uploads li').allInnerTexts(), [
+      'ships.txt\n1 passage',
+      'ships.exe\nFiles that end in .exe are not supported.',
+    ]);
     await page.locator('table', { hasText: 'ships.txt' }).waitFor();
     await page
       .locator('tr', { hasText: 'ships.txt' })

@@ -3,39 +3,37 @@ import type { ReadPassage } from './features.ts';
 
 /** What tells whether the passages that were found answer the question, each from 0 to 1. */
 export const confidenceFeatureNames = [
-  'coverage',
-  'coverageOfThree',
   'sentence',
+  'wholeWords',
   'names',
   'known',
   'pairs',
   'cosine',
+  'score',
 ] as const;
 
-/** Of the passages in their order, best first. */
-export function confidenceFeatures(
-  ranked: readonly {
-    readonly read: ReadPassage;
-    readonly pairs: number;
-    readonly sentence: number;
-    readonly cosine: number;
-  }[],
-  evidence: Evidence,
-): Float32Array {
-  const [best] = ranked;
+/** A passage as the reranker sees it. */
+export interface ConfidencePassage {
+  readonly read: ReadPassage;
+  readonly sentence: number;
+  readonly wholeWords: number;
+  readonly pairs: number;
+  readonly cosine: number;
+  readonly score: number;
+}
+
+/** Of the first passages in their order, best first. */
+export function confidenceFeatures(first: readonly ConfidencePassage[], evidence: Evidence): Float32Array {
+  const [best] = first;
   if (!best) return new Float32Array(confidenceFeatureNames.length);
-  const has =
-    ({ read }: (typeof ranked)[number]) =>
-    (stem: string) =>
-      read.stems.has(stem) || read.headingStems.has(stem) || read.titleStems.has(stem);
-  const three = ranked.slice(0, 3).map(has);
+  const { stems, headingStems, titleStems } = best.read;
   return Float32Array.of(
-    evidence.share(has(best)),
-    evidence.share((stem) => three.some((each) => each(stem))),
-    Math.max(...ranked.slice(0, 3).map(({ sentence }) => sentence)),
-    evidence.nameShare(has(best)),
+    Math.max(...first.map(({ sentence }) => sentence)),
+    best.wholeWords,
+    evidence.nameShare((stem) => stems.has(stem) || headingStems.has(stem) || titleStems.has(stem)),
     evidence.share((stem) => evidence.isKnown(stem)),
     best.pairs,
     best.cosine,
+    best.score,
   );
 }

@@ -14,8 +14,6 @@ export class Evidence {
   /** How rare a word is in the documents that are searched. */
   readonly rarityInLibrary: (stem: string) => number;
   readonly pairs: readonly Pair[];
-  /** What the answer is, where the question says so. */
-  readonly expects: 'number' | 'name' | undefined;
   readonly #rarities = new Map<string, number>();
   /** Words that are names or numbers. */
   readonly #names: ReadonlySet<string>;
@@ -40,7 +38,6 @@ export class Evidence {
     this.pairs = pairsOf(question.terms).map(([first, second]) => {
       return { first, second, weight: this.rarityOf(first) + this.rarityOf(second) };
     });
-    this.expects = expectedBy(question.text);
   }
 
   /** Whether any document has a word with that stem. */
@@ -95,14 +92,4 @@ function pairsOf(terms: readonly Term[]): [string, string][] {
 function namesOf({ text, terms }: Question): Set<string> {
   const named = terms.filter(({ start, end }) => start > 0 && /^[\p{Lu}\p{N}]/u.test(text.slice(start, end)));
   return new Set(named.map(({ stem }) => stem));
-}
-
-const asksNumber =
-  /\b(when|how (many|much|long|old|far|often|high|large|big|tall|deep)|(what|which) (year|date|time|day|month|century|decade|percentage|percent|number|age|price|amount))\b/i;
-const asksName =
-  /\b(who|whom|whose|where|(what|which) (city|country|person|company|organization|place|river|team|state|name))\b/i;
-
-function expectedBy(text: string): Evidence['expects'] {
-  if (asksNumber.test(text)) return 'number';
-  return asksName.test(text) ? 'name' : undefined;
 }

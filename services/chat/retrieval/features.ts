@@ -1,39 +1,30 @@
 import { type Term, termsOf } from '#kit/search/terms.ts';
 import { type Span, sentencesOf } from '../sentences.ts';
 import type { Evidence } from './evidence.ts';
+import { feedbackFor, type PassageWords } from './feedback.ts';
 import type { Candidate } from './fusion.ts';
 import type { Passage } from './store.ts';
 
-/** What the reranker knows of a question and a passage, each from about 0 to 1. */
+/** What the reranker knows of a question and a passage, each from 0 to 1. More of each can only speak for a passage. */
 export const featureNames = [
-  'keyword',
   'vector',
   'heading',
   'title',
   'sentence',
-  'neighbor',
   'pairs',
   'wholeWords',
-  'nearStems',
   'names',
-  'allFound',
-  'feedback',
-  'expectedNumber',
   'isFirst',
-  'length',
+  'feedback',
 ] as const;
 
 /** A passage as its words, which are kept for the next question. */
-export interface ReadPassage {
+export interface ReadPassage extends PassageWords {
   readonly passage: Passage;
   readonly terms: readonly Term[];
   readonly sentences: readonly Span[];
   /** For each word the sentence that it is in. */
   readonly sentenceOf: Uint16Array;
-  readonly headingStems: ReadonlySet<string>;
-  readonly titleStems: ReadonlySet<string>;
-  readonly stems: ReadonlyMap<string, number>;
-  readonly hasNumber: boolean;
 }
 
 /** The words of a passage, once somebody asks for them. */
@@ -66,41 +57,33 @@ function readPassage(passage: Passage): ReadPassage {
     ...{ passage, terms, sentences, sentenceOf, stems },
     headingStems: stemsOf(passage.section),
     titleStems: stemsOf(passage.title),
-    hasNumber: /\d/.test(passage.text),
   };
 }
 
-/** Features of all candidates for one question; those about neighbors and feedback need all of them together. */
+/** Features of all candidates for one question; feedback needs all of them together. */
 export function featuresFor(
   candidates: readonly (readonly [Candidate, ReadPassage])[],
   evidence: Evidence,
 ): Float32Array[] {
-  const feedback = feedbackOf(candidates.slice(0, feedbackPassages), evidence);
-  const scores = new Map(candidates.map(([{ score }, { passage }]) => [placeKey(passage, 0), score]));
-  return candidates.map(([candidate, read]) => {
-    const { passage } = read;
-    const [before, after] = [scores.get(placeKey(passage, -1)), scores.get(placeKey(passage, 1))];
-    return Float32Array.of(
-      candidate.keywordScore,
-      candidate.vectorScore,
+  const feedback = feedbackFor(
+    candidates.map(([, read]) => read),
+    evidence,
+  );
+  return candidates.map(([{ vectorScore }, read]) =>
+    Float32Array.of(
+      vectorScore,
       evidence.share((stem) => read.headingStems.has(stem)),
       evidence.share((stem) => read.titleStems.has(stem)),
-      ...wordFeatures(read, evidence, Math.max(before ?? 0, after ?? 0)),
+      ...wordFeatures(read, evidence),
+      evidence.nameShare((stem) => read.stems.has(stem)),
+      read.passage.place === 0 ? 1 : 0,
       feedback(read),
-      evidence.expects === 'number' && read.hasNumber ? 1 : 0,
-      passage.place === 0 ? 1 : 0,
-      Math.min(1, passage.text.length / 1_000),
-    );
-  });
+    ),
+  );
 }
 
-/** The same for the passages of a document at places that differ by `offset`. */
-function placeKey({ document, place }: Passage, offset: number): string {
-  return `${document}/${place + offset}`;
-}
-
-function wordFeatures(read: ReadPassage, evidence: Evidence, neighbor: number): number[] {
-  const { terms, sentenceOf, stems, headingStems, titleStems } = read;
+/** The most that one sentence has, which pairs of words are near each other, and which words are the same and not only their stems. */
+function wordFeatures({ terms, sentenceOf }: ReadPassage, evidence: Evidence): number[] {
   const perSentence = new Map<number, Set<string>>();
   const places = new Map<string, number[]>();
   const whole = new Set<string>();
@@ -114,20 +97,8 @@ function wordFeatures(read: ReadPassage, evidence: Evidence, neighbor: number): 
     if (known) known.add(stem);
     else perSentence.set(sentence, new Set([stem]));
   }
-  const best = Math.max(
-    0,
-    ...[...perSentence.values()].map((found) => evidence.share((stem) => found.has(stem))),
-  );
-  const isFound = (stem: string) => stems.has(stem) || headingStems.has(stem) || titleStems.has(stem);
-  return [
-    best,
-    neighbor,
-    pairShare(places, evidence),
-    evidence.share((stem) => whole.has(stem)),
-    evidence.weighted((stem) => (stems.has(stem) ? 1 : nearness(stem, stems))),
-    evidence.nameShare((stem) => stems.has(stem)),
-    evidence.question.terms.every(({ stem }) => isFound(stem)) ? 1 : 0,
-  ];
+  const shares = Array.from(perSentence.values(), (found) => evidence.share((stem) => found.has(stem)));
+  return [Math.max(0, ...shares), pairShare(places, evidence), evidence.share((stem) => whole.has(stem))];
 }
 
 /** The sentence that has most of the question. */
@@ -150,7 +121,7 @@ export function bestSentence(
 const pairDistance = 3;
 
 /** Which part of the neighboring words of the question are near each other, in their order, by the places of each stem. */
-export function pairShare(places: ReadonlyMap<string, readonly number[]>, evidence: Evidence): number {
+function pairShare(places: ReadonlyMap<string, readonly number[]>, evidence: Evidence): number {
   let [found, total] = [0, 0];
   for (const { first, second, weight } of evidence.pairs) {
     total += weight;
@@ -159,48 +130,6 @@ export function pairShare(places: ReadonlyMap<string, readonly number[]>, eviden
       found += weight;
   }
   return total === 0 ? 0 : found / total;
-}
-
-const prefixMin = 5;
-
-/** How much of a stem that a passage does not have begins one of its stems: `compress` and `compressib`. */
-export function nearness(stem: string, stems: { keys(): Iterable<string> }): number {
-  if (stem.length < prefixMin) return 0;
-  const prefix = stem.slice(0, prefixMin);
-  let best = 0;
-  for (const other of stems.keys()) {
-    if (!other.startsWith(prefix)) continue;
-    let length = prefixMin;
-    while (length < stem.length && other[length] === stem[length]) length++;
-    best = Math.max(best, length / Math.max(stem.length, other.length));
-  }
-  return best;
-}
-
-const feedbackPassages = 10;
-const feedbackStems = 50;
-
-/** How much of the words that the first passages have in common a passage has (Rocchio's relevance feedback). */
-function feedbackOf(
-  first: readonly (readonly [Candidate, ReadPassage])[],
-  evidence: Evidence,
-): (read: ReadPassage) => number {
-  const weights = new Map<string, number>();
-  const counts = new Map<string, number>();
-  for (const [{ score }, { stems, terms }] of first) {
-    for (const [stem, count] of stems) {
-      const weight = (score * Math.log(1 + count)) / Math.sqrt(terms.length);
-      weights.set(stem, (weights.get(stem) ?? 0) + weight);
-      counts.set(stem, (counts.get(stem) ?? 0) + 1);
-    }
-  }
-  const common = [...weights].filter(([stem]) => (counts.get(stem) ?? 0) > 1);
-  const best = common
-    .map(([stem, weight]) => [stem, weight * evidence.rarityInLibrary(stem)] as const)
-    .sort((one, other) => other[1] - one[1])
-    .slice(0, feedbackStems);
-  const total = best.reduce((sum, [, weight]) => sum + weight, 0) || 1;
-  return ({ stems }) => best.reduce((sum, [stem, weight]) => sum + (stems.has(stem) ? weight : 0), 0) / total;
 }
 
 function stemsOf(text: string): Set<string> {

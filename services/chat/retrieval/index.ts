@@ -1,5 +1,4 @@
 export type { Evidence } from './evidence.ts';
-export { nearness, pairShare } from './features.ts';
 export { isCommonWord, toQuestion } from './question.ts';
 export { rerankerModel } from './rerank.ts';
 export { type Found, type Ranked, Retriever, type SearchRequest, type Source } from './search.ts';

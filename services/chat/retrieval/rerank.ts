@@ -32,14 +32,19 @@ export function judge(
   });
 }
 
-const [sentence, pairs] = [featureNames.indexOf('sentence'), featureNames.indexOf('pairs')];
-
 /** What tells whether the passages answer the question, of those that were judged, best first. */
 export function confidenceInput(judged: readonly Judged[], evidence: Evidence): Float32Array {
-  const first = judged.slice(0, 3).map(({ read, features, candidate }) => ({
-    ...{ read, cosine: candidate.cosine },
-    ...{ pairs: features[pairs] ?? 0, sentence: features[sentence] ?? 0 },
-  }));
+  const first = judged.slice(0, 3).map(({ candidate: { cosine }, read, features, score }) => {
+    const of = (name: (typeof featureNames)[number]) => features[featureNames.indexOf(name)] ?? 0;
+    return {
+      read,
+      cosine,
+      score,
+      sentence: of('sentence'),
+      wholeWords: of('wholeWords'),
+      pairs: of('pairs'),
+    };
+  });
   return confidenceFeatures(first, evidence);
 }
 

@@ -9,7 +9,8 @@ import { startChat } from '../testing.ts';
 import { fuse, interleave } from './fusion.ts';
 import { toQuestion } from './question.ts';
 import { Retriever } from './search.ts';
-import { partsOf, variantsOf } from './strategies.ts';
+import { partsOf } from './strategies.ts';
+import { variantsOf } from './variants.ts';
 import { VectorIndex } from './vectors.ts';
 
 const stems = (text: string) => toQuestion(text).terms.map(({ stem }) => stem);
@@ -117,7 +118,6 @@ test('a question with several parts is divided, another is not', () => {
     'when did she join?',
   ]);
   assert.deepEqual(partsOf('What are salt and pepper?'), ['What are salt and pepper?']);
-  assert.deepEqual(variantsOf('What is the tide?'), ['What is the tide?', 'tide']);
 });
 
 test('sentences end where readers end them', () => {
@@ -131,4 +131,16 @@ test('sentences end where readers end them', () => {
   assert.deepEqual(parts('One\n\nTwo\n- three\n- four'), ['One', 'Two', '- three', '- four']);
   assert.deepEqual(parts('猫。犬。'), ['猫。', '犬。']);
   assert.deepEqual(parts('  '), []);
+});
+
+test('a question is searched for in several ways, each with other words', () => {
+  assert.deepEqual(variantsOf('What is the tide?'), ['What is the tide?']);
+  const names = 'Which of the Anna Berg companies does Zoë fund in Oslo since 2019?';
+  assert.deepEqual(variantsOf(names), [names, 'anna berg', 'zoe', 'oslo']);
+  const long =
+    'what pressure acts on a slender body at supersonic speed when the boundary layer is thin and hot';
+  assert.deepEqual(variantsOf(long), [long, 'pressure acts slender body supersonic speed boundary layer']);
+  const asked = 'And how much of it in a year?';
+  assert.deepEqual(variantsOf(`vacation ${asked}`, asked), [`vacation ${asked}`, asked]);
+  assert.deepEqual(variantsOf('???'), ['???']);
 });

@@ -36,12 +36,6 @@ export const strategies = [
   },
 ] as const satisfies readonly { readonly id: Strategy; readonly [name: string]: unknown }[];
 
-/** The question, then its words without those that only ask, where that differs. */
-export function variantsOf(query: string): string[] {
-  const words = toQuestion(query).terms.map(({ word }) => word);
-  return [...new Set([query, words.join(' ')])].filter((variant) => variant !== '');
-}
-
 const partsMax = 4;
 const separator =
   /[?;]\s+|,?\s+(?:and also|as well as|and then)\s+|,?\s+and\s+(?=(?:how|what|when|where|who|whom|whose|which|why|is|are|do|does|did|can|could|should)\b)/i;

@@ -1,11 +1,13 @@
 export { type Message, type Session, titleMax, titleOf } from './session.ts';
 export {
-  addMessages,
   createSession,
   deleteExpired,
   deleteSession,
   findSession,
+  insertMessages,
+  insertSession,
   lastSaid,
   listSessions,
   messagesOf,
+  renameSession,
 } from './store.ts';

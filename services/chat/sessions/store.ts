@@ -9,6 +9,7 @@ type Store = DbSession<Tables>;
 type Write = WriteSession<Tables>;
 
 export interface NewSession {
+  readonly id?: string;
   readonly owner: Owner;
   readonly title: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -21,30 +22,36 @@ export interface Reach {
 }
 
 /** The sessions of an owner that were used least recently go if there are too many. */
-export async function createSession(
+export function createSession(
   database: Database<Tables>,
-  { owner, title, metadata = {} }: NewSession,
+  session: NewSession,
   nowMs: number,
 ): Promise<Session> {
-  const id = newOrderedId();
+  return database.write((write) => insertSession(write, session, nowMs));
+}
+
+/** The same in the transaction of a turn that begins it. */
+export async function insertSession(
+  write: Write,
+  { id = newOrderedId(), owner, title, metadata = {} }: NewSession,
+  nowMs: number,
+): Promise<Session> {
   const times = { created_at_ms: nowMs, updated_at_ms: nowMs };
   const row = { id, owner, title, metadata: JSON.stringify(metadata), ...times };
-  await database.write(async (session) => {
-    await session.kysely.insertInto('session').values(row).execute();
-    const last = await session.kysely
-      .selectFrom('session')
-      .select('id')
-      .where('owner', '=', owner)
-      .orderBy('updated_at_ms', 'desc')
-      .orderBy('id', 'desc')
-      .offset(sessionsMax)
-      .limit(20)
-      .execute();
-    await removeSessions(
-      session,
-      last.map((each) => each.id),
-    );
-  });
+  await write.kysely.insertInto('session').values(row).execute();
+  const last = await write.kysely
+    .selectFrom('session')
+    .select('id')
+    .where('owner', '=', owner)
+    .orderBy('updated_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .offset(sessionsMax)
+    .limit(20)
+    .execute();
+  await removeSessions(
+    write,
+    last.map((each) => each.id),
+  );
   return { id, owner, title, metadata, createdAtMs: nowMs, updatedAtMs: nowMs, messageCount: 0 };
 }
 
@@ -128,9 +135,12 @@ export function deleteSession(
   });
 }
 
-/** Removes the messages of a session. */
+/** Removes the messages of a session, and the answers that are kept for whoever asks the same again. */
 export async function clearMessages(database: Database<Tables>, id: string): Promise<void> {
-  await database.write(({ kysely }) => kysely.deleteFrom('message').where('session', '=', id).execute());
+  await database.write(async ({ kysely }) => {
+    await kysely.deleteFrom('message').where('session', '=', id).execute();
+    await kysely.deleteFrom('turn').where('session', '=', id).where('events', 'is not', null).execute();
+  });
 }
 
 /** Removes sessions that were not used for too long, and returns how many. */
@@ -170,7 +180,7 @@ export async function messagesOf(
   }));
 }
 
-/** The last words of both sides, oldest first. */
+/** The last words of both sides, oldest first. Answers that were cancelled before their first word are left out. */
 export async function lastSaid(
   store: Store,
   session: string,
@@ -180,6 +190,7 @@ export async function lastSaid(
     .selectFrom('message')
     .select(['role', 'content'])
     .where('session', '=', session)
+    .where('content', '!=', '')
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
@@ -187,36 +198,36 @@ export async function lastSaid(
 }
 
 /** Keeps what was asked and what was answered, unless the session is gone. The oldest messages go if there are too many. */
-export async function addMessages(
-  database: Database<Tables>,
+export async function insertMessages(
+  { kysely }: Write,
   session: string,
   messages: readonly Message[],
 ): Promise<void> {
-  await database.write(async ({ kysely }) => {
-    const updated = Math.max(...messages.map(({ createdAtMs }) => createdAtMs));
-    const touched = await kysely
-      .updateTable('session')
-      .set({ updated_at_ms: updated })
-      .where('id', '=', session)
-      .executeTakeFirst();
-    if (Number(touched.numUpdatedRows) === 0) return;
-    const rows = messages.map(({ createdAtMs, details, ...message }) => ({
-      ...message,
-      ...{ session, details: JSON.stringify(details), created_at_ms: createdAtMs },
-    }));
-    await kysely.insertInto('message').values(rows).execute();
-    const excess = await kysely
-      .selectFrom('message')
-      .select('id')
-      .where('session', '=', session)
-      .orderBy('id', 'desc')
-      .offset(messagesMax)
-      .limit(messagesMax)
-      .execute();
-    if (excess.length === 0) return;
-    const ids = excess.map(({ id }) => id);
-    await kysely.deleteFrom('message').where('id', 'in', ids).execute();
-  });
+  const updated = Math.max(...messages.map(({ createdAtMs }) => createdAtMs));
+  const touched = await kysely
+    .updateTable('session')
+    .set({ updated_at_ms: updated })
+    .where('id', '=', session)
+    .executeTakeFirst();
+  if (Number(touched.numUpdatedRows) === 0) return;
+  const rows = messages.map(({ createdAtMs, content, details, ...message }) => ({
+    ...message,
+    // PostgreSQL stores no U+0000, which a model may write. Offsets stay the same.
+    ...{ content: content.replaceAll('\u0000', '\ufffd') },
+    ...{ session, details: JSON.stringify(details), created_at_ms: createdAtMs },
+  }));
+  await kysely.insertInto('message').values(rows).execute();
+  const excess = await kysely
+    .selectFrom('message')
+    .select('id')
+    .where('session', '=', session)
+    .orderBy('id', 'desc')
+    .offset(messagesMax)
+    .limit(messagesMax)
+    .execute();
+  if (excess.length === 0) return;
+  const ids = excess.map(({ id }) => id);
+  await kysely.deleteFrom('message').where('id', 'in', ids).execute();
 }
 
 /** The library of a session goes with it, with all documents that serve only that chat. */

@@ -44,6 +44,8 @@ export interface ToolCallsOptions {
 /** The calls of one turn, within its budget, and what they brought. */
 export class ToolCalls {
   readonly trace: TraceStep[] = [];
+  /** Whether names that were kept from earlier turns decided what to call. */
+  hasUsedCache = false;
   readonly #options: ToolCallsOptions;
   readonly #signal: AbortSignal;
   readonly #records = new Map<DataKind, Map<string, { record: ApiRecord; steps: Set<number> }>>();

@@ -27,14 +27,18 @@ export class Names {
     this.#clock = clock;
   }
 
-  /** What a text names, the longest names first. Undefined if the API does not answer. */
-  async namedIn(text: string): Promise<Named[] | undefined> {
-    const names = await this.#all().catch(() => undefined);
-    return names && matching(names, text);
+  /** What a text names, the longest names first, and whether the names were known already. Undefined if the API does not answer. */
+  async namedIn(text: string): Promise<{ named: Named[]; isCached: boolean } | undefined> {
+    const fresh = this.#fresh;
+    const names = fresh ?? (await this.#loaded().catch(() => undefined));
+    return names && { named: matching(names, text), isCached: fresh !== undefined };
   }
 
-  async #all(): Promise<readonly Named[]> {
-    if (this.#known && this.#clock.now() - this.#known.atMs < freshMs) return this.#known.names;
+  get #fresh(): readonly Named[] | undefined {
+    return this.#known && this.#clock.now() - this.#known.atMs < freshMs ? this.#known.names : undefined;
+  }
+
+  #loaded(): Promise<readonly Named[]> {
     this.#loading ??= this.#load().finally(() => {
       this.#loading = undefined;
     });

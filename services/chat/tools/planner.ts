@@ -21,8 +21,10 @@ interface Intent {
  */
 export async function callPlanned(calls: ToolCalls, names: Names, question: string): Promise<void> {
   const intent = intentOf(foldedWords(question));
-  const named = await names.namedIn(question);
-  if (named === undefined) return callWithoutNames(calls, question, intent);
+  const found = await names.namedIn(question);
+  if (found === undefined) return callWithoutNames(calls, question, intent);
+  const { named, isCached } = found;
+  calls.hasUsedCache = isCached;
   if (named.length === 0) {
     await callByIntent(calls, intent);
     return;

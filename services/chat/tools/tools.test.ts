@@ -150,6 +150,18 @@ test('a company beyond the first page of names is known too', async () => {
   chat.clock.advance(61_000);
 });
 
+test('a turn says whether it took names from the cache; records are asked for each time', async () => {
+  chat.clock.advance(61_000);
+  const turns = [await ask('Who is Anna Berg?'), await ask('Who is Zoe Muller?')];
+  assert.deepEqual(
+    turns.map(({ metadata }) => metadata.cache_hit),
+    [false, true],
+  );
+  chat.clock.advance(61_000);
+  assert.equal((await ask('Who is Zoe Muller?')).metadata.cache_hit, false);
+  assert.ok(turns.every(({ api_chain_trace: trace }) => trace[0].cached === false));
+});
+
 test('the stages of a turn are told as they begin', async () => {
   const response = await chat.send('POST', '/api/chat', { query: 'Who is Zoe Muller?', stream: true });
   const told = [

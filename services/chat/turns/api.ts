@@ -67,7 +67,7 @@ function addChat(app: HttpApp, { turns, gate }: TurnApiParts): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      if (!turns.cancel(gate.ownerOf(request), id)) throw notFound('request', id);
+      if (!(await turns.cancel(gate.ownerOf(request), id))) throw notFound('request', id);
       return reply.code(202).send({ success: true, request_id: id });
     },
   );

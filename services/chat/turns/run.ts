@@ -1,25 +1,19 @@
 import type { Clock } from '#kit/clock.ts';
 import type { Database } from '#kit/db/index.ts';
-import { notFound } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
 import { knownLibraries } from '../documents/index.ts';
 import { type LibraryMode, librariesOf } from '../library.ts';
 import type { ChatModel, ToolOffer } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
 import type { Found, Retriever } from '../retrieval/index.ts';
-import {
-  addMessages,
-  createSession,
-  findSession,
-  lastSaid,
-  type Session,
-  titleOf,
-} from '../sessions/index.ts';
+import { lastSaid } from '../sessions/index.ts';
 import type { Tables } from '../tables.ts';
 import { type DomainApi, type Names, noData, ToolCalls } from '../tools/index.ts';
 import { historyMax, inContext } from './follow-up.ts';
 import type { TurnMetrics } from './metrics.ts';
-import type { Emit, Said, Stage, TurnAnswer, TurnIds, TurnRequest } from './turn.ts';
+import { finishTurn } from './store.ts';
+import type { OwnTurn } from './store-claims.ts';
+import type { Emit, Said, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
 import { builtInModel, type Written, writeAnswer } from './write.ts';
 
 /** What a turn works with. */
@@ -42,57 +36,74 @@ export interface TurnContext {
   readonly emit: Emit;
   /** Aborts when nobody wants the answer anymore. What was written until then is kept. */
   readonly signal: AbortSignal;
+  /** The turn as it was claimed. */
+  readonly own: OwnTurn;
 }
 
 /**
  * Answers one question: finds passages, calls tools, writes the answer, checks where each part comes from, and keeps both in the session.
- * Every transport runs this, and differs only in what it does with the events. Throws an `AppError` if the turn cannot begin.
+ * Every transport runs this, and differs only in what it does with the events.
  */
 export async function runTurn(
   parts: TurnParts,
   request: TurnRequest,
-  { owner, emit, signal }: TurnContext,
+  { owner, emit, signal, own }: TurnContext,
 ): Promise<TurnAnswer> {
   const { database, clock } = parts;
   const turn = new Turn(request, clock.now());
-  const session = await sessionFor(parts, request, owner);
-  const said = request.history ?? (await lastSaid(database, session.id, historyMax));
-  const questionId = newOrderedId();
-  const ids: TurnIds = {
-    ...{ request_id: request.requestId, session_id: session.id, message_id: newOrderedId() },
+  const events: TurnEvent[] = [];
+  const passOn: Emit = (event) => {
+    events.push(event);
+    emit(event);
   };
-  emit({ event: 'start', data: ids });
+  const session = own.session ?? newOrderedId();
+  const ids: TurnIds = { request_id: request.requestId, session_id: session, message_id: own.run };
+  passOn({ event: 'start', data: ids });
   try {
-    await answer(parts, turn, { owner, emit, signal, session: session.id, said });
+    signal.throwIfAborted();
+    const said = request.history ?? (await lastSaid(database, session, historyMax));
+    await answer(parts, turn, { owner, emit: passOn, signal, session, said });
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  const body = turn.bodyOf(ids, { nowMs: clock.now(), isCancelled: signal.aborted });
-  await addMessages(database, session.id, [
-    {
-      ...{ id: questionId, role: 'user', content: request.query, strategy: request.strategy },
-      ...{ details: {}, createdAtMs: turn.askedAtMs },
-    },
-    {
-      ...{ id: ids.message_id, role: 'assistant', content: body.answer, strategy: request.strategy },
-      ...{ details: detailsOf(body), createdAtMs: clock.now() },
-    },
-  ]);
+  const isCancelled = signal.aborted;
+  const body = turn.bodyOf(ids, { nowMs: clock.now(), isCancelled });
+  const last: TurnEvent[] = [
+    ...body.citations.map((citation) => ({ event: 'citation', data: citation }) as const),
+    { event: 'done', data: body },
+  ];
+  await finishTurn(database, own, {
+    ...{ isCancelled, events: [...events, ...last], nowMs: clock.now() },
+    messages: [
+      {
+        ...{ id: own.questionId, role: 'user', content: request.query, strategy: request.strategy },
+        ...{ details: {}, createdAtMs: turn.askedAtMs },
+      },
+      {
+        ...{ id: ids.message_id, role: 'assistant', content: body.answer, strategy: request.strategy },
+        ...{ details: detailsOf(body), createdAtMs: clock.now() },
+      },
+    ],
+  });
   parts.metrics.ended(body);
-  for (const citation of body.citations) emit({ event: 'citation', data: citation });
-  emit({ event: 'done', data: body });
+  for (const event of last) emit(event);
   return body;
 }
 
 /** The passages for a question, in the documents that serve its owner and the session. */
 export async function searchFor(
   { database, retriever, libraryMode }: Pick<TurnParts, 'database' | 'retriever' | 'libraryMode'>,
-  { query, strategy, topK, rerank = true, filters }: Omit<TurnRequest, 'requestId' | 'usesTools'>,
+  { query, asked, strategy, topK, rerank = true, filters }: SearchFields,
   owner: Owner,
   sessionId: string | undefined,
 ): Promise<Found> {
   const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, sessionId));
-  return retriever.search({ query, strategy, topK, rerank, filters, libraries });
+  return retriever.search({ query, asked, strategy, topK, rerank, filters, libraries });
+}
+
+interface SearchFields extends Pick<TurnRequest, 'query' | 'strategy' | 'topK' | 'rerank' | 'filters'> {
+  /** The question without its context, if that differs. */
+  readonly asked?: string;
 }
 
 /** What is known of a turn while it runs. */
@@ -130,7 +141,11 @@ class Turn {
         ...{ queries: found?.queries ?? [], reranked: found?.reranked ?? false },
         ...{ reranker: found?.reranker ?? null, embedding_model: found?.embeddingModel ?? null },
         ...{ num_documents: found?.documentCount ?? 0, confidence: written?.confidence ?? 0 },
-        ...{ cache_hit: false, api_chain_calls: calls?.count ?? 0, unsupported: written?.unsupported ?? [] },
+        ...{
+          cache_hit: calls?.hasUsedCache ?? false,
+          api_chain_calls: calls?.count ?? 0,
+          unsupported: written?.unsupported ?? [],
+        },
         warnings: written?.warnings ?? [],
         timestamp: new Date(nowMs).toISOString(),
         latency_ms: Object.fromEntries(
@@ -141,7 +156,7 @@ class Turn {
   }
 }
 
-interface AnswerContext extends TurnContext {
+interface AnswerContext extends Omit<TurnContext, 'own'> {
   readonly session: string;
   readonly said: readonly Said[];
 }
@@ -157,7 +172,12 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
     stage = next;
   };
   enter('retrieving');
-  turn.found = await searchFor(parts, { ...request, query: question }, context.owner, context.session);
+  turn.found = await searchFor(
+    parts,
+    { ...request, query: question, asked: request.query },
+    context.owner,
+    context.session,
+  );
   Object.assign(turn.latency, turn.found.latencyMs);
   signal.throwIfAborted();
   emit({ event: 'sources', data: { sources: turn.found.ranked.map(({ source }) => source) } });
@@ -192,18 +212,6 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
     },
   });
   turn.latency.generation = Math.max(0, performance.now() - startMs - (turn.latency.tools ?? 0));
-}
-
-async function sessionFor(
-  { database, clock }: TurnParts,
-  { sessionId, query, isKept = true }: TurnRequest,
-  owner: Owner,
-): Promise<Pick<Session, 'id'>> {
-  if (!isKept) return { id: newOrderedId() };
-  if (sessionId === undefined) return createSession(database, { owner, title: titleOf(query) }, clock.now());
-  const session = await findSession(database, { owner, nowMs: clock.now() }, sessionId);
-  if (!session) throw notFound('session', sessionId);
-  return session;
 }
 
 function detailsOf({ sources, citations, api_chain_trace, metadata }: TurnAnswer) {

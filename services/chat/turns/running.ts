@@ -1,45 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#kit/errors.ts';
 import type { Emit, TurnAnswer, TurnEvent } from './turn.ts';
+import { WakeUps } from './wake-ups.ts';
 
 /** The reason with which a turn is stopped, by a caller or because nobody waits for it anymore. */
-export const cancelled = new AppError('canceled', 'The turn was cancelled.');
+const cancelled = new AppError('canceled', 'The turn was cancelled.');
+/** How often a turn that nobody waits for here looks whether somebody does elsewhere. */
+const recheckMs = 250;
 
-/** A turn that runs or has ended, with all that happened in it, so that whoever comes later sees it from the start. */
+export interface TurnControl {
+  readonly emit: Emit;
+  /** Aborts when the turn is to stop. */
+  readonly signal: AbortSignal;
+  readonly cancel: () => void;
+}
+
+/** What is done for a turn. */
+export interface TurnWork {
+  answer(control: TurnControl): Promise<TurnAnswer>;
+  /** Whether nobody waits for it in another process either. It is going to be stopped then. */
+  isAbandoned(): Promise<boolean>;
+}
+
+/** A turn while somebody waits for it in this process, with all that happened in it, so that whoever comes later sees it from the start. */
 export class RunningTurn {
   /** What was asked, to tell another question under the same id. */
   readonly fingerprint: string;
   readonly answer: Promise<TurnAnswer>;
-  endedAtMs: number | undefined;
-  hasFailed = false;
+  readonly #work: TurnWork;
   readonly #events: TurnEvent[] = [];
   readonly #stop = new AbortController();
-  readonly #waiting = new Set<() => void>();
+  readonly #news = new WakeUps();
+  #hasEnded = false;
+  #isLeft = false;
   #followers = 0;
   #leaving: NodeJS.Timeout | undefined;
 
-  constructor(
-    fingerprint: string,
-    work: (emit: Emit, signal: AbortSignal) => Promise<TurnAnswer>,
-    onEnd: (turn: RunningTurn) => void,
-  ) {
+  constructor(fingerprint: string, work: TurnWork) {
     this.fingerprint = fingerprint;
-    this.answer = work((event) => this.#add(event), this.#stop.signal).finally(() => {
-      onEnd(this);
-      this.#wake();
+    this.#work = work;
+    const { signal } = this.#stop;
+    const emit = (event: TurnEvent) => this.#add(event);
+    this.answer = work.answer({ emit, signal, cancel: () => this.cancel() }).finally(() => {
+      this.#hasEnded = true;
+      this.#news.wake();
     });
     // Whoever waits for the answer gets the error; perhaps nobody does.
-    this.answer.catch(() => {
-      this.hasFailed = true;
-    });
+    this.answer.catch(() => undefined);
   }
 
+  /** Whether it was stopped, or is about to be. */
   get isCancelled(): boolean {
-    return this.#stop.signal.aborted;
+    return this.#stop.signal.aborted || this.#isLeft;
   }
 
   /** Stops it. What was written until then is its answer. */
   cancel(): void {
-    if (this.endedAtMs === undefined) this.#stop.abort(cancelled);
+    if (!this.#hasEnded) this.#stop.abort(cancelled);
   }
 
   /**
@@ -52,8 +69,8 @@ export class RunningTurn {
     return () => {
       if (!isFollowing) return;
       isFollowing = false;
-      if (--this.#followers > 0 || this.endedAtMs !== undefined) return;
-      this.#leaving = setTimeout(() => this.cancel(), graceMs).unref();
+      if (--this.#followers > 0 || this.#hasEnded) return;
+      this.#leaving = setTimeout(() => void this.#leave(), graceMs).unref();
     };
   }
 
@@ -68,35 +85,25 @@ export class RunningTurn {
     for (let index = after; !signal.aborted; ) {
       const event = this.#events[index];
       if (event) yield { ...event, id: ++index };
-      else if (this.endedAtMs !== undefined) break;
-      else if (!(await this.#next(signal, pauseMs))) yield undefined;
+      else if (this.#hasEnded) break;
+      else if (!(await this.#news.wait(pauseMs, signal))) yield undefined;
     }
     const last = this.#events.at(-1)?.event;
     if (!signal.aborted && last !== 'done' && last !== 'error') await this.answer;
   }
 
-  /** Resolves to false if nothing happened for that long. */
-  async #next(signal: AbortSignal, pauseMs: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const wake = () => resolve(true);
-    const timer = setTimeout(() => resolve(false), pauseMs).unref();
-    this.#waiting.add(wake);
-    signal.addEventListener('abort', wake, { once: true });
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiting.delete(wake);
-      signal.removeEventListener('abort', wake);
+  async #leave(): Promise<void> {
+    while (this.#followers === 0 && !this.#hasEnded) {
+      // Whoever comes while this is found out does not get the end of a turn that is being stopped.
+      this.#isLeft = true;
+      if (await this.#work.isAbandoned().catch(() => true)) return this.cancel();
+      this.#isLeft = false;
+      await sleep(recheckMs, undefined, { ref: false });
     }
   }
 
   #add(event: TurnEvent): void {
     this.#events.push(event);
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting) wake();
+    this.#news.wake();
   }
 }

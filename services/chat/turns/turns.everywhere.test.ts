@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { startChat } from '../testing.ts';
-import { type ModelReply, startModel } from '../testing-model.ts';
+import { eventsOf, type StreamedEvent, startChat } from '../testing.ts';
+import { holdAnswers, type ModelReply, startModel } from '../testing-model.ts';
 
 const model = await startModel();
 const chat = await startChat({
@@ -18,51 +18,6 @@ await chat.upload([
 ]);
 const question = 'How many days of vacation do I have?';
 const ask = (more: object = {}) => chat.send('POST', '/api/chat', { query: question, ...more });
-
-/** Lets each answer begin, and tells when it did. */
-function held() {
-  const begun: ModelReply[] = [];
-  let wake = () => {};
-  model.script = (answer) => {
-    begun.push(answer.text('Everybody has ', '27 days'));
-    wake();
-  };
-  const count = async (wanted: number) => {
-    while (begun.length < wanted)
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    return begun;
-  };
-  return { begun, count };
-}
-
-interface Event {
-  readonly id: number;
-  readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any event
-  readonly data: any;
-}
-
-async function* eventsOf(body: object, signal?: AbortSignal): AsyncGenerator<Event> {
-  const response = await fetch(`${chat.url}/api/chat`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify(body),
-    signal: signal ?? null,
-  });
-  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-  let text = '';
-  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += piece;
-    const messages = text.split('\n\n');
-    text = messages.pop() ?? '';
-    for (const message of messages) {
-      const [, id, event, data] = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(message) ?? [];
-      if (event) yield { id: Number(id), event, data: JSON.parse(data ?? '') };
-    }
-  }
-}
 
 beforeEach(() => {
   model.calls.length = 0;
@@ -85,7 +40,7 @@ test('an answer of the model is cited, checked and kept', async () => {
 });
 
 test('a stream has the events in order, and its texts are the answer', async () => {
-  const events = await Array.fromAsync(eventsOf({ query: question }));
+  const events = await Array.fromAsync(eventsOf(chat, { query: question }));
   assert.deepEqual(
     events.map(({ event }) => event).filter((name, index, all) => name !== all[index - 1]),
     ['start', 'status', 'sources', 'status', 'delta', 'citation', 'done'],
@@ -107,7 +62,7 @@ test('the same request is the same turn, also at the same time and as a stream',
   const body = { query: question, request_id: 'once' };
   const [one, other] = await Promise.all([ask(body), ask(body)]);
   assert.deepEqual(one.json, other.json);
-  const events = await Array.fromAsync(eventsOf(body));
+  const events = await Array.fromAsync(eventsOf(chat, body));
   assert.deepEqual(events.at(-1)?.data, one.json);
   assert.equal(model.calls.length, 1);
   const changed = await ask({ ...body, top_k: 2 });
@@ -118,7 +73,7 @@ test('the same request is the same turn, also at the same time and as a stream',
 });
 
 test('a cancelled turn keeps what was written, and may be asked again', async () => {
-  const { count } = held();
+  const { count } = holdAnswers(model);
   const body = { query: question, request_id: 'cancel me' };
   const answer = ask(body);
   const [reply] = await count(1);
@@ -135,9 +90,9 @@ test('a cancelled turn keeps what was written, and may be asked again', async ()
 });
 
 test('a client that goes away stops the model', async () => {
-  const { count } = held();
+  const { count } = holdAnswers(model);
   const leaving = new AbortController();
-  const reading = Array.fromAsync(eventsOf({ query: question }, leaving.signal));
+  const reading = Array.fromAsync(eventsOf(chat, { query: question }, leaving));
   const [reply] = await count(1);
   leaving.abort();
   await assert.rejects(reading);
@@ -145,7 +100,7 @@ test('a client that goes away stops the model', async () => {
 });
 
 test('one turn at a time in a session, two wait, and more are refused', async () => {
-  const { begun, count } = held();
+  const { begun, count } = holdAnswers(model);
   const session = (await chat.send('POST', '/api/session', {})).json.session_id;
   const first = ask({ session_id: session });
   await count(1);
@@ -159,6 +114,35 @@ test('one turn at a time in a session, two wait, and more are refused', async ()
   const statuses = (await Promise.all([first, ...others])).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), [200, 200, 200, 409]);
   assert.equal(begun.length, 3);
+});
+
+test('a turn that is cancelled while it waits is kept as cancelled', async () => {
+  const { begun, count } = holdAnswers(model);
+  const session_id = (await chat.send('POST', '/api/session', {})).json.session_id;
+  const first = ask({ session_id });
+  await count(1);
+  const waiting = ask({ session_id, request_id: 'waits' });
+  const streamed = Array.fromAsync(eventsOf(chat, { query: question, session_id, request_id: 'waits too' }));
+  for (const id of ['waits', 'waits%20too'])
+    while ((await chat.send('POST', `/api/chat/${id}/cancel`)).status === 404);
+  const { status, json: turn } = await waiting;
+  assert.deepEqual([status, turn.metadata?.finish_reason, turn.answer], [200, 'cancelled', '']);
+  const events = await streamed;
+  assert.deepEqual(
+    events.map(({ event }) => event),
+    ['start', 'done'],
+  );
+  assert.equal(events[1]?.data.metadata.finish_reason, 'cancelled');
+  begun[0]?.text(' [1].').end();
+  assert.equal((await first).status, 200);
+  const { messages } = (await chat.send('GET', `/api/session/${session_id}`)).json;
+  assert.deepEqual(
+    messages
+      .filter(({ role }: { role: string }) => role === 'assistant')
+      .map(({ metadata }: { metadata: { finish_reason: string } }) => metadata.finish_reason),
+    ['stop', 'cancelled', 'cancelled'],
+  );
+  assert.equal(begun.length, 1);
 });
 
 test('a model that fails, is silent or talks nonsense is replaced by quotes', async () => {
@@ -180,11 +164,20 @@ test('a model that fails, is silent or talks nonsense is replaced by quotes', as
   assert.deepEqual([health.status, health.json.status], [200, 'degraded']);
 });
 
+test('an answer with a character that no database stores is kept', async () => {
+  model.script = (answer) => answer.text('27 \u0000 days [1].').end();
+  const { status, json: turn } = await ask({ request_id: 'zero' });
+  assert.equal(status, 200);
+  const kept = (await chat.send('GET', `/api/session/${turn.session_id}`)).json;
+  assert.equal(kept.messages[1].content, '27 \ufffd days [1].');
+  assert.deepEqual((await ask({ request_id: 'zero' })).json, turn);
+});
+
 test('a model that breaks off in the middle is followed by quotes', async () => {
   const { promise, resolve } = Promise.withResolvers<ModelReply>();
   model.script = (answer) => resolve(answer.text('The moon is made of cheese'));
-  const events: Event[] = [];
-  for await (const event of eventsOf({ query: question })) {
+  const events: StreamedEvent[] = [];
+  for await (const event of eventsOf(chat, { query: question })) {
     events.push(event);
     if (event.event === 'delta' && event.data.seq === 0) (await promise).breakOff();
   }

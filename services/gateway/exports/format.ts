@@ -1,4 +1,4 @@
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '#kit/iso-time.ts';
 import type { Post } from '../posts/index.ts';
 
 /** How an export is written: `head`, then batches (none of them empty), then `tail`. */

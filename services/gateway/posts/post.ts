@@ -1,7 +1,7 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { Post as StoredPost } from '#proto/posts/v1/posts.ts';
-import { isoTime } from '../iso-time.ts';
 
 /** JSON carries larger integers inexactly. */
 export const idMax = Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,6 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { ReanalysisStatus, type Reanalysis as StoredReanalysis } from '#proto/posts/v1/posts.ts';
-import { isoTime } from '../iso-time.ts';
 
 const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
 

@@ -1,7 +1,7 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import { type Classification, type GetPostSentimentResponse, SentimentLabel } from '#proto/posts/v1/posts.ts';
-import { isoTime } from '../iso-time.ts';
 
 export const SentimentRequest = Type.Object(
   {

@@ -1,11 +1,15 @@
 // Asks without leaving the page: the answer is written as it comes, and can be stopped. Without this module the form works by itself.
+import { addTurn } from './live-turn.js';
+import { ask, cancel, connect, Refusal } from './transport.js';
+
+/** @typedef {import('./transport.js').Question} Question */
+
 const chat = document.querySelector('[data-chat]');
 const composer = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-composer]'));
-const stages = {
-  retrieving: 'Looking for passages',
-  calling_tools: 'Asking the domain data API',
-  generating: 'Writing the answer',
-};
+/** Where the question is kept that is being answered, for when the page is loaded again meanwhile. */
+const underWay = 'chat question';
+/** The server goes on for 5 seconds without a listener. */
+const resumeMs = 4_000;
 
 if (chat && composer) start(chat, composer);
 
@@ -15,170 +19,206 @@ if (chat && composer) start(chat, composer);
  */
 function start(page, form) {
   const query = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem('query'));
+  const strategy = () => String(new FormData(form).get('strategy'));
   query.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     form.requestSubmit();
   });
+  query.addEventListener('focus', () => void connect(), { once: true });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (query.value.trim() !== '' && !form.hasAttribute('data-busy')) void ask(page, form, query);
+    if (query.value.trim() !== '')
+      void answer({ page, form, query }, questionOf(page, query.value, strategy()));
   });
+  page.addEventListener('submit', (event) => {
+    const again = event.target;
+    if (!(again instanceof HTMLFormElement) || !again.hasAttribute('data-again')) return;
+    event.preventDefault();
+    const fields = new FormData(again);
+    const [text, chosen] = [String(fields.get('query')), String(fields.get('strategy'))];
+    void answer({ page, form, query }, questionOf(page, text, chosen));
+  });
+  showStrategy(form);
+  const left = questionLeft(page.getAttribute('data-chat') ?? '');
+  if (left) void answer({ page, form, query }, left);
+  else if (document.activeElement === query) void connect();
+}
+
+/**
+ * @param {{ page: Element, form: HTMLFormElement, query: HTMLTextAreaElement }} parts
+ * @param {Question} question
+ */
+async function answer({ page, form, query }, question) {
+  if (form.hasAttribute('data-busy')) return;
+  const turns = /** @type {Element} */ (page.querySelector('[data-turns]'));
+  const stop = /** @type {HTMLButtonElement} */ (form.querySelector('[data-stop]'));
+  const stopping = new AbortController();
+  const ending = new AbortController();
+  const end = () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    stop.disabled = true;
+    void cancel(question.request_id).catch(() => undefined);
+  };
+  const turn = addTurn(turns, question.query, {
+    announce: say,
+    session: (id) => goTo(page, form, id),
+  });
+  setBusy(form, true);
+  if (query.value.trim() === question.query) query.value = '';
+  stop.addEventListener('click', end, ending);
+  // Before the menus and dialogs see the key, which close on it.
+  document.addEventListener(
+    'keydown',
+    ({ key }) => {
+      if (key === 'Escape' && !document.querySelector('dialog[open], .menu[open], :popover-open')) end();
+    },
+    { capture: true, signal: ending.signal },
+  );
+  window.addEventListener(
+    'pagehide',
+    () => {
+      if (turn.outlivesPage && !stopping.signal.aborted)
+        sessionStorage.setItem(underWay, JSON.stringify({ question, leftMs: Date.now() }));
+    },
+    ending,
+  );
+  try {
+    const done = await ask(question, turn, stopping.signal);
+    turn.end();
+    if (done) await show(page, form, done);
+    else location.reload();
+  } catch (error) {
+    turn.fail(...wordsFor(error));
+    if (query.value === '') query.value = question.query;
+  }
+  ending.abort();
+  setBusy(form, false);
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {boolean} isBusy
+ */
+function setBusy(form, isBusy) {
+  const stop = /** @type {HTMLButtonElement} */ (form.querySelector('[data-stop]'));
+  const send = /** @type {HTMLButtonElement} */ (form.querySelector('[data-ask]'));
+  const { activeElement: focused } = document;
+  form.toggleAttribute('data-busy', isBusy);
+  stop.disabled = false;
+  stop.hidden = !isBusy;
+  send.hidden = isBusy;
+  if (isBusy && focused === send) stop.focus();
+  // On a phone, focus would bring up the keyboard over the answer.
+  const isLost = focused === null || focused === document.body || focused === stop;
+  if (!isBusy && isLost && !matchMedia('(pointer: coarse)').matches) form.querySelector('textarea')?.focus();
+}
+
+/**
+ * @param {Element} page
+ * @param {string} text
+ * @param {string} strategy
+ * @returns {Question}
+ */
+function questionOf(page, text, strategy) {
+  const session = page.getAttribute('data-chat');
+  // Browsers offer randomUUID to pages over HTTPS or on this machine only.
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
+  const request_id = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return { query: text.trim(), strategy, request_id, ...(session && { session_id: session }) };
+}
+
+/**
+ * The question of this chat whose answer was being written when the page was left a moment ago. Asked again under its id, it is the same turn.
+ * @param {string} session
+ * @returns {Question | undefined}
+ */
+function questionLeft(session) {
+  const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null');
+  if (!kept || (kept.question.session_id ?? '') !== session) return undefined;
+  sessionStorage.removeItem(underWay);
+  return Date.now() - kept.leftMs < resumeMs ? kept.question : undefined;
+}
+
+/**
+ * Shows the chat as the server draws it: the answer with its sources, and the name of the chat among the others.
+ * @param {Element} page
+ * @param {HTMLFormElement} form
+ * @param {import('./transport.js').Answer} done
+ */
+async function show(page, form, done) {
+  goTo(page, form, done.session_id);
+  say(done.answer.replace(/\s*\[A?\d+\]/g, ''));
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
+  if (!response?.ok) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const turns = /** @type {Element} */ (page.querySelector('[data-turns]'));
+  // Turns that are there stay as people see them, with what they have opened.
+  for (const drawn of fresh.querySelectorAll('[data-turns] > .turn')) {
+    if (document.getElementById(drawn.id)) continue;
+    const live = turns.querySelector('.turn.live:not([id])');
+    drawn.classList.add('live');
+    if (live) live.replaceWith(drawn);
+    else turns.append(drawn);
+    drawn.dispatchEvent(new CustomEvent('contentchange', { bubbles: true }));
+  }
+  turns.querySelector('.turn.live:not([id])')?.remove();
+  for (const selector of ['.head', 'nav[aria-label="Main"]']) {
+    const [old, drawn] = [document.querySelector(selector), fresh.querySelector(selector)];
+    if (old && drawn) old.replaceWith(drawn);
+  }
+  document.title = fresh.title;
 }
 
 /**
  * @param {Element} page
  * @param {HTMLFormElement} form
- * @param {HTMLTextAreaElement} query
+ * @param {string} session
  */
-async function ask(page, form, query) {
-  const request = {
-    query: query.value,
-    strategy: String(new FormData(form).get('strategy')),
-    request_id: crypto.randomUUID(),
-    stream: true,
-    ...(page.getAttribute('data-chat') && { session_id: page.getAttribute('data-chat') }),
-  };
-  const stop = /** @type {HTMLButtonElement} */ (form.querySelector('[data-stop]'));
-  const cancel = () => fetch(`/api/chat/${request.request_id}/cancel`, { method: 'POST' });
-  const turn = addTurn(page, request.query);
-  form.setAttribute('data-busy', '');
-  query.value = '';
-  stop.hidden = false;
-  stop.addEventListener('click', cancel);
-  try {
-    const done = await follow(request, turn);
-    const address = `/chats/${done.session_id}`;
-    if (page.getAttribute('data-chat') !== done.session_id) history.pushState(null, '', address);
-    page.setAttribute('data-chat', done.session_id);
-    await refresh(address);
-    say(done.answer);
-  } catch (error) {
-    turn.fail(error instanceof Error ? error.message : String(error));
-    query.value = request.query;
-  }
-  form.removeAttribute('data-busy');
-  stop.hidden = true;
-  stop.removeEventListener('click', cancel);
-  query.focus();
+function goTo(page, form, session) {
+  if (page.getAttribute('data-chat') === session) return;
+  history.replaceState(null, '', `/chats/${session}`);
+  page.setAttribute('data-chat', session);
+  form.querySelector('[name=session]')?.setAttribute('value', session);
 }
 
 /**
- * The answer to a request. A broken stream is asked for once more under the same id, which is the same turn.
- * @param {{ request_id: string }} request
- * @param {ReturnType<typeof addTurn>} turn
+ * @param {unknown} error
+ * @returns {(string | Node)[]}
  */
-async function follow(request, turn) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const response = await send(request);
-      turn.clear();
-      for await (const { event, data } of eventsIn(response)) {
-        if (event === 'delta') turn.write(data.text);
-        if (event === 'status') turn.state(stages[/** @type {keyof typeof stages} */ (data.stage)] ?? '');
-        if (event === 'tool') turn.state(`${stages.calling_tools}: ${data.step.tool}`);
-        if (event === 'error') throw new Refusal(data.message);
-        if (event === 'done') return data;
-      }
-      throw new Error('The connection was lost.');
-    } catch (error) {
-      if (error instanceof Refusal || attempt === 3) throw error;
-    }
-  }
+function wordsFor(error) {
+  if (!(error instanceof Refusal))
+    return [
+      'The connection was lost before the answer was complete. Your question is below; send it when you are online again.',
+    ];
+  if (error.code !== 'unauthorized') return [error.message];
+  const link = document.createElement('a');
+  link.href = '/sign-in';
+  link.textContent = 'Sign in again';
+  return ['Your sign-in has ended. ', link, '.'];
 }
 
-/** What the server says is wrong, so that asking again does not help. */
-class Refusal extends Error {}
-
-/** @param {object} request */
-async function send(request) {
-  const response = await fetch('/api/chat', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify(request),
+/**
+ * The button of the menu says which strategy is chosen.
+ * @param {HTMLFormElement} form
+ */
+function showStrategy(form) {
+  const menu = form.querySelector('[data-strategy]');
+  menu?.addEventListener('change', ({ target }) => {
+    const name = target instanceof HTMLInputElement ? target.dataset.name : undefined;
+    const shown = menu.querySelector('[data-chosen]');
+    if (shown && name) shown.textContent = name;
   });
-  if (response.ok) return response;
-  const { error, request_id: id } = await response.json();
-  throw new Refusal(`${error.message} (request ${id})`);
-}
-
-/** @param {Response} response */
-async function* eventsIn(response) {
-  if (!response.body) return;
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const messages = (text + value).split('\n\n');
-    text = messages.pop() ?? '';
-    for (const message of messages) {
-      const [, event, data] = /^id: \d+\nevent: (\w+)\ndata: (.*)$/s.exec(message) ?? [];
-      if (event && data) yield { event, data: JSON.parse(data) };
-    }
-  }
-}
-
-/**
- * @param {Element} page
- * @param {string} question
- */
-function addTurn(page, question) {
-  const turns = /** @type {Element} */ (page.querySelector('[data-turns]'));
-  turns.querySelector('.empty')?.remove();
-  const heading = document.createElement('h2');
-  const article = document.createElement('article');
-  const prose = document.createElement('div');
-  const state = document.createElement('p');
-  heading.className = 'question';
-  heading.textContent = question;
-  article.className = 'answer';
-  prose.className = 'prose writing';
-  state.className = 'small muted';
-  article.append(prose, state);
-  turns.append(heading, article);
-  heading.scrollIntoView({ block: 'start' });
-  return {
-    clear() {
-      prose.textContent = '';
-    },
-    /** @param {string} text */
-    write(text) {
-      prose.append(text);
-    },
-    /** @param {string} text */
-    state(text) {
-      state.textContent = text;
-    },
-    /** @param {string} message */
-    fail(message) {
-      prose.classList.remove('writing');
-      state.className = 'notice bad';
-      state.setAttribute('role', 'alert');
-      state.textContent = message;
-    },
-  };
-}
-
-/**
- * Shows the chat as the server draws it: with its sources, and with its name among the chats.
- * @param {string} address
- */
-async function refresh(address) {
-  const response = await fetch(address);
-  if (!response.ok) return;
-  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
-  for (const selector of ['[data-turns]', '.head', 'nav[aria-label="Main"]']) {
-    const [old, drawn] = [document.querySelector(selector), fresh.querySelector(selector)];
-    if (old && drawn) old.replaceWith(drawn);
-  }
-  document.title = fresh.title;
-  const session = document.querySelector('[data-composer] [name=session]');
-  session?.setAttribute('value', address.split('/').at(-1) ?? '');
+  menu?.addEventListener('click', (event) => {
+    // A click by a pointer chooses; those by arrow keys have no place.
+    const isPointed = event instanceof MouseEvent && event.clientX + event.clientY > 0;
+    if (event.target instanceof HTMLInputElement && isPointed) menu.removeAttribute('open');
+  });
 }
 
 /** @param {string} text */
 function say(text) {
   const state = document.querySelector('[data-state]');
-  if (state) state.textContent = text;
+  if (state && state.textContent !== text) state.textContent = text;
 }

@@ -1,67 +1,127 @@
-// Uploads files one by one with their progress. Only XMLHttpRequest tells how much was sent.
+// Uploads files one by one, each with its progress, and lets people drop them. Without this module the form sends all at once.
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-upload]'));
+const input = /** @type {HTMLInputElement | null} */ (form?.elements.namedItem('file') ?? null);
 
-form?.addEventListener('submit', async (event) => {
-  event.preventDefault();
-  const input = /** @type {HTMLInputElement} */ (form.elements.namedItem('file'));
+if (form && input) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void uploadAll(form, [...(input.files ?? [])]);
+    input.value = '';
+  });
+  acceptDrops(form);
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {File[]} files
+ */
+async function uploadAll(form, files) {
   const button = form.querySelector('button');
+  const lines = files.map((file) => ({ file, line: addLine(file.name) }));
   button?.setAttribute('disabled', '');
-  const results = [];
-  for (const file of input.files ?? []) results.push(await upload(file, addLine(file.name)));
+  for (const { file, line } of lines) {
+    await upload(file, line);
+    await refresh();
+  }
   button?.removeAttribute('disabled');
-  if (results.length > 0 && results.every(Boolean)) location.reload();
-});
+}
 
 /** @param {string} name */
 function addLine(name) {
-  const line = document.createElement('div');
-  const label = document.createElement('p');
+  const line = document.createElement('li');
+  const label = document.createElement('span');
+  const state = document.createElement('small');
   const bar = document.createElement('progress');
-  bar.setAttribute('max', '1');
-  bar.setAttribute('aria-label', name);
+  bar.max = 1;
+  bar.value = 0;
+  bar.ariaLabel = name;
   label.textContent = name;
-  line.append(label, bar);
-  form?.querySelector('[data-uploads]')?.append(line);
+  state.textContent = 'waits';
+  line.append(label, state, bar);
+  document.querySelector('[data-uploads]')?.append(line);
   return {
     /** @param {number} share */
     progress(share) {
-      bar.setAttribute('value', String(share));
-      label.textContent = `${name}: ${share < 1 ? `${Math.round(share * 100)} %` : 'is being read'}`;
+      if (share < 1) bar.value = share;
+      else bar.removeAttribute('value');
+      state.textContent = share < 1 ? `${Math.round(share * 100)} %` : 'is being read';
     },
     /**
      * @param {string} text
-     * @param {boolean} isGood
+     * @param {'good' | 'bad'} tone
      */
-    end(text, isGood) {
+    end(text, tone) {
       bar.remove();
-      label.textContent = `${name}: ${text}`;
-      if (!isGood) line.className = 'notice bad';
+      state.textContent = text;
+      line.className = tone;
     },
   };
 }
 
 /**
+ * Only XMLHttpRequest tells how much was sent.
  * @param {File} file
  * @param {ReturnType<typeof addLine>} line
- * @returns {Promise<boolean>}
+ * @returns {Promise<void>}
  */
 function upload(file, line) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const body = new FormData();
     body.append('file', file);
-    const end = (/** @type {string} */ text, /** @type {boolean} */ isGood) => {
-      line.end(text, isGood);
-      resolve(isGood);
-    };
     request.upload.addEventListener('progress', ({ loaded, total }) => line.progress(loaded / total));
-    request.addEventListener('error', () => end('could not be sent', false));
-    request.addEventListener('load', () => {
-      const { documents, error } = JSON.parse(request.responseText || '{}');
-      if (error) end(error.message, false);
-      else end(documents?.[0]?.status ?? 'done', true);
-    });
-    request.open('POST', form?.action ?? '');
+    request.addEventListener('error', () => line.end('could not be sent; try it again', 'bad'));
+    request.addEventListener('load', () => line.end(...resultOf(request)));
+    request.addEventListener('loadend', () => resolve());
+    request.open('POST', form?.dataset.upload ?? '');
     request.send(body);
+  });
+}
+
+/**
+ * @param {XMLHttpRequest} request
+ * @returns {[text: string, tone: 'good' | 'bad']}
+ */
+function resultOf({ responseText, status }) {
+  try {
+    const { documents, error } = JSON.parse(responseText);
+    if (error) return [error.message, 'bad'];
+    const [{ status, chunks, warnings }] = documents;
+    if (status === 'duplicate') return ['is there already', 'good'];
+    return [[`${chunks} ${chunks === 1 ? 'passage' : 'passages'}`, ...warnings].join('. '), 'good'];
+  } catch {
+    return [`could not be stored (${status})`, 'bad'];
+  }
+}
+
+/** Shows the list as it is now. */
+async function refresh() {
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
+  if (!response?.ok) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const [old, drawn] = [document, fresh].map((page) => page.querySelector('[data-listing]'));
+  if (!old || !drawn) return;
+  old.replaceWith(drawn);
+  drawn.dispatchEvent(new CustomEvent('contentchange', { bubbles: true }));
+}
+
+/** @param {HTMLFormElement} form */
+function acceptDrops(form) {
+  const hasFile = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes('Files') ?? false;
+  form.querySelector('[data-drop-help]')?.removeAttribute('hidden');
+  window.addEventListener('dragover', (event) => {
+    if (!hasFile(event)) return;
+    // Otherwise the browser would leave the page to show the file.
+    event.preventDefault();
+    form.classList.add('over');
+  });
+  window.addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) form.classList.remove('over');
+  });
+  window.addEventListener('drop', (event) => {
+    form.classList.remove('over');
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    void uploadAll(form, [...(event.dataTransfer?.files ?? [])]);
   });
 }

@@ -1,7 +1,7 @@
 import { getDocumentProxy } from 'unpdf';
 import { unreadable } from '../errors.ts';
 import type { Block, Extracted } from './blocks.ts';
-import { limits } from './document.ts';
+import { limits } from './limits.ts';
 
 /** A line of a page: its text, where it is, and how large its letters are. */
 interface Line {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isoTime } from './iso-time.ts';
+import { isoDay, isoTime } from './iso-time.ts';
 
 test('a time has the format of Date.toISOString', () => {
   const times = fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 });
@@ -9,8 +9,9 @@ test('a time has the format of Date.toISOString', () => {
   fc.assert(
     fc.property(fc.oneof(likely, times), (timeMs) => {
       assert.equal(isoTime(timeMs), new Date(timeMs).toISOString());
+      assert.equal(isoDay(timeMs), new Date(timeMs).toISOString().split('T')[0]);
     }),
-    { numRuns: 20_000 },
+    { examples: [[-1], [0], [-86_400_000], [86_399_999]], numRuns: 20_000 },
   );
 });
 

@@ -4,7 +4,7 @@ import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
 import { AppError } from '#kit/errors.ts';
 import type { Log } from '#kit/log.ts';
 import { unreadable } from '../errors.ts';
-import { limits } from './document.ts';
+import { limits } from './limits.ts';
 import type { ParsedChunks, ParsedText, ParseReply, ParseRequest } from './parsing.ts';
 
 const watchEveryMs = 100;

@@ -1,8 +1,8 @@
 import { unreadable } from '../errors.ts';
 import { indexChunk } from '../indexing.ts';
 import { chunkBlocks } from './chunking.ts';
-import { limits } from './document.ts';
 import { extract } from './extract.ts';
+import { limits } from './limits.ts';
 import type { ParsedChunks, ParsedText, ParseRequest } from './parsing.ts';
 
 /** How many chunks are sent at once. */

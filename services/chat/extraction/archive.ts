@@ -1,6 +1,6 @@
 import { strFromU8, type UnzipFileInfo, unzipSync } from 'fflate';
 import { unreadable } from '../errors.ts';
-import { limits } from './document.ts';
+import { limits } from './limits.ts';
 
 /** Throws `unprocessable` for an archive that has too many members, or would become too large. Nothing is inflated for that. */
 export function checkArchive(bytes: Uint8Array): void {

@@ -1,0 +1,65 @@
+import type { AppError } from '#kit/errors.ts';
+import type { Log } from '#kit/log.ts';
+import type { Core } from '../commands.ts';
+import { repeat } from '../repeat.ts';
+import { openSessions } from './store.ts';
+import type { SignedIn } from './tokens.ts';
+import { errors } from './user.ts';
+
+/** How long a connection may stay open after its session has ended. */
+const checkMs = 2_000;
+/** Sessions that one statement looks up. */
+const batchMax = 500;
+
+interface Connection {
+  readonly expiresAtMs: number;
+  readonly end: (reason: AppError) => void;
+}
+
+/**
+ * Tells connections that stay open when their session has ended: by its time, a sign-out, a new password, or with its account. It
+ * asks the database, since any process may have ended it.
+ */
+export class SessionWatch implements AsyncDisposable {
+  readonly #core: Core;
+  readonly #connections = new Map<string, Set<Connection>>();
+  readonly #checking: AsyncDisposable;
+
+  constructor(core: Core, log: Log) {
+    this.#core = core;
+    const failure = 'sessions of open connections could not be checked';
+    this.#checking = repeat(failure, () => this.#check(), { everyMs: checkMs, log });
+  }
+
+  /** Calls `end` when the session has ended, unless the returned function was called before. */
+  watch({ sessionId, expiresAtMs }: SignedIn, end: Connection['end']): () => void {
+    const connection = { expiresAtMs, end };
+    const connections = this.#connections.getOrInsertComputed(sessionId, () => new Set());
+    connections.add(connection);
+    return () => {
+      connections.delete(connection);
+      if (connections.size === 0 && this.#connections.get(sessionId) === connections)
+        this.#connections.delete(sessionId);
+    };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#checking[Symbol.asyncDispose]());
+  }
+
+  async #check(): Promise<void> {
+    const ids = [...this.#connections.keys()];
+    for (let start = 0; start < ids.length; start += batchMax) {
+      const batch = ids.slice(start, start + batchMax);
+      const nowMs = this.#core.clock.now();
+      const rows = await openSessions.all(this.#core.db, { ids: JSON.stringify(batch), nowMs });
+      const open = new Map(rows.map(({ id, disabled }) => [id, disabled]));
+      for (const id of batch) {
+        const disabled = open.get(id);
+        const reason = disabled === 1 ? errors.disabled() : errors.unauthorized();
+        for (const { expiresAtMs, end } of this.#connections.get(id) ?? [])
+          if (disabled !== 0 || expiresAtMs <= nowMs) end(reason);
+      }
+    }
+  }
+}

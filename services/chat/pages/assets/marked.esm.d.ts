@@ -1,0 +1,2 @@
+// The package as `pages.ts` serves it.
+export { Marked } from 'marked';

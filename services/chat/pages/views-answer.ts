@@ -1,0 +1,193 @@
+import { Marked } from 'marked';
+import { count, formatDuration } from '#kit/html/format.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { icon } from '#kit/html/icons.ts';
+import { keepActions } from '#kit/html/keep.ts';
+import type { Citation } from '../answers/index.ts';
+import { type Source, strategies } from '../retrieval/index.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import type { Message } from '../sessions/index.ts';
+import type { TraceStep } from '../tools/index.ts';
+import { markdownReader, type Node, plainNodes } from './assets/markdown.js';
+
+/** What an answer is kept with. */
+interface Details {
+  readonly sources?: readonly Source[];
+  readonly citations?: readonly Citation[];
+  readonly api_chain_trace?: readonly TraceStep[];
+  readonly metadata?: {
+    readonly mode: string;
+    readonly model: string;
+    readonly finish_reason: string;
+    readonly strategy_used: string;
+    readonly warnings: readonly string[];
+    readonly unsupported: readonly { readonly start: number; readonly end: number }[];
+    readonly latency_ms: { readonly total: number };
+  };
+}
+
+/** A form that asks the same question once more. */
+export type AskAgain = (question: Message) => Html;
+
+const readMarkdown = markdownReader(Marked);
+
+/** The turns of a chat: each question with its answer. */
+export function turnsView(messages: readonly Message[], askAgain: AskAgain): Html[] {
+  return messages.flatMap((message, index) => {
+    if (message.role === 'user') return [];
+    const before = messages[index - 1];
+    const question = before?.role === 'user' ? before : undefined;
+    return html`<section class="turn" id="turn-${message.id}">${question && html`<h2 class="question">${question.content}</h2>`}
+${answerView(message, question && askAgain(question))}</section>`;
+  });
+}
+
+function answerView({ id, content, details }: Message, again: Html | undefined): Html {
+  const { sources = [], citations = [], api_chain_trace: trace = [], metadata } = details as Details;
+  const place: Place = { turn: id, sources, citations, trace };
+  const isWritten = metadata?.mode === 'llm';
+  const nodes = isWritten ? readMarkdown(content).flatMap((block) => block.nodes) : plainNodes(content);
+  return html`<article class="answer"><div class="prose${isWritten ? ' markdown' : ''}">${drawn(nodes, place)}</div>
+${cutShort(metadata?.finish_reason, content)}
+${(metadata?.warnings ?? []).map((warning) => html`<p class="notice warn">${icon('alert')} ${warning}</p>`)}
+${citedSources(place)}
+<div class="answer-foot">${content !== '' && keepActions({ text: content, what: 'the answer' })}${again}${metadata && html`<span class="small muted">${origin(metadata)}</span>`}</div>
+${sources.length > 0 && html`<details><summary>${count(sources.length, 'passage')} found</summary><ol class="sources">${sources.map(sourceItem)}</ol></details>`}
+${trace.length > 0 && html`<details><summary>${count(trace.length, 'call')} of tools</summary><ol class="trace">${trace.map((step) => traceItem(step, id))}</ol></details>`}</article>`;
+}
+
+function cutShort(reason: string | undefined, content: string): Html | undefined {
+  const words =
+    reason === 'cancelled'
+      ? `Stopped${content === '' ? ' before anything was written' : ''}.`
+      : reason === 'length' && 'The answer was cut, because it got too long.';
+  return words ? html`<p class="muted">${words}</p>` : undefined;
+}
+
+interface Place {
+  readonly turn: string;
+  readonly sources: readonly Source[];
+  readonly citations: readonly Citation[];
+  readonly trace: readonly TraceStep[];
+}
+
+function drawn(nodes: readonly Node[], place: Place): Html[] {
+  return nodes.map((node) => {
+    if (typeof node === 'string') return html`${node}`;
+    if ('marker' in node) return citation(node, place);
+    const children = drawn(node.children, place);
+    return node.tag === 'ol'
+      ? html`<ol start="${node.start ?? 1}">${children}</ol>`
+      : elements[node.tag](children);
+  });
+}
+
+type Elements = Readonly<
+  Record<Exclude<Extract<Node, { tag: string }>['tag'], 'ol'>, (inner: Html[]) => Html>
+>;
+
+const elements: Elements = {
+  p: (inner) => html`<p>${inner}</p>`,
+  h3: (inner) => html`<h3>${inner}</h3>`,
+  h4: (inner) => html`<h4>${inner}</h4>`,
+  h5: (inner) => html`<h5>${inner}</h5>`,
+  h6: (inner) => html`<h6>${inner}</h6>`,
+  ul: (inner) => html`<ul>${inner}</ul>`,
+  li: (inner) => html`<li>${inner}</li>`,
+  blockquote: (inner) => html`<blockquote>${inner}</blockquote>`,
+  pre: (inner) => html`<pre>${inner}</pre>`,
+  code: (inner) => html`<code>${inner}</code>`,
+  strong: (inner) => html`<strong>${inner}</strong>`,
+  em: (inner) => html`<em>${inner}</em>`,
+  del: (inner) => html`<del>${inner}</del>`,
+  table: (inner) => html`<table>${inner}</table>`,
+  thead: (inner) => html`<thead>${inner}</thead>`,
+  tbody: (inner) => html`<tbody>${inner}</tbody>`,
+  tr: (inner) => html`<tr>${inner}</tr>`,
+  th: (inner) => html`<th scope="col">${inner}</th>`,
+  td: (inner) => html`<td>${inner}</td>`,
+  br: () => html`<br>`,
+  hr: () => html`<hr>`,
+};
+
+/** A marker as a link to the passage that it quotes, or to the call that it is from. */
+function citation({ marker, at }: { marker: string; at: number }, place: Place): Html {
+  const cited = place.citations.findLast(
+    (each) =>
+      each.answer_start <= at &&
+      (each.kind === 'document' ? String(each.source_index) : `A${each.step}`) === marker,
+  );
+  const source = place.sources.find(({ index }) => String(index) === marker);
+  if (source) {
+    const [from, to] =
+      cited?.kind === 'document' ? [cited.quote_start, cited.quote_end] : [source.start, source.end];
+    return citeLink(passageHref(source.document_id, from, to), marker, {
+      label: `Source ${marker}: ${source.title}`,
+      quote: cited?.quote,
+    });
+  }
+  const step = place.trace.find((each) => `A${each.step}` === marker);
+  if (!step) return html`[${marker}]`;
+  const label = `Call ${step.step}: ${step.tool}`;
+  return citeLink(`#${stepId(place.turn, step)}`, marker, { label, quote: cited?.quote });
+}
+
+function citeLink(
+  href: string,
+  marker: string,
+  { label, quote }: { label: string; quote?: string | undefined },
+): Html {
+  const title = quote ? `${label}\n“${quote}”` : label;
+  return html`<a class="cite" href="${href}" title="${title}" aria-label="${label}">${marker}</a>`;
+}
+
+/** The sources that the answer cites, at a glance. */
+function citedSources({ sources, citations }: Place): Html | undefined {
+  const indexes = new Set(citations.map((each) => (each.kind === 'document' ? each.source_index : 0)));
+  const cited = sources.filter(({ index }) => indexes.has(index));
+  if (cited.length === 0) return undefined;
+  return html`<ul class="cited" aria-label="Cited sources">${cited.map(
+    ({ index, title, section, document_id, start, end }) => {
+      const place = section.split(' > ').at(-1) ?? '';
+      return html`<li><a href="${passageHref(document_id, start, end)}"><b>${index}</b> <span>${title}${place !== '' && place !== title && html` <small>${place}</small>`}</span></a></li>`;
+    },
+  )}</ul>`;
+}
+
+function origin({
+  mode,
+  model,
+  strategy_used,
+  latency_ms,
+  unsupported,
+}: NonNullable<Details['metadata']>): string {
+  const strategy = strategies.find(({ id }) => id === strategy_used)?.name ?? strategy_used;
+  const open = unsupported.length > 0 ? [`${count(unsupported.length, 'sentence')} without a source`] : [];
+  const writer = mode === 'llm' ? model : 'Quoted without a model';
+  return [writer, strategy, tookText(latency_ms.total), ...open].join(' · ');
+}
+
+function sourceItem({ index, title, section, page, snippet, document_id, start, end }: Source): Html {
+  return html`<li value="${index}"><a href="${passageHref(document_id, start, end)}">${title}</a>
+<span class="muted">${section}${page !== null && `, page ${page}`}</span><p class="small">${snippet}</p></li>`;
+}
+
+function traceItem(step: TraceStep, turn: string): Html {
+  const { path, params, status, result_count, error } = step;
+  const query = Object.entries(params).map(([name, value]) => `${name}=${String(value)}`);
+  const result = status === 'ok' ? count(result_count, 'record') : (error ?? status);
+  return html`<li value="${step.step}" id="${stepId(turn, step)}"><code>${step.tool}</code> <span class="muted">${path}${query.length > 0 && `?${query.join('&')}`}</span>
+<p class="small muted">${step.reason} ${result}, ${tookText(step.duration_ms)}</p></li>`;
+}
+
+function stepId(turn: string, { step }: TraceStep): string {
+  return `call-${turn}-${step}`;
+}
+
+function tookText(ms: number): string {
+  return ms < 1_000 ? `${Math.max(1, Math.round(ms))} ms` : formatDuration(ms);
+}
+
+function passageHref(document: string, from: number, to: number): string {
+  return `${pathOf(pageRoutes.document, document)}?start=${from}&end=${to}#passage`;
+}

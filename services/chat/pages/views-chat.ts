@@ -1,0 +1,149 @@
+import { empty, linkButton, menu } from '#kit/html/blocks.ts';
+import { filters } from '#kit/html/filters.ts';
+import { field } from '#kit/html/form.ts';
+import { count, time } from '#kit/html/format.ts';
+import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
+import { icon } from '#kit/html/icons.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import { table } from '#kit/html/table.ts';
+import type { Document } from '../documents/index.ts';
+import { type Strategy, strategies } from '../retrieval/index.ts';
+import { pageRoutes, pathOf, routes } from '../routes.ts';
+import type { Message, Session } from '../sessions/index.ts';
+import { chatActions } from './pages-frame.ts';
+import { turnsView } from './views-answer.ts';
+
+const styles = ['chat.css'];
+const titlesShown = 4;
+
+export interface ChatView {
+  readonly session: Session | undefined;
+  readonly messages: readonly Message[];
+  /** Some that answers are quoted from, and how many there are. */
+  readonly documents: readonly Document[];
+  readonly documentCount: number;
+  readonly strategy: Strategy;
+  /** What was asked and could not be answered, and why. */
+  readonly failed?: { readonly query: string; readonly problem: Content } | undefined;
+}
+
+/** A chat with the form for the next question. */
+export function chatPage(frame: Frame, view: ChatView): string {
+  const { session, messages, failed } = view;
+  const again = ({ content, strategy }: Message) =>
+    askForm(frame, view, {
+      hidden: { query: content, strategy: strategy ?? view.strategy },
+      content: html`<button class="quiet only-icon" title="Ask again">${icon('again')}<span class="hidden">Ask again</span></button>`,
+    });
+  return layout(frame, {
+    title: session?.title ?? 'New chat',
+    actions: session && sessionActions(frame, session),
+    ...{ styles: [...styles], modules: ['chat.js', 'keep.js'] },
+    main: html`<div class="chat" data-chat="${session?.id ?? ''}">
+<div class="turns" data-turns>${messages.length > 0 ? turnsView(messages, again) : start(view)}</div>
+<p class="hidden" role="status" data-state></p>${failed && html`<div class="notice bad" role="alert">${icon('alert')}<div>${failed.problem}</div></div>`}${composer(frame, view)}</div>`,
+  });
+}
+
+function start({ documents, documentCount }: ChatView): Html {
+  if (documentCount === 0) {
+    return empty({
+      ...{ icon: 'upload', title: 'No documents yet' },
+      text: 'Upload a handbook, notes or a report, then ask about it. Each answer links to the passages that it is quoted from.',
+      actions: linkButton(pageRoutes.documents, 'Upload documents', 'secondary'),
+    });
+  }
+  const shown = documents.slice(0, titlesShown);
+  const more = documentCount - shown.length;
+  return empty({
+    ...{ icon: 'comment', title: 'What do you want to know?' },
+    text: `Answers are found in ${count(documentCount, 'document')}, and link to the passages that they are quoted from.`,
+    actions: html`${shown.map(({ publicId, title }) => html`<a class="button secondary title" href="${pathOf(pageRoutes.document, publicId)}"><span>${title}</span></a>`)}
+${more > 0 && linkButton(pageRoutes.documents, `${more} more`, 'quiet')}`,
+  });
+}
+
+function sessionActions(frame: Frame, session: Session): Html {
+  const file = pathOf(routes.sessionExport, session.id);
+  const exports = [
+    { href: `${file}?format=md`, label: 'Markdown', download: true },
+    { href: `${file}?format=json`, label: 'JSON', download: true },
+  ];
+  return html`${menu('Export', exports)}${chatActions(session, frame.path)}`;
+}
+
+interface AskForm {
+  readonly hidden: Readonly<Record<string, string>>;
+  readonly content: Html;
+}
+
+function askForm({ csrfField }: Frame, { session }: ChatView, { hidden, content }: AskForm): Html {
+  const fields = Object.entries({ session: session?.id ?? '', ...hidden });
+  return html`<form method="post" action="${pageRoutes.ask}" data-again>${csrfField}${fields.map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}${content}</form>`;
+}
+
+function composer({ csrfField }: Frame, { session, strategy, failed }: ChatView): Html {
+  const chosen = strategies.find(({ id }) => id === strategy);
+  return html`<div class="dock"><form class="composer card" method="post" action="${pageRoutes.ask}" data-composer>${csrfField}
+<input type="hidden" name="session" value="${session?.id ?? ''}"><label class="hidden" for="query">Question</label>
+<textarea id="query" name="query" rows="1" required maxlength="4000" placeholder="${session ? 'Ask a follow-up question' : 'Ask a question'}" enterkeyhint="send" aria-describedby="keys" autofocus>${failed?.query}</textarea>
+<div class="actions"><details class="menu" data-strategy><summary class="button quiet" title="How passages are found">${icon('search')}<span data-chosen>${chosen?.name}</span>${icon('down')}</summary>
+<div role="radiogroup" aria-label="How passages are found">${strategies.map(
+    ({ id, name, description }) =>
+      html`<label class="check"><input type="radio" name="strategy" value="${id}" data-name="${name}"${attributes({ checked: id === strategy })}><span>${name}<small class="muted">${description}</small></span></label>`,
+  )}</div></details>
+<a class="button quiet" href="${pageRoutes.documents}">${icon('upload')}<span class="desk">Documents</span><span class="phone hidden">Documents</span></a>
+<small class="muted desk" id="keys">Enter sends, Shift+Enter begins a new line, Escape stops.</small>
+<button type="button" class="secondary" data-stop hidden>Stop</button><button data-ask>Ask</button></div></form></div>`;
+}
+
+/** All chats, which can be searched. */
+export function chatsPage(
+  frame: Frame,
+  {
+    sessions,
+    total,
+    q,
+    next,
+  }: { sessions: readonly Session[]; total: number; q: string; next: string | undefined },
+): string {
+  const search = filters({
+    action: pageRoutes.chats,
+    search: field({
+      name: 'q',
+      label: 'Words of titles, questions and answers',
+      type: 'search',
+      value: q,
+    }),
+    clearHref: q === '' ? undefined : pageRoutes.chats,
+  });
+  const found = table<Session>({
+    caption: 'Chats, latest first',
+    columns: [
+      {
+        ...{ header: 'Title', kind: 'main' },
+        cell: ({ id, title }) => html`<a href="${pathOf(pageRoutes.chat, id)}" title="${title}">${title}</a>`,
+      },
+      { header: 'Messages', kind: 'number', cell: ({ messageCount }) => messageCount },
+      { header: 'Last used', kind: 'fit', cell: ({ updatedAtMs }) => time(updatedAtMs) },
+      { header: 'Actions', kind: 'row-actions', cell: (session) => chatActions(session, frame.path) },
+    ],
+    rows: sessions,
+  });
+  const none = empty({
+    ...{ icon: 'comment', title: q === '' ? 'No chats yet' : 'No matching chats' },
+    text: q === '' ? 'Chats are kept for 30 days after their last use.' : 'Try another word.',
+    actions: linkButton(
+      q === '' ? pageRoutes.home : pageRoutes.chats,
+      q === '' ? 'New chat' : 'Show all chats',
+    ),
+  });
+  return layout(frame, {
+    title: 'Chats',
+    lead: count(total, 'chat'),
+    main: html`${(total > 0 || q !== '') && search}${sessions.length > 0 ? found : none}
+${next && html`<p class="actions">${linkButton(next, 'Older chats')}</p>`}`,
+  });
+}

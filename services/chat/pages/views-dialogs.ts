@@ -1,0 +1,40 @@
+import { confirm } from '#kit/html/confirm.ts';
+import { html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import { titleMax } from '../sessions/index.ts';
+
+export interface DeleteView {
+  /** Such as `chat`. */
+  readonly what: string;
+  readonly name: string;
+  /** What is lost. */
+  readonly text: string;
+  readonly action: string;
+  /** Where it leads if it is not deleted. */
+  readonly back: string;
+}
+
+/** Asks before something is deleted. */
+export function deletePage(frame: Frame, { what, name, text, action, back }: DeleteView): string {
+  const { csrfField } = frame;
+  const question = confirm({
+    ...{ title: `Delete “${name}”?`, text, action, csrfField },
+    fields: html`<input type="hidden" name="back" value="${back}">`,
+    ...{ deed: `Delete ${what}`, cancelHref: back },
+  });
+  return layout(frame, { title: `Delete ${what}`, main: question });
+}
+
+/** Asks for another title of a chat. */
+export function renamePage(
+  frame: Frame,
+  { title, action, back }: { title: string; action: string; back: string },
+): string {
+  return layout(frame, {
+    title: 'Rename chat',
+    main: html`<div class="card form"><form class="confirm" method="post" action="${action}" data-dialog-content>${frame.csrfField}
+<input type="hidden" name="back" value="${back}"><h2 id="rename-title">Rename chat</h2>
+<div><label for="title">Title</label><input id="title" name="title" value="${title}" required maxlength="${titleMax}" autocomplete="off" autofocus></div>
+<div class="actions"><a class="button secondary" href="${back}" data-close>Cancel</a><button>Rename</button></div></form></div>`,
+  });
+}

@@ -1,0 +1,114 @@
+import { badge, empty, linkButton, notice } from '#kit/html/blocks.ts';
+import { filters } from '#kit/html/filters.ts';
+import { field } from '#kit/html/form.ts';
+import { count, formatBytes, time } from '#kit/html/format.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { icon } from '#kit/html/icons.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import { table } from '#kit/html/table.ts';
+import type { Document } from '../documents/index.ts';
+import { pageRoutes, pathOf, routes } from '../routes.ts';
+
+const styles = ['chat.css'];
+
+export interface DocumentsView {
+  readonly documents: readonly Document[];
+  readonly total: number;
+  readonly q: string;
+  /** The address of the next page. */
+  readonly next: string | undefined;
+  /** What became of the files that a form without JavaScript sent. */
+  readonly uploaded?: UploadedView | undefined;
+}
+
+export interface UploadedView {
+  readonly added: readonly string[];
+  readonly known: readonly string[];
+  readonly failed: readonly { readonly filename: string; readonly message: string }[];
+}
+
+/** The documents, and the form that adds some. */
+export function documentsPage(frame: Frame, view: DocumentsView): string {
+  const { documents, total, q, next, uploaded } = view;
+  const isSearched = q !== '';
+  const search = filters({
+    action: pageRoutes.documents,
+    search: field({ name: 'q', label: 'Words of names and titles', type: 'search', value: q }),
+    clearHref: isSearched ? pageRoutes.documents : undefined,
+  });
+  const none = isSearched
+    ? empty({
+        ...{ icon: 'search', title: 'No matching documents', text: 'Try another word.' },
+        actions: linkButton(pageRoutes.documents, 'Show all documents'),
+      })
+    : html`<p class="muted">Nothing was uploaded yet.</p>`;
+  return layout(frame, {
+    title: 'Documents',
+    lead: 'Answers are quoted from what you upload here.',
+    ...{ styles, modules: ['upload.js'] },
+    main: html`<div class="stack">${uploadForm(frame)}${uploaded && uploadNotices(uploaded)}
+<div data-listing>${(total > 20 || isSearched) && search}${documents.length > 0 ? documentTable(documents) : none}
+${next && html`<p class="actions">${linkButton(next, 'Older documents')}</p>`}</div></div>`,
+  });
+}
+
+function uploadForm({ csrfField }: Frame): Html {
+  return html`<form class="card form" method="post" action="${pageRoutes.documents}" enctype="multipart/form-data" data-drop data-upload="${routes.upload}">${csrfField}
+<div class="field"><label for="file">Files</label><input type="file" id="file" name="file" multiple required aria-describedby="file-help">
+<p class="help" id="file-help"><span>PDF, Word, spreadsheets, slides, Markdown, HTML, CSV, JSON, mail and plain text, up to 25 MB each and 10 at once.<span data-drop-help hidden> You can drop them here.</span></span></p></div>
+<p class="actions"><button>Upload</button></p><ul class="uploads" data-uploads aria-live="polite"></ul></form>`;
+}
+
+function uploadNotices({ added, known, failed }: UploadedView): Html {
+  return html`${added.length > 0 && notice('good', `Added: ${added.join(', ')}`)}
+${known.length > 0 && notice('info', `There already: ${known.join(', ')}`)}
+${failed.map(({ filename, message }) => notice('bad', message, filename === '' ? {} : { title: filename }))}`;
+}
+
+function documentTable(documents: readonly Document[]): Html {
+  return table<Document>({
+    caption: 'Documents, newest first',
+    columns: [
+      {
+        ...{ header: 'Title', kind: 'main' },
+        cell: ({ publicId, title, filename }) =>
+          html`<a href="${pathOf(pageRoutes.document, publicId)}" title="${title}">${title}</a><div>${filename}</div>`,
+      },
+      { header: 'Size', kind: 'number', cell: ({ size }) => formatBytes(size) },
+      { header: 'Indexed', kind: 'fit', cell: indexed },
+      { header: 'Added', kind: 'fit', cell: ({ createdAtMs }) => time(createdAtMs) },
+      { header: 'Actions', kind: 'row-actions', cell: deleteLink },
+    ],
+    rows: documents,
+  });
+}
+
+function indexed({ status, chunkCount, error }: Document): Html {
+  if (status === 'indexed') return html`${count(chunkCount, 'passage')}`;
+  if (status === 'failed') return html`${badge('bad', 'failed')}${error && html` <small>${error}</small>`}`;
+  return badge('info', 'being read');
+}
+
+function deleteLink({ publicId, title }: Document): Html {
+  return html`<a class="button quiet only-icon" href="${pathOf(pageRoutes.deleteDocument, publicId)}" title="Delete" data-dialog>${icon('trash')}<span class="hidden">Delete ${title}</span></a>`;
+}
+
+/** The text of a document with a passage marked. */
+export function documentPage(
+  frame: Frame,
+  document: Document,
+  { text, start: from, end: to }: { text: string; start: number; end: number },
+): string {
+  const isMarked = from < to;
+  const [before, passage, after] = isMarked
+    ? [text.slice(0, from), text.slice(from, to), text.slice(to)]
+    : [text, '', ''];
+  const { title, filename, size, pages, publicId } = document;
+  const facts = [filename, formatBytes(size), ...(pages === null ? [] : [count(pages, 'page')])];
+  return layout(frame, {
+    ...{ title, lead: facts.join(' · '), styles },
+    parent: { href: pageRoutes.documents, label: 'Documents' },
+    actions: html`${isMarked && linkButton('#passage', 'Go to the passage', 'quiet')}${linkButton(pathOf(routes.documentContent, publicId), 'Download')}`,
+    main: html`<div class="card prose document">${before}${isMarked && html`<mark id="passage">${passage}</mark>`}${after}</div>`,
+  });
+}
