@@ -1,3 +1,5 @@
+import { isoDay } from '#kit/iso-time.ts';
+
 /** How often a budget starts again. */
 export const periodKinds = ['none', 'daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
 export type PeriodKind = (typeof periodKinds)[number];
@@ -11,10 +13,6 @@ export interface Period {
 
 export const all: Period = { name: 'all', from: null, to: null };
 
-import { isoDay as dayOf, isoTime as timeOf } from '#kit/iso-time.ts';
-
-export { dayOf, timeOf };
-
 const dayMs = 86_400_000;
 const recentMax = 1_000;
 /** Whether a text is a day that exists, from the year 1000 to 2999. */
@@ -24,12 +22,12 @@ export function isDay(text: string): boolean {
 
 function isSame(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && dayOf(date.getTime()) === text;
+  return !Number.isNaN(date.getTime()) && isoDay(date.getTime()) === text;
 }
 
 /** A day some days later, or earlier. */
 export function addDays(day: string, days: number): string {
-  return dayOf(startOf(day) + days * dayMs);
+  return isoDay(startOf(day) + days * dayMs);
 }
 
 /** Midnight UTC of a day. */
@@ -125,5 +123,5 @@ function firstMonday(year: number): string {
 }
 
 function lastDayOf(year: string, month: string): string {
-  return dayOf(Date.UTC(Number(year), Number(month), 0));
+  return isoDay(Date.UTC(Number(year), Number(month), 0));
 }

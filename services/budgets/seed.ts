@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '#kit/clock.ts';
 import { AppError } from '#kit/errors.ts';
+import { isoDay } from '#kit/iso-time.ts';
 import { type BudgetInput, createBudget, listBudgets } from './budgets/index.ts';
 import type { Caller, Core } from './commands.ts';
 import { type CustomerInput, createCustomer, listCustomers } from './customers/index.ts';
 import { createExpense, listExpenses } from './expenses/index.ts';
 import { readNotifications } from './notifications/index.ts';
 import { createOrder, listOrders, type OrderInput, updateOrder } from './orders/index.ts';
-import { dayOf } from './periods.ts';
 import { createRecurring, listRecurring, type RecurringInput } from './recurring/index.ts';
 
 interface SeedBudget extends BudgetInput {
@@ -49,7 +49,7 @@ export async function seedBudgets(core: Core, caller: Caller): Promise<number> {
   const ids = await seedPlans(past, caller, seed.budgets);
   // Before the others, so that what was missed since its start does not stand above them.
   clock.set(nowMs - (unreadDays + 1) * dayMs);
-  await seedRecurring(past, caller, { seed, ids, start: dayOf(nowMs - spanDays * dayMs) });
+  await seedRecurring(past, caller, { seed, ids, start: isoDay(nowMs - spanDays * dayMs) });
   const added = await seedExpenses(past, caller, { seed, ids, clock, nowMs });
   await seedOrders(past, caller, { seed, clock, nowMs });
   return added;
@@ -124,7 +124,7 @@ async function seedExpenses(
       const externalId = `demo-${number}-${daysAgo}`;
       if ((daysAgo + number) % budget.every !== 0 || known.has(externalId)) continue;
       clock.set(Math.min(nowMs, nowMs - (nowMs % dayMs) - daysAgo * dayMs + (8 + number) * hourMs));
-      const spentOn = dayOf(clock.now());
+      const spentOn = isoDay(clock.now());
       const expense = { ...expenseOf(budget, daysAgo), budgetId: ids.get(budget.name) as string, spentOn };
       if (await tryAdd(core, caller, { ...expense, externalId })) added++;
     }

@@ -6,10 +6,10 @@ import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout, type NavigationItem, type PageContent } from '#kit/html/layout.ts';
 import type { Visit } from '#kit/html/visit.ts';
 import { newId } from '#kit/ids.ts';
+import { isoDay } from '#kit/iso-time.ts';
 import { accountName, authenticateSession, type SignedIn } from './authentication/index.ts';
 import type { Caller, Core } from './commands.ts';
 import { unreadNotifications } from './notifications/index.ts';
-import { dayOf } from './periods.ts';
 import { pageRoutes } from './routes.ts';
 
 /** What the cookie of the pages holds. */
@@ -56,7 +56,7 @@ export function createVisitors(core: Core, count: (caller: SignedIn, reply: Fast
     return {
       visit,
       caller,
-      today: dayOf(core.clock.now()),
+      today: isoDay(core.clock.now()),
       get csrfField() {
         return visit.frame().csrfField;
       },

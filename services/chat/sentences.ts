@@ -10,7 +10,9 @@ const shortForms = new Set(
     ' ',
   ),
 );
-const sentenceEnd = /[.!?…]+["'”’)\]]*(?=\s)|[。！？]["'”’）」』]*|\n\s*\n|\n(?=\s*(?:[-*•‣]|\d+[.)])\s)/gu;
+// A run of stops is tried once, from its first one, or a long run would take quadratic time.
+const sentenceEnd =
+  /(?<![.!?…])[.!?…]+["'”’)\]]*(?=\s)|[。！？]["'”’）」』]*|\n\s*\n|\n(?=\s*(?:[-*•‣]|\d+[.)])\s)/gu;
 
 /** The sentences of a text, without the white space around them. Blank lines and points of lists end them too. */
 export function sentencesOf(

@@ -1,6 +1,7 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { periodKinds, timeOf } from '../periods.ts';
+import { periodKinds } from '../periods.ts';
 import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
 import type { BudgetRow } from '../tables.ts';
 
@@ -157,8 +158,8 @@ export function toBudget(row: BudgetRow, { spent, carried }: Standing): Budget {
     spentMinor: spent,
     remaining: toMajor(remaining, currency),
     remainingMinor: remaining,
-    createdAt: timeOf(row.created_at_ms),
-    updatedAt: timeOf(row.updated_at_ms),
+    createdAt: isoTime(row.created_at_ms),
+    updatedAt: isoTime(row.updated_at_ms),
     version: row.version,
   };
 }

@@ -1,6 +1,7 @@
 import type { Session } from '#kit/db/index.ts';
 import { AppError, notFound } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
+import { isoDay } from '#kit/iso-time.ts';
 import { createParser, invalid } from '#kit/schema-parser.ts';
 import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
 import { isCurrency } from '../currencies.ts';
@@ -8,7 +9,7 @@ import { reverseExpensesOf } from '../ledger/index.ts';
 import { type DecimalInput, decimalText, parseMoney, toMajor } from '../money.ts';
 import { notify } from '../notifications/index.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../paging.ts';
-import { dayOf, isDay, parsePeriod, periodAt } from '../periods.ts';
+import { isDay, parsePeriod, periodAt } from '../periods.ts';
 import type { BudgetRow, Tables } from '../tables.ts';
 import { checkVersion, type Versions } from '../versions.ts';
 import {
@@ -46,7 +47,7 @@ export function createBudget(core: Core, caller: Caller, given: BudgetInput): Pr
   checkStart(given.startDate);
   return runCommand(core, caller, async (unit) => {
     const { session, owner, nowMs } = unit;
-    const start_date = given.startDate ?? dayOf(nowMs);
+    const start_date = given.startDate ?? isoDay(nowMs);
     const row = (await insertBudget.first(session, {
       ...{ id: newOrderedId(), owner, name, limit_minor, currency, period, start_date, rollover },
       thresholds: JSON.stringify(thresholds),
@@ -75,7 +76,7 @@ export async function listBudgets(core: Core, caller: Caller, filter: BudgetsFil
   const before = await findPlace(core, caller, filter);
   const found = await budgetsPage.all(db, { owner, before, limit: limit + 1 });
   const rows = found.slice(0, limit);
-  const standings = await standingsOf(db, rows, dayOf(clock.now()));
+  const standings = await standingsOf(db, rows, isoDay(clock.now()));
   const last = found.length > limit ? rows.at(-1) : undefined;
   const isWhole = last === undefined && before === newestFirst;
   return {
@@ -111,7 +112,7 @@ export async function findBudgets(
   ids: readonly string[],
 ): Promise<Map<string, Budget>> {
   const rows = await budgetsWithIds(db, owner, ids);
-  const standings = await standingsOf(db, rows, dayOf(clock.now()));
+  const standings = await standingsOf(db, rows, isoDay(clock.now()));
   return new Map(
     rows.map((row) => [row.id, toBudget(row, standings.get(row.number) ?? { spent: 0, carried: 0 })]),
   );
@@ -133,7 +134,7 @@ export function updateBudget(
     const row = (await updateBudgetRow.first(session, { ...changed, updated_at_ms: nowMs })) as BudgetRow;
     const budget = await viewOf(session, row, nowMs);
     await tell(unit, 'updated', budget);
-    await checkThresholds(unit, row, [dayOf(nowMs)]);
+    await checkThresholds(unit, row, [isoDay(nowMs)]);
     return budget;
   });
 }
@@ -181,7 +182,7 @@ export async function getBudgetSummary(
     const { currency, limit_minor: limit } = row;
     const period =
       periodName === undefined
-        ? periodAt(row.period, dayOf(clock.now()))
+        ? periodAt(row.period, isoDay(clock.now()))
         : parsePeriod(row.period, periodName);
     if (!period) throw unknownPeriod(row);
     const { spent, carried, expenses } = await standingIn(session, row, period);
@@ -213,7 +214,7 @@ export async function requireBudget(session: Session<Tables>, owner: number, id:
 }
 
 async function viewOf(session: Session<Tables>, row: BudgetRow, nowMs: number): Promise<Budget> {
-  return toBudget(row, await standingIn(session, row, periodAt(row.period, dayOf(nowMs))));
+  return toBudget(row, await standingIn(session, row, periodAt(row.period, isoDay(nowMs))));
 }
 
 function changedRow(before: BudgetRow, given: BudgetPatch): BudgetRow {
@@ -259,7 +260,7 @@ function unknownCurrency(): AppError {
 }
 
 function unknownPeriod({ period, created_at_ms }: BudgetRow): AppError {
-  const { name } = periodAt(period, dayOf(created_at_ms));
+  const { name } = periodAt(period, isoDay(created_at_ms));
   const problem = `must be the name of a period of this budget, such as ${name}`;
   return new AppError('invalid_input', `period ${problem}`, { fields: { period: problem } });
 }

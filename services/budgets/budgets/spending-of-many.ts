@@ -1,7 +1,8 @@
+import { isoDay } from '#kit/iso-time.ts';
 import { invalid } from '#kit/schema-parser.ts';
 import type { Caller, Core } from '../commands.ts';
 import { toMajor } from '../money.ts';
-import { dayOf, type PeriodKind, parsePeriod } from '../periods.ts';
+import { type PeriodKind, parsePeriod } from '../periods.ts';
 import { standingsOf } from './spending.ts';
 import { budgetsWithIds } from './store.ts';
 
@@ -25,7 +26,7 @@ export async function findSpending(
     const rows = await budgetsWithIds(session, owner, ids);
     for (const [kind, some] of Map.groupBy(rows, ({ period }) => period as PeriodKind)) {
       const period = parsePeriod(kind, periodName);
-      const day = period?.from ?? dayOf(clock.now());
+      const day = period?.from ?? isoDay(clock.now());
       const standings = period ? await standingsOf(session, some, day) : undefined;
       for (const row of some) {
         const standing = standings?.get(row.number);

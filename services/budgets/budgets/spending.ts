@@ -1,10 +1,11 @@
 import type { Session } from '#kit/db/index.ts';
 import type { AppError } from '#kit/errors.ts';
+import { isoDay } from '#kit/iso-time.ts';
 import { invalid } from '#kit/schema-parser.ts';
 import type { UnitOfWork } from '../commands.ts';
 import { decimalText, toMajor } from '../money.ts';
 import { notify } from '../notifications/index.ts';
-import { dayOf, type Period, periodAt } from '../periods.ts';
+import { type Period, periodAt } from '../periods.ts';
 import type { BudgetRow, Tables } from '../tables.ts';
 import { type Standing, thresholdsOf } from './budget.ts';
 import { carriedInto } from './rollover.ts';
@@ -111,7 +112,7 @@ export async function checkThresholds(
   budget: BudgetRow,
   days: readonly string[],
 ): Promise<void> {
-  const today = dayOf(unit.nowMs);
+  const today = isoDay(unit.nowMs);
   const checked = budget.rollover === 'none' ? days : [...days, today];
   const periods = checked.map((day) => periodAt(budget.period, day));
   const byName = new Map(periods.map((period) => [period.name, period]));

@@ -1,5 +1,5 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
-import { timeOf } from '../periods.ts';
 import { Id, Instant, nullable, text } from '../schemas.ts';
 import type { CustomerRow } from '../tables.ts';
 
@@ -37,7 +37,7 @@ export const CustomerPatch = Type.Object(
 export type CustomerPatch = Static<typeof CustomerPatch>;
 
 export function toCustomer({ id, name, email, phone, version, ...row }: CustomerRow): Customer {
-  const createdAt = timeOf(row.created_at_ms);
-  const updatedAt = timeOf(row.updated_at_ms);
+  const createdAt = isoTime(row.created_at_ms);
+  const updatedAt = isoTime(row.updated_at_ms);
   return { id, name, email, phone, createdAt, updatedAt, version };
 }

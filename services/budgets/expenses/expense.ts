@@ -1,6 +1,6 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { timeOf } from '../periods.ts';
 import {
   Amount,
   AmountInput,
@@ -103,8 +103,8 @@ export function toExpense(row: ExpenseWithBudget): Expense {
     originalCurrency,
     rate: row.rate,
     rateDate: row.rate_date,
-    createdAt: timeOf(row.created_at_ms),
-    updatedAt: timeOf(row.updated_at_ms),
+    createdAt: isoTime(row.created_at_ms),
+    updatedAt: isoTime(row.updated_at_ms),
     version: row.version,
   };
 }

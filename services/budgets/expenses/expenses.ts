@@ -1,13 +1,14 @@
 import type { Session } from '#kit/db/index.ts';
 import { AppError, notFound } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
+import { isoDay } from '#kit/iso-time.ts';
 import { createParser, invalid } from '#kit/schema-parser.ts';
 import { addSpending, checkThresholds, requireBudget } from '../budgets/index.ts';
 import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
 import { post, tryReverse } from '../ledger/index.ts';
 import { decimalText } from '../money.ts';
 import { notify } from '../notifications/index.ts';
-import { dayOf, isDay } from '../periods.ts';
+import { isDay } from '../periods.ts';
 import { indexExpense } from '../store-words.ts';
 import type { BudgetRow, ExpenseRow, Tables } from '../tables.ts';
 import { checkVersion, type Versions } from '../versions.ts';
@@ -49,7 +50,7 @@ export async function addExpense(
   { isQuiet = false }: { isQuiet?: boolean } = {},
 ): Promise<Expense> {
   const { session, owner, nowMs } = unit;
-  const { currency = budget.currency, spentOn = dayOf(nowMs) } = given;
+  const { currency = budget.currency, spentOn = isoDay(nowMs) } = given;
   const { amount, rate, rateDate = spentOn } = given;
   const price = priceIn(budget.currency, { amount, currency, rate, rateDate });
   const { description } = given;

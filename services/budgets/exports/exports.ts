@@ -1,8 +1,8 @@
+import { isoDay } from '#kit/iso-time.ts';
 import { Type } from '#kit/schema.ts';
 import { createParser } from '#kit/schema-parser.ts';
 import type { Caller, Core } from '../commands.ts';
 import { checkRange } from '../expenses/index.ts';
-import { dayOf } from '../periods.ts';
 import { Day } from '../schemas.ts';
 import { type TaskContext, type TaskInput, type TaskKind, writeTaskFile } from '../tasks/index.ts';
 import { type ExportedRow, type ExportFormat, exportFormats, writerOf } from './formats.ts';
@@ -39,7 +39,7 @@ export function exportExpenses(
 ): ExportFile {
   checkRange(from, to);
   const nowMs = clock.now();
-  const today = dayOf(nowMs);
+  const today = isoDay(nowMs);
   const writer = writerOf(format, { from: from ?? '1970-01-01', to: to ?? today, nowMs });
   const range = { owner, from: from ?? '0000-01-01', to: to ?? '9999-12-31' };
   const rows = writer.isByBudget ? expensesByBudget : expensesByDay;

@@ -102,7 +102,11 @@ function qifRow({ spent_on, amount_minor, currency, description, notes, category
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ');
 }
 
 /** Version 2.1.1, in XML. Each budget is an account. */

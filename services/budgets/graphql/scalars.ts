@@ -1,6 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { isoTime } from '#kit/iso-time.ts';
 import { parseDecimal } from '../money.ts';
-import { isDay, timeOf } from '../periods.ts';
+import { isDay } from '../periods.ts';
 
 /** An exact amount. A literal is taken as its text, so that no digit is lost. */
 export const Decimal = new GraphQLScalarType<string | number, number>({
@@ -24,7 +25,7 @@ export const Day = new GraphQLScalarType<string, string>({
 /** A time, of a text or of milliseconds since the epoch. Clients never send one. */
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  serialize: (value) => (typeof value === 'number' ? timeOf(value) : String(value)),
+  serialize: (value) => (typeof value === 'number' ? isoTime(value) : String(value)),
   parseValue: (value) => (typeof value === 'string' ? value : refuse('DateTime must be a text')),
 });
 

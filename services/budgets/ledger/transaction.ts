@@ -1,6 +1,6 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { timeOf } from '../periods.ts';
 import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, Reference, text } from '../schemas.ts';
 import type { LedgerEntryRow, LedgerTransactionRow } from '../tables.ts';
 
@@ -83,6 +83,6 @@ export function toTransaction(row: LedgerTransactionRow, entries: readonly Entry
     orderId: row.order_id,
     reverses: row.reverses,
     entries: entries.map(({ account, side, amount_minor }) => ({ account, side, amountMinor: amount_minor })),
-    createdAt: timeOf(row.created_at_ms),
+    createdAt: isoTime(row.created_at_ms),
   };
 }

@@ -1,5 +1,5 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
-import { timeOf } from '../periods.ts';
 import type { NotificationRow } from '../tables.ts';
 
 /** The events that a user is told of. */
@@ -48,7 +48,7 @@ export function toNotification(row: Omit<NotificationRow, 'owner'>): Notificatio
     title: row.title,
     message: row.message,
     data: JSON.parse(row.data),
-    readAt: row.read_at_ms === null ? null : timeOf(row.read_at_ms),
-    createdAt: timeOf(row.created_at_ms),
+    readAt: row.read_at_ms === null ? null : isoTime(row.read_at_ms),
+    createdAt: isoTime(row.created_at_ms),
   };
 }

@@ -1,10 +1,10 @@
 import { notFound } from '#kit/errors.ts';
 import { appendEvents } from '#kit/events/index.ts';
 import { newOrderedId } from '#kit/ids.ts';
+import { isoTime } from '#kit/iso-time.ts';
 import { UserEvent } from '#proto/budget/v1/events.ts';
 import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../paging.ts';
-import { timeOf } from '../periods.ts';
 import type { NotificationRow } from '../tables.ts';
 import {
   type MessageInput,
@@ -46,7 +46,7 @@ export async function notify(unit: UnitOfWork, news: News): Promise<Notification
   const id = newOrderedId();
   const row = { owner, seq, id, type, title, message, data, created_at_ms: nowMs };
   await insertNotification.run(session, row);
-  const occurredAt = timeOf(nowMs);
+  const occurredAt = isoTime(nowMs);
   const event = UserEvent.encode({ eventId: id, occurredAt, userId, seq, message, data }).finish();
   await appendEvents(session, { type: `${type}.v1`, data: event, timeMs: nowMs });
   return toNotification({ ...row, read_at_ms: null });

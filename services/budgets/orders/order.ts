@@ -1,6 +1,6 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { timeOf } from '../periods.ts';
 import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, Reference, text } from '../schemas.ts';
 import type { OrderRow } from '../tables.ts';
 
@@ -98,8 +98,8 @@ export function toOrder(row: OrderRow): Order {
     currency,
     status: row.status,
     transactionId: row.transaction_id,
-    createdAt: timeOf(row.created_at_ms),
-    updatedAt: timeOf(row.updated_at_ms),
+    createdAt: isoTime(row.created_at_ms),
+    updatedAt: isoTime(row.updated_at_ms),
     version: row.version,
   };
 }

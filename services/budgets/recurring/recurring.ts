@@ -1,6 +1,6 @@
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
-import { timeOf } from '../periods.ts';
 import {
   Amount,
   AmountInput,
@@ -130,8 +130,8 @@ export function toRecurring(row: RecurringWithBudget): Recurring {
     count: row.count,
     timezone: row.timezone,
     next: row.next_on,
-    createdAt: timeOf(row.created_at_ms),
-    updatedAt: timeOf(row.updated_at_ms),
+    createdAt: isoTime(row.created_at_ms),
+    updatedAt: isoTime(row.updated_at_ms),
     version: row.version,
   };
 }

@@ -1,7 +1,7 @@
 import type { Executor } from '#kit/db/index.ts';
+import { isoTime } from '#kit/iso-time.ts';
 import { type Static, Type } from '#kit/schema.ts';
 import type { Caller, Core } from '../commands.ts';
-import { timeOf } from '../periods.ts';
 import { Id, Instant, nullable, text } from '../schemas.ts';
 import type { TaskRow } from '../tables.ts';
 
@@ -94,7 +94,7 @@ export interface PreparedTask {
 export type TaskKinds = Readonly<Record<TaskType, TaskKind>>;
 
 export function toTask(row: TaskRow): Task {
-  const time = (ms: number | null) => (ms === null ? null : timeOf(ms));
+  const time = (ms: number | null) => (ms === null ? null : isoTime(ms));
   return {
     id: row.id,
     type: row.type,
@@ -104,7 +104,7 @@ export function toTask(row: TaskRow): Task {
     result: row.status === 'completed' && row.result !== null ? JSON.parse(row.result) : null,
     error: row.error,
     attempts: row.attempts,
-    createdAt: timeOf(row.created_at_ms),
+    createdAt: isoTime(row.created_at_ms),
     startedAt: time(row.started_at_ms),
     finishedAt: time(row.finished_at_ms),
   };

@@ -173,6 +173,13 @@ test('sentences end where readers end them', () => {
   assert.deepEqual(parts('  '), []);
 });
 
+test('long runs of stops and spaces are read at once', () => {
+  const startMs = performance.now();
+  assert.equal(sentencesOf(`${'.'.repeat(300_000)}x`).length, 1);
+  assert.deepEqual(partsOf(`When${' '.repeat(300_000)}is it?`).length, 1);
+  assert.ok(performance.now() - startMs < 5_000);
+});
+
 test('a question is searched for in several ways, each with other words', () => {
   assert.deepEqual(variantsOf('What is the tide?'), ['What is the tide?']);
   const names = 'Which of the Anna Berg companies does Zoë fund in Oslo since 2019?';

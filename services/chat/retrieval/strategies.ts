@@ -43,6 +43,8 @@ const separator =
 /** The parts of a question that asks for several things; the question itself if it has one part. */
 export function partsOf(query: string): string[] {
   const parts = query
+    // Long runs of spaces would take the pattern quadratic time.
+    .replaceAll(/\s+/g, ' ')
     .split(separator)
     .map((part) => part.trim())
     .filter((part) => toQuestion(part).terms.length > 0);
