@@ -14,7 +14,10 @@ export interface BudgetsProcess extends AsyncDisposable {
 export const grpcPort = 50_971;
 
 /** Starts the service without limits of requests, and registers somebody. */
-export async function startBudgetsProcess(folder = testFolder('bench')): Promise<BudgetsProcess> {
+export async function startBudgetsProcess(
+  folder = testFolder('bench'),
+  settings: Record<string, string> = {},
+): Promise<BudgetsProcess> {
   const environment = {
     OCTAVO_DATA: folder,
     LOG_LEVEL: 'warn',
@@ -22,14 +25,31 @@ export async function startBudgetsProcess(folder = testFolder('bench')): Promise
     GRPC_PORT: String(grpcPort),
     BUDGETS_RATE_LIMIT_PER_MINUTE: '0',
     BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: '0',
+    ...settings,
   };
   const { url, child } = await startProcess('budgets', environment);
-  const email = `alice-${Date.now()}@example.com`;
-  const { token } = (await send(`${url}/api/auth/register`, {
-    body: { email, password: 'ferries wait in fog' },
-  })) as { token: string };
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = await register(url, `alice-${Date.now()}@example.com`);
   return { url, child, folder, headers, [Symbol.asyncDispose]: () => stopProcess(child) };
+}
+
+/** For benchmarks with many accounts and without gRPC: passwords that cost little, and any port. */
+export const light = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', GRPC_PORT: '0' };
+
+const password = 'ferries wait in fog';
+
+/** Registers an account, and returns what signs its requests. */
+export function register(url: string, email: string): Promise<Record<string, string>> {
+  return authorize(`${url}/api/auth/register`, email);
+}
+
+/** The same for an account of an earlier start. */
+export function signIn(url: string, email: string): Promise<Record<string, string>> {
+  return authorize(`${url}/api/auth/login`, email);
+}
+
+async function authorize(url: string, email: string): Promise<Record<string, string>> {
+  const { token } = (await send(url, { body: { email, password } })) as { token: string };
+  return { authorization: `Bearer ${token}` };
 }
 
 export async function addBudgets({ url, headers }: BudgetsProcess, count: number): Promise<string> {

@@ -5,6 +5,11 @@ export interface Clause {
   readonly terms: readonly Term[];
   /** How the last word may continue: `only` finds the words that begin with it, `also` finds its stem too. */
   readonly prefix?: 'only' | 'also';
+  /**
+   * How much a match counts, such as how rare the words are. For PostgreSQL, whose ranking does not know that; FTS5 weighs clauses itself.
+   * Either all wanted clauses have it or none.
+   */
+  readonly weight?: number;
 }
 
 /** What a person searches for. Without a wanted clause nothing matches. */

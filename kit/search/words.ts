@@ -1,21 +1,18 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Dialect, type Statement, statement, type WriteSession } from '../db/index.ts';
-import { termsOf } from './terms.ts';
+import {
+  distinctWeights,
+  labels,
+  markOf,
+  type PreparedWords,
+  prepareWords,
+  type WordLayout,
+  wholeWord,
+  wordColumn,
+} from './prepared-words.ts';
 import type { Clause, WordQuery } from './word-query.ts';
 
-/** Marks whole words on PostgreSQL, which keeps them among the stems. */
-const wholeWord = '=';
-/** The labels of fields on PostgreSQL, heaviest first. */
-const labels = ['A', 'B', 'C', 'D'] as const;
-/** On PostgreSQL no phrase reaches over such a gap between fields. */
-const fieldGap = 2;
-
-export interface WordIndexOptions<Field extends string> {
-  /**
-   * The weight of a match in each field, in the order of the columns on SQLite. At most four different weights. With a
-   * thousand times the weight a match in that field comes before any number of matches in the other.
-   */
-  readonly weights: Readonly<Record<Field, number>>;
+export interface WordIndexOptions<Field extends string> extends WordLayout<Field> {
   /** The index table; the README has its SQL. */
   readonly table: string;
 }
@@ -27,25 +24,27 @@ export interface WordIndexOptions<Field extends string> {
  */
 export class WordIndex<Field extends string> {
   readonly #table: RawBuilder<unknown>;
-  readonly #weightOf: Readonly<Record<Field, number>>;
+  readonly #layout: WordLayout<Field>;
   readonly #fields: readonly Field[];
   readonly #weights: readonly number[];
+  readonly #hasPrefixes: boolean;
   readonly #putPostgres: Statement<{ id: number; terms: string }, unknown>;
   readonly #putSqlite: Statement<Record<string, string | number>, unknown>;
   readonly #remove: Statement<{ id: number }, unknown>;
   readonly #putAll: Statement<{ rows: string }, unknown>;
 
-  constructor({ table, weights }: WordIndexOptions<Field>) {
-    this.#weightOf = weights;
+  constructor({ table, weights, hasPrefixes = true }: WordIndexOptions<Field>) {
+    this.#layout = { weights, hasPrefixes };
     this.#table = sql.table(table);
     this.#fields = Object.keys(weights) as Field[];
     this.#weights = Object.values(weights);
+    this.#hasPrefixes = hasPrefixes;
     const name = this.#table;
     this.#putPostgres = statement<unknown, { id: number; terms: string }>()(
       (_db, p) => sql`INSERT INTO ${name} (id, terms) VALUES (${p('id')}, ${p('terms')}::tsvector)
         ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`,
     );
-    const columns = this.#fields.flatMap((field) => [field, wordColumn(field)]);
+    const columns = this.#fields.flatMap((field) => (hasPrefixes ? [field, wordColumn(field)] : [field]));
     this.#putSqlite = statement<unknown, Record<string, string | number>>()(
       (
         _db,
@@ -75,7 +74,16 @@ export class WordIndex<Field extends string> {
     texts: Readonly<Record<Field, string>>,
     scope?: number,
   ): Promise<void> {
-    const prepared = prepareWords(session.dialect, this.#weightOf, texts, scope);
+    await this.putPrepared(session, id, this.prepare(session.dialect, texts, scope));
+  }
+
+  /** What {@link putPrepared} writes for a document on that database. */
+  prepare(dialect: Dialect, texts: Readonly<Record<Field, string>>, scope?: number): PreparedWords {
+    return prepareWords(dialect, this.#layout, texts, scope);
+  }
+
+  /** Like `put`, with what `prepare` returned. */
+  async putPrepared<DB>(session: WriteSession<DB>, id: number, prepared: PreparedWords): Promise<void> {
     if (session.dialect === 'postgres') {
       await this.#putPostgres.run(session, { id, terms: prepared.terms ?? '' });
     } else {
@@ -91,7 +99,7 @@ export class WordIndex<Field extends string> {
   ): Promise<void> {
     const rows = documents.map(({ id, texts }) => [
       id,
-      ...Object.values(prepareWords(session.dialect, this.#weightOf, texts, scope)),
+      ...Object.values(this.prepare(session.dialect, texts, scope)),
     ]);
     await this.#putAll.run(session, { rows: JSON.stringify(rows) });
   }
@@ -111,12 +119,24 @@ export class WordIndex<Field extends string> {
     if (query.wanted.length === 0) return sql`(SELECT 0 AS id, 0.0 AS score WHERE 1 = 0)`;
     if (dialect === 'postgres') {
       const wanted = sql`${tsquery(query, mark)}::tsquery`;
-      return sql`(SELECT id, ts_rank(${this.#labelWeights()}::real[], terms, ${wanted}) AS score
-        FROM ${this.#table} WHERE terms @@ ${wanted})`;
+      return sql`(SELECT id, ${this.#rank(query, mark)} AS score FROM ${this.#table} WHERE terms @@ ${wanted})`;
     }
-    const weights = sql.join(this.#weights.flatMap((weight) => [sql.lit(weight), sql.lit(weight)]));
+    const columnsEach = this.#hasPrefixes ? [0, 1] : [0];
+    const weights = sql.join(this.#weights.flatMap((weight) => columnsEach.map(() => sql.lit(weight))));
     return sql`(SELECT rowid AS id, -bm25(${this.#table}, ${weights}) AS score
       FROM ${this.#table} WHERE ${this.#table} MATCH ${ftsQuery(query, this.#fields, mark)})`;
+  }
+
+  /** By all clauses together, or by each with its weight; then long texts are held back, as FTS5 does it. */
+  #rank(query: WordQuery, mark: string): RawBuilder<number> {
+    const labelWeights = sql`${this.#labelWeights()}::real[]`;
+    const hasWeights = query.wanted.some(({ weight }) => weight !== undefined);
+    if (!hasWeights) return sql`ts_rank(${labelWeights}, terms, ${tsquery(query, mark)}::tsquery)`;
+    const ranks = query.wanted.map((clause) => {
+      const alone = tsquery({ wanted: [clause], unwanted: [], match: 'any' }, mark);
+      return sql`${clause.weight ?? 1}::real * ts_rank(${labelWeights}, terms, ${alone}::tsquery, 1)`;
+    });
+    return sql`(${sql.join(ranks, sql` + `)})`;
   }
 
   /** PostgreSQL wants the weights of D, C, B and A, each from 0 to 1. */
@@ -125,65 +145,6 @@ export class WordIndex<Field extends string> {
     const shares = labels.map((_, index) => (weights[index] ?? 0) / (weights[0] as number));
     return `{${shares.reverse().join(',')}}`;
   }
-}
-
-/** What is stored of a document, by column. */
-function prepareWords<Field extends string>(
-  dialect: Dialect,
-  weights: Readonly<Record<Field, number>>,
-  texts: Readonly<Record<Field, string>>,
-  scope?: number,
-): Record<string, string> {
-  const mark = markOf(scope);
-  if (dialect === 'postgres') return { terms: tsvector(weights, texts, mark) };
-  const prepared: Record<string, string> = {};
-  for (const field of Object.keys(weights) as Field[]) {
-    const terms = termsOf(texts[field]);
-    prepared[field] = terms.map(({ stem }) => mark + stem).join(' ');
-    prepared[wordColumn(field)] = terms.map(({ word }) => mark + word).join(' ');
-  }
-  return prepared;
-}
-
-/** Stands before each word of a scope, so that scopes have no word in common. No word of a text has an underscore. */
-function markOf(scope: number | undefined): string {
-  return scope === undefined ? '' : `${scope}_`;
-}
-
-/** The column of a field's whole words on SQLite. */
-function wordColumn(field: string): string {
-  return `${field}_word`;
-}
-
-/** The different weights, heaviest first, in the order of {@link labels}. */
-function distinctWeights(weights: readonly number[]): number[] {
-  return [...new Set(weights)].sort((a, b) => b - a);
-}
-
-/** The text form of a `tsvector`: each stem and each word with its positions and the label of its field. */
-function tsvector<Field extends string>(
-  weights: Readonly<Record<Field, number>>,
-  texts: Readonly<Record<Field, string>>,
-  mark: string,
-): string {
-  const distinct = distinctWeights(Object.values(weights));
-  const positions = new Map<string, string[]>();
-  const note = (lexeme: string, position: string) => {
-    const known = positions.get(lexeme);
-    if (known) known.push(position);
-    else positions.set(lexeme, [position]);
-  };
-  let position = 0;
-  for (const field of Object.keys(weights) as Field[]) {
-    const label = labels[distinct.indexOf(weights[field])];
-    for (const { word, stem } of termsOf(texts[field])) {
-      position++;
-      note(mark + stem, `${position}${label}`);
-      note(`${wholeWord}${mark}${word}`, `${position}${label}`);
-    }
-    position += fieldGap;
-  }
-  return Array.from(positions, ([lexeme, at]) => `'${lexeme}':${at.join(',')}`).join(' ');
 }
 
 function idColumn(dialect: Dialect): RawBuilder<unknown> {

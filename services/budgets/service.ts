@@ -178,8 +178,8 @@ function createServer({ config, context }: Parts, db: Database<Tables>): Promise
     },
     corsOrigin: config.BUDGETS_CORS_ORIGIN,
     trustedProxy: config.TRUST_PROXY,
-    // Whoever follows notifications is in flight all the time.
-    limits: { bodyBytes: 1024 * 1024, inFlight: 5_000 },
+    // Whoever follows notifications is in flight all the time: 5,000 of them, and 1,000 other requests.
+    limits: { bodyBytes: 1024 * 1024, inFlight: 6_000 },
   });
 }
 

@@ -19,8 +19,8 @@ export class SocketClient {
     }: { protocols?: string[]; headers?: Readonly<Record<string, string>> } = {},
   ) {
     this.socket = new WebSocket(url.replace('http', 'ws'), protocols, { headers });
-    this.socket.on('message', (data) => {
-      this.#messages.push(JSON.parse(String(data)));
+    this.socket.on('message', (data, isBinary) => {
+      this.#messages.push(isBinary ? { type: 'a binary frame' } : JSON.parse(String(data)));
       this.#wake();
     });
     const { promise, resolve } = Promise.withResolvers<number>();

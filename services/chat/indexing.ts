@@ -1,6 +1,11 @@
+import type { Dialect } from '#kit/db/index.ts';
+import { type PreparedWords, prepareWords, type WordLayout } from '#kit/search/prepared-words.ts';
 import { termsOf } from '#kit/search/terms.ts';
 
-/** What is stored of a chunk so that questions find it: how often it has which words. */
+/**
+ * What is stored of a chunk so that questions find it: its words, and its vector. No database is loaded here, because the process that
+ * parses documents does this work.
+ */
 
 /** The texts of a chunk: headings are indexed with it, but not quoted. */
 export interface ChunkTexts {
@@ -11,16 +16,29 @@ export interface ChunkTexts {
   readonly text: string;
 }
 
+export const wordTable = 'chunk_words';
+export const wordLayout = {
+  weights: { title: 1.2, section: 0.8, text: 1 },
+  hasPrefixes: false,
+} as const satisfies WordLayout<keyof ChunkTexts>;
+
 /** Name and size of the built-in vectors, which are sparse: a stem is the number that it hashes to. */
 export const embeddingModel = 'builtin-hash';
 export const embeddingDimensions = 2 ** 18;
 
+export interface IndexedChunk {
+  readonly words: PreparedWords;
+  /** Its vector; see {@link packFeatures}. */
+  readonly features: Uint8Array;
+}
+
+export function indexChunk(dialect: Dialect, texts: ChunkTexts, library: number): IndexedChunk {
+  return { words: prepareWords(dialect, wordLayout, texts, library), features: featuresOf(texts) };
+}
+
 /** How much an occurrence counts in each text, in the units of a stored weight. */
 const units = { title: 4, section: 3, text: 4 } as const satisfies Record<keyof ChunkTexts, number>;
 const weightMax = 255;
-
-/** What an occurrence in each text counts, beside one in the text itself. */
-export const fieldWeights = { title: units.title / units.text, section: units.section / units.text } as const;
 
 /** The vector of a chunk: for each stem its number and how often it occurs, packed into 32 bits. */
 export function featuresOf(texts: ChunkTexts): Uint8Array {

@@ -37,10 +37,17 @@ const publishedQuestions = statement<Tables, { until: string } & Paging>()((db, 
   return published.orderBy('id').limit(p('limit')).offset(p('offset'));
 });
 
-const questionCount = statement<Tables, { until: string }>()((db, p) => {
-  const published = db.selectFrom('question').where('pub_date', '<=', p('until'));
-  return published.select((eb) => eb.fn.countAll<number>().as('total'));
-});
+// All without those to come, which are few: counting all rows of an index is faster than searching each.
+const questionCount = statement<Tables, { until: string }>()(
+  (_db, p) => sql<{ total: number }>`select (select count(*) from question)
+    - (select count(*) from question where pub_date > ${p('until')}) as total`,
+);
+
+const choiceCount = statement<Tables, { until: string }>()(
+  (_db, p) => sql<{ total: number }>`select (select count(*) from choice)
+    - (select count(*) from question join choice on choice.question = question.id
+       where pub_date > ${p('until')}) as total`,
+);
 
 /** Questions that are published `until` then, by ascending id. */
 export async function listQuestions(store: Store, until: string, paging: Paging): Promise<Page<Question>> {
@@ -90,7 +97,10 @@ export async function listChoices(
   const found = question === undefined ? visible : visible.where('choice.question', '=', question);
   const ordered = found.selectAll('choice').orderBy('choice.id').limit(paging.limit).offset(paging.offset);
   const items = await ordered.execute();
-  const count = () => found.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirst();
+  const count = () =>
+    question === undefined
+      ? choiceCount.first(store, { until: filter.until })
+      : found.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirst();
   return { items, total: await totalOf(items, paging, count) };
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
+import { silentLog } from '../../log.ts';
 import { testDatabaseUrl } from '../../testing/postgres.ts';
 import {
   allNotes,
@@ -16,6 +17,7 @@ import {
   type Tables,
 } from '../contract/fixture.ts';
 import { statement } from '../index.ts';
+import { PostgresPool, requestTimeouts } from './pool.ts';
 
 const { url, skip } = await testDatabaseUrl();
 const unavailable = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 1 };
@@ -194,3 +196,41 @@ function closedPort(): Promise<number> {
   });
   return promise;
 }
+
+test('a server that freezes holds neither requests nor the end of the process', { skip }, async () => {
+  const target = new URL(url as string);
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  const proxy = createServer((client) => {
+    const server = connect(Number(target.port || 5432), target.hostname);
+    for (const [from, to] of [[client, server] as const, [server, client] as const]) {
+      sockets.add(from);
+      from.on('data', (bytes) => !isFrozen && to.write(bytes));
+      from.on('error', () => {}).on('close', () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const through = new URL(target);
+  through.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const open = (statementMs: number) =>
+    new PostgresPool({
+      ...{ url: through.href, schema: 'public', max: 1, log: silentLog, closeMs: 50 },
+      timeouts: { ...requestTimeouts, statementMs },
+    });
+  const [requests, closing] = [open(100), open(60_000)];
+  const ask = (client: pg.PoolClient) => client.query('SELECT 1');
+  await Promise.all([requests.use(ask), closing.use(ask)]);
+  isFrozen = true;
+  await assert.rejects(requests.use(ask), { name: 'ConnectionLost' });
+  const unanswered = assert.rejects(closing.use(ask), { name: 'ConnectionLost' });
+  await closing[Symbol.asyncDispose]();
+  await unanswered;
+  isFrozen = false;
+  await requests.use(ask);
+  await requests[Symbol.asyncDispose]();
+});

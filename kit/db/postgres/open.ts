@@ -34,7 +34,9 @@ export async function openPostgres<DB>(
     timeouts: streamTimeouts,
   });
   try {
-    await pool.use((client) =>
+    // A step over a large table takes longer than any statement of a request.
+    await using migrating = new PostgresPool({ url, schema, log, max: 1, timeouts: migrationTimeouts });
+    await migrating.use((client) =>
       inTransaction(client, 'BEGIN', () => migrateSchema(client, { schema, migrations, log })),
     );
     const columns = await pool.use((client) => readConstraintColumns(client, schema));

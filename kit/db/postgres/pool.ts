@@ -1,9 +1,14 @@
+import { Socket } from 'node:net';
 import pg, { type CustomTypesConfig } from 'pg';
 import type { Log } from '../../log.ts';
 import { ConnectionLost, mustReconnect } from './errors.ts';
 
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
+/** How much later than by its own timeout the server may answer. */
+const lateMs = 1_000;
+/** How long work may go on after it is closed. */
+const closeMsDefault = 10_000;
 
 /**
  * How long the server lets a connection work, wait for a lock, and keep a transaction open without asking for anything. When one
@@ -64,11 +69,19 @@ interface PoolOptions {
   readonly max: number;
   readonly timeouts: ServerTimeouts;
   readonly log: Log;
+  /** How long work may go on after the pool is closed. */
+  readonly closeMs?: number;
 }
 
-/** A few connections to one schema, opened when needed. Broken ones are replaced. */
+/**
+ * A few connections to one schema, opened when needed. Broken ones are replaced, and so are those on which the server does not keep its
+ * own timeout, because it is frozen or cannot be reached.
+ */
 export class PostgresPool implements AsyncDisposable {
   readonly #pool: pg.Pool;
+  readonly #sockets = new Set<Socket>();
+  readonly #silenceMs: number;
+  readonly #closeMs: number;
   readonly #leases = new Set<Lease>();
   readonly #idle = Promise.withResolvers<void>();
   /** Leases, and calls that wait for one. */
@@ -77,6 +90,9 @@ export class PostgresPool implements AsyncDisposable {
   #ended: Promise<void> | undefined;
 
   constructor(options: PoolOptions) {
+    const { statementMs } = options.timeouts;
+    this.#silenceMs = statementMs === 0 ? 0 : statementMs + lateMs;
+    this.#closeMs = options.closeMs ?? closeMsDefault;
     this.#pool = new pg.Pool({
       connectionString: options.url,
       application_name: options.schema,
@@ -84,6 +100,7 @@ export class PostgresPool implements AsyncDisposable {
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleMs,
       keepAlive: true,
+      stream: () => this.#openSocket(),
       types: rowTypes,
       onConnect: async (client) => {
         await client.query(
@@ -129,13 +146,26 @@ export class PostgresPool implements AsyncDisposable {
     for (const lease of this.#leases) lease.release(undefined, true);
   }
 
-  /** Takes no more work, and resolves when what was begun is done. */
+  /** Takes no more work, and resolves when what was begun is done, or cut off. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
+    const cut = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, this.#closeMs);
     if (this.#taken === 0) this.#idle.resolve();
     await this.#idle.promise;
     this.#ended ??= this.#pool.end();
     await this.#ended;
+    clearTimeout(cut);
+  }
+
+  /** A connection that ends when nothing comes or goes for longer than any statement may take. */
+  #openSocket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    socket.setTimeout(this.#silenceMs, () => socket.destroy());
+    return socket;
   }
 
   #giveBack(lease: Lease | undefined): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Database } from '../../db/index.ts';
-import { parseWordQuery, type WordQueryOptions } from '../index.ts';
+import { parseWordQuery, type WordQuery, type WordQueryOptions } from '../index.ts';
 import { termsOf } from '../terms.ts';
 import { addNotes, changeNote, deleteNote, openNotes, type Tables, words } from './fixture.ts';
 
@@ -105,6 +105,25 @@ export function wordContract(url: string | undefined): void {
     assert.deepEqual(await ranked(database, 'courage'), [2, 1, 3]);
   });
 
+  test('rare words count more than common ones, however often these occur', async () => {
+    await using database = await openNotes(url);
+    const common = Array.from({ length: 30 }, (_, index) => ({
+      ...{ id: index + 10, title: 'Others', body: 'a ferry, a ferry, a ferry' },
+    }));
+    await addNotes(database, [...common, { id: 1, title: 'Others', body: 'a sextant among other words' }]);
+    const weights = new Map([
+      ['ferry', 0.1],
+      ['sextant', 3],
+    ]);
+    const { wanted, ...rest } = parseWordQuery('ferry sextant', { match: 'any' });
+    const weighted = wanted.map((clause) => ({
+      ...clause,
+      weight: weights.get(clause.terms[0]?.word ?? '') as number,
+    }));
+    const [first, ...others] = await rankedBy(database, { ...rest, wanted: weighted });
+    assert.deepEqual([first, others.length], [1, 30]);
+  });
+
   test('a document is found as it is now', async () => {
     await using database = await openNotes(url);
     await addNotes(database, quotes);
@@ -151,7 +170,11 @@ async function ranked(
   query: string,
   options: WordQueryOptions = {},
 ): Promise<number[]> {
-  const matches = words.matches(database.dialect, parseWordQuery(query, options));
+  return rankedBy(database, parseWordQuery(query, options));
+}
+
+async function rankedBy(database: Database<Tables>, query: WordQuery): Promise<number[]> {
+  const matches = words.matches(database.dialect, query);
   const rows = await database.kysely
     .selectFrom(matches.as('found'))
     .innerJoin('note', 'note.id', 'found.id')

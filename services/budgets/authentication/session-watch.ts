@@ -56,9 +56,9 @@ export class SessionWatch implements AsyncDisposable {
       const open = new Map(rows.map(({ id, disabled }) => [id, disabled]));
       for (const id of batch) {
         const disabled = open.get(id);
-        const reason = disabled === 1 ? errors.disabled() : errors.unauthorized();
         for (const { expiresAtMs, end } of this.#connections.get(id) ?? [])
-          if (disabled !== 0 || expiresAtMs <= nowMs) end(reason);
+          if (disabled === 1) end(errors.disabled());
+          else if (disabled === undefined || expiresAtMs <= nowMs) end(errors.unauthorized());
       }
     }
   }

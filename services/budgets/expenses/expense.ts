@@ -1,7 +1,18 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
 import { timeOf } from '../periods.ts';
-import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
+import {
+  Amount,
+  AmountInput,
+  Currency,
+  Day,
+  Id,
+  Instant,
+  Minor,
+  nullable,
+  Reference,
+  text,
+} from '../schemas.ts';
 import type { ExpenseRow } from '../tables.ts';
 
 const original = 'What was paid, if it was in another currency than that of the budget';

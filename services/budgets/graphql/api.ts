@@ -53,8 +53,9 @@ export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
   app.register(async (scope) => {
     scope.setErrorHandler(sendGraphqlError);
     // The caller of a request with an Idempotency-Key wants its mutations to happen once.
-    const preHandler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const preHandler = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
       request.signedIn = options.commanderOf(request, reply);
+      done();
     };
     scope.post(graphqlPath, { access, preHandler, schema: postSchema }, handle);
     scope.route({

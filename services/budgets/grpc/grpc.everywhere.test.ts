@@ -104,6 +104,16 @@ describe('budget.v1.BudgetService', () => {
       Status.INVALID_ARGUMENT,
       'budget.limit',
     );
+    const limit = { currencyCode: 'USDT', units: 1, nanos: 0 };
+    const named = (name: string) => own.createBudget({ budget: { name, limit } });
+    await fails(named('x'), Status.INVALID_ARGUMENT, 'budget.limit.currency_code');
+    await fails(named('x\0'), Status.INVALID_ARGUMENT, 'budget.name');
+    await fails(own.getBudget({ id: 'x\0' }), Status.INVALID_ARGUMENT, 'id');
+    const euros = { budgetId: id, description: 'x', amount: { currencyCode: 'EUR', units: 1, nanos: 0 } };
+    const currency = 'expense.amount.currency_code';
+    await fails(own.addExpense({ expense: euros }), Status.INVALID_ARGUMENT, currency);
+    const unknown = { ...euros, budgetId: 'x\0' };
+    await fails(own.addExpense({ expense: unknown }), Status.INVALID_ARGUMENT, 'expense.budget_id');
     await fails(own.listBudgets({ pageSize: -1 }), Status.INVALID_ARGUMENT, 'page_size');
     await fails(own.listBudgets({ pageToken: 'x' }), Status.INVALID_ARGUMENT, 'page_token');
     await fails(

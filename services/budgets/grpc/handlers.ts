@@ -39,8 +39,17 @@ export interface Signed {
   readonly caller: SignedIn;
 }
 
+/** What the methods work with. */
+export interface HandlerParts {
+  readonly core: Core;
+  readonly hub: Hub;
+  /** Ends watches when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
 /** The methods of `budget.v1.BudgetService`. */
-export function createHandlers(core: Core, hub: Hub): BudgetServiceImplementation<Signed> {
+export function createHandlers(parts: HandlerParts): BudgetServiceImplementation<Signed> {
+  const { core } = parts;
   return {
     getBudget: async ({ id }, { caller }) => ({ budget: toBudgetMessage(await getBudget(core, caller, id)) }),
     listBudgets: async ({ pageSize, pageToken }, { caller }) => {
@@ -94,7 +103,7 @@ export function createHandlers(core: Core, hub: Hub): BudgetServiceImplementatio
       const added = await inside('expense', () => createExpense(core, once, parseExpenseInput(given)));
       return { expense: toExpenseMessage(added) };
     },
-    watchBudget: ({ id }, context) => watchBudget(core, hub, id, context),
+    watchBudget: ({ id }, context) => watchBudget(parts, id, context),
   };
 }
 
@@ -128,11 +137,11 @@ async function changesIn(core: Core, caller: Caller, { budget, updateMask }: Upd
 }
 
 async function* watchBudget(
-  core: Core,
-  hub: Hub,
+  { core, hub, stopping }: HandlerParts,
   id: string,
-  { caller, signal }: CallContext & Signed,
+  { caller, signal: canceled }: CallContext & Signed,
 ): AsyncGenerator<DeepPartial<WatchBudgetResponse>> {
+  const signal = AbortSignal.any([canceled, stopping]);
   const current = await getBudget(core, caller, id);
   yield { budget: toBudgetMessage(current) };
   for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq: undefined, signal })) {
@@ -141,6 +150,7 @@ async function* watchBudget(
     // After its deletion, this throws.
     if (isOwn) yield { budget: toBudgetMessage(await getBudget(core, caller, id)) };
   }
+  if (stopping.aborted) throw new AppError('unavailable', 'The service is stopping. Watch again.');
   if (!signal.aborted) throw new AppError('unauthenticated', 'The session has ended. Log in again.');
 }
 
@@ -172,10 +182,7 @@ async function inside<T>(message: keyof typeof protoNames, work: () => Promise<T
     if (!(error instanceof AppError) || Object.keys(error.fields).length === 0) throw error;
     const names: Readonly<Record<string, string>> = protoNames[message];
     const fields = Object.fromEntries(
-      Object.entries(error.fields).map(([name, problem]) => [
-        `${message}.${names[name] ?? name}`,
-        problem,
-      ]),
+      Object.entries(error.fields).map(([name, problem]) => [`${message}.${names[name] ?? name}`, problem]),
     );
     throw new AppError(error.code, error.message, { fields, cause: error });
   }

@@ -41,10 +41,11 @@ export interface GrpcServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Serves gRPC with health checks (v1) and reflection (v1 and v1alpha). Disposing it reports NOT_SERVING and waits for calls in flight. */
+/** Serves gRPC with health checks (v1) and reflection (v1 and v1alpha). Disposing it reports NOT_SERVING, ends watches and waits for calls in flight. */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   const { core, hub, log, host, port, drainMs } = options;
   const health = HealthState();
+  const stopping = new AbortController();
   const server = createServer({
     'grpc.max_receive_message_length': messageBytesMax,
     'grpc.max_send_message_length': messageBytesMax,
@@ -54,7 +55,10 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
     .use(createErrorMapping(log))
     .use(limitTime);
   const signed = server.with(createSignIn(options)).with(checkRequests);
-  signed.add(withUnreadable(BudgetServiceDefinition), createHandlers(core, hub));
+  signed.add(
+    withUnreadable(BudgetServiceDefinition),
+    createHandlers({ core, hub, stopping: stopping.signal }),
+  );
   signed.add(withUnreadable(ShortFormDefinition), {
     getBudget: async ({ id }, { caller }) => toBudgetMessage(await getBudget(core, caller, id)),
   });
@@ -70,6 +74,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
     async [Symbol.asyncDispose]() {
       health.setStatus('unhealthy');
       for (const name of services) health.setStatus('unhealthy', name);
+      stopping.abort();
       const force = setTimeout(() => server.forceShutdown(), drainMs);
       await server.shutdown();
       clearTimeout(force);

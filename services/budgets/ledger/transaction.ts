@@ -1,7 +1,7 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
 import { timeOf } from '../periods.ts';
-import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
+import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, Reference, text } from '../schemas.ts';
 import type { LedgerEntryRow, LedgerTransactionRow } from '../tables.ts';
 
 const Entry = Type.Object(

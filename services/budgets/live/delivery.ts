@@ -11,6 +11,8 @@ const waitingMax = 1_000;
 /** Where messages go. `send` resolves when the message was handed to the network. */
 export interface Receiver {
   send(text: string): Promise<void>;
+  /** The same for one of many sockets that get the same bytes of UTF-8: without a promise for each. */
+  push(bytes: Buffer, onSent: () => void): void;
   /** The client reads too slowly. */
   tooSlow(): void;
 }
@@ -29,6 +31,9 @@ export class Delivery {
   #isReading = false;
   #waiting = 0;
   #isStopped = false;
+  readonly #onSent = () => {
+    this.#waiting--;
+  };
 
   constructor({ core, caller, receiver }: { core: Core; caller: Caller; receiver: Receiver }) {
     this.#core = core;
@@ -55,7 +60,7 @@ export class Delivery {
       return;
     }
     this.#position = event.seq;
-    this.#sendLive(textOf(event));
+    this.#sendLive(bytesOf(event));
   }
 
   stop(): void {
@@ -96,16 +101,14 @@ export class Delivery {
     this.#position = seq;
   }
 
-  #sendLive(text: string): void {
+  #sendLive(bytes: Buffer): void {
     if (this.#waiting >= waitingMax) {
       this.stop();
       this.#receiver.tooSlow();
       return;
     }
     this.#waiting++;
-    void this.#receiver.send(text).finally(() => {
-      this.#waiting--;
-    });
+    this.#receiver.push(bytes, this.#onSent);
   }
 }
 
@@ -113,14 +116,15 @@ function messageOf({ seq, id, type, message, data, createdAt }: Notification): s
   return JSON.stringify({ type: 'notification', seq, id, event: type, message, data, createdAt });
 }
 
-const texts = new WeakMap<LiveEvent, string>();
+const messages = new WeakMap<LiveEvent, Buffer>();
 
 /** The message of an event, written once for all clients. */
-function textOf(event: LiveEvent): string {
-  const known = texts.get(event);
+function bytesOf(event: LiveEvent): Buffer {
+  const known = messages.get(event);
   if (known !== undefined) return known;
   const { seq, eventId: id, event: type, message, data, occurredAt: createdAt } = event;
   const text = messageOf({ seq, id, type, message, data: JSON.parse(data), createdAt } as Notification);
-  texts.set(event, text);
-  return text;
+  const bytes = Buffer.from(text);
+  messages.set(event, bytes);
+  return bytes;
 }

@@ -30,6 +30,9 @@ const closeCodes = {
   tooMany: 4429,
 } as const;
 
+/** Of bytes, `ws` makes a binary frame by default. */
+const asText = { binary: false };
+
 export interface LiveOptions {
   readonly core: Core;
   readonly hub: Hub;
@@ -150,6 +153,7 @@ export class LiveSocket {
     clearTimeout(this.#timer);
     const receiver = {
       send: (text: string) => this.#send(text),
+      push: (bytes: Buffer, onSent: () => void) => this.#socket.send(bytes, asText, onSent),
       tooSlow: () => this.#close('tooSlow', 'Too many messages wait.'),
     };
     const delivery = new Delivery({ core, caller, receiver });

@@ -1,7 +1,18 @@
 import { type Static, Type } from '#kit/schema.ts';
 import { toMajor } from '../money.ts';
 import { timeOf } from '../periods.ts';
-import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text, Reference } from '../schemas.ts';
+import {
+  Amount,
+  AmountInput,
+  Currency,
+  Day,
+  Id,
+  Instant,
+  Minor,
+  nullable,
+  Reference,
+  text,
+} from '../schemas.ts';
 import type { RecurringRow } from '../tables.ts';
 import { type Recurrence, type Weekday, weekdays } from './recurrence.ts';
 

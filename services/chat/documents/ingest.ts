@@ -159,9 +159,9 @@ async function index(parts: IngestParts, document: Document, work: Work): Promis
 /** Stores the text and the chunks of a document. They are not found yet. */
 async function readInto(parts: IngestParts, document: Document, work: Work): Promise<Document> {
   const { database, parser, clock } = parts;
-  const { id, filename, mediaType } = document;
+  const { id, filename, mediaType, library } = document;
   let shown = document;
-  const request = { bytes: work.bytes, filename, mediaType };
+  const request = { bytes: work.bytes, filename, mediaType, library, dialect: database.dialect };
   const renew = () => renewLease(database, id, clock.now() + leaseMs).catch(() => undefined);
   using renewing = new DisposableStack();
   renewing.adopt(setInterval(renew, leaseMs / 3).unref(), clearInterval);

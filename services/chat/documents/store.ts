@@ -2,13 +2,16 @@ import { type Selectable, sql } from 'kysely';
 import type { Database, Session, WriteSession } from '#kit/db/index.ts';
 import { AppError } from '#kit/errors.ts';
 import { newOrderedId } from '#kit/ids.ts';
+import { WordIndex } from '#kit/search/index.ts';
 import type { ParsedChunk, ParsedChunks, ParsedText } from '../extraction/index.ts';
+import { wordLayout, wordTable } from '../indexing.ts';
 import type { DocumentRow, Tables } from '../tables.ts';
 import type { Document } from './document.ts';
 
 type Store = Session<Tables>;
 type Write = WriteSession<Tables>;
 
+const words = new WordIndex({ table: wordTable, ...wordLayout });
 const partBytes = 1024 * 1024;
 /** How many chunks one transaction removes or adds. */
 const sliceChunks = 500;
@@ -143,7 +146,7 @@ export async function insertText(
   );
 }
 
-/** Adds chunks. They are found once the document is published. */
+/** Adds chunks with their words. They are found once the document is published. */
 export async function insertChunks(
   database: Database<Tables>,
   document: number,
@@ -151,12 +154,19 @@ export async function insertChunks(
 ): Promise<void> {
   if (chunks.length === 0) return;
   await database.write(
-    async ({ kysely }) => {
+    async (session) => {
       const rows = chunks.map(({ place, section, page, start, end, text, features }) => ({
         ...{ public_id: newOrderedId(), document, place, section, page, text, features },
         ...{ start_offset: start, end_offset: end },
       }));
-      await kysely.insertInto('chunk').values(rows).execute();
+      const inserted = await session.kysely
+        .insertInto('chunk')
+        .values(rows)
+        .returning(['id', 'place'])
+        .execute();
+      const ids = new Map(inserted.map(({ id, place }) => [place, id]));
+      for (const { place, words: prepared } of chunks)
+        await words.putPrepared(session, ids.get(place) as number, prepared);
     },
     { alone: chunks.length > shortList },
   );

@@ -83,6 +83,6 @@ async function indexOne(
   const mediaType = 'text/plain';
   const sha256 = createHash('sha256').update(id).digest('hex');
   const given = { library, owner: 'public', session: null, filename: id, mediaType, sha256, bytes };
-  const request = { bytes, filename: 'document.txt', mediaType };
+  const request = { bytes, filename: 'document.txt', mediaType, library, dialect: database.dialect };
   await insertParsed(database, { ...given, tags: [], warnings: [] }, parseDocument(request));
 }

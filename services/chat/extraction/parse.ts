@@ -1,5 +1,5 @@
 import { unreadable } from '../errors.ts';
-import { featuresOf } from '../indexing.ts';
+import { indexChunk } from '../indexing.ts';
 import { chunkBlocks } from './chunking.ts';
 import { extract } from './extract.ts';
 import { limits } from './limits.ts';
@@ -10,7 +10,7 @@ const batchSize = 250;
 
 /** The text of a document, then its chunks in batches, ready to be stored. */
 export async function* parseDocument(request: ParseRequest): AsyncGenerator<ParsedText | ParsedChunks> {
-  const { bytes, filename, mediaType } = request;
+  const { bytes, filename, mediaType, library, dialect } = request;
   const { blocks, title: given, pages = null, warnings = [] } = await extract(mediaType, bytes);
   const { text, title: heading, chunks } = chunkBlocks(blocks);
   if (text.length > limits.textLengthMax) {
@@ -29,8 +29,8 @@ export async function* parseDocument(request: ParseRequest): AsyncGenerator<Pars
     const batch = chunks.slice(first, first + batchSize).map((chunk, index) => {
       const quoted = text.slice(chunk.start, chunk.end);
       const section = below(title, chunk.section);
-      const features = featuresOf({ title, section, text: quoted });
-      return { ...chunk, features, text: quoted, place: first + index };
+      const indexed = indexChunk(dialect, { title, section, text: quoted }, library);
+      return { ...chunk, ...indexed, text: quoted, place: first + index };
     });
     yield { kind: 'chunks', chunks: batch };
   }

@@ -5,7 +5,7 @@ import { Parser, type ParserOptions } from './parser.ts';
 import type { ParsedChunk, ParseRequest } from './parsing.ts';
 
 const request = (text: string, filename = 'notes.txt', mediaType = 'text/plain'): ParseRequest => ({
-  ...{ bytes: Buffer.from(text), filename, mediaType },
+  ...{ bytes: Buffer.from(text), filename, mediaType, library: 1, dialect: 'sqlite' },
 });
 
 async function read(parser: Parser, asked: ParseRequest, signal?: AbortSignal) {

@@ -1,4 +1,6 @@
+import type { Dialect } from '#kit/db/index.ts';
 import type { ErrorCode } from '#kit/errors.ts';
+import type { IndexedChunk } from '../indexing.ts';
 import type { Chunk } from './chunking.ts';
 
 /** What the process that reads documents is asked for. It answers with {@link ParseReply}s, each after it was asked for by `next`. */
@@ -6,6 +8,8 @@ export interface ParseRequest {
   readonly bytes: Uint8Array;
   readonly filename: string;
   readonly mediaType: string;
+  readonly library: number;
+  readonly dialect: Dialect;
 }
 
 export interface ParsedText {
@@ -22,10 +26,8 @@ export interface ParsedChunks {
   readonly chunks: readonly ParsedChunk[];
 }
 
-export interface ParsedChunk extends Chunk {
+export interface ParsedChunk extends Chunk, IndexedChunk {
   readonly text: string;
-  /** How often it has which words; see `featuresOf`. */
-  readonly features: Uint8Array;
   readonly place: number;
 }
 

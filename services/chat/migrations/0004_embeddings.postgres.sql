@@ -37,6 +37,3 @@ CREATE TABLE job (
   dead_at_ms bigint
 );
 CREATE INDEX job_due ON job (kind, due_at_ms) WHERE dead_at_ms IS NULL;
-
--- Words are ranked in memory. Only processes of an earlier version still read this table, so that the next version can drop it.
-COMMENT ON TABLE chunk_words IS 'no longer used';

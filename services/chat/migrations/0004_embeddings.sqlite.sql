@@ -37,7 +37,3 @@ CREATE TABLE job (
   dead_at_ms bigint
 );
 CREATE INDEX job_due ON job (kind, due_at_ms) WHERE dead_at_ms IS NULL;
-
--- Words are ranked in memory.
-DROP TRIGGER chunk_words_deleted;
-DROP TABLE chunk_words;

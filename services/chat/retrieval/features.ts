@@ -1,4 +1,4 @@
-import { type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { type Span, sentencesOf } from '../sentences.ts';
 import type { Evidence } from './evidence.ts';
 import { feedbackFor, type PassageWords } from './feedback.ts';
@@ -55,8 +55,8 @@ function readPassage(passage: Passage): ReadPassage {
   }
   return {
     ...{ passage, terms, sentences, sentenceOf, stems },
-    headingStems: stemsOf(passage.section),
-    titleStems: stemsOf(passage.title),
+    headingStems: new Set(stemsOf(passage.section)),
+    titleStems: new Set(stemsOf(passage.title)),
   };
 }
 
@@ -130,10 +130,6 @@ function pairShare(places: ReadonlyMap<string, readonly number[]>, evidence: Evi
       found += weight;
   }
   return total === 0 ? 0 : found / total;
-}
-
-function stemsOf(text: string): Set<string> {
-  return new Set(termsOf(text).map(({ stem }) => stem));
 }
 
 function addTo(map: Map<string, number[]>, key: string, value: number): void {

@@ -1,4 +1,4 @@
-import { fieldWeights } from '../indexing.ts';
+import { wordLayout } from '../indexing.ts';
 import type { Evidence } from './evidence.ts';
 
 /** The words of a passage. */
@@ -51,7 +51,7 @@ const lengthShare = 0.75;
 
 /** Passages by BM25 over their words and headings, best first, with the rarities in the library and the mean length of these passages. */
 function byBm25(passages: readonly PassageWords[], evidence: Evidence) {
-  const { title, section } = fieldWeights;
+  const { title, section } = wordLayout.weights;
   const measured = passages.map((passage) => {
     let length = 0;
     for (const count of passage.stems.values()) length += count;

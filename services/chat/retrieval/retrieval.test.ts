@@ -112,6 +112,46 @@ test('a chunk that both sides find comes before one that one side finds', () => 
   );
 });
 
+test('a passage with the words that the best passages share comes before another with as much of the question', async () => {
+  await using running = await startChat();
+  await running.upload([
+    {
+      name: 'one.txt',
+      content: 'Flutter of panels: the damping of supersonic panels depends on the membrane stress.',
+    },
+    {
+      name: 'two.txt',
+      content: 'Flutter of panels in a supersonic stream is bounded by the membrane stress and damping.',
+    },
+    {
+      name: 'near.txt',
+      content: 'The flutter of a wing, its damping and its membrane stress in a supersonic stream.',
+    },
+    {
+      name: 'far.txt',
+      content: 'The flutter of a flag in a summer wind.',
+    },
+  ]);
+  const { json } = await running.send('POST', '/api/search', { query: 'flutter of panels' });
+  const names = json.results.map(({ source }: { source: string }) => source);
+  assert.deepEqual(names.slice(2), ['near.txt', 'far.txt']);
+});
+
+test('the score of a reranked passage is over a half if it answers, and under it if it shares a word', async () => {
+  await using running = await startChat();
+  await running.upload([
+    { name: 'ferry.txt', content: 'The ferry Gullfoss sails to Oslo on Mondays and Fridays.' },
+    {
+      name: 'bridge.txt',
+      content: 'The bridge was painted on a day without wind, and was closed on Mondays in the winter.',
+    },
+  ]);
+  const query = 'When does the ferry Gullfoss sail to Oslo on Mondays?';
+  const { json } = await running.send('POST', '/api/search', { query });
+  const scores = json.results.map((each: { rerank_score: number }) => each.rerank_score);
+  assert.ok(scores[0] > 0.8 && scores[1] < 0.5, String(scores));
+});
+
 test('a question with several parts is divided, another is not', () => {
   assert.deepEqual(partsOf('Who leads the fund and when did she join?'), [
     'Who leads the fund',

@@ -9,7 +9,14 @@ import { blend, type Candidate, fuse, interleave, type MatchedBy, summed } from 
 import { Libraries } from './libraries.ts';
 import { type Question, toQuestion } from './question.ts';
 import { confidenceOf, type Judged, judge, rerankerModel } from './rerank.ts';
-import { type Filters, filteredDocuments, type Passage, passagesOf, syncVectors } from './store.ts';
+import {
+  type Filters,
+  filteredDocuments,
+  keywordMatches,
+  type Passage,
+  passagesOf,
+  syncVectors,
+} from './store.ts';
 import { partsOf, type Strategy } from './strategies.ts';
 import { variantsOf } from './variants.ts';
 import { VectorIndex } from './vectors.ts';
@@ -150,9 +157,9 @@ export class Retriever implements AsyncDisposable {
     const indexes = await Promise.all(libraries.map((library) => this.#libraries.indexOf(library)));
     const dense = await this.#dense?.nearest(queries, { libraries, only, limit: depth });
     const isSemantic = strategy === 'semantic' && (!dense || isWhole(dense, indexes));
-    const scope = { indexes, only: only && new Set(only), hasKeywords: !isSemantic };
-    const lists = queries.map((each, index) => {
-      const { keyword, vector } = wordMatches(toQuestion(each), scope);
+    const scope = { libraries, indexes, only, hasKeywords: !isSemantic };
+    const byWords = await Promise.all(queries.map((each) => this.#byWords(toQuestion(each), scope)));
+    const lists = byWords.map(({ keyword, vector }, index) => {
       const matches = dense?.lists?.[index];
       if (!matches) return fuse(keyword, vector);
       const fused = fuse(keyword, vector, { matches, share: isSemantic ? 1 : denseShares.retrieved });
@@ -166,6 +173,24 @@ export class Retriever implements AsyncDisposable {
       strategyUsed: strategy === 'semantic' && !isSemantic ? 'hybrid' : strategy,
       embeddingModel: this.#dense && dense?.lists ? this.#dense.model : embeddingModel,
       warnings: this.#dense && dense ? warningsFor(this.#dense.model, dense, indexes) : [],
+    };
+  }
+
+  /** What a question finds by its keywords and by the built-in vectors. */
+  async #byWords({ terms }: Question, { libraries, indexes, only, hasKeywords }: Scope) {
+    const features = terms.map(({ stem }) => featureOf(stem));
+    const within = only && new Set(only);
+    const keyword = libraries.map(async (library, place) => {
+      if (!hasKeywords) return [];
+      const index = indexes[place] as VectorIndex;
+      const wanted = terms.map((term) => ({ terms: [term], weight: index.rarityOf(featureOf(term.stem)) }));
+      const query = { wanted, unwanted: [], match: 'any' } as const;
+      const found = await keywordMatches(this.#database, query, { library, limit: depth, only });
+      return found.filter(({ id }) => index.has(id));
+    });
+    return {
+      keyword: (await Promise.all(keyword)).flat(),
+      vector: indexes.flatMap((index) => index.nearest(features, depth, within)),
     };
   }
 
@@ -190,17 +215,11 @@ export class Retriever implements AsyncDisposable {
 }
 
 interface Scope {
+  readonly libraries: readonly number[];
+  /** Those of the libraries, in their order. */
   readonly indexes: readonly VectorIndex[];
-  readonly only: ReadonlySet<number> | undefined;
+  readonly only: readonly number[] | undefined;
   readonly hasKeywords: boolean;
-}
-
-function wordMatches({ terms }: Question, { indexes, only, hasKeywords }: Scope) {
-  const features = terms.map(({ stem }) => featureOf(stem));
-  return {
-    keyword: hasKeywords ? indexes.flatMap((index) => index.bestByWords(features, depth, only)) : [],
-    vector: indexes.flatMap((index) => index.nearest(features, depth, only)),
-  };
 }
 
 /** Whether all documents have vectors of the service, and these were searched. */

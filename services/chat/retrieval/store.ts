@@ -1,14 +1,17 @@
 import { sql } from 'kysely';
 import type { Session } from '#kit/db/index.ts';
 import { type Mark, statement } from '#kit/db/index.ts';
+import { WordIndex, type WordQuery } from '#kit/search/index.ts';
 import { unpackVector } from '../embeddings/index.ts';
-import { unpackFeatures } from '../indexing.ts';
+import { unpackFeatures, wordLayout, wordTable } from '../indexing.ts';
 import type { Tables } from '../tables.ts';
+import type { Match } from './best.ts';
 import type { DenseIndex } from './dense-index.ts';
 import type { VectorIndex } from './vectors.ts';
 
 type Store = Session<Tables>;
 
+const words = new WordIndex({ table: wordTable, ...wordLayout });
 const sliceChunks = 500;
 const sliceDocuments = 500;
 
@@ -33,6 +36,27 @@ export interface Filters {
   readonly documentIds?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly mediaTypes?: readonly string[] | undefined;
+}
+
+/** Chunks of a library that have a word of the query, best first, of all documents or of the given ones. */
+export async function keywordMatches(
+  store: Store,
+  query: WordQuery,
+  { library, limit, only }: { library: number; limit: number; only?: readonly number[] | undefined },
+): Promise<Match[]> {
+  const found = store.kysely.selectFrom(words.matches(store.dialect, query, library).as('found'));
+  const within =
+    only === undefined
+      ? found
+      : found.where('found.id', 'in', (from) =>
+          from.selectFrom('chunk').select('id').where('document', 'in', only),
+        );
+  return within
+    .select(['found.id', 'found.score'])
+    .orderBy('found.score', 'desc')
+    .orderBy('found.id')
+    .limit(limit)
+    .execute();
 }
 
 const passagesByIds = statement<Tables, { ids: string }>()((db, p, dialect) =>

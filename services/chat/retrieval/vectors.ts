@@ -2,10 +2,9 @@ import { occurrencesOf } from '../indexing.ts';
 import { Best, type Match } from './best.ts';
 
 /**
- * The words of a library's chunks in memory, by feature: a search looks only at the chunks that share a feature with the question. It
- * ranks them as keywords, or as vectors: there chunks are weighted by the logarithm of their frequencies and the question also by the
- * rarity of its features ("lnc.ltc"). What depends on other documents is computed when it is asked for, so all stays right when documents
- * come and go.
+ * The vectors of a library's chunks in memory, by feature: a search looks only at the chunks that share a feature with the question.
+ * Chunks are weighted by the logarithm of their frequencies and the question also by the rarity of its features ("lnc.ltc"), so
+ * that vectors stay right when documents come and go.
  */
 export class VectorIndex {
   readonly #postings = new Map<number, Postings>();
@@ -14,9 +13,6 @@ export class VectorIndex {
   #ids = new Float64Array(1_024);
   #documents = new Float64Array(1_024);
   #norms = new Float32Array(1_024);
-  /** How many words each chunk has. */
-  #lengths = new Float32Array(1_024);
-  #totalLength = 0;
   #scores = new Float32Array(1_024);
   #touched = new Uint32Array(1_024);
   #size = 0;
@@ -52,19 +48,16 @@ export class VectorIndex {
   add(id: number, document: number, features: Uint32Array): void {
     const ordinal = this.#size++;
     if (ordinal === this.#ids.length) this.#grow();
-    let [squares, length] = [0, 0];
+    let squares = 0;
     for (const packed of features) {
       const weight = weightOf[packed & 255] as number;
       squares += weight * weight;
-      length += occurrencesOf(packed);
       this.#postingsOf(packed >>> 8).push(ordinal * 256 + (packed & 255));
     }
     this.#ids[ordinal] = id;
     this.#ordinalById.set(id, ordinal);
     this.#documents[ordinal] = document;
     this.#norms[ordinal] = Math.sqrt(squares) || 1;
-    this.#lengths[ordinal] = length;
-    this.#totalLength += length;
     this.addDocument(document);
     this.#ordinals.get(document)?.push(ordinal);
   }
@@ -110,39 +103,6 @@ export class VectorIndex {
     for (let index = 0; index < count; index++) {
       const ordinal = this.#touched[index] as number;
       this.#scores[ordinal] = (this.#scores[ordinal] as number) / ((this.#norms[ordinal] as number) * length);
-    }
-    return this.#take(count, limit, only);
-  }
-
-  /** The chunks that have most of these words, best first, of all documents or of the given ones. Scores are BM25. */
-  bestByWords(features: readonly number[], limit: number, only?: ReadonlySet<number>): Match[] {
-    const meanLength = this.#totalLength / this.#size || 1;
-    const [scores, touched] = [this.#scores, this.#touched];
-    const rarestFirst = features.map((feature) => ({
-      feature,
-      rarity: this.rarityOf(feature) * (saturation + 1),
-    }));
-    rarestFirst.sort((one, other) => other.rarity - one.rarity);
-    let count = 0;
-    for (const { feature, rarity } of rarestFirst) {
-      const postings = this.#postings.get(feature) ?? noPostings;
-      const { items, length } = postings;
-      const isOnlyMore = this.#isCommon(postings) && count > limit * enoughTimes;
-      for (let index = 0; index < length; index++) {
-        const packed = items[index] as number;
-        const ordinal = packed >>> 8;
-        const score = scores[ordinal] as number;
-        if (score === 0) {
-          if (isOnlyMore) continue;
-          touched[count++] = ordinal;
-        }
-        const occurrences = (packed & 255) * perOccurrence;
-        const relativeLength = (this.#lengths[ordinal] as number) / meanLength;
-        scores[ordinal] =
-          score +
-          (rarity * occurrences) /
-            (occurrences + saturation * (1 - lengthShare + lengthShare * relativeLength));
-      }
     }
     return this.#take(count, limit, only);
   }
@@ -194,16 +154,11 @@ export class VectorIndex {
     this.#ids = grown(this.#ids, new Float64Array(length));
     this.#documents = grown(this.#documents, new Float64Array(length));
     this.#norms = grown(this.#norms, new Float32Array(length));
-    this.#lengths = grown(this.#lengths, new Float32Array(length));
     this.#scores = grown(this.#scores, new Float32Array(length));
     this.#touched = new Uint32Array(length);
   }
 }
 
-/** The usual constants of BM25, k1 and b: how soon more occurrences say no more, and how much long chunks are held back. */
-const saturation = 1.2;
-const lengthShare = 0.75;
-const perOccurrence = occurrencesOf(1);
 /** How much more rare features count than common ones. */
 const rarityPower = 1.5;
 /** A feature that more than one in so many chunks have is common, if these are many. */
@@ -223,8 +178,6 @@ class Postings {
     this.items[this.length++] = packed;
   }
 }
-
-const noPostings = new Postings();
 
 function frequencyWeight(occurrences: number): number {
   return Math.log(1 + occurrences);
