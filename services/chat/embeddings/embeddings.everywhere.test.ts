@@ -178,7 +178,7 @@ test('another model gives all documents new vectors, and the old ones go', async
     ...first.environment,
     ...{ EMBEDDING_MODEL: 'another', EMBEDDING_DIMENSIONS: '16' },
   });
-  const running = await service.start(config, { ...first.context, metrics: new Registry() }, {});
+  await using running = await service.start(config, { ...first.context, metrics: new Registry() }, {});
   const second = { ...first, send: sender(running.url ?? '') } as TestChat;
   const info = await embeddingWhen(second, isFilled);
   assert.deepEqual([info.model, info.dimensions], ['another', 16]);
@@ -191,7 +191,6 @@ test('another model gives all documents new vectors, and the old ones go', async
   // The first process, with the former model, does not take them back.
   const words = await search(first, 'ferry');
   assert.deepEqual([words.sources[0], words.metadata.embedding_model], ['ferries.txt', 'builtin-hash']);
-  await running[Symbol.asyncDispose]();
 });
 
 function sender(url: string): TestChat['send'] {
