@@ -65,6 +65,7 @@ function formatUtc(): Intl.DateTimeFormat {
     year: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
+    hourCycle: 'h23',
     timeZone: 'UTC',
   });
   return utc;

@@ -110,7 +110,7 @@ function signInCard(signIns: readonly SignIn[], reports: readonly SiteReport[]):
 }
 
 function copyCell(text: string, what: string): Content {
-  return html`<div class="beside-text"><code>${text}</code>${keepActions({ text, what })}</div>`;
+  return html`<div class="actions"><code>${text}</code>${keepActions({ text, what })}</div>`;
 }
 
 function linkTo(service: string, reports: readonly SiteReport[]): Content {
@@ -127,7 +127,7 @@ function nextSteps(reports: readonly SiteReport[], seedable: readonly string[]):
     'What to do next',
     html`<ol><li>Open a service above. Where it says so, sign in with a demo account.</li>
 <li>Fill ${running.join(', ')} with demo data, in the folder of the project:
-<div class="beside-text"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></li>
+<div class="actions"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></li>
 <li>Read how to call a service: <b>docs</b> in its row describes its API.</li></ol>`,
   );
 }
