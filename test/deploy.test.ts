@@ -217,7 +217,7 @@ describe('the image', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
-    const isShipped = (file: string) => !/\.(test|suite)\.ts$|\/testing|\/contract\//.test(file);
+    const isShipped = (file: string) => !/\.(test|suite|d)\.ts$|\/testing|\/contract\//.test(file);
     const sources = globSync(['bin/**/*.ts', 'kit/**/*.ts', 'services/**/*.ts'], { cwd: root }).filter(
       isShipped,
     );

@@ -46,7 +46,7 @@ test('a labelled set is scored in a table, and as JSON', async () => {
   const { queriesPerSecond, ...first } = scores[0];
   assert.ok(queriesPerSecond > 0);
   assert.deepEqual(first, {
-    ...{ strategy: 'semantic', reranked: false, questions: 2 },
+    ...{ strategy: 'semantic', reranked: false, questions: 2, fellBack: 0 },
     ...{ ndcgAt10: 0.5, mrrAt3: 0.5, recallAt10: 0.5 },
   });
 });
