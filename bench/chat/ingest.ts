@@ -8,7 +8,9 @@ const filesCount = 20;
 /** Chunks a second over HTTP, and the memory of the service with its parsers while PDF files of 100 MB in all come in. */
 export async function measureIngest(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-chat-'));
-  const { url, child } = await startProcess('chat', { OCTAVO_DATA: folder, LOG_LEVEL: 'warn' });
+  const { url, child } = await startProcess('chat', {
+    ...{ OCTAVO_DATA: folder, LOG_LEVEL: 'warn', UPLOAD_RATE_LIMIT: '0' },
+  });
   const upload = (name: string, content: string | Uint8Array<ArrayBuffer>) => uploadTo(url, name, content);
   await upload('first.txt', 'The first document starts the process that reads them.');
   const startMs = performance.now();

@@ -22,7 +22,7 @@ import type { DateFormat, ParsedRow, ReadOptions } from './row.ts';
  * Rows of one transaction. Most indexes of expenses are not in the order of a file, so a commit writes a page for nearly every row of a
  * small batch: with 250 rows, commits were half of the work.
  */
-const batchRows = 1_000;
+const batchRows = 500;
 const errorsMax = 1_000;
 const previewMax = 20;
 const idleMs = 10_000;
