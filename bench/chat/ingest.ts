@@ -103,14 +103,16 @@ function pdfOf(bytes: number, seed: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** The memory of a process and its children. */
+/** The memory of a process and all that it started. */
 function residentOf(root: number): number {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const stat = read(`/proc/${name}/stat`);
     parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0));
   }
-  const own = [process.pid, ...[...parents].filter(([, parent]) => parent === root).map(([pid]) => pid)];
+  const belongs = (pid: number | undefined): boolean =>
+    pid !== undefined && pid > 0 && (pid === root || belongs(parents.get(pid)));
+  const own = [...parents.keys()].filter(belongs);
   return own.reduce((sum, pid) => sum + Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * 4_096, 0);
 }
 

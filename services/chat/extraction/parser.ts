@@ -5,7 +5,7 @@ import { AppError } from '#kit/errors.ts';
 import type { Log } from '#kit/log.ts';
 import { unreadable } from '../errors.ts';
 import { limits } from './limits.ts';
-import type { ParsedChunks, ParsedText, ParseReply, ParseRequest } from './parsing.ts';
+import type { ParseCommand, ParsedChunks, ParsedText, ParseReply, ParseRequest } from './parsing.ts';
 
 const watchEveryMs = 100;
 const idleMs = 30_000;
@@ -117,8 +117,10 @@ class ParseProcess {
       env: {},
       execArgv: [`--max-old-space-size=${heapMib}`, '--max-semi-space-size=8'],
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
     });
+    // A process that is gone takes no bytes; `exit` tells.
+    this.#child.stdin?.on('error', () => {});
     this.#child.on('message', (reply: ParseReply) => this.#settle()?.resolve(reply));
     this.#child.once('error', (error) => this.kill(error));
     this.#child.once('exit', () => this.#settle()?.reject(this.#problem ?? tooMuchMemory()));
@@ -146,10 +148,21 @@ class ParseProcess {
     this.#child.ref();
     this.#child.channel?.ref();
     this.#watcher = setInterval(() => void this.#watch(), watchEveryMs);
-    this.#child.send(question, (error) => {
-      if (error) this.kill(error);
-    });
+    this.#send(question);
     return waiting.promise;
+  }
+
+  #send(question: ParseRequest | 'next'): void {
+    const failed = (error: Error | null) => {
+      if (error) this.kill(error);
+    };
+    if (question === 'next') {
+      this.#child.send(question, failed);
+      return;
+    }
+    const { bytes, ...about } = question;
+    this.#child.send({ ...about, bytesLength: bytes.length } satisfies ParseCommand, failed);
+    this.#child.stdin?.write(bytes);
   }
 
   kill(reason: unknown): void {

@@ -12,6 +12,11 @@ export interface ParseRequest {
   readonly dialect: Dialect;
 }
 
+/** A request on its way to the process. Its bytes follow by standard input, as messages would copy them several times. */
+export interface ParseCommand extends Omit<ParseRequest, 'bytes'> {
+  readonly bytesLength: number;
+}
+
 export interface ParsedText {
   readonly kind: 'text';
   readonly text: string;
