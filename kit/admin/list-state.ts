@@ -64,7 +64,7 @@ export class ListState {
     return { words, filters: this.#filters, sort: this.#sortNames(), offset, limit: pageRows };
   }
 
-  /** The address of the list with some parameters changed; `undefined` and `''` leave one out. The page starts anew. */
+  /** The address of the list with some parameters changed; `undefined` and `''` leave one out. The list begins at its first page. */
   href(changes: Readonly<Record<string, string | undefined>> = {}): string {
     const parameters = new URLSearchParams();
     const all = { ...this.parameters(), ...changes };

@@ -19,6 +19,21 @@ export const securityHeaders = {
     'content-security-policy':
       "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'",
   },
+  /** For pages of tools such as Scalar and GraphiQL, which set styles from their script and have icons in data URLs. */
+  tool: {
+    ...common,
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self' 'unsafe-inline'",
+      "img-src 'self' data:",
+      "font-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+  },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
 /** Sent only if a trusted proxy terminates TLS: over plain HTTP browsers ignore it (RFC 6797 section 8.1). */

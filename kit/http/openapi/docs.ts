@@ -9,19 +9,6 @@ import { securityHeaders } from '../security-headers.ts';
 
 const hidden = { access: 'public', schema: { hide: true } } as const;
 
-/** Scalar sets styles from its script, and its icons are data URLs. Scripts and everything else come from this host. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 /**
  * Adds `/openapi.json` with every route that is added from now on, and `/docs` to read it. The document, and the code that
  * creates and displays it, are loaded at the first request.
@@ -39,7 +26,7 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
     return document;
   });
   app.get('/docs', hidden, (_request, reply) => {
-    reply.type('text/html; charset=utf-8').headers(pageHeaders);
+    reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
     return reply.send(frame(app, options, reference));
   });
   for (const document of options.documents ?? []) addDocument(app, options, document);
@@ -59,8 +46,6 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
   });
 }
 
-const pageHeaders = { ...securityHeaders.page, 'content-security-policy': contentSecurityPolicy };
-
 const files = [
   ['start.js', 'text/javascript'],
   ['docs.css', 'text/css'],
@@ -70,7 +55,7 @@ function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocu
   const { name, file, label, description } = document;
   app.get(`/docs/${name}`, hidden, async (_request, reply) => {
     const text = escaped(await document.read());
-    reply.type('text/html; charset=utf-8').headers(pageHeaders);
+    reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
     return reply.send(
       frame(
         app,

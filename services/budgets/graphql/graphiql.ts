@@ -45,19 +45,6 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** GraphiQL sets styles from its script. Scripts and everything else come from this host. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 export interface Graphiql {
   send(reply: FastifyReply): FastifyReply;
 }
@@ -80,11 +67,7 @@ export function addGraphiql(app: HttpApp): Graphiql {
     );
   }
   return {
-    send: (reply) =>
-      reply
-        .type('text/html; charset=utf-8')
-        .headers({ ...securityHeaders.page, 'content-security-policy': contentSecurityPolicy })
-        .send(page),
+    send: (reply) => reply.type('text/html; charset=utf-8').headers(securityHeaders.tool).send(page),
   };
 }
 

@@ -25,7 +25,7 @@ async function resumeAbandoned(parts: IngestParts): Promise<void> {
   for (;;) {
     const document = await claimAbandoned(database, { nowMs: clock.now(), leaseMs });
     if (!document) return;
-    // What was read anew has no bytes of its own before it takes over, and its document is still there.
+    // A successor has no bytes of its own before it takes over, and its document is still there.
     const isSuccessor = document.sha256 === document.publicId;
     if (document.status === 'deleting' || isSuccessor) {
       await removeDocument(database, document.id);

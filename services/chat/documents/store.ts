@@ -203,7 +203,7 @@ export function publish(
   });
 }
 
-/** A place for what is read of a document anew, until it takes over by {@link takeOver}. */
+/** A place for what is read when a document is indexed again, until it takes over by {@link takeOver}. */
 export async function insertSuccessor(
   database: Database<Tables>,
   document: Document,

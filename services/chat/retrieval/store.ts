@@ -111,7 +111,7 @@ export async function largestLibraries(store: Store, limit: number): Promise<num
 /** What an index in memory must tell to be kept up to date. */
 export interface LibraryIndex {
   readonly documents: Iterable<number>;
-  /** Whether it should be built anew. */
+  /** Whether it should be built again. */
   readonly isMostlyRemoved: boolean;
   hasDocument(document: number): boolean;
   /** Notes a document, which may have no chunk. */
