@@ -1,4 +1,6 @@
 // Uploads files one by one, each with its progress, and lets people drop them. Without this module the form sends all at once.
+import { acceptDrops } from './drops.js';
+
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-upload]'));
 const input = /** @type {HTMLInputElement | null} */ (form?.elements.namedItem('file') ?? null);
 
@@ -8,7 +10,8 @@ if (form && input) {
     void uploadAll(form, [...(input.files ?? [])]);
     input.value = '';
   });
-  acceptDrops(form);
+  form.querySelector('[data-drop-help]')?.removeAttribute('hidden');
+  acceptDrops(form, (files) => void uploadAll(form, [...files]));
 }
 
 /**
@@ -103,25 +106,4 @@ async function refresh() {
   if (!old || !drawn) return;
   old.replaceWith(drawn);
   drawn.dispatchEvent(new CustomEvent('contentchange', { bubbles: true }));
-}
-
-/** @param {HTMLFormElement} form */
-function acceptDrops(form) {
-  const hasFile = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes('Files') ?? false;
-  form.querySelector('[data-drop-help]')?.removeAttribute('hidden');
-  window.addEventListener('dragover', (event) => {
-    if (!hasFile(event)) return;
-    // Otherwise the browser would leave the page to show the file.
-    event.preventDefault();
-    form.classList.add('over');
-  });
-  window.addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) form.classList.remove('over');
-  });
-  window.addEventListener('drop', (event) => {
-    form.classList.remove('over');
-    if (!hasFile(event)) return;
-    event.preventDefault();
-    void uploadAll(form, [...(event.dataTransfer?.files ?? [])]);
-  });
 }

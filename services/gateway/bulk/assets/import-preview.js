@@ -191,29 +191,3 @@ function problemNotice(problem) {
   notice.setAttribute('role', 'alert');
   return notice;
 }
-
-/**
- * Lets people drop a file anywhere on a form.
- * @param {HTMLElement} form
- * @param {HTMLInputElement} input
- */
-export function acceptDrops(form, input) {
-  /** @param {DragEvent} event */
-  const hasFile = (event) => event.dataTransfer?.types.includes('Files') ?? false;
-  window.addEventListener('dragover', (event) => {
-    if (!hasFile(event)) return;
-    // Otherwise the browser would leave the page to show the file.
-    event.preventDefault();
-    form.classList.add('over');
-  });
-  window.addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) form.classList.remove('over');
-  });
-  window.addEventListener('drop', (event) => {
-    form.classList.remove('over');
-    if (!hasFile(event)) return;
-    event.preventDefault();
-    input.files = event.dataTransfer?.files ?? null;
-    input.dispatchEvent(new Event('change'));
-  });
-}

@@ -1,6 +1,7 @@
 // Parses the chosen file, sends its rows in batches and shows the progress. Without this module the form sends the file.
+import { acceptDrops } from './drops.js';
 import { createFailedRows } from './failed-rows.js';
-import { acceptDrops, watchFile } from './import-preview.js';
+import { watchFile } from './import-preview.js';
 import { showOutcome, showRunning } from './import-view.js';
 import { createRowParser, FileProblem, formatOf } from './rows.js';
 
@@ -25,7 +26,10 @@ function start(form, input) {
     input,
     /** @type {Element} */ (document.querySelector('[data-import-preview]')),
   );
-  acceptDrops(form, input);
+  acceptDrops(form, (files) => {
+    input.files = files;
+    input.dispatchEvent(new Event('change'));
+  });
   // The preview asks for the columns instead.
   form.querySelector('[data-import-columns]')?.remove();
   form.addEventListener('submit', (event) => {
