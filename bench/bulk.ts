@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Environment } from '../kit/config.ts';
+import type { Environment } from '../kit/base/config.ts';
 import { createCorpus } from '../services/posts/corpus.ts';
 import { type PreparedPosts, preparePosts } from '../services/posts/posts/create.ts';
 import type { NewPost } from '../services/posts/posts/index.ts';

@@ -8,15 +8,15 @@
 import { openSync } from 'node:fs';
 import pino from 'pino';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { readConfig } from '#kit/config.ts';
-import { createLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { createLog } from '#kit/base/log.ts';
 import { localClient } from '#kit/rpc/index.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { AuthServiceDefinition, type DecideRequest } from '#proto/authz/v1/authz.ts';
-import { loadCedar } from '../services/authz/cedar.ts';
-import { Policies } from '../services/authz/policies.ts';
-import { readPolicyFiles, shippedPolicies } from '../services/authz/policy-files.ts';
+import { loadCedar } from '../services/authz/decisions/cedar.ts';
+import { Policies } from '../services/authz/decisions/policies.ts';
+import { readPolicyFiles, shippedPolicies } from '../services/authz/decisions/policy-files.ts';
 import { authz } from '../services/authz/service.ts';
 
 const [rounds = 3, seconds = 1] = process.argv.slice(2).map(Number);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
+import { silentLog } from '#kit/base/log.ts';
 import { type Database, openDatabase, statement } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 
 // Point reads, durable writes and a stream through kit/db, each beside bare node:sqlite in the same run.
@@ -37,7 +37,6 @@ const insert = statement<Tables, Post>()((db, p) =>
     created_at_ms: p('created_at_ms'),
   }),
 );
-const all = statement<Tables>()((db) => db.selectFrom('post').selectAll().orderBy('id'));
 
 const folder = testFolder('bench');
 await run();
@@ -97,7 +96,8 @@ async function benchStream(db: Database<Tables>, bare: DatabaseSync): Promise<vo
   let ms = 0;
   const delayMs = await loopDelayMs(async () => {
     ms = await timeMs(async () => {
-      for await (const batch of db.stream(all, {}, { batchRows: 500 })) JSON.stringify(batch);
+      const all = db.kysely.selectFrom('post').selectAll().orderBy('id');
+      for await (const batch of db.stream(all, { batchRows: 500 })) JSON.stringify(batch);
     });
   });
   show('every row to JSON', `${ms | 0} ms`, `${bareMs | 0} ms`, bareMs / ms);

@@ -1,8 +1,8 @@
 /**
- * What kit/http costs a request: a trivial JSON route beside plain Fastify with hooks that do the same (ids, checks, headers,
- * load shedding, metrics), Fastify alone, and a bare node:http server that writes the same body. Servers and load run in
- * processes of their own, and rounds alternate. On a busy machine the rate tells more about the neighbors than about the
- * server, so the processor time of a request counts: the tenth percentile over windows of 15 ms.
+ * Measures the cost of kit/http for a request: a trivial JSON route beside plain Fastify with hooks that do the same (ids,
+ * checks, headers, load shedding, metrics), Fastify alone, and a bare node:http server that writes the same body. Servers and
+ * load run in processes of their own, and rounds alternate. On a busy machine the rate tells more about the neighbors than
+ * about the server, so the processor time of a request counts: the tenth percentile over windows of 15 ms.
  *
  *   node bench/kit-http.ts [rounds] [seconds a round]
  */
@@ -16,11 +16,11 @@ import { fileURLToPath } from 'node:url';
 import underPressure from '@fastify/under-pressure';
 import Fastify from 'fastify';
 import { Histogram, Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { securityHeaders } from '#kit/http/security-headers.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { createLog } from '#kit/base/log.ts';
+import { securityHeaders } from '#kit/http/responses/security-headers.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { createLog } from '#kit/log.ts';
-import { Type } from '../kit/schema.ts';
+import { Type } from '../kit/base/schema.ts';
 
 const names = ['bare node:http', 'Fastify alone', 'Fastify, same hooks', 'kit/http'] as const;
 const reach = 0.85;
@@ -115,7 +115,7 @@ async function startFastify(): Promise<Server> {
   return app.server;
 }
 
-/** What a team would write without the kit: each concern is a plugin or a hook of its own. */
+/** Starts the server that a team would write without the kit: each concern is a plugin or a hook of its own. */
 async function startFastifyWithHooks(): Promise<Server> {
   const single = new Set([
     'authorization',

@@ -10,7 +10,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
-import { silentLog } from '#kit/log.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { localClient } from '#kit/rpc/index.ts';
 import { TestServiceDefinition } from '#proto/testing/v1/testing.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeClock } from '#kit/clock.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import { createCorpus } from '../services/posts/corpus.ts';
 import { openPostDatabase, type Tables } from '../services/posts/database.ts';
 import { insertPrepared, preparePosts } from '../services/posts/posts/create.ts';
@@ -13,7 +13,7 @@ const batch = 1_000;
 const indexBatch = 500;
 const updatedEvery = 20;
 
-/** Where a million posts stay between benchmarks; OCTAVO_BENCH_POSTS makes fewer. */
+/** Number of posts that stay between benchmarks; OCTAVO_BENCH_POSTS makes fewer. */
 export const postCount = Number(process.env.OCTAVO_BENCH_POSTS || 1_000_000);
 export const millionFolder = join(tmpdir(), `octavo-bench-fts-${postCount}`);
 

@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { testFolder } from '#kit/testing/folder.ts';
-import { FakeClock } from '../kit/clock.ts';
+import { FakeClock } from '../kit/base/clock.ts';
 import { appCode } from '../services/passwordless/testing.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 import { bests, say } from './lib/compare.ts';

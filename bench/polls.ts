@@ -83,7 +83,7 @@ async function startPolls(settings: Record<string, string>): Promise<string> {
   return url;
 }
 
-/** What the API tells the peer. */
+/** Reads the peer's data from the API. */
 async function dataOf(url: string) {
   const [questions, choices] = await Promise.all(
     ['questions', 'choices'].map(async (name) => (await fetch(`${url}/api/${name}/`)).json()),

@@ -23,7 +23,7 @@ async function compareLists(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const start = async (settings: Record<string, string>) => {
     const environment = { ...light, OCTAVO_DATA: testFolder('bench'), ...settings };
-    await seeds.quotes?.(environment, { count: 0, onProgress: () => {} });
+    await seeds.quotes?.(environment, { count: 0, isForced: false, onProgress: () => {} });
     const { url, child } = await startProcess('quotes', environment);
     stack.defer(() => stopProcess(child));
     return url;

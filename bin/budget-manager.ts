@@ -1,10 +1,8 @@
 import { exitStatus, report } from './budget-manager/failure.ts';
 import { run } from './budget-manager/run.ts';
+import { guardStandardOutput } from './commands/standard-output.ts';
 
-// The reader of a pipe may stop early, as in `budget-manager list-budgets | head`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+guardStandardOutput('budget-manager', exitStatus(undefined));
 
 try {
   await run(process.argv.slice(2));

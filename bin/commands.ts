@@ -6,33 +6,47 @@ export interface Command {
   load(): Promise<{ run(args: string[]): Promise<number> }>;
 }
 
+/** Options of every command, by the setting that each stands for. */
+export const sharedOptions = {
+  data: {
+    setting: 'OCTAVO_DATA',
+    usage: '--data DIR',
+    help: 'folder for databases, files and secrets (OCTAVO_DATA, default ./data)',
+  },
+  port: {
+    setting: 'PORT',
+    usage: '--port N',
+    help: 'port to listen on; several services use it as base and the ports above it (PORT, default 3000; 0 picks free ports)',
+  },
+} as const;
+
 export const commands: Readonly<Record<string, Command>> = {
   up: {
-    usage: 'octavo up [--data DIR] [--host HOST] [--port N] [--config FILE]',
+    usage: 'octavo up [--host HOST] [--config FILE]',
     summary: 'run all services on embedded parts with demo accounts, and print their addresses',
     options: {
-      '--data DIR': 'folder for databases, files and secrets (OCTAVO_DATA, default ./data)',
       '--host HOST': 'address to listen on (HOST, default 127.0.0.1)',
-      '--port N': 'base port; services use the ports above it (PORT, default 3000; 0 picks free ports)',
       '--config FILE': 'configuration file of passwordless, TOML or JSON (CONFIG_PATH)',
     },
     load: () => import('./commands/up.ts'),
   },
   serve: {
-    usage: 'octavo serve NAME... [--port N] [--workers N] [--config FILE]',
+    usage: 'octavo serve NAME... [--workers N] [--config FILE]',
     summary: 'run the named services in the foreground',
     options: {
-      '--port N': 'port to listen on; several services use the same offsets as "octavo up" (PORT)',
       '--workers N': 'number of processes that share the port (default 1)',
       '--config FILE': 'configuration file of passwordless, TOML or JSON (CONFIG_PATH)',
     },
     load: () => import('./commands/serve.ts'),
   },
   seed: {
-    usage: 'octavo seed [NAME...] [--count N]',
-    summary: 'load realistic demo data',
-    options: { '--count N': 'how many posts (default 5000); other services have a fixed amount' },
-    load: () => import('./commands/seed.ts'),
+    usage: 'octavo seed [NAME...] [--count N] [--force]',
+    summary: 'load realistic demo data into services that hold no data of your own',
+    options: {
+      '--count N': 'how many posts (default 5000); other services have a fixed amount',
+      '--force': 'add it beside data of your own too; nothing is overwritten',
+    },
+    load: () => import('./commands/data/seed.ts'),
   },
   import: {
     usage: 'octavo import NAME FILE [--kind KIND] [--replace]',
@@ -41,20 +55,20 @@ export const commands: Readonly<Record<string, Command>> = {
       '--kind KIND': 'what a CSV file holds; for portfolio team, investments or sectors',
       '--replace': 'remove everything else that the service holds',
     },
-    load: () => import('./commands/import.ts'),
+    load: () => import('./commands/data/import.ts'),
   },
   migrate: {
     usage: 'octavo migrate [NAME...]',
     summary: 'migrate databases to the schema of this version, without serving',
     options: {},
-    load: () => import('./commands/migrate.ts'),
+    load: () => import('./commands/data/migrate.ts'),
   },
   backup: {
     usage: 'octavo backup FILE',
     summary:
       'write SQLite databases, generated secrets and stored objects to one file, while services go on; print the commands for PostgreSQL',
     options: {},
-    load: () => import('./commands/backup.ts'),
+    load: () => import('./commands/data/backup.ts'),
   },
   restore: {
     usage: 'octavo restore FILE [--force]',
@@ -63,7 +77,7 @@ export const commands: Readonly<Record<string, Command>> = {
       '--force':
         'replace databases that hold data, and other secrets; what these signed or encrypted is lost',
     },
-    load: () => import('./commands/restore.ts'),
+    load: () => import('./commands/data/restore.ts'),
   },
   accounts: {
     usage: 'octavo accounts add|passwd|role|disable|enable|list [USERNAME] [ROLE]',
@@ -82,7 +96,7 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: 'octavo export polls ID [--votes]',
     summary: 'write the results of a poll to standard output as CSV',
     options: { '--votes': 'every vote with its time, instead of a line for each choice' },
-    load: () => import('./commands/export.ts'),
+    load: () => import('./commands/data/export.ts'),
   },
   jobs: {
     usage: 'octavo jobs list [--limit N] | retry ID',
@@ -97,7 +111,36 @@ export const commands: Readonly<Record<string, Command>> = {
       '--status STATUS': 'pending, sending, sent or failed (list: all; purge: sent and failed)',
       '--limit N': 'how many to list, newest first (default 50)',
     },
-    load: () => import('./commands/queue.ts'),
+    load: () => import('./commands/sign-in/queue.ts'),
+  },
+  clients: {
+    usage: 'octavo clients add NAME --redirect URL | list | remove NAME',
+    summary: 'manage the applications that sign people in at passwordless by OpenID Connect',
+    options: {
+      '--redirect URL': 'address that a sign-in returns to; may be repeated',
+      '--post-logout URL': 'address that a sign-out returns to; may be repeated',
+      '--back-channel URL': 'address that is told when a user signs out',
+      '--audience URL': "address of the application's own API (default: the origin of the redirect address)",
+      '--first-party': 'an application of yours: its users are not asked for their consent',
+      '--public': 'an application without a secret, such as one that runs in the browser',
+    },
+    load: async () => ({ run: (await import('./commands/sign-in/clients.ts')).clients }),
+  },
+  client: {
+    usage: 'octavo client NAME [--url URL] [--out FILE]',
+    summary: "write the TypeScript types of a service's API, for use with openapi-fetch",
+    options: {
+      '--url URL': 'address of a running service (default: the API of this version)',
+      '--out FILE': 'file to write, such as posts.d.ts (default: standard output)',
+    },
+    load: () => import('./commands/client.ts'),
+  },
+  roles: {
+    usage: 'octavo roles grant|revoke|list [EMAIL] [ROLE] [--service NAME]',
+    summary:
+      'manage the roles that applications get from passwordless; admin is staff in all services of the suite',
+    options: { '--service NAME': 'for this application only' },
+    load: async () => ({ run: (await import('./commands/sign-in/clients.ts')).roles }),
   },
   chat: {
     usage: 'octavo chat eval PATH [--json]',

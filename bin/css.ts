@@ -37,7 +37,7 @@ function dropOverridden(pico: string, themeText: string): string {
   );
 }
 
-/** What to leave out of a stylesheet. */
+/** Parts of a stylesheet to keep. */
 export interface PruneOptions {
   /** Keeps one selector of a rule; a rule without any left is dropped. */
   readonly keepSelector: (selector: string) => boolean;

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
-import { type AppError, describeSystemError, toAppError } from '#kit/errors.ts';
-import { type Command, commands } from './commands.ts';
+import { AppError, describeSystemError, toAppError } from '#kit/base/errors.ts';
+import { guardStandardOutput } from './commands/standard-output.ts';
+import { type Command, commands, sharedOptions } from './commands.ts';
 
-// The reader of a pipe may stop early, as in `octavo config | head`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+guardStandardOutput('octavo');
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -19,27 +17,50 @@ async function main(argv: readonly string[]): Promise<number> {
   if (existsSync('.env')) process.loadEnvFile('.env');
   try {
     const { run } = await command.load();
-    return await run(rest);
+    return await run(takeSharedOptions(rest));
   } catch (error) {
     return report(error);
   }
+}
+
+/**
+ * The other arguments. The shared options become settings, so that each command, and a worker that it starts, finds the same data and
+ * the same ports.
+ */
+function takeSharedOptions(args: readonly string[]): string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const others: string[] = [];
+  for (let index = 0; index < end; index++) {
+    const word = args[index] as string;
+    const [, name = '', own] = /^--(data|port)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === '') {
+      others.push(word);
+      continue;
+    }
+    const value = own ?? (index + 1 < end ? args[++index] : undefined);
+    if (!value) throw new AppError('invalid_input', `--${name} needs a value`);
+    process.env[sharedOptions[name as keyof typeof sharedOptions].setting] = value;
+  }
+  return [...others, ...args.slice(end)];
 }
 
 /** All commands on one screen. */
 function overview(): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 2;
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
-  return ['Usage: octavo COMMAND [OPTIONS]', '', ...lines, '', 'Run octavo COMMAND --help for details.'].join(
-    '\n',
-  );
+  const shared = Object.values(sharedOptions).map(({ usage }) => usage);
+  const note = `Every command takes ${shared.join(' and ')}. Run octavo COMMAND --help for details.`;
+  return ['Usage: octavo COMMAND [OPTIONS]', '', ...lines, '', note].join('\n');
 }
 
 /** The usage of one command. */
 function helpOf(name: string, command: Command): string {
-  const width = Math.max(0, ...Object.keys(command.options).map((option) => option.length)) + 2;
-  const options = Object.entries(command.options).map(([option, help]) => `  ${option.padEnd(width)}${help}`);
+  const shared = Object.values(sharedOptions).map(({ usage, help }) => [usage, help] as const);
+  const all = [...Object.entries(command.options), ...shared];
+  const width = Math.max(...all.map(([option]) => option.length)) + 2;
+  const options = all.map(([option, help]) => `  ${option.padEnd(width)}${help}`);
   const head = [`Usage: ${command.usage}`, '', `octavo ${name}: ${command.summary}.`];
-  return [...head, ...(options.length > 0 ? ['', 'Options:', ...options] : [])].join('\n');
+  return [...head, '', 'Options:', ...options].join('\n');
 }
 
 /** Exit statuses follow sysexits.h: 64 usage, 69 unavailable, 70 internal, 75 try again, 78 configuration. */
@@ -72,6 +93,6 @@ function fail(text: string, status: number): number {
 }
 
 async function version(): Promise<string> {
-  const { productVersion } = await import('#kit/version.ts');
+  const { productVersion } = await import('#kit/base/version.ts');
   return `octavo ${productVersion()} (node ${process.versions.node})`;
 }

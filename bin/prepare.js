@@ -1,5 +1,5 @@
-// Runs at the end of `npm ci`: removes what production does not need, then starts everything once, on free ports and in a temporary folder, to fill the compile cache before the
-// first real start. If that fails, the installation continues, and `octavo up` reports the problem.
+// Runs at the end of `npm ci`: removes the headers of Node, and in production what only development needs. Then it starts everything once, on
+// free ports and in a temporary folder, to fill the compile cache before the first real start. If that fails, the installation continues, and `octavo up` reports the problem.
 //
 // Plain JavaScript, because npm may run it with any Node >= 20.
 import { spawn } from 'node:child_process';
@@ -7,12 +7,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isForProduction, prune } from './prune.js';
+import { dropHeaders, isForProduction, prune } from './prune.js';
 
 const longestMs = 30_000;
 const entry = join(import.meta.dirname, 'octavo.js');
 const packages = join(import.meta.dirname, '..', 'node_modules');
 
+dropHeaders(packages);
 if (isForProduction(packages)) prune(packages);
 
 try {

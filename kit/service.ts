@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Clock } from './clock.ts';
+import type { Clock } from './base/clock.ts';
 import {
   type Config,
   type Environment,
@@ -8,13 +8,14 @@ import {
   readConfig,
   refuse,
   type Settings,
-} from './config.ts';
+} from './base/config.ts';
+import type { Fields } from './base/errors.ts';
+import type { Log } from './base/log.ts';
 import type { Database, DatabaseOptions, Migrations } from './db/index.ts';
-import type { Fields } from './errors.ts';
-import type { Log } from './log.ts';
+import type { Suite } from './http/suite.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
-/** What every service gets besides its own settings. */
+/** Parts that every service gets besides its own settings. */
 export interface ServiceContext {
   readonly log: Log;
   readonly clock: Clock;
@@ -23,8 +24,12 @@ export interface ServiceContext {
   readonly environment: 'development' | 'test' | 'production';
   /** The registry of metrics; one for all services that share a process. */
   readonly metrics: Registry;
+  /** Level of the log for requests, in place of the service's own. */
+  readonly requestLevel?: 'debug' | 'info' | undefined;
   /** Records spans of traces; absent if nothing collects them. */
   readonly tracer?: Tracer | undefined;
+  /** The suite that the service belongs to; absent if it stands alone. */
+  readonly suite?: Suite | undefined;
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; 0 picks a free one. If undefined, the service does not listen and is called in process. */
@@ -42,13 +47,13 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
    * `[accountMigrations, new URL('./migrations/', import.meta.url)]`. Absent if it has no database.
    */
   readonly migrations?: Migrations;
-  /** Where its database is. By default at `DATABASE_URL`, or in `<name>.sqlite` in the data folder. */
+  /** Returns the location of its database. By default at `DATABASE_URL`, or in `<name>.sqlite` in the data folder. */
   databaseLocation?(config: Config<S>): Pick<DatabaseOptions, 'url'> & Partial<DatabaseOptions>;
-  /** Where its settings come from, if not only from the environment. See {@link Service.sources}. */
+  /** Returns the environment with other sources of settings. See {@link Service.sources}. */
   sources?(environment: Environment, log?: Log): Environment;
   /** Rules between settings, and about what they name. See {@link Service.problems}. */
   readonly checks?: readonly ConfigCheck<S>[];
-  /** What a backup holds besides the database. See {@link Service.backupFiles}. */
+  /** Files of a backup besides the database. See {@link Service.backupFiles}. */
   readonly backupFiles?: readonly string[];
   /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
@@ -59,10 +64,10 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
 /** Throws like `refuse` if the settings do not fit each other, or what they name cannot be used. It opens nothing and waits for nothing. */
 export type ConfigCheck<S extends Settings> = (config: Config<S>, context: CheckContext) => unknown;
 
-/** Where a service is about to start. */
+/** Place in which a service is about to start. */
 export type CheckContext = Pick<ServiceContext, 'environment' | 'host' | 'port' | 'dataFolder'>;
 
-/** What `build` gets. */
+/** Arguments of `build`. */
 export interface ServiceParts<S extends Settings, Deps = object> {
   readonly config: Config<S>;
   readonly context: ServiceContext;
@@ -74,7 +79,7 @@ export interface ServiceParts<S extends Settings, Deps = object> {
   openDatabase<DB>(): Promise<Database<DB>>;
 }
 
-/** What `build` returns: a {@link Running} service without its disposal, which `stack` takes care of. */
+/** Result of `build`: a {@link Running} service without its disposal, which `stack` takes care of. */
 export type Started = Omit<Running, typeof Symbol.asyncDispose>;
 
 /** Makes a service. Nothing happens until it is started. */
@@ -89,7 +94,12 @@ export function defineService<S extends Settings, Deps = object, R extends Start
     ((config: Config<S>, { dataFolder, log, metrics }: ServiceContext): DatabaseOptions => {
       const url = (config as { DATABASE_URL?: string }).DATABASE_URL;
       return {
-        ...{ name: service.name, url, folder: dataFolder, migrations, log, metrics },
+        name: service.name,
+        url,
+        folder: dataFolder,
+        migrations,
+        log,
+        metrics,
         ...databaseLocation?.(config),
       };
     });
@@ -116,17 +126,17 @@ export interface Service<S extends Settings = Settings, Deps = object, R extends
   readonly summary: string;
   readonly settings: S;
   /**
-   * What its settings are read from, if not only from the environment: a configuration file, or fallbacks. Throws like
-   * `readConfig`; warnings go to the log.
+   * Returns the environment with other sources of settings: a configuration file, or fallbacks. Throws like `readConfig`;
+   * warnings go to the log.
    */
   sources?(environment: Environment, log?: Log): Environment;
-  /** What is wrong with settings that are each valid: what `start` refuses before it opens anything. */
+  /** Returns the problems of settings that are each valid, which `start` refuses before it opens anything. */
   problems(config: Config<S>, context: CheckContext): Fields;
   /** Its state is in memory, so it runs as a single process. */
   readonly isSingle?: true;
   /**
-   * What a backup holds besides the database: files in the data folder by name (`signing-secret`), and folders with all that is in
-   * them, with a slash (`objects/`). Files whose names start with a dot are left out.
+   * Files of a backup besides the database: files in the data folder by name (`signing-secret`), and folders with all that is
+   * in them, with a slash (`objects/`). Files whose names start with a dot are left out.
    */
   readonly backupFiles?: readonly string[];
   /** Its database, so that it can be migrated, backed up and restored without serving; absent if it has none. */
@@ -148,38 +158,54 @@ export async function openServiceDatabase<DB, S extends Settings = Settings>(
 
 /** The settings of a service, from all of its sources. Throws like `readConfig`. */
 export function configOf<S extends Settings>(
-  service: Pick<Service<S, never>, 'settings' | 'sources'>,
+  service: Pick<Service<S, never>, 'name' | 'settings' | 'sources'>,
   environment: Environment,
   log?: Log,
 ): Config<S> {
-  return readConfig(service.settings, service.sources?.(environment, log) ?? environment);
+  const own = withOwnClient(service.name, environment);
+  return readConfig(service.settings, service.sources?.(own, log) ?? own);
 }
 
-/** What {@link configOf} gives, with the problems that it would throw; no settings if their sources cannot be read. */
+/** Returns the settings of {@link configOf}, with the problems that it would throw; no settings if their sources cannot be read. */
 export function inspectService<S extends Settings>(
-  service: Pick<Service<S, never>, 'settings' | 'sources'>,
+  service: Pick<Service<S, never>, 'name' | 'settings' | 'sources'>,
   environment: Environment,
 ): { config?: Config<S>; problems: Fields } {
-  let all = environment;
+  const own = withOwnClient(service.name, environment);
+  let all = own;
   const problems = problemsOf([
     () => {
-      all = service.sources?.(environment) ?? environment;
+      all = service.sources?.(own) ?? own;
     },
   ]);
   return Object.keys(problems).length > 0 ? { problems } : inspectConfig(service.settings, all);
 }
 
+/**
+ * Several services may share an environment, but each is a client of its own at an OpenID provider: `POLLS_OIDC_CLIENT_ID` is in place of
+ * `OIDC_CLIENT_ID` for polls, and so on.
+ */
+function withOwnClient(name: string, environment: Environment): Environment {
+  const service = `${name.toUpperCase().replaceAll('-', '_')}_`;
+  const own = Object.entries(environment).filter(([key]) => key.startsWith(`${service}OIDC_`));
+  if (own.length === 0) return environment;
+  return {
+    ...environment,
+    ...Object.fromEntries(own.map(([key, value]) => [key.slice(service.length), value])),
+  };
+}
+
 /** A started service. Disposing it stops it gracefully: it takes no new work, and work in flight ends. */
 export interface Running extends AsyncDisposable {
-  /** Where it listens, such as `http://127.0.0.1:3001`; absent if it does not. */
+  /** Address it listens on, such as `http://127.0.0.1:3001`; absent if it does not. */
   readonly url?: string;
-  /** Demo accounts; absent in production. */
-  readonly demoSignIns?: readonly DemoSignIn[];
+  /** The demo accounts that there are now, also those that were added while it runs; absent in production. */
+  demoSignIns?(): Promise<readonly DemoSignIn[]>;
   /** The one-time address at which the first administrator is created; the command line prints it. */
   readonly setupLink?: string | undefined;
 }
 
-/** An account with a known password, created at first start outside production. */
+/** An account with a known password. There are none in production. */
 export interface DemoSignIn {
   readonly username: string;
   readonly password: string;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Environment } from '#kit/config.ts';
-import type { AppError } from '#kit/errors.ts';
-import { checkSettings } from './check-settings.ts';
-import { upNames } from './index.ts';
+import type { Environment } from '#kit/base/config.ts';
+import type { AppError } from '#kit/base/errors.ts';
+import { createLog } from '#kit/base/log.ts';
+import { checkSettings, infrastructure, warnOfUnused } from './check-settings.ts';
+import { loadServices, upNames } from './index.ts';
 
 /** The settings that are refused, in alphabetical order. */
 async function refused(names: readonly string[], environment: Environment): Promise<string[]> {
@@ -125,5 +126,48 @@ describe('the settings of all services that start', () => {
     assert.deepEqual(await refused(['passwordless'], production), ['PASSWORDLESS_SMTP_HOST']);
     assert.deepEqual(await refused(['passwordless'], { ...production, PASSWORDLESS_WORKER: 'off' }), []);
     assert.deepEqual(await refused(['passwordless-worker'], production), ['PASSWORDLESS_SMTP_HOST']);
+  });
+});
+
+describe('infrastructure that is set', () => {
+  /** The warning; undefined without one. */
+  async function warning(names: readonly string[], environment: Environment): Promise<string | undefined> {
+    const lines: string[] = [];
+    const log = createLog({ service: 'test', destination: { write: (line) => lines.push(line) } });
+    await warnOfUnused(names, environment, log);
+    assert.ok(lines.length <= 1);
+    return lines[0] && JSON.parse(lines[0]).msg;
+  }
+  const everything = Object.fromEntries(infrastructure.map((name) => [name, 'set']));
+
+  test('is what some service declares', async () => {
+    const declared = (await loadServices()).flatMap(({ settings }) => Object.keys(settings));
+    assert.deepEqual(
+      infrastructure.filter((name) => !declared.includes(name)),
+      [],
+    );
+  });
+
+  test('is named at start if none of the services uses it', async () => {
+    const nats = { NATS_URL: 'nats://127.0.0.1:4222', SMTP_HOST: '' };
+    const file = { NATS_URL_FILE: '/run/secrets/nats' };
+    const store = { S3_BUCKET: 'octavo', S3_ENDPOINT: 'http://127.0.0.1:9000', SMTP_HOST: '127.0.0.1' };
+    const cases: [string[], Environment, string | undefined][] = [
+      [['budgets'], nats, 'NATS_URL is set, but budgets does not use it'],
+      [['budgets'], file, 'NATS_URL is set, but budgets does not use it'],
+      [['budgets'], store, 'S3_BUCKET and S3_ENDPOINT are set, but budgets does not use them'],
+      [['polls', 'quotes'], nats, 'NATS_URL is set, but polls and quotes do not use it'],
+      [['polls', 'posts'], nats, undefined],
+      // The posts are in its process, or elsewhere.
+      [['gateway'], nats, undefined],
+      [
+        ['gateway'],
+        { ...nats, POSTSVC_ADDR: '127.0.0.1:50051' },
+        'NATS_URL is set, but gateway does not use it',
+      ],
+      [upNames(), everything, undefined],
+    ];
+    for (const [names, environment, expected] of cases)
+      assert.equal(await warning(names, environment), expected, JSON.stringify([names, environment]));
   });
 });

@@ -1,9 +1,10 @@
-import { type Environment, inspectConfig, problemsOf, refuse, type Settings } from '#kit/config.ts';
+import { type Environment, inspectConfig, problemsOf, refuse, type Settings } from '#kit/base/config.ts';
+import type { Log } from '#kit/base/log.ts';
 import { requireTokenOffLoopback } from '#kit/rpc/index.ts';
 import { type CheckContext, inspectService, type Service } from '#kit/service.ts';
 import { checkTracing } from '#kit/tracing/open.ts';
 import { loadServices, topology } from './index.ts';
-import { suiteSettings } from './system.ts';
+import { suiteSettings, withFormerNames } from './system.ts';
 
 type Check = () => unknown;
 
@@ -12,12 +13,8 @@ type Check = () => unknown;
  * they call in process.
  */
 export async function checkSettings(names: readonly string[], environment: Environment): Promise<void> {
-  const suite = inspectConfig(suiteSettings, environment);
-  const calls = topology
-    .filter(({ name }) => names.includes(name))
-    .flatMap(({ calls = {} }) => Object.entries(calls));
-  const inProcess = calls.filter(([setting]) => !environment[setting]).map(([, { name }]) => name);
-  const services = await loadServices([...names, ...inProcess]);
+  const suite = inspectConfig(suiteSettings, withFormerNames(environment));
+  const { calls, services } = await servicesOf(names, environment);
   const checks = services.flatMap((service) => {
     // A service that is only called does not listen.
     const port = names.includes(service.name) ? 0 : undefined;
@@ -29,6 +26,47 @@ export async function checkSettings(names: readonly string[], environment: Envir
     ...addresses.map((each) => tokenCheck(suite.config, each)),
   ];
   refuse({ ...problemsOf([...shared, ...checks]), ...suite.problems });
+}
+
+/** Settings of what services share: one set of them may stand in the environment of all, though some cannot use it. */
+export const infrastructure = [
+  'DATABASE_URL',
+  'EVENT_STREAM',
+  'MESSAGE_BROKER',
+  'NATS_URL',
+  'OBJECT_STORE',
+  'S3_BUCKET',
+  'S3_ENDPOINT',
+  'SMTP_HOST',
+] as const;
+
+/** Names in one warning the infrastructure that is set, but that none of the services uses: the named ones, and those that they call in process. */
+export async function warnOfUnused(
+  names: readonly string[],
+  environment: Environment,
+  log: Log,
+): Promise<void> {
+  const { services } = await servicesOf(names, environment);
+  const used = new Set(services.flatMap(({ settings }) => Object.keys(settings)));
+  const isSet = (name: string) => Boolean(environment[name] || environment[`${name}_FILE`]);
+  const settings = infrastructure.filter((name) => isSet(name) && !used.has(name));
+  if (settings.length === 0) return;
+  const [are, them] = settings.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const use = names.length === 1 ? `${names[0]} does` : `${list(names)} do`;
+  log.warn({ settings }, `${list(settings)} ${are} set, but ${use} not use ${them}`);
+}
+
+function list(words: readonly string[]): string {
+  return new Intl.ListFormat('en').format(words);
+}
+
+/** The named services and those that they call in process, and all calls by the setting of their address. */
+async function servicesOf(names: readonly string[], environment: Environment) {
+  const calls = topology
+    .filter(({ name }) => names.includes(name))
+    .flatMap(({ calls = {} }) => Object.entries(calls));
+  const inProcess = calls.filter(([setting]) => !environment[setting]).map(([, { name }]) => name);
+  return { calls, services: await loadServices([...names, ...inProcess]) };
 }
 
 function checksOf(

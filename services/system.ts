@@ -1,15 +1,22 @@
 import { mkdirSync } from 'node:fs';
+import type { DestinationStream } from 'pino';
 import { Registry } from 'prom-client';
-import { type Clock, systemClock } from '#kit/clock.ts';
-import type { Settings } from '#kit/config.ts';
-import { choice, type Environment, integer, readConfig, text } from '#kit/config.ts';
-import { AppError } from '#kit/errors.ts';
-import { shareFolder } from '#kit/folder-lock.ts';
-import { createLog, type Log } from '#kit/log.ts';
+import { type Clock, systemClock } from '#kit/base/clock.ts';
+import type { Settings } from '#kit/base/config.ts';
+import { choice, type Environment, flag, integer, readConfig, text } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { createLog, type Log, standardError } from '#kit/base/log.ts';
+import { shareFolder } from '#kit/db/sqlite/folder-lock.ts';
+import { createSuite, type MarkAccent, type MarkIcon } from '#kit/html/marks.ts';
+import { parseSites, type Suite, type SuiteSite } from '#kit/http/suite.ts';
 import type { Client, Handlers, ServiceDefinition } from '#kit/rpc/index.ts';
 import { localClient, requireTokenOffLoopback, rpcSettings } from '#kit/rpc/index.ts';
 import type { DemoSignIn, Running, Service, ServiceContext } from '#kit/service.ts';
 import { openTracer, tracingSettings } from '#kit/tracing/open.ts';
+import { OneSignIn, type SignInProvider } from './one-sign-in.ts';
+import type { ActivityMetric, RecordMetric } from './portal/activity.ts';
+import { RecentErrors } from './portal/recent-errors.ts';
+import type { SampleRequest } from './portal/requests.ts';
 
 /** Settings that every service shares. */
 export const suiteSettings = {
@@ -24,6 +31,19 @@ export const suiteSettings = {
     default: 'info',
     help: 'Least severe level to log',
   }),
+  OCTAVO_SSO: flag({
+    default: true,
+    help: 'One sign-in for all services of `octavo up`, unless OIDC_ISSUER names another provider',
+  }),
+  SUITE_SITES: {
+    ...text({
+      help: 'Public addresses of all services, as name=https://... with commas between, which pages link to; else those in this process',
+    }),
+    parse(value: string) {
+      parseSites(value);
+      return value;
+    },
+  },
   ...tracingSettings,
   ...rpcSettings,
 } satisfies Settings;
@@ -33,16 +53,58 @@ export interface Entry<R extends Running = Running> {
   readonly name: string;
   /** Its folder in `services/`, if it differs from the name. */
   readonly folder?: string;
+  /** Its face to visitors; absent if only other services call it. */
+  readonly site?: SiteEntry;
   /** Its port in `octavo up`; absent if only other services call it. */
   readonly upPort?: number;
-  /** How a newcomer gets in, for the portal; absent if its page says all. */
+  /** Instructions for signing in, for the portal; absent if its page says all. */
   readonly signIn?: string;
+  /** Instructions where one service signs people in for all. */
+  readonly oneSignIn?: string;
+  /** Folder inside the data folder for mails that are not sent; its name and `-mails` by default. */
+  readonly mailFolder?: string;
   /** Its port when served alone. */
   readonly alonePort: number;
+  /** Its port of gRPC, beside that of HTTP, and the setting for another one. */
+  readonly grpc?: { readonly setting: string; readonly port: number };
   /** The services that it calls in its own process, by the setting that holds their address when they run elsewhere. */
   readonly calls?: Readonly<Record<string, Entry>>;
+  /** Facts about it as replicas, for the files of `deploy/`. */
+  readonly deploy: Deployment;
+  /** `octavo seed` has demo data for it. */
+  readonly hasDemo?: true;
   /** Loads its code, so that a process holds only the code it runs. */
   load(): Promise<Loaded<R>>;
+}
+
+/** A service as visitors see it: its pages, `/docs`, the portal and the menu of services use this name. */
+export interface SiteEntry {
+  readonly title: string;
+  /** Purpose of a visit, in a few words. */
+  readonly summary: string;
+  readonly mark: { readonly icon: MarkIcon; readonly accent: MarkAccent };
+  /** Metrics that tell visitors of the portal how much is going on. */
+  readonly activity?: readonly ActivityMetric[];
+  /** Metrics that tell administrators how many records there are. */
+  readonly records?: readonly RecordMetric[];
+  /** Requests that visitors of the portal can try out. */
+  readonly samples?: readonly SampleRequest[];
+}
+
+/** Facts about a service that runs as replicas. */
+export interface Deployment {
+  /** First label of its public host name, empty for the domain itself; absent if only other services call it. */
+  readonly host?: string;
+  /** Its settings with a secret that each deployment makes for itself. */
+  readonly secrets?: readonly string[];
+  /** Its settings with a public address, and the path that follows it there. */
+  readonly addresses?: Readonly<Record<string, string>>;
+  /** Its other settings, by name. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Path of the liveness probe, where `/health` asks for more than the process. */
+  readonly livePath?: string;
+  /** Clients come back to the same replica. */
+  readonly isSticky?: boolean;
 }
 
 /** A service that other services call. */
@@ -59,7 +121,7 @@ export interface Address {
   readonly name: string;
   readonly summary: string;
   readonly url: string;
-  /** How a newcomer gets in. */
+  /** Instructions for signing in. */
   readonly signIn?: string | undefined;
 }
 
@@ -73,8 +135,12 @@ export interface SystemOptions {
   /** Port by service name. A service without one is only called in process. */
   readonly ports?: Readonly<Record<string, number>>;
   readonly clock?: Clock;
+  /** The passwordless service signs people in for all others, if OCTAVO_SSO allows it. */
+  readonly hasOneSignIn?: boolean;
   /** By default, logs go to standard error at LOG_LEVEL. */
   readonly log?: Log;
+  /** Writes logs for people in place of standard error. Requests are then logged at `debug`. */
+  readonly terminal?: DestinationStream | undefined;
 }
 
 interface Started {
@@ -89,11 +155,18 @@ export class System implements AsyncDisposable {
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #running = new Map<string, Promise<Started>>();
   readonly #stack = new AsyncDisposableStack();
+  /** Errors in the log of this process. */
+  readonly recentErrors: RecentErrors;
   #folderLock: Disposable | undefined;
+  #oneSignIn: OneSignIn | undefined;
+  #sites: readonly SuiteSite[] | undefined;
+  /** Sites that listen in this process, in the order of the topology. */
+  #ownSites: readonly SuiteSite[] = [];
 
   constructor(entries: readonly Entry[], options: SystemOptions) {
-    this.environment = options.environment;
-    this.#options = options;
+    this.environment = withFormerNames(options.environment);
+    this.#options = { ...options, environment: this.environment };
+    this.recentErrors = new RecentErrors(options.terminal ?? standardError());
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
   }
 
@@ -123,7 +196,7 @@ export class System implements AsyncDisposable {
       const { RPC_TOKEN: token } = readConfig(suiteSettings, this.environment);
       const { environment } = context;
       requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address: remote, token, environment });
-      const { remoteClient } = await import('#kit/rpc/remote.ts');
+      const { remoteClient } = await import('#kit/rpc/client/remote.ts');
       return this.#stack.use(remoteClient(definition, { address: remote, token, log, metrics }));
     }
     const running = (await this.start(provider.name, metrics)) as Running & { handlers: Handlers<D> };
@@ -147,6 +220,42 @@ export class System implements AsyncDisposable {
     );
   }
 
+  /** The services that pages link to: those of SUITE_SITES, else those that listen in this process. */
+  sites(): readonly SuiteSite[] {
+    this.#sites ??= this.#givenSites();
+    return this.#sites ?? this.#ownSites;
+  }
+
+  #givenSites(): readonly SuiteSite[] | undefined {
+    const { SUITE_SITES } = readConfig(suiteSettings, this.environment);
+    if (SUITE_SITES === undefined) return undefined;
+    return Array.from(parseSites(SUITE_SITES), ([name, url]) => ({ ...this.#siteOf(name), url }));
+  }
+
+  #siteOf(name: string): Suite['own'] {
+    const { site } = this.#entries.get(name) ?? {};
+    return site ? { name, ...site } : { name, title: name, summary: '', mark: { icon: '', accent: '' } };
+  }
+
+  /** Settings of a service, with those that make it, or the service that people open for it, an application of the one sign-in. */
+  environmentOf(name: string): Environment {
+    const opened = this.#openedFor(name);
+    const { site } = this.#entries.get(opened) ?? {};
+    if (!site || !this.#oneSignIn) return this.environment;
+    return { ...this.environment, ...this.#oneSignIn.settingsFor({ name: opened, ...site }) };
+  }
+
+  /** True if one service is to sign people in for the others. */
+  get wantsOneSignIn(): boolean {
+    const { OCTAVO_SSO } = readConfig(suiteSettings, this.environment);
+    return Boolean(this.#options.hasOneSignIn && OCTAVO_SSO && !this.environment.OIDC_ISSUER);
+  }
+
+  /** The one sign-in, once its service has started. */
+  get signIn(): SignInProvider | undefined {
+    return this.#oneSignIn?.provider;
+  }
+
   /** The address of a service that was started before; undefined if it was not, or does not listen. */
   async urlOf(name: string): Promise<string | undefined> {
     return (await this.#running.get(name))?.running.url;
@@ -155,9 +264,13 @@ export class System implements AsyncDisposable {
   /** Accounts for trying things out; none in production. */
   async demoSignIns(): Promise<KnownSignIn[]> {
     const started = await this.#started();
-    return started.flatMap(({ service, running }) =>
-      (running.demoSignIns ?? []).map((signIn) => ({ ...signIn, service: this.#openedFor(service.name) })),
+    const found = await Promise.all(
+      started.map(async ({ service, running }) => {
+        const signIns = (await running.demoSignIns?.()) ?? [];
+        return signIns.map((signIn) => ({ ...signIn, service: this.#openedFor(service.name) }));
+      }),
     );
+    return found.flat();
   }
 
   /** The service that people open, if another one keeps its accounts. */
@@ -183,16 +296,39 @@ export class System implements AsyncDisposable {
 
   /** Its spans are sent on when all services have stopped. */
   async #context(name: string, metrics: Registry): Promise<ServiceContext> {
-    const context = contextFor(name, this.#options, metrics);
+    const context = contextFor(name, this.#options, { metrics, destination: this.recentErrors });
     const config = readConfig(suiteSettings, this.environment);
     const tracer = this.#stack.use(await openTracer(config, { service: name, log: context.log, metrics }));
-    return { ...context, tracer };
+    const own = this.#siteOf(name);
+    return { ...context, tracer, suite: createSuite({ own, sites: () => this.sites() }) };
   }
 
   async #start(entry: Entry, metrics: Registry): Promise<Started> {
     const { service, start } = await entry.load();
     const running = this.#stack.use(await start(this, await this.#context(entry.name, metrics)));
+    if (running.url !== undefined && entry.site) {
+      this.#add({ ...this.#siteOf(entry.name), url: running.url });
+      await this.#connect(entry.name, service, running);
+    }
     return { service, running };
+  }
+
+  /** Makes the service the provider of the one sign-in, or one of its applications. */
+  async #connect(name: string, { settings }: Started['service'], running: Running): Promise<void> {
+    const { suiteSignIn } = running as { readonly suiteSignIn?: SignInProvider };
+    if (suiteSignIn && this.wantsOneSignIn) this.#oneSignIn = new OneSignIn(suiteSignIn);
+    if (!this.#oneSignIn || !('OIDC_CLIENT_ID' in settings)) return;
+    const own = this.#ownSites.find((site) => site.name === name) as SuiteSite;
+    const others = this.sites().filter((site) => site.name === name);
+    const urls = [...others, own].flatMap(({ url }) => [url, url.replace('://localhost', '://127.0.0.1')]);
+    await this.#oneSignIn.register(own, [...new Set(urls)]);
+  }
+
+  #add(site: SuiteSite): void {
+    const names = [...this.#entries.keys()];
+    this.#ownSites = onOneHost([...this.#ownSites, site]).sort(
+      (one, other) => names.indexOf(one.name) - names.indexOf(other.name),
+    );
   }
 
   #started(): Promise<Started[]> {
@@ -205,12 +341,24 @@ export function unknownService(name: string, known: readonly string[]): AppError
   return new AppError('invalid_input', `unknown service ${name}; known: ${known.join(', ')}`);
 }
 
-/** What a service gets besides its settings. Creates the data folder. */
-export function contextFor(name: string, options: SystemOptions, metrics = new Registry()): ServiceContext {
+/** Settings under the names that they had before count where the name of today is not set. */
+export function withFormerNames({ PORTAL_SITES, ...environment }: Environment): Environment {
+  return { ...environment, SUITE_SITES: environment.SUITE_SITES || PORTAL_SITES };
+}
+
+/** Returns the context of a service besides its settings. Creates the data folder. */
+export function contextFor(
+  name: string,
+  options: SystemOptions,
+  { metrics = new Registry(), destination }: { metrics?: Registry; destination?: DestinationStream } = {},
+): ServiceContext {
   const config = readConfig(suiteSettings, options.environment);
   mkdirSync(config.OCTAVO_DATA, { recursive: true, mode: 0o700 });
   return {
-    log: options.log?.child({ service: name }) ?? createLog({ service: name, level: config.LOG_LEVEL }),
+    log:
+      options.log?.child({ service: name }) ??
+      createLog({ service: name, level: config.LOG_LEVEL, destination }),
+    ...(options.terminal && { requestLevel: 'debug' }),
     clock: options.clock ?? systemClock,
     dataFolder: config.OCTAVO_DATA,
     environment: config.NODE_ENV,
@@ -218,4 +366,10 @@ export function contextFor(name: string, options: SystemOptions, metrics = new R
     port: options.ports?.[name],
     metrics,
   };
+}
+
+/** Addresses on this machine under one name, that which passkeys need, so that all services share the cookie of the theme. */
+export function onOneHost<T extends { readonly url: string }>(addresses: readonly T[]): T[] {
+  const onLocalhost = (url: string) => url.replace(/^http:\/\/127\.0\.0\.1(?=[:/]|$)/, 'http://localhost');
+  return addresses.map((address) => ({ ...address, url: onLocalhost(address.url) }));
 }

@@ -119,12 +119,12 @@ export class Replica {
   }
 }
 
-/** What came of a load. */
+/** Result of a load. */
 export interface LoadReport {
   /** Ids of the posts whose creation was acknowledged. */
   readonly created: readonly number[];
   readonly read: number;
-  /** What was answered otherwise than wanted, or not at all. */
+  /** Unexpected responses, or their absence. */
   readonly failures: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { testFolder } from '#kit/testing/folder.ts';
 import { freePort } from '#kit/testing/free-port.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
-import { commands } from '../bin/commands.ts';
+import { commands, sharedOptions } from '../bin/commands.ts';
 import { topology, upNames } from '../services/index.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 import { entry, octavo, quick } from './command-line.ts';
@@ -90,8 +90,8 @@ async function startEverything() {
   });
   const [, password = ''] = /^ +editor +(\S+)/m.exec(printed.split('Demo sign-ins:')[1] ?? '') ?? [];
   const hosts = upNames().map((name): [string, string] => {
-    const { upPort } = topology.find((entry) => entry.name === name) ?? {};
-    const [, url = ''] = new RegExp(`^ +${name} +(\\S+)`, 'm').exec(printed) ?? [];
+    const { upPort, site } = topology.find((entry) => entry.name === name) ?? {};
+    const [, url = ''] = new RegExp(`^ +${site?.title} +(\\S+)`, 'm').exec(printed) ?? [];
     return [`localhost:${upPort}`, new URL(url).host];
   });
   return { data, password, hosts: [...hosts, ['localhost:50051', new URL(posts.url).host]] as const };
@@ -278,7 +278,8 @@ function parseOptions(args: readonly string[], flags: readonly string[]) {
 function assertOptions(name: string, words: readonly string[], line: string): void {
   const command = commands[name];
   assert.ok(command, `${line}: there is no such command`);
-  const known = Object.keys(command.options).map((option) => option.split(' ')[0]);
+  const shared = Object.values(sharedOptions).map(({ usage }) => usage);
+  const known = [...Object.keys(command.options), ...shared].map((option) => option.split(' ')[0]);
   for (const word of words.filter((word) => word.startsWith('--'))) {
     assert.ok(known.includes(word), `${line}: ${name} has no ${word}`);
   }

@@ -5,7 +5,7 @@ import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '#kit/config.ts';
+import { readConfig } from '#kit/base/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { topology } from '../services/index.ts';
 import { suiteSettings } from '../services/system.ts';

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { natsIsMissing } from '#kit/testing/nats.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
+import { until } from '#kit/testing/until.ts';
 import { type Cluster, missingOf, type Replica, startCluster, startLoad } from './cluster.ts';
 
 const skip = natsIsMissing() || (await testDatabaseUrl()).skip;
@@ -139,13 +140,4 @@ describe('two of each service on PostgreSQL, NATS and S3', { skip }, () => {
 
 function allOf({ authz, posts, workers, gateways }: Cluster): Replica[] {
   return [...authz, ...posts, ...workers, ...gateways];
-}
-
-async function until<T>(look: () => Promise<T>): Promise<Exclude<T, false | undefined>> {
-  for (let tries = 0; tries < 300; tries++) {
-    const seen = await look();
-    if (seen) return seen as Exclude<T, false | undefined>;
-    await setTimeout(100);
-  }
-  throw new Error('it did not come about within thirty seconds');
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { example, settingsOf } from '../bin/commands/config.ts';
 import { commands } from '../bin/commands.ts';
+import { checksum, notedChecksum } from '../proto/checksum.ts';
+import { PostServiceDefinition } from '../proto/gen/posts/v1/posts.ts';
 import { loadServices, startSystem, topology, upNames } from '../services/index.ts';
-import { documents, read, root } from './documents.ts';
+import { documents, inlineCode, read, root } from './documents.ts';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, object>>;
@@ -26,12 +28,36 @@ test('every service has its row with its ports in the README', () => {
   }
 });
 
+test('every file that a document names is there', () => {
+  const files = globSync('**/*.*', { cwd: root, exclude: ['**/node_modules/**', '.git/**'] });
+  const isThere = (document: string, named: string) => {
+    const folder = dirname(document);
+    if ([folder, '.'].some((base) => existsSync(join(root, base, named)))) return true;
+    const inside = document.startsWith('decisions/')
+      ? files
+      : files.filter((file) => !relative(folder, file).startsWith('..'));
+    return inside.some((file) => `/${file}`.endsWith(`/${named}`));
+  };
+  const missing = documents
+    .filter((document) => document !== 'CHANGELOG.md')
+    .flatMap((document) =>
+      inlineCode(document)
+        .filter((code) => /^[\w.][\w./-]*\.(ts|js|css)$/.test(code) && !isThere(document, code))
+        .map((code) => `${document}: ${code}`),
+    );
+  assert.deepEqual(missing, []);
+});
+
 test('every service has the name that the topology gives it', async () => {
   const services = await loadServices();
   assert.deepEqual(
     services.map(({ name }) => name),
     topology.map(({ name }) => name),
   );
+});
+
+test('proto/gen was written from the .proto files of today', () => {
+  assert.equal(notedChecksum(), checksum(), 'run npm run proto');
 });
 
 test('.env.example is what the settings say', async () => {
@@ -54,7 +80,8 @@ test('the table of endpoints of a README lists what /openapi.json has', async ()
     NODE_ENV: 'test',
     OCTAVO_DATA: testFolder('docs'),
     LOG_LEVEL: 'error',
-    ...{ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' },
+    ARGON2_MEMORY_KIB: '8',
+    ARGON2_PASSES: '1',
   };
   const ports = Object.fromEntries(names.map((name) => [name, 0]));
   await using system = await startSystem(names, { environment, ports });
@@ -67,6 +94,22 @@ test('the table of endpoints of a README lists what /openapi.json has', async ()
     const listed = [...rows].map(([, endpoint = '']) => endpoint);
     assert.deepEqual(listed.toSorted(), documented.toSorted(), `services/${name}/README.md`);
   }
+});
+
+test('the table of methods of posts lists what the proto has', () => {
+  const rows = read('services/posts/README.md').matchAll(/^\| ((?:`[A-Z][a-z]\w+`(?:, )?)+) +\|/gm);
+  const listed = [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/\w+/g)].map(([name]) => name));
+  const methods = Object.values(PostServiceDefinition.methods).map(({ name }) => name);
+  assert.deepEqual(listed.toSorted(), methods.toSorted(), 'services/posts/README.md');
+});
+
+test('every published port is in the README of the deployment', () => {
+  const ports = topology.flatMap(({ upPort }) => (upPort === undefined ? [] : [upPort]));
+  const range = `${Math.min(...ports)}-${Math.max(...ports)}`;
+  assert.ok(
+    read('deploy/README.md').includes(`${range}:${range}`),
+    `deploy/README.md does not publish ${range}`,
+  );
 });
 
 test('every command of the command line is in the README', () => {
@@ -84,6 +127,17 @@ test('links between documents and files lead somewhere', () => {
     for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)) {
       assert.ok(existsSync(join(root, dirname(document), target)), `${document} links to ${target}`);
     }
+  }
+});
+
+test('the checklists of CONTRIBUTING name files that exist', () => {
+  const checklists = /^## Checklists\n([\s\S]*?)^## /m.exec(read('CONTRIBUTING.md'))?.[1] ?? '';
+  const rows = checklists.match(/^\| \d+ \|.*$/gm) ?? [];
+  assert.ok(rows.length >= 50);
+  for (const row of rows) {
+    const files = [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
+    assert.ok(files.length > 0, row);
+    for (const file of files) assert.ok(existsSync(join(root, file)), `CONTRIBUTING.md names ${file}`);
   }
 });
 

@@ -22,7 +22,7 @@ export interface Recorded {
 }
 
 export interface ShellOptions {
-  /** What to write in place of parts of the commands, such as other ports. */
+  /** Replacements for parts of the commands, such as other ports. */
   readonly replace?: readonly (readonly [string | RegExp, string])[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Resolves when the commands have done enough and are to be stopped. */

@@ -7,8 +7,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Wire } from '#kit/http/testing.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { mountingIsForbidden, mountSmallDisk } from '#kit/testing/small-disk.ts';
+import { until } from '#kit/testing/until.ts';
 import { castOf, Person } from '../services/gateway/testing.ts';
 import { entry, octavo, quick } from './command-line.ts';
 
@@ -29,11 +31,19 @@ describe('a disk', { skip }, () => {
   test('that is read-only is named at start, with what to do', async () => {
     const disk = mountSmallDisk(mebibyte);
     disk.makeReadOnly();
-    for (const [data, words] of [
-      [disk.folder, /\/posts\.sqlite is on a read-only file system: choose a folder that can be written/],
-      [join(disk.folder, 'data'), /\/data cannot be created: check that the folder above it exists and can/],
+    const readOnly = 'is on a read-only file system: choose a folder that can be written';
+    for (const [service, data, words] of [
+      ['gateway', disk.folder, new RegExp(`/posts\\.sqlite ${readOnly}`)],
+      ['quotes', disk.folder, new RegExp(`/quotes\\.sqlite ${readOnly}`)],
+      ['budgets', disk.folder, new RegExp(`/budgets\\.secret ${readOnly}`)],
+      ['passwordless', disk.folder, new RegExp(`/passwordless\\.secret ${readOnly}`)],
+      [
+        'gateway',
+        join(disk.folder, 'data'),
+        /\/data cannot be created: check that the folder above it exists and can/,
+      ],
     ] as const) {
-      const { code, stderr } = await start('gateway', data);
+      const { code, stderr } = await start(service, data);
       assert.equal(code, 69, stderr);
       assert.match(stderr, words);
       assert.ok(stderr.includes(disk.folder) && !/our side|\n +at /.test(stderr), stderr);
@@ -142,14 +152,56 @@ describe('the limit of open files', () => {
   });
 });
 
+describe('an export at the limit of open files', () => {
+  test('is 503 with words, and works when files are free again', async (context) => {
+    const settings = { OCTAVO_DATA: testFolder('export-files'), GRPC_PORT: '0' };
+    const { url } = await startService('budgets', { context, settings, before: 'ulimit -n 80' });
+    const signedUp = await fetch(`${url}/api/auth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'a@example.com', username: 'alice', password: 'a long password 42' }),
+    });
+    const { token } = (await signedUp.json()) as { token: string };
+    const { port } = new URL(url);
+    const paths = ['/api/export?format=csv', '/api/export?format=json', '/docs/scalar.js'];
+    const wires = await Promise.all(paths.map(() => Wire.open(Number(port))));
+    const others: Socket[] = [];
+    for (let count = 0; count < 200; count++) {
+      others.push(connect(Number(port), '127.0.0.1').on('error', () => {}));
+    }
+    // When a connection that came after them is closed, there are no more files.
+    await Promise.race(others.map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+    for (const [index, wire] of wires.entries()) {
+      wire.send(`GET ${paths[index]} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${token}`, '');
+      await wire.until(/too many open files/);
+      assert.match(wire.received, /^HTTP\/1.1 503 .*retry-after: 1/is);
+    }
+    for (const { socket } of wires) socket.destroy();
+    for (const socket of others) socket.destroy();
+    await until(async () => (await ask(`${url}/readiness`))?.status === 200);
+    for (const path of paths) {
+      const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+      assert.equal(response.status, 200, path);
+      await response.body?.cancel();
+    }
+  });
+});
+
 interface Readiness {
   readonly checks: Readonly<Record<string, string>>;
   readonly integrations?: Readonly<Record<string, string>>;
 }
 
-/** A gateway as a process, and what it has logged. */
-async function startGateway(context: TestContext, settings: Record<string, string>, before = ':') {
-  const script = `${before}; exec ${process.execPath} ${entry} serve gateway --port 0`;
+function startGateway(context: TestContext, settings: Record<string, string>, before = ':') {
+  return startService('gateway', { context, settings, before });
+}
+
+/** A service as a process, and what it has logged. */
+async function startService(
+  name: string,
+  { context, settings, before }: { context: TestContext; settings: Record<string, string>; before: string },
+) {
+  const script = `${before}; exec ${process.execPath} ${entry} serve ${name} --port 0`;
   const child = spawn('sh', ['-c', script], {
     env: { PATH: process.env.PATH, ...environment, ...settings, LOG_LEVEL: 'info' },
   });
@@ -165,18 +217,9 @@ async function startGateway(context: TestContext, settings: Record<string, strin
   for await (const line of createInterface({ input: child.stdout })) {
     return { url: line.split(/\s+/)[1] ?? '', log: () => log };
   }
-  throw new Error(`the gateway did not start: ${log}`);
+  throw new Error(`it did not start: ${log}`);
 }
 
 async function ask(url: string): Promise<Response | undefined> {
   return fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
-}
-
-async function until<T>(look: () => Promise<T>): Promise<Exclude<T, false | undefined>> {
-  for (let tries = 0; tries < 100; tries++) {
-    const seen = await look();
-    if (seen) return seen as Exclude<T, false | undefined>;
-    await delay(100);
-  }
-  throw new Error('it did not happen within ten seconds');
 }

@@ -112,7 +112,7 @@ describe('what operators are given', { skip }, () => {
   });
 });
 
-/** What Grafana makes of a query. */
+/** Returns a query as Grafana sends it. */
 function inGrafana(expression: string): string {
   return expression.replaceAll('$__rate_interval', '15s').replaceAll('$job', 'octavo.*');
 }

@@ -45,14 +45,15 @@ describe('what a machine lacks', () => {
     const printed = (await Array.fromAsync(child.stdout.setEncoding('utf8'))).join('');
     assert.match(printed, new RegExp(`node ${process.versions.node}`));
     const bare = testFolder('bare');
-    for (const name of ['octavo.js', 'launch.js']) cpSync(join(root, 'bin', name), join(bare, 'bin', name));
+    for (const name of ['octavo.js', 'check.js', 'launch.js'])
+      cpSync(join(root, 'bin', name), join(bare, 'bin', name));
     writeFileSync(join(bare, 'package.json'), '{"type":"module"}');
-    const alone = spawnSync(olderNode.path, [join(bare, 'bin/octavo.js'), 'up'], { encoding: 'utf8' });
-    assert.equal(alone.status, 78);
-    assert.match(
-      alone.stderr,
-      /^octavo: this is Node [\d.]+, and Node 26 or newer is needed\. "npm ci" in .* installs it.*\n$/,
-    );
+    for (const name of ['octavo', 'check']) {
+      const alone = spawnSync(olderNode.path, [join(bare, `bin/${name}.js`), 'up'], { encoding: 'utf8' });
+      assert.equal(alone.status, 78);
+      const hint = `^${name}: this is Node [\\d.]+, and Node 26 or newer is needed\\. "npm ci" in .* installs it.*\\n$`;
+      assert.match(alone.stderr, new RegExp(hint));
+    }
   });
 });
 
@@ -70,7 +71,7 @@ describe('the end of a process', () => {
       output += `${line}\n`;
       if (line.startsWith('Ready')) break;
     }
-    const address = /^ +portal +(\S+)/m.exec(output)?.[1] ?? '';
+    const address = /^ +Octavo +(\S+)/m.exec(output)?.[1] ?? '';
     const [server = 0] = await childrenOf(npm);
     assert.equal((await fetch(address)).status, 200);
     npm.kill('SIGTERM');

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { freePort } from '#kit/testing/free-port.ts';
 import { commands } from '../bin/commands.ts';
+import { topology, upNames } from '../services/index.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 import { childrenOf, octavo, quick, run } from './command-line.ts';
 
@@ -18,11 +21,35 @@ describe('octavo up', () => {
     const portal = await fetch(up.addressOf('portal'));
     assert.equal(portal.status, 200);
     assert.match(await portal.text(), new RegExp(new URL(up.addressOf('gateway')).host));
+    // Cookies belong to a host name, and so does the theme.
+    const hosts = ['portal', 'gateway', 'passwordless', 'polls'].map(
+      (name) => new URL(up.addressOf(name)).hostname,
+    );
+    assert.deepEqual([...new Set(hosts)], ['localhost']);
     for (const role of ['admin', 'editor', 'viewer']) {
       const signedIn = await signIn(up.addressOf('gateway'), role, up.passwordOf(role));
       assert.equal(signedIn.status, 200, role);
     }
+    // The last thing to be seen is what one needs: one setup link, where mails are, and how long it took.
+    assert.match(
+      up.output,
+      /Demo sign-ins:[\s\S]*Become administrator of all services.*\n +http:\/\/localhost:\d+\/setup\/\S+\n\nMails are not sent but shown:\n +http:\/\/localhost:\d+\/mails\n\nReady in \d+ ms\. Ctrl\+C stops everything\.\s*$/,
+    );
     assert.equal(await up.stop(), 0);
+  });
+
+  test('is filled by the command of its portal, whose demo account appears at once', async () => {
+    const data = join(folder, 'filled');
+    await using up = await Up.start(data);
+    const portal = async () => (await fetch(up.addressOf('portal'))).text();
+    const before = await portal();
+    assert.doesNotMatch(before, /demo@example\.com/);
+    const [, command = ''] = /<code>npx octavo (seed [^<]+)<\/code>/.exec(before) ?? [];
+    assert.equal(command, `seed --data ${data}`);
+    const seeded = await octavo([...command.split(' '), 'budgets'], quick);
+    const [, password = ''] = /sign in as demo@example\.com with (\S+)\)/.exec(seeded.stdout) ?? [];
+    assert.ok(password.length > 10, seeded.stdout + seeded.stderr);
+    assert.match(await portal(), new RegExp(`demo@example\\.com[\\s\\S]*data-keep="${password}"`));
   });
 
   test('reports an address that is in use', async () => {
@@ -32,7 +59,7 @@ describe('octavo up', () => {
     assert.equal(second.code, 69);
     // One of the ports above the first may be taken by another test, and is then reported instead.
     const reported = Number(/port (\d+) on 127\.0\.0\.1 is in use/.exec(second.stderr)?.[1]);
-    assert.ok(reported >= Number(port) && reported < Number(port) + 9, second.stderr);
+    assert.ok(reported >= Number(port) && reported < Number(port) + upNames().length, second.stderr);
   });
 });
 
@@ -46,6 +73,56 @@ describe('the command line', () => {
       assert.deepEqual([help.code, help.stderr], [0, '']);
       assert.match(help.stdout, new RegExp(`Usage: octavo ${name}`));
     }
+  });
+
+  test('every command takes the data folder and the port, and no value is an error', async () => {
+    const data = join(folder, 'shared-options');
+    assert.equal((await octavo(['migrate', 'polls', '--data', data])).code, 0);
+    assert.ok(existsSync(join(data, 'polls.sqlite')));
+    const seeded = await octavo(['seed', `--data=${data}`, 'polls']);
+    assert.match(seeded.stdout, /^polls: \d+ polls loaded\n$/, seeded.stderr);
+    const exported = await octavo(['export', 'polls', '1', '--data', data]);
+    assert.match(exported.stdout, /^[^\n]+\n/, exported.stderr);
+    const { stdout } = await octavo(['config', '--port', '4123', '--data', data], { PORT: '3999' });
+    assert.match(stdout, /^ {2}PORT=4123$/m);
+    assert.ok(stdout.includes(`  OCTAVO_DATA=${data}\n`));
+    for (const name of Object.keys(commands)) {
+      const { code, stderr } = await octavo([name, '--data']);
+      assert.deepEqual([code, stderr], [64, 'octavo: --data needs a value\n'], name);
+    }
+  });
+
+  test('the port moves that of gRPC too, and an address of gRPC in use is an error', async () => {
+    await using taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const settings = { ...quick, OCTAVO_DATA: join(folder, 'grpc') };
+    const explicit = await octavo(['serve', 'budgets', '--port', '0'], {
+      ...settings,
+      GRPC_PORT: String(port),
+    });
+    assert.deepEqual([explicit.code, explicit.stderr], [69, `octavo: port ${port} on 127.0.0.1 is in use\n`]);
+    const moved = await octavo(['serve', 'budgets', '--port', String(port - 53)], settings);
+    assert.deepEqual([moved.code, moved.stderr], [69, `octavo: port ${port} on 127.0.0.1 is in use\n`]);
+  });
+
+  test('a setting that the service cannot use is named at start', async () => {
+    await using taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { stderr } = await octavo(['serve', 'budgets', '--port', '0'], {
+      ...quick,
+      OCTAVO_DATA: join(folder, 'unused'),
+      NATS_URL: 'nats://127.0.0.1:4222',
+      // It does not stay.
+      GRPC_PORT: String((taken.address() as AddressInfo).port),
+    });
+    const [line = ''] = stderr.split('\n');
+    const { level, service, msg } = JSON.parse(line);
+    assert.deepEqual(
+      [level, service, msg],
+      ['warn', 'budgets', 'NATS_URL is set, but budgets does not use it'],
+    );
+    assert.equal(stderr.split('NATS_URL is set').length, 2);
   });
 
   test('wrong arguments are named, with the exit code for usage errors', async () => {
@@ -115,7 +192,7 @@ describe('the command line', () => {
   });
 
   test('the shipped policies pass the shipped cases', async () => {
-    const { code, stdout } = await octavo(['policy', 'test', 'services/authz/policies/cases.txt']);
+    const { code, stdout } = await octavo(['policy', 'test', 'services/authz/decisions/policies/cases.txt']);
     assert.equal(code, 0);
     assert.match(stdout, /0 failed; 0 combinations have no case/);
   });
@@ -228,8 +305,13 @@ class Up implements AsyncDisposable {
     return new Up(child, output);
   }
 
+  get output(): string {
+    return this.#output;
+  }
+
   addressOf(name: string): string {
-    return new RegExp(`^ +${name} +(\\S+)`, 'm').exec(this.#output)?.[1] ?? '';
+    const { site } = topology.find((entry) => entry.name === name) ?? {};
+    return new RegExp(`^ +${site?.title} +(\\S+)`, 'm').exec(this.#output)?.[1] ?? '';
   }
 
   passwordOf(role: string): string {

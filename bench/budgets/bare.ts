@@ -2,24 +2,29 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify from 'fastify';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { silentLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { configOf, openServiceDatabase, type ServiceContext } from '#kit/service.ts';
 import { authenticateHeader, createTokens } from '../../services/budgets/authentication/index.ts';
 import { type BudgetInput, createBudget, listBudgets } from '../../services/budgets/budgets/index.ts';
-import type { Core } from '../../services/budgets/commands.ts';
+import type { Context } from '../../services/budgets/commands.ts';
 import { budgets } from '../../services/budgets/service.ts';
-import type { Tables } from '../../services/budgets/tables.ts';
+import type { Tables } from '../../services/budgets/store/tables.ts';
 
 /** Plain Fastify with the same calls of the database, in the folder of a service that has ended. It tells its address. */
 const [dataFolder = ''] = process.argv.slice(2);
 const secret = (await readFile(join(dataFolder, 'budgets.secret'), 'utf8')).trim();
 const context: ServiceContext = {
-  ...{ log: silentLog, clock: systemClock, dataFolder, metrics: new Registry() },
-  ...{ environment: 'development', host: '127.0.0.1', port: 0 },
+  log: silentLog,
+  clock: systemClock,
+  dataFolder,
+  metrics: new Registry(),
+  environment: 'development',
+  host: '127.0.0.1',
+  port: 0,
 };
 const db = await openServiceDatabase<Tables>(budgets, configOf(budgets, {}), context);
-const core: Core = { db, clock: systemClock, onCommitted: () => {} };
+const core: Context = { db, clock: systemClock, onCommitted: () => {} };
 const tokens = createTokens(secret, systemClock);
 const app = fastify();
 const callerOf = (header: string | undefined) => authenticateHeader(core, tokens, header);

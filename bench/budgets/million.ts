@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Corpus } from '../quotes/corpus.ts';
 import { type BudgetsProcess, light, register, send, startBudgetsProcess } from './start.ts';
 
-/** Where a million expenses stay between benchmarks; OCTAVO_BENCH_EXPENSES makes fewer. */
+/** Number of expenses that stay between benchmarks; OCTAVO_BENCH_EXPENSES makes fewer. */
 export const expenseCount = Number(process.env.OCTAVO_BENCH_EXPENSES || 1_000_000);
 const folder = join(tmpdir(), `octavo-bench-expenses-${expenseCount}`);
 const perAccount = 1_000;

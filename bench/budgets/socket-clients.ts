@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 
-/** What the sockets of a process got. */
+/** Messages received by the sockets of a process. */
 export interface ClientReport {
   readonly delaysMs: number[];
   /** Messages whose number does not follow the one before. */
@@ -24,7 +24,7 @@ const giveUpMs = 60_000;
 
 /** Sockets in processes of their own, which are ready. */
 export interface Clients extends AsyncDisposable {
-  /** How many messages have arrived, of which the processes tell every few milliseconds. */
+  /** Returns the number of messages that have arrived, which the processes report every few milliseconds. */
   received(): number;
   /** Resolves when so many have arrived; rejects after a minute. */
   until(count: number): Promise<void>;

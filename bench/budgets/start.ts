@@ -42,7 +42,7 @@ export function register(url: string, email: string): Promise<Record<string, str
   return authorize(`${url}/api/auth/register`, email);
 }
 
-/** The same for an account of an earlier start. */
+/** Signs in to an account of an earlier start. */
 export function signIn(url: string, email: string): Promise<Record<string, string>> {
   return authorize(`${url}/api/auth/login`, email);
 }

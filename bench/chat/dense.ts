@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { silentLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { termsOf } from '#kit/search/terms.ts';
 import { openEmbeddings } from '../../services/chat/embeddings/index.ts';
 import { readLabelledSet } from '../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../services/chat/evaluation/metrics.ts';
+import { meaningDimensions, meaningOf } from '../../services/chat/meaning/word-vectors.ts';
 import { Retriever } from '../../services/chat/retrieval/index.ts';
 import { denseShares } from '../../services/chat/retrieval/search.ts';
 import { startEmbeddings } from '../../services/chat/testing-embeddings.ts';
@@ -14,23 +15,25 @@ import { openCorpus, sample } from '../../training/retrieval/corpus.ts';
 
 const names = ['cranfield', 'cookdocs', 'squad20_dev'];
 const dimensions = 768;
-const shares = [0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1];
+const shares = [0, 0.4, 0.6];
 
 /**
- * How much the vectors of an embedding service should count beside the words. There is no such model here, so one is simulated: the vector
- * of a text has a part for its words, a part that the questions share which it answers by the labels of the set, and noise. The more of
- * the second, the better the model. What it gets wrong is then partly what words get wrong too, as with real models.
+ * Measures the best weight for the vectors of an embedding service beside the words. There is no such model here, so one is
+ * simulated: the vector of a text has a part for its words, a part that the questions share which it answers by the labels of
+ * the set, and noise. The more of the second, the better the model. Its errors are then partly those of words too, as with real
+ * models.
  */
 export async function measureDense(folder: string, questionsMax: number): Promise<void> {
   for (const name of names) {
-    for (const knowledge of [0.25, 0.4, 0.6]) await measureWith(folder, name, { knowledge, questionsMax });
+    for (const knowledge of ['words', 0.25, 0.6] as const)
+      await measureWith(folder, name, { knowledge, questionsMax });
   }
 }
 
 async function measureWith(
   folder: string,
   name: string,
-  { knowledge, questionsMax }: { knowledge: number; questionsMax: number },
+  { knowledge, questionsMax }: { knowledge: number | 'words'; questionsMax: number },
 ): Promise<void> {
   const { documents = [] } = await readLabelledSet(join(folder, name));
   await using corpus = await openCorpus(folder, name);
@@ -50,6 +53,8 @@ async function measureWith(
   server.script = (reply, { input }) =>
     reply.vectors(
       input.map((text) => {
+        // A weak model that is real: the mean of word vectors.
+        if (knowledge === 'words') return [...padded(meaningOf(text))];
         const question = idOf.get(text);
         const labels = question === undefined ? (answered.get(documentOf(text)) ?? []) : [question];
         return sum(
@@ -60,19 +65,15 @@ async function measureWith(
       }),
     );
   const embeddings = await openEmbeddings({
-    ...{
-      baseUrl: server.url,
-      apiKey: undefined,
-      model: randomBytes(4).toString('hex'),
-      dimensions: undefined,
-    },
-    ...{
-      timeoutMs: 10_000,
-      clock: systemClock,
-      database: corpus.database,
-      log: silentLog,
-      metrics: new Registry(),
-    },
+    baseUrl: server.url,
+    apiKey: undefined,
+    model: randomBytes(4).toString('hex'),
+    dimensions: undefined,
+    timeoutMs: 10_000,
+    clock: systemClock,
+    database: corpus.database,
+    log: silentLog,
+    metrics: new Registry(),
   });
   await embeddings.fill(new AbortController().signal);
   const scoresBy = async (retriever: Retriever, strategy: 'semantic' | 'hybrid', rerank: boolean) => {
@@ -109,6 +110,11 @@ async function measureWith(
 }
 
 const usual = { ...denseShares };
+
+/** A text without any known word has a direction too. */
+function padded(vector: Float32Array): Float32Array {
+  return vector.length > 0 ? vector : Float32Array.from({ length: meaningDimensions }, () => 0.1);
+}
 
 type Vector = readonly number[];
 

@@ -27,13 +27,12 @@ export async function measureFirstToken(): Promise<void> {
     answer.end();
   };
   const { url, child } = await startProcess('chat', {
-    ...{
-      OCTAVO_DATA: testFolder('bench'),
-      LOG_LEVEL: 'warn',
-      CHAT_RATE_LIMIT: '0',
-      CHAT_GENERATIONS_MAX: '0',
-    },
-    ...{ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' },
+    OCTAVO_DATA: testFolder('bench'),
+    LOG_LEVEL: 'warn',
+    CHAT_RATE_LIMIT: '0',
+    CHAT_GENERATIONS_MAX: '0',
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: 'scripted',
   });
   const form = new FormData();
   form.append('file', new Blob(['Everybody has 27 days of vacation in a year.']), 'handbook.txt');

@@ -9,7 +9,9 @@ const filesCount = 20;
 export async function measureIngest(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-chat-'));
   const { url, child } = await startProcess('chat', {
-    ...{ OCTAVO_DATA: folder, LOG_LEVEL: 'warn', UPLOAD_RATE_LIMIT: '0' },
+    OCTAVO_DATA: folder,
+    LOG_LEVEL: 'warn',
+    UPLOAD_RATE_LIMIT: '0',
   });
   const upload = (name: string, content: string | Uint8Array<ArrayBuffer>) => uploadTo(url, name, content);
   await upload('first.txt', 'The first document starts the process that reads them.');

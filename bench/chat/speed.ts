@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { silentLog } from '#kit/base/log.ts';
 import { openDatabase } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import { indexSet, readLabelledSet } from '../../services/chat/evaluation/index.ts';
 import { Retriever } from '../../services/chat/retrieval/index.ts';
 import type { Tables } from '../../services/chat/tables.ts';
@@ -10,12 +10,16 @@ import { fts5 } from './peers.ts';
 
 const paragraphsEach = 50;
 
-/** How long searches take among many chunks, which are made of runs of words of the sets, beside FTS5 alone. */
+/** Measures searches among many chunks, which are made of runs of words of the sets, beside FTS5 alone. */
 export async function measureSpeed(folder: string, chunks: number): Promise<void> {
   const place = mkdtempSync(join(tmpdir(), 'octavo-chat-'));
   const migrations = new URL('../../services/chat/migrations/', import.meta.url);
   const database = await openDatabase<Tables>({
-    ...{ name: 'chat', url: undefined, folder: place, log: silentLog, migrations },
+    name: 'chat',
+    url: undefined,
+    folder: place,
+    log: silentLog,
+    migrations,
   });
   const squad = await readLabelledSet(join(folder, 'squad20_dev'));
   const texts = madeTexts(
@@ -37,6 +41,9 @@ export async function measureSpeed(folder: string, chunks: number): Promise<void
   const keywords = fts5(rows);
   for (let round = 0; round < 2; round++) {
     await measure('FTS5 alone', questions, async (query) => keywords(query));
+    await measure('semantic, reranked', questions, (query) =>
+      retriever.search({ query, strategy: 'semantic', topK: 10, rerank: true, libraries: [library] }),
+    );
     for (const rerank of [false, true]) {
       await measure(`hybrid${rerank ? ', reranked' : ''}`, questions, (query) =>
         retriever.search({ query, strategy: 'hybrid', topK: 10, rerank, libraries: [library] }),

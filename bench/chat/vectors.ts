@@ -1,11 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DenseIndex, DenseScanner } from '../../services/chat/retrieval/dense-index.ts';
+import { DenseIndex, DenseScanner } from '../../services/chat/retrieval/dense/index-of-vectors.ts';
 
 const searches = 40;
 const nearest = 60;
 
-/** What a search by the vectors of an embedding service costs, beside 32-bit floats in the same loop: time, memory, and the wait of others. */
+/**
+ * Measures a search by the vectors of an embedding service, beside 32-bit floats in the same loop: time, memory, and the wait
+ * of others.
+ */
 export async function measureVectors(count: number, dimensions: number): Promise<void> {
   await using scanner = new DenseScanner();
   const index = new DenseIndex(scanner, dimensions);

@@ -10,11 +10,11 @@ import { connectNodeAdapter, createConnectTransport } from '@connectrpc/connect-
 import grpc from '@grpc/grpc-js';
 import { Registry } from 'prom-client';
 import { Pool } from 'undici';
-import { systemClock } from '#kit/clock.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { silentLog } from '#kit/log.ts';
+import { remoteClient } from '#kit/rpc/client/remote.ts';
 import { serveRpc } from '#kit/rpc/index.ts';
-import { remoteClient } from '#kit/rpc/remote.ts';
 import { ReadRequest, ReadResponse, type Row, TestServiceDefinition } from '#proto/testing/v1/testing.ts';
 
 /** One way of calling another process: a server, and a call to it that returns the length of the text in the response. */
@@ -25,7 +25,7 @@ export interface Peer {
 
 const token = 'a token for measuring';
 
-/** What every server returns: a row of about the size of a post. */
+/** Response of every server: a row of about the size of a post. */
 const row: Row = {
   id: 7,
   text: 'It has a body of about the length that posts have. '.repeat(4),

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '#kit/testing/free-port.ts';
 
-/** What the peer has in its database, in the shapes of the API. */
+/** Content of the peer's database, in the shapes of the API. */
 export interface PeerData {
   readonly questions?: readonly object[];
   readonly choices?: readonly object[];
@@ -22,8 +22,8 @@ const startMs = 20_000;
 const workers = ['--workers', '5', '--worker-class', 'gthread', '--threads', '4', '--keep-alive', '75'];
 
 /**
- * The same pages by Django, Django REST Framework and Gunicorn from Debian, on a database of its own in the PostgreSQL of the tests:
- * `apt-get install python3-django python3-djangorestframework gunicorn python3-psycopg2`.
+ * Starts the same pages by Django, Django REST Framework and Gunicorn from Debian, on a database of its own in the PostgreSQL
+ * of the tests: `apt-get install python3-django python3-djangorestframework gunicorn python3-psycopg2`.
  */
 export async function startDjango(data: PeerData): Promise<Peer> {
   const database = await createDatabase('octavo_bench_django');
@@ -74,5 +74,5 @@ async function untilItAnswers(url: string, child: ChildProcess): Promise<void> {
     if (response?.ok) return;
     await setTimeout(100);
   }
-  throw new Error('Django does not answer');
+  throw new Error('Django does not respond');
 }

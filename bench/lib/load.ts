@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** What to send, over and over, and for how long. */
+/** A request to repeat, and the duration. */
 export interface Load {
   readonly url: string;
   readonly method?: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSmtpSink } from '../../kit/testing/smtp-sink.ts';
 
-/** What a mail server has got so far. */
+/** Mails that a server has received so far. */
 export interface SinkReport {
   readonly mails: number;
   readonly recipients: number;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** How many exchanges a second: a chain of refresh tokens for each connection, by bare sockets. Tokens come by message. */
+/** Measures exchanges a second: a chain of refresh tokens for each connection, by bare sockets. Tokens come by message. */
 const [url = '', seconds = ''] = process.argv.slice(2);
 process.once('message', async (tokens: string[]) => {
   process.send?.(await refreshFor(tokens, Number(seconds)));

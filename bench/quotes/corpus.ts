@@ -1,4 +1,4 @@
-import { readSeedQuotes } from '../../services/quotes/seed/quotes.ts';
+import { readSeedQuotes } from '../../services/quotes/seed/seed.ts';
 
 export interface SyntheticQuote {
   readonly text: string;

@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { silentLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { insertQuote } from '../../services/quotes/quotes/index.ts';
 import { openQuotes } from '../../services/quotes/service.ts';
 import { Corpus } from './corpus.ts';
 
-/** Where a million quotes stay between benchmarks; OCTAVO_BENCH_QUOTES makes fewer. */
+/** Number of quotes that stay between benchmarks; OCTAVO_BENCH_QUOTES makes fewer. */
 export const quoteCount = Number(process.env.OCTAVO_BENCH_QUOTES || 1_000_000);
 export const millionFolder = join(tmpdir(), `octavo-bench-quotes-${quoteCount}`);
 
@@ -24,8 +24,13 @@ export async function makeMillion(databaseUrl?: string): Promise<Record<string, 
   if (!databaseUrl) rmSync(millionFolder, { recursive: true, force: true });
   mkdirSync(millionFolder, { recursive: true });
   const { database, dayKeys } = await openQuotes(settings, {
-    ...{ log: silentLog, clock: systemClock, metrics: new Registry(), dataFolder: millionFolder },
-    ...{ environment: 'test', host: '127.0.0.1', port: 0 },
+    log: silentLog,
+    clock: systemClock,
+    metrics: new Registry(),
+    dataFolder: millionFolder,
+    environment: 'test',
+    host: '127.0.0.1',
+    port: 0,
   });
   await using _ = database;
   const corpus = new Corpus(1);
@@ -38,7 +43,7 @@ export async function makeMillion(databaseUrl?: string): Promise<Record<string, 
           const quote = { ...corpus.next(), source: '', attribution, isPublished: number % 50 !== 7 };
           const nowMs = startMs + Math.floor((number / quoteCount) * spanMs);
           // Short quotes of the most frequent words may be there already.
-          await insertQuote(session, quote, { createdBy: null, nowMs, dayKeys }).catch(ignoreDuplicate);
+          await insertQuote(session, quote, { nowMs, dayKeys }).catch(ignoreDuplicate);
         }
       },
       { alone: true },

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseRaw } from '#kit/text/exact-json.ts';
 import { Failure } from './failure.ts';
+import { Silence } from './silence.ts';
 
-const responseTimeoutMs = 60_000;
 const waitSecondsMax = 60;
 const attemptsMax = 5;
 
@@ -18,16 +19,25 @@ export interface Answered<T> {
   readonly headers: Headers;
 }
 
+/** A successful response whose body is read piece by piece. */
+export interface Opened {
+  readonly headers: Headers;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /** Calls the API of budgets. Failures are {@link Failure}s: refused, signed out or unreachable. */
 export class Client {
   token: string | undefined;
   readonly #find: () => Promise<string>;
   readonly #note: (text: string) => void;
+  readonly #silenceMs: number;
   #url: Promise<string> | undefined;
 
-  constructor({ url, note }: { url: () => Promise<string>; note: (text: string) => void }) {
-    this.#find = url;
-    this.#note = note;
+  /** @param options `silenceMs` is how long nothing may come of a response, however long it is as a whole. */
+  constructor(options: { url: () => Promise<string>; note: (text: string) => void; silenceMs: number }) {
+    this.#find = options.url;
+    this.#note = options.note;
+    this.#silenceMs = options.silenceMs;
   }
 
   /** The address of the service, without a slash at the end. */
@@ -46,39 +56,61 @@ export class Client {
 
   /** Sends one request and reads the response as JSON. */
   async send<T>(path: string, request: Request = {}): Promise<Answered<T>> {
-    const response = await this.open(path, request);
-    return { body: (await readJson(response)) as T, headers: response.headers };
+    const { headers, body } = await this.open(path, request);
+    return { body: (await this.#readJson(body)) as T, headers };
   }
 
   /** Sends one request and returns a successful response with its body unread. Waits for a rate limit that asks for it. */
-  async open(path: string, request: Request = {}): Promise<Response> {
+  async open(path: string, request: Request = {}): Promise<Opened> {
     for (let attempt = 1; ; attempt++) {
-      const response = await this.#fetch(path, request);
-      if (response.ok) return response;
+      const { response, body } = await this.#fetch(path, request);
+      if (response.ok) return { headers: response.headers, body };
       const waitSeconds = response.status === 429 ? Number(response.headers.get('retry-after')) : Number.NaN;
-      if (!(waitSeconds <= waitSecondsMax) || attempt === attemptsMax) throw await failureOf(response);
+      if (!(waitSeconds <= waitSecondsMax) || attempt === attemptsMax)
+        throw failureOf(response.status, await this.#readJson(body));
       this.#note(`The rate limit is reached; waiting ${waitSeconds} s.`);
       await response.body?.cancel();
       await sleep(waitSeconds * 1_000);
     }
   }
 
-  async #fetch(path: string, { method = 'GET', json, form }: Request): Promise<Response> {
+  async #fetch(path: string, { method = 'GET', json, form }: Request) {
     const url = await this.url();
+    const silence = new Silence(this.#silenceMs);
+    const upload = form && new Response(form);
     try {
-      return await fetch(`${url}${path}`, {
+      const response = await fetch(`${url}${path}`, {
         method,
         redirect: 'error',
-        signal: AbortSignal.timeout(responseTimeoutMs),
+        signal: silence.signal,
         headers: {
           ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
           ...(json !== undefined && { 'content-type': 'application/json' }),
+          ...(upload && { 'content-type': upload.headers.get('content-type') ?? '' }),
         },
         ...(json !== undefined && { body: JSON.stringify(json) }),
-        ...(form && { body: form }),
+        ...(upload?.body && {
+          body: ReadableStream.from(silence.after(upload.body)),
+          duplex: 'half' as const,
+        }),
       });
+      return { response, body: silence.within(response.body ?? []) };
     } catch (error) {
-      throw new Failure('unreachable', `${url} cannot be reached: ${reasonOf(error as Error)}.`);
+      throw new Failure('unreachable', `${url} cannot be reached: ${silence.reasonOf(error as Error)}.`);
+    } finally {
+      silence.pause();
+    }
+  }
+
+  async #readJson(body: Opened['body']): Promise<unknown> {
+    const text = Buffer.concat(await Array.fromAsync(body)).toString('utf8');
+    try {
+      return parseRaw(text);
+    } catch {
+      throw new Failure(
+        'unreachable',
+        `${await this.url()} answered with something that is not JSON. Is it budgets?`,
+      );
     }
   }
 }
@@ -109,35 +141,17 @@ function nextPage(link: string | null): string | undefined {
   return pathname + search;
 }
 
-async function readJson(response: Response): Promise<unknown> {
-  const text = await response.text();
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Failure(
-      'unreachable',
-      `${new URL(response.url).origin} answered with something that is not JSON. Is it budgets?`,
-    );
-  }
-}
-
 interface ErrorBody {
   readonly message?: string;
   readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** The message of an error response of REST or GraphQL, with a line for each field at fault. */
-async function failureOf(response: Response): Promise<Failure> {
-  const body = ((await readJson(response)) ?? {}) as { error?: ErrorBody; errors?: readonly ErrorBody[] };
+function failureOf(status: number, answer: unknown): Failure {
+  const body = (answer ?? {}) as { error?: ErrorBody; errors?: readonly ErrorBody[] };
   const error = body.error ?? body.errors?.[0];
   const lines = Object.entries(error?.fields ?? {}).map(([field, problem]) => `  ${field}: ${problem}`);
-  const message = [error?.message ?? `The service answered ${response.status}.`, ...lines].join('\n');
-  if (response.status === 401) return new Failure('signed_out', message);
-  return new Failure([502, 503, 504].includes(response.status) ? 'unreachable' : 'refused', message);
-}
-
-function reasonOf(error: Error): string {
-  if (error.name === 'TimeoutError') return `no response within ${responseTimeoutMs / 1_000} s`;
-  const cause = error.cause as (Error & { code?: string; errors?: Error[] }) | undefined;
-  return cause?.errors?.[0]?.message || cause?.message || cause?.code || error.message;
+  const message = [error?.message ?? `The service answered ${status}.`, ...lines].join('\n');
+  if (status === 401) return new Failure('signed_out', message);
+  return new Failure([502, 503, 504].includes(status) ? 'unreachable' : 'refused', message);
 }

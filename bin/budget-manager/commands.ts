@@ -37,13 +37,24 @@ export const commands: Readonly<Record<string, Command>> = {
       date: { type: 'string', help: 'the day it was spent, YYYY-MM-DD (today)' },
     },
   },
+  'list-expenses': {
+    summary: 'lists your expenses, the newest first',
+    operands: [],
+    options: {
+      budget: { type: 'string', help: 'id of a budget' },
+      from: { type: 'string', help: 'first day, YYYY-MM-DD' },
+      to: { type: 'string', help: 'last day, YYYY-MM-DD' },
+      limit: { type: 'string', help: 'how many at most (100)' },
+      all: { type: 'boolean', help: 'all of them' },
+    },
+  },
   'search-expenses': {
     summary: 'searches the text of your expenses',
     operands: ['QUERY'],
     options: { limit: { type: 'string', help: 'how many at most, up to 100 (20)' } },
   },
   import: {
-    summary: 'imports expenses from a CSV, OFX or QIF file',
+    summary: 'imports expenses from a CSV, OFX or QIF file, or from standard input if FILE is -',
     operands: ['FILE'],
     options: {
       budget: { type: 'string', required: true, help: 'id of the budget' },
@@ -86,6 +97,16 @@ export const commands: Readonly<Record<string, Command>> = {
     operands: [],
     options: {},
     isPublic: true,
+  },
+  logout: {
+    summary: 'ends the session of the token, and forgets the saved one',
+    operands: [],
+    options: {},
+  },
+  whoami: {
+    summary: 'prints your account',
+    operands: [],
+    options: {},
   },
   completion: {
     summary: 'prints a script of completions for a shell',

@@ -2,7 +2,7 @@ import type { Client } from './client.ts';
 import type { Arguments } from './options.ts';
 import type { Output } from './output.ts';
 
-/** What a command gets. */
+/** Arguments of a command. */
 export interface Context {
   readonly operands: readonly string[];
   readonly options: Arguments['options'];

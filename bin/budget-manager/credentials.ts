@@ -9,9 +9,18 @@ export async function readToken(url: string): Promise<string | undefined> {
 
 /** Saves the token of an address in a file that only its owner can read. Returns the path of the file. */
 export async function saveToken(url: string, token: string): Promise<string> {
+  return writeAll({ ...(await readAll()), [url]: token });
+}
+
+/** Forgets the token of an address. */
+export async function removeToken(url: string): Promise<void> {
+  const { [url]: _, ...others } = await readAll();
+  await writeAll(others);
+}
+
+async function writeAll(tokens: Readonly<Record<string, string>>): Promise<string> {
   const path = credentialsPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const tokens = { ...(await readAll()), [url]: token };
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
   await chmod(temporary, 0o600);

@@ -1,3 +1,5 @@
+import { printable } from './output.ts';
+
 /** Why a command ends with something else than 0. */
 export type Reason = 'refused' | 'usage' | 'signed_out' | 'unreachable';
 
@@ -20,10 +22,15 @@ export function exitStatus(error: unknown): number {
 
 /** One or more lines that say what went wrong. */
 export function report(error: unknown): string {
-  if (error instanceof Failure || isUsageError(error)) return (error as Error).message;
+  if (error instanceof Failure || isUsageError(error)) return linesOf((error as Error).message);
   if (isFileError(error)) return error.message;
   if (isLostConnection(error)) return 'The connection was lost before the response was complete.';
   return (error as Error)?.stack ?? String(error);
+}
+
+/** Messages may hold texts of others. */
+function linesOf(message: string): string {
+  return message.split('\n').map(printable).join('\n');
 }
 
 function reasonOf(error: unknown): Reason {
@@ -40,7 +47,7 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** What `fetch` throws while a body is read. */
+/** Returns true for the error of `fetch` when the connection is lost while a body is read. */
 function isLostConnection(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'terminated';
 }

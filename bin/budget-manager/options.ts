@@ -10,16 +10,18 @@ export const globalOptions = {
   token: { type: 'string', help: 'a JWT (BUDGET_MANAGER_TOKEN); by default the one that "login" saved' },
   email: { type: 'string', help: 'signs in for this one command; asks for the password if it is missing' },
   password: { type: 'string', help: 'password for --email (BUDGET_MANAGER_PASSWORD)' },
+  timeout: { type: 'string', help: 'seconds of silence after which it gives up (60)' },
   json: { type: 'boolean', help: 'prints JSON, one object a line' },
   quiet: { type: 'boolean', help: 'prints no progress' },
   help: { type: 'boolean', short: 'h', help: 'prints the usage' },
+  version: { type: 'boolean', help: 'prints the version' },
 } as const satisfies Record<string, OptionTypes[string] & { help: string }>;
 
-/** What was typed. */
+/** Parsed command line. */
 export interface Arguments {
   /** The name of the command; absent if there is none. */
   readonly name: string | undefined;
-  /** What follows the name. */
+  /** Arguments after the name. */
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
 }

@@ -5,7 +5,7 @@ export interface Column<T> {
   readonly align?: 'right';
 }
 
-/** What was asked for goes to standard output, everything else to standard error. */
+/** Writes results to standard output and everything else to standard error. */
 export class Output {
   readonly json: boolean;
   readonly #quiet: boolean;
@@ -21,7 +21,7 @@ export class Output {
 
   /** One line of JSON. */
   object(value: unknown): void {
-    this.line(JSON.stringify(value));
+    this.line(jsonText(value));
   }
 
   /** Rows as a table, or one JSON object a line. */
@@ -60,9 +60,19 @@ function tableOf<T>(rows: readonly T[], columns: readonly Column<T>[]): string[]
   return [line(columns.map(({ title }) => title)), ...cells.map(line)];
 }
 
-/** A text of someone else must not move the cursor or start a line. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, ' ');
+/** Control characters, line breaks, and marks that change the direction of text. */
+const control = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** A text of someone else on one line: it must not move the cursor. */
+export function printable(text: string): string {
+  return text.replace(control, ' ');
+}
+
+/** JSON in which nothing controls a terminal. `indent` is in spaces. */
+export function jsonText(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replace(control, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function lengthOf(text: string): number {

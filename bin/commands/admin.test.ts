@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AccountTables, accountMigrations, accountSettings, openAccounts } from '#kit/accounts/index.ts';
-import { readConfig, type Settings } from '#kit/config.ts';
+import { readConfig, type Settings } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { databaseSettings, openDatabase } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import { defineService, type Service } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { octavo } from '../../test/command-line.ts';
@@ -20,8 +20,11 @@ const password = 'correct horse battery';
 
 test('creates an administrator, and sets the password of an account', async () => {
   const environment = {
-    ...{ OCTAVO_DATA: testFolder('admin'), LOG_LEVEL: 'silent', NODE_ENV: 'test' },
-    ...{ ARGON2_MEMORY_KIB: '8', ADMIN_PASSWORD: password },
+    OCTAVO_DATA: testFolder('admin'),
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'test',
+    ARGON2_MEMORY_KIB: '8',
+    ADMIN_PASSWORD: password,
   };
   const admin = (args: string[], changes: object = {}) =>
     run(args, { ...environment, ...changes }, async () => [fixture]);

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import type { Accounts } from '#kit/accounts/accounts.ts';
-import type { Environment, Settings } from '#kit/config.ts';
-import { AppError } from '#kit/errors.ts';
+import type { Environment, Settings } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Service } from '#kit/service.ts';
 import { loadServices } from '../../services/index.ts';
 import { contextFor } from '../../services/system.ts';
-import { readPassword } from '../read-password.ts';
+import { readPassword } from './read-password.ts';
 
 type Load = (names: readonly string[]) => Promise<Service<Settings, never>[]>;
 
@@ -36,7 +36,7 @@ export async function run(
   if (!verb || !serviceName || !username)
     throw new AppError('invalid_input', 'usage: octavo admin create|password SERVICE NAME');
   const [service] = await load([serviceName]);
-  const { openServiceAccounts } = await import('#kit/accounts/command-line.ts');
+  const { openServiceAccounts } = await import('#kit/service-accounts.ts');
   await using stack = new AsyncDisposableStack();
   const context = contextFor(serviceName, { environment });
   const accounts = await openServiceAccounts(service as Service<Settings, never>, {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import type { Environment } from '#kit/config.ts';
-import { readConfig } from '#kit/config.ts';
-import { AppError } from '#kit/errors.ts';
+import type { Environment } from '#kit/base/config.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
 import { authz, openAccounts, runPolicyTests } from '../../services/authz/service.ts';
 import { contextFor } from '../../services/system.ts';
-import { readPassword } from '../read-password.ts';
+import { readPassword } from './read-password.ts';
 
 type Accounts = Awaited<ReturnType<typeof openAccounts>>['accounts'];
 

@@ -30,12 +30,15 @@ test('a labelled set is scored in a table, and as JSON', async () => {
   assert.deepEqual([code, stderr], [0, '']);
   const [count, header, ...rows] = stdout.trim().split('\n');
   assert.equal(count, '2 questions');
-  assert.equal(header?.replace(/ +/g, ' '), 'strategy reranked nDCG@10 MRR@3 recall@10 queries/s');
+  assert.equal(
+    header?.replace(/ +/g, ' '),
+    'strategy reranked nDCG@10 MRR@3 recall@10 answered refused right queries/s',
+  );
   const strategies = ['semantic', 'hybrid', 'multi_query', 'decomposed'];
   const expected = strategies.flatMap((name) => ['no', 'yes'].map((reranked) => `${name} ${reranked}`));
   assert.deepEqual(
     rows.map((row) => row.replace(/ +/g, ' ').replace(/ \d+$/, '')),
-    expected.map((row) => `${row} 0.500 0.500 0.500`),
+    expected.map((row) => `${row} 0.500 0.500 0.500 2 0 -`),
   );
   const json = await evaluate(set, '--json');
   const scores = JSON.parse(json.stdout);
@@ -46,9 +49,34 @@ test('a labelled set is scored in a table, and as JSON', async () => {
   const { queriesPerSecond, ...first } = scores[0];
   assert.ok(queriesPerSecond > 0);
   assert.deepEqual(first, {
-    ...{ strategy: 'semantic', reranked: false, questions: 2, fellBack: 0 },
-    ...{ ndcgAt10: 0.5, mrrAt3: 0.5, recallAt10: 0.5 },
+    strategy: 'semantic',
+    reranked: false,
+    questions: 2,
+    answered: 2,
+    refused: 0,
+    judged: 0,
+    right: 0,
+    fellBack: 0,
+    ndcgAt10: 0.5,
+    mrrAt3: 0.5,
+    recallAt10: 0.5,
   });
+});
+
+test('documents that are not there are named', async () => {
+  const file = join(folder, 'library.jsonl');
+  writeFileSync(
+    file,
+    lines([
+      { query: 'Why?', documents: ['gone.txt', 'away.txt'] },
+      { query: 'Who?', documents: ['gone.txt'] },
+    ]),
+  );
+  const { code, stderr } = await evaluate(file);
+  assert.deepEqual(
+    [code, stderr],
+    [0, 'octavo: 2 documents are not in the library, so never found: gone.txt, away.txt\n'],
+  );
 });
 
 test('what is wrong is said in a line, without a table', async () => {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Environment, Setting, Settings } from '#kit/config.ts';
+import type { Environment, Setting, Settings } from '#kit/base/config.ts';
 import type { Service } from '#kit/service.ts';
 import { loadServices } from '../../services/index.ts';
 import { suiteSettings } from '../../services/system.ts';

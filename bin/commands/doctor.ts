@@ -1,10 +1,10 @@
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { describeSystemError, toAppError } from '#kit/base/errors.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { openDatabase } from '#kit/db/index.ts';
-import { describeSystemError, toAppError } from '#kit/errors.ts';
-import { silentLog } from '#kit/log.ts';
-import { portsFor, readSuite, upNames } from '../../services/index.ts';
-import { databasesOf } from '../databases.ts';
+import { grpcPortsFor, portsFor, readSuite, upNames } from '../../services/index.ts';
+import { databasesOf } from './data/databases.ts';
 
 const nodeMajorMin = 26;
 const freeBytesMin = 1024 ** 3;
@@ -15,11 +15,11 @@ export async function run(): Promise<number> {
   const checks: [string, () => Promise<string> | string][] = [
     ['runtime', checkRuntime],
     ['data folder', () => checkFolder(suite.OCTAVO_DATA)],
-    ...Object.entries(portsFor(upNames(), suite.PORT)).map(
-      ([name, port]): [string, () => Promise<string>] => [
-        `port of ${name}`,
-        () => checkPort(suite.HOST, port),
-      ],
+    ...Object.entries(portsFor(upNames(), suite.PORT)).map(([name, port]) =>
+      portCheck(`port of ${name}`, suite.HOST, port),
+    ),
+    ...Object.entries(grpcPortsFor(upNames(), process.env)).map(([name, port]) =>
+      portCheck(`gRPC of ${name}`, suite.HOST, port),
     ),
     ...(await databasesOf([], process.env, silentLog)).map((options): [string, () => Promise<string>] => [
       `database ${options.name}`,
@@ -62,6 +62,10 @@ function checkFolder(folder: string): string {
   const freeBytes = bavail * bsize;
   if (freeBytes < freeBytesMin) throw new Error(`${folder} has less than 1 GB free`);
   return `${folder}, ${Math.floor(freeBytes / 1024 ** 3)} GB free`;
+}
+
+function portCheck(title: string, host: string, port: number): [string, () => Promise<string>] {
+  return [title, () => checkPort(host, port)];
 }
 
 function checkPort(host: string, port: number): Promise<string> {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Environment } from '#kit/config.ts';
-import { AppError } from '#kit/errors.ts';
+import type { Environment } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
 import { configOf } from '#kit/service.ts';
 import { type DeadJobs, openDeadJobs, postsWorker } from '../../services/posts/service.ts';
 import { contextFor } from '../../services/system.ts';

@@ -1,18 +1,18 @@
 import cluster from 'node:cluster';
 import { parseArgs } from 'node:util';
-import type { Environment } from '#kit/config.ts';
-import { AppError } from '#kit/errors.ts';
-import { checkSettings } from '../../services/check-settings.ts';
+import type { Environment } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { createLog } from '#kit/base/log.ts';
+import { checkSettings, warnOfUnused } from '../../services/check-settings.ts';
 import { loadServices, portsFor, readSuite, startSystem } from '../../services/index.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { supervise } from '../workers.ts';
+import { supervise } from './workers.ts';
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals: names } = parseArgs({
     args,
     allowPositionals: true,
     options: {
-      port: { type: 'string' },
       workers: { type: 'string', default: '1' },
       config: { type: 'string' },
     },
@@ -21,7 +21,6 @@ export async function run(args: string[]): Promise<number> {
     throw new AppError('invalid_input', 'name the services to serve; "octavo config" lists them');
   const environment = {
     ...process.env,
-    ...(values.port === undefined ? {} : { PORT: values.port }),
     ...(values.config === undefined ? {} : { CONFIG_PATH: values.config }),
   };
   await checkSettings(names, environment);
@@ -30,7 +29,10 @@ export async function run(args: string[]): Promise<number> {
     throw new AppError('invalid_input', '--workers must be a whole number from 1');
   }
   if (workers > 1) await rejectWorkers(names);
-  const ports = portsFor(names, readSuite(environment).PORT);
+  const suite = readSuite(environment);
+  if (cluster.isPrimary)
+    await warnOfUnused(names, environment, createLog({ service: names.join(' '), level: suite.LOG_LEVEL }));
+  const ports = portsFor(names, suite.PORT);
   if (workers > 1 && cluster.isPrimary) return supervise(workers);
   return serve(names, environment, ports);
 }

@@ -1,39 +1,44 @@
 import { parseArgs } from 'node:util';
-import { checkSettings } from '../../services/check-settings.ts';
+import { createLog } from '#kit/base/log.ts';
+import { checkSettings, warnOfUnused } from '../../services/check-settings.ts';
 import { portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
+import { onOneHost, type System } from '../../services/system.ts';
 import { signalHint, stopSignal } from '../stop-signal.ts';
+import { openTerminalLog } from '../terminal-log.ts';
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {
-      data: { type: 'string' },
       host: { type: 'string' },
-      port: { type: 'string' },
       config: { type: 'string' },
     },
   });
   const environment = {
     ...process.env,
-    ...(values.data && { OCTAVO_DATA: values.data }),
     ...(values.host && { HOST: values.host }),
-    ...(values.port && { PORT: values.port }),
     ...(values.config && { CONFIG_PATH: values.config }),
     LOG_LEVEL: process.env.LOG_LEVEL || (process.stderr.isTTY ? 'warn' : 'info'),
   };
   const names = upNames();
   await checkSettings(names, environment);
+  const suite = readSuite(environment);
+  const terminal = process.stderr.isTTY ? await openTerminalLog() : undefined;
+  const log = createLog({
+    service: 'octavo',
+    level: suite.LOG_LEVEL,
+    ...(terminal && { destination: terminal }),
+  });
+  await warnOfUnused(names, environment, log);
   const stopped = stopSignal();
   await using system = await startSystem(names, {
     environment,
-    ports: portsFor(names, readSuite(environment).PORT),
+    ports: portsFor(names, suite.PORT),
+    hasOneSignIn: true,
+    terminal,
   });
   const readyMs = Math.round(performance.now());
-  const [addresses, signIns] = [await system.addresses(), await system.demoSignIns()];
-  const links = await system.setupLinks();
-  process.stdout.write(
-    `${banner(addresses, signIns)}${setup(links)}\n\nReady in ${readyMs} ms. Ctrl+C stops everything.\n`,
-  );
+  process.stdout.write(`${await summary(system)}\n\nReady in ${readyMs} ms. Ctrl+C stops everything.\n`);
   const hint = signalHint(process.env);
   if (hint !== undefined) process.stderr.write(`${hint}\n`);
   await stopped;
@@ -46,21 +51,33 @@ const permissions: Readonly<Record<string, string>> = {
   viewer: 'reads',
 };
 
-function banner(
-  addresses: readonly { name: string; summary: string; url: string }[],
-  signIns: readonly { username: string; password: string; role: string }[],
-): string {
-  const services = table(addresses.map(({ name, url, summary }) => [name, url, summary]));
-  if (signIns.length === 0) return services;
-  const accounts = table(
-    signIns.map(({ username, password, role }) => [username, password, permissions[role] ?? role]),
-  );
-  return `${services}\n\nDemo sign-ins:\n${accounts}`;
+/** All that is needed to begin: addresses, demo accounts, the setup link and the place of mails. */
+async function summary(system: System): Promise<string> {
+  const sites = system.sites();
+  const signIns = await system.demoSignIns();
+  const paragraphs = [
+    table(sites.map(({ title, url, summary }) => [title, url, summary])),
+    signIns.length > 0 &&
+      `Demo sign-ins:\n${table(signIns.map(({ username, password, role }) => [username, password, permissions[role] ?? role]))}`,
+    await setup(system),
+    process.env.SMTP_HOST ? '' : mails(sites),
+  ];
+  return paragraphs.filter(Boolean).join('\n\n');
 }
 
-function setup(links: readonly { name: string; url: string }[]): string {
+async function setup(system: System): Promise<string> {
+  if (system.signIn) {
+    const address = await system.signIn.setupAddress();
+    return address ? `Become administrator of all services (once, within an hour):\n  ${address}` : '';
+  }
+  const links = onOneHost(await system.setupLinks());
   if (links.length === 0) return '';
-  return `\n\nCreate the first administrators (each link once, within an hour):\n${table(links.map(({ name, url }) => [name, url]))}`;
+  return `Create the first administrators (each link once, within an hour):\n${table(links.map(({ name, url }) => [name, url]))}`;
+}
+
+function mails(sites: ReturnType<System['sites']>): string {
+  const site = sites.find(({ name }) => name === 'portal');
+  return site ? `Mails are not sent but shown:\n  ${site.url}/mails` : '';
 }
 
 /** Columns padded to their widest cell. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { FakeClock } from '../clock.ts';
-import { readConfig } from '../config.ts';
+import { FakeClock } from '../base/clock.ts';
+import { readConfig } from '../base/config.ts';
+import { silentLog } from '../base/log.ts';
 import { type Database, openDatabase } from '../db/index.ts';
-import { silentLog } from '../log.ts';
 import { testFolder } from '../testing/folder.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import {
@@ -42,6 +42,7 @@ function cases(url: string | undefined): void {
     await accounts.create(alice);
     const refused: [object, object][] = [
       [{ username: '' }, { code: 'validation_failed', fields: { username: 'is required' } }],
+      [{ username: '\u3164' }, { fields: { username: 'must be letters, digits and @ . + - _ only' } }],
       [{ username: 'a b' }, { fields: { username: 'must be letters, digits and @ . + - _ only' } }],
       [{ username: 'x'.repeat(151) }, { fields: { username: 'must be at most 150 characters' } }],
       [{ username: 'bob', email: 'nobody' }, { fields: { email: 'must be an e-mail address' } }],
@@ -227,8 +228,11 @@ function cases(url: string | undefined): void {
 
   async function open() {
     const place = {
-      ...{ name: `a_${randomBytes(6).toString('hex')}`, url, folder: testFolder('accounts') },
-      ...{ migrations: [accountMigrations], log: silentLog },
+      name: `a_${randomBytes(6).toString('hex')}`,
+      url,
+      folder: testFolder('accounts'),
+      migrations: [accountMigrations],
+      log: silentLog,
     };
     const clock = new FakeClock();
     const stack = new AsyncDisposableStack();

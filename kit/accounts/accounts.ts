@@ -1,17 +1,27 @@
 import { availableParallelism } from 'node:os';
-import { lockoutSettings } from '../auth/lockout-settings.ts';
+import { lockoutSettings } from '../auth/passwords/lockout-settings.ts';
 import {
   openPasswordRules,
   type PasswordRules,
   passwordRuleSettings,
   weakPassword,
-} from '../auth/password-rules.ts';
-import { type Hasher, Passwords, passwordCost, passwordSettings } from '../auth/passwords.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { type Config, flag, type Settings } from '../config.ts';
-import type { Database, KitMigrations, Session } from '../db/index.ts';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+} from '../auth/passwords/password-rules.ts';
+import { type Hasher, Passwords, passwordCost, passwordSettings } from '../auth/passwords/passwords.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type Config, flag, type Settings } from '../base/config.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { runEvery } from '../concurrency/run-every.ts';
+import type { Database, KitMigrations, Session, WriteSession } from '../db/index.ts';
+import {
+  type AccountHost,
+  forgetPeople,
+  type OidcConfig,
+  type OidcSignIn,
+  type OidcTables,
+  passwordsOff,
+} from '../sign-in/index.ts';
+import { accountHost, rightsOf } from './host.ts';
 import { Lockout } from './lockout.ts';
 import { type Permissions, permissionsOf } from './permissions.ts';
 import { keptSecret } from './secrets.ts';
@@ -57,12 +67,14 @@ export const accountSettings = {
 
 export interface AccountsOptions {
   readonly database: Database<AccountTables>;
-  readonly config: Config<typeof accountSettings>;
+  readonly config: Config<typeof accountSettings> & Partial<Pick<OidcConfig, 'OIDC_ONLY'>>;
   readonly clock?: Clock;
   readonly log: Log;
   /** Words that passwords must not contain, in lower case: the service's name. */
   readonly words: readonly string[];
-  /** What is opened is closed with it. */
+  /** Kind of these accounts among the people of an OpenID provider, empty by default; null for a service without their tables. */
+  readonly peopleRealm?: string | null;
+  /** Closes everything that is opened here. */
   readonly stack: AsyncDisposableStack;
 }
 
@@ -73,7 +85,7 @@ export interface Credentials {
 
 /** Opens the accounts of a service. While it runs, expired rows are deleted every minute. */
 export async function openAccounts(options: AccountsOptions): Promise<Accounts> {
-  const { database, config, clock = systemClock, log, words, stack } = options;
+  const { database, config, clock = systemClock, log, words, peopleRealm = '', stack } = options;
   const rules = await openPasswordRules(config, words, stack);
   const passwords = new Passwords({
     cost: passwordCost(config),
@@ -81,17 +93,19 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   });
   const { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs } = config;
   const lockout = new Lockout({ database, passwords, clock, threshold, lockMs });
-  const accounts = new Accounts({ database, clock, passwords, rules, lockout });
-  const timer = setInterval(() => {
-    accounts.sweep().catch((err) => log.warn({ err }, 'expired sessions and failures were not deleted'));
-  }, sweepEveryMs).unref();
-  stack.defer(() => clearInterval(timer));
+  const isWithoutPasswords = config.OIDC_ONLY === true;
+  const parts = { database, clock, passwords, rules, lockout, isWithoutPasswords, peopleRealm };
+  const accounts = new Accounts(parts);
+  const failure = 'expired sessions and failures were not deleted';
+  stack.use(runEvery(sweepEveryMs, () => accounts.sweep(), { log, failure }));
   return accounts;
 }
 
 const sweepEveryMs = 60_000;
 
 interface Parts {
+  readonly peopleRealm: string | null;
+  readonly isWithoutPasswords: boolean;
   readonly database: Database<AccountTables>;
   readonly clock: Clock;
   readonly passwords: Passwords;
@@ -127,7 +141,7 @@ export class Accounts {
   /** The user with this id. */
   async byId(id: number): Promise<User | undefined> {
     if (!Number.isInteger(id) || id < 1 || id > idMax) return undefined;
-    const row = await userById.first(this.#parts.database, { id });
+    const row = await userById(this.#parts.database, id);
     return row && toUser(row);
   }
 
@@ -140,10 +154,12 @@ export class Accounts {
   /**
    * The user with these credentials. An unknown name, a wrong password, an inactive user and one whom `admits` refuses give the
    * same `unauthenticated` error (reason `INVALID_CREDENTIALS`) after the same time. Five failures in a row lock the name for 15
-   * minutes: `rate_limited` (reason `ACCOUNT_LOCKED`) with `retryAfterSeconds`, also with the right password.
+   * minutes: `rate_limited` (reason `ACCOUNT_LOCKED`) with `retryAfterSeconds`, also with the right password. Throws `forbidden` where
+   * nobody signs in with a password (`OIDC_ONLY`).
    */
   async signIn(credentials: Credentials, admits: (user: User) => boolean = () => true): Promise<User> {
-    const { lockout, database, clock } = this.#parts;
+    const { lockout, database, clock, isWithoutPasswords } = this.#parts;
+    if (isWithoutPasswords) throw passwordsOff();
     const user = await lockout.attempt(`sign-in:${usernameKey(credentials.username)}`, (hasher) =>
       this.#verify(hasher, credentials, admits),
     );
@@ -152,7 +168,7 @@ export class Accounts {
         reason: 'INVALID_CREDENTIALS',
       });
     const nowMs = clock.now();
-    await noteSignIn.run(database, { id: user.id, nowMs });
+    await noteSignIn(database, user.id, nowMs);
     return { ...user, lastSignInAtMs: nowMs };
   }
 
@@ -167,7 +183,7 @@ export class Accounts {
   ): Promise<void> {
     const { lockout, rules, database } = this.#parts;
     const isRight = await lockout.attempt(`own:${user.id}`, async (hasher) => {
-      const row = await userById.first(database, { id: user.id });
+      const row = await userById(database, user.id);
       return (await hasher.verify(row?.password_hash, given.currentPassword)) || undefined;
     });
     if (!isRight)
@@ -187,12 +203,12 @@ export class Accounts {
     await this.#parts.lockout.forget(`sign-in:${usernameKey(user.username)}`);
   }
 
-  /** What the user may do in the admin. */
+  /** Returns the user's permissions in the admin. */
   permissionsOf(user: User): Promise<Permissions> {
     return permissionsOf(this.#parts.database, user);
   }
 
-  /** Whether there is an administrator who can sign in. */
+  /** Returns true if there is an administrator who can sign in. */
   hasAdministrator(): Promise<boolean> {
     return hasAdministrator(this.#parts.database);
   }
@@ -202,7 +218,7 @@ export class Accounts {
     return createSetupToken(this.#parts.database, this.#parts.clock);
   }
 
-  /** Whether the link with this token still works. */
+  /** Returns true while the link with this token works. */
   isSetupToken(token: string): Promise<boolean> {
     return isSetupToken(this.#parts.database, this.#parts.clock, token);
   }
@@ -225,6 +241,37 @@ export class Accounts {
   /** A secret that all replicas share: the one given, or one kept in the database under a name. */
   secret(name: string, given?: string): Promise<string> {
     return keptSecret(this.#parts.database, name, given);
+  }
+
+  /** True if nobody signs in with a password. */
+  get isWithoutPasswords(): boolean {
+    return this.#parts.isWithoutPasswords;
+  }
+
+  /**
+   * The user of an access token of the OpenID provider, with the rights that the token names; undefined for a token of somebody else.
+   * Throws like {@link OidcSignIn.holderOf}, and `unauthenticated` for a user who may not sign in.
+   */
+  async byBearer(oidc: Pick<OidcSignIn<never>, 'holderOf'>, token: string): Promise<User | undefined> {
+    const holder = await oidc.holderOf(token);
+    if (!holder) return undefined;
+    const user = await this.byId(Number(holder.account));
+    if (!user?.isActive) throw new AppError('unauthenticated', 'This account is blocked.');
+    const isAdministrator = rightsOf(holder.roles).is_staff === 1;
+    return { ...user, isStaff: isAdministrator, isSuperuser: isAdministrator };
+  }
+
+  /** These accounts for people of an OpenID provider. */
+  host(): AccountHost<AccountTables & OidcTables> {
+    const { clock, passwords } = this.#parts;
+    return accountHost({ clock, passwords, sessions: this.sessions });
+  }
+
+  /** Forgets the people of an OpenID provider whose accounts are being deleted, in the same transaction. */
+  async forgetPeople(session: WriteSession<AccountTables>, ids: readonly string[]): Promise<void> {
+    const { peopleRealm } = this.#parts;
+    if (peopleRealm === null) return;
+    await forgetPeople(session as unknown as WriteSession<OidcTables>, peopleRealm, ids);
   }
 
   /** Deletes sessions and failures that no longer count. */
@@ -279,22 +326,40 @@ export class Accounts {
     const { passwords, database } = this.#parts;
     if (!passwords.needsRehash(row.password_hash)) return;
     const after = await hasher.hash(password);
-    await replaceHash.run(database, { id: row.id, before: row.password_hash, after });
+    await replaceHash(database, { id: row.id, before: row.password_hash, after });
   }
 
   async #rowByName(session: Session<AccountTables>, username: string): Promise<UserRow | undefined> {
     const key = usernameKey(username);
     if (key.length > 2 * usernameCharactersMax || key.includes('\0') || !key.isWellFormed()) return undefined;
-    return userByKey.first(session, { key });
+    return userByKey(session, key);
   }
 
   async #setPassword(user: User, password: string): Promise<void> {
     const { passwords, database, clock } = this.#parts;
     const hash = await passwords.hash(password);
-    await setPasswordHash.run(database, { id: user.id, hash, nowMs: clock.now() });
+    await setPasswordHash(database, { id: user.id, hash, nowMs: clock.now() });
   }
 }
 
 type NewRow = Omit<UserRow, 'id' | 'last_sign_in_at_ms'>;
 
 const idMax = 2 ** 31 - 1;
+
+/**
+ * The address at which the first administrator is created, for `setupLink` of a started service: an hour, once. Undefined where there
+ * is an administrator, and in production unless `inProduction`, the setting `ADMIN_SETUP_LINK`.
+ */
+export async function setupAddress(
+  accounts: Accounts,
+  options: { url: string; context: { readonly environment: string }; inProduction: boolean },
+): Promise<string | undefined> {
+  const { url, context, inProduction } = options;
+  if (accounts.isWithoutPasswords) return undefined;
+  if (context.environment === 'production' && !inProduction) return undefined;
+  const token = await accounts.createSetupToken();
+  return token && `${url}${setupPath}?token=${token}`;
+}
+
+/** Path on which the admin creates the first administrator. */
+export const setupPath = '/admin/setup/';

@@ -5,6 +5,8 @@ export {
   accountSettings,
   type Credentials,
   openAccounts,
+  setupAddress,
+  setupPath,
 } from './accounts.ts';
 export { Lockout } from './lockout.ts';
 export {
@@ -15,6 +17,6 @@ export {
   permissionActions,
 } from './permissions.ts';
 export { keptSecret } from './secrets.ts';
-export { setupAddress, setupPath } from './setup-address.ts';
+export { sessionLimits } from './sessions.ts';
 export type { AccountTables } from './store.ts';
 export { checkNames, type NewUser, type User, usernameKey, usernameProblem } from './user.ts';

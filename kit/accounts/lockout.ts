@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Hasher, Passwords } from '../auth/passwords.ts';
-import type { Clock } from '../clock.ts';
-import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
+import type { Hasher, Passwords } from '../auth/passwords/passwords.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { ConcurrencyLimiter } from '../concurrency/concurrency-limiter.ts';
 import type { Database } from '../db/index.ts';
-import { AppError } from '../errors.ts';
 import {
   type AccountTables,
   clearAttempts,
@@ -19,7 +19,7 @@ export interface LockoutOptions {
   readonly clock: Clock;
   /** Failures in a row that lock a key. */
   readonly threshold: number;
-  /** How long a lock lasts. After the same time without a failure, earlier failures no longer count. */
+  /** Duration of a lock. After the same time without a failure, earlier failures no longer count. */
   readonly lockMs: number;
   /** The error while a key is locked, with the seconds until the lock ends; `rate_limited` by default. */
   readonly locked?: (retryAfterSeconds: number) => AppError;
@@ -40,8 +40,8 @@ export class Lockout {
   }
 
   /**
-   * What `check` gives; undefined means that the password was wrong. While the key is locked, it takes as long as a wrong password
-   * and throws the error for that; attempts do not make a lock longer.
+   * Returns the result of `check`; undefined means that the password was wrong. While the key is locked, it takes as long as a
+   * wrong password and throws the lock error; attempts do not extend a lock.
    */
   async attempt<T>(name: string, check: (hasher: Hasher) => Promise<T | undefined>): Promise<T | undefined> {
     const key = createHash('sha256').update(name).digest('base64url');
@@ -53,12 +53,12 @@ export class Lockout {
   /** Forgets the failures of a key. */
   async forget(name: string): Promise<void> {
     const key = createHash('sha256').update(name).digest('base64url');
-    await clearAttempts.run(this.#options.database, { key });
+    await clearAttempts(this.#options.database, key);
   }
 
   /** Deletes failures that no longer count. */
   async sweep(): Promise<void> {
-    await sweepAttempts.run(this.#options.database, { cutoffMs: this.#cutoffMs() });
+    await sweepAttempts(this.#options.database, this.#cutoffMs());
   }
 
   async #inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -78,24 +78,24 @@ export class Lockout {
   ): Promise<T | undefined> {
     const { database, clock, threshold } = this.#options;
     const attempt = { key, nowMs: clock.now(), cutoffMs: this.#cutoffMs(), threshold };
-    const { changes } = await reserveAttempt.run(database, attempt);
-    if (changes === 0) {
+    const { numInsertedOrUpdatedRows } = await reserveAttempt(database, attempt);
+    if (numInsertedOrUpdatedRows === 0n) {
       await hasher.verify(undefined, '');
       throw await this.#locked(key);
     }
     try {
       const result = await check(hasher);
-      if (result !== undefined) await clearAttempts.run(database, { key });
+      if (result !== undefined) await clearAttempts(database, key);
       return result;
     } catch (error) {
-      await giveBackAttempt.run(database, { key });
+      await giveBackAttempt(database, key);
       throw error;
     }
   }
 
   async #locked(key: string): Promise<AppError> {
     const { database, locked = tooManyAttempts } = this.#options;
-    const row = await lastFailure.first(database, { key });
+    const row = await lastFailure(database, key);
     const remainingMs = (row?.last_failure_at_ms ?? 0) - this.#cutoffMs();
     return locked(Math.max(1, Math.ceil(remainingMs / 1_000)));
   }

@@ -2,11 +2,11 @@ import type { Session } from '../db/index.ts';
 import { type AccountTables, permissionRows } from './store.ts';
 import type { User } from './user.ts';
 
-/** What a permission allows with the objects of a model. */
+/** Actions that a permission can allow on the objects of a model. */
 export const permissionActions = ['view', 'add', 'change', 'delete'] as const;
 export type PermissionAction = (typeof permissionActions)[number];
 
-/** What a user may do. Who may change or delete may also view. */
+/** Permissions of a user. Permission to change or delete includes permission to view. */
 export interface Permissions {
   /** @param model such as `library/book` */
   may(model: string, action: PermissionAction): boolean;
@@ -22,7 +22,7 @@ export const noPermissions: Permissions = { may: () => false };
 export async function permissionsOf(session: Session<AccountTables>, user: User): Promise<Permissions> {
   if (!user.isActive || !user.isStaff) return noPermissions;
   if (user.isSuperuser) return allPermissions;
-  const rows = await permissionRows.all(session, { userId: user.id });
+  const rows = await permissionRows(session, user.id);
   const granted = new Set(rows.map(({ model, action }) => `${model}:${action}`));
   return {
     may: (model, action) =>

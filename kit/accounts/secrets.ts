@@ -1,5 +1,5 @@
+import { newSecret } from '../base/ids.ts';
 import type { Database } from '../db/index.ts';
-import { newSecret } from '../ids.ts';
 import { type AccountTables, insertSecret, secretByName } from './store.ts';
 
 /**
@@ -12,8 +12,8 @@ export async function keptSecret(
   given?: string,
 ): Promise<string> {
   if (given) return given;
-  const known = await secretByName.first(database, { name });
+  const known = await secretByName(database, name);
   if (known) return known.value;
-  await insertSecret.run(database, { name, value: newSecret() });
-  return (await secretByName.first(database, { name }))?.value as string;
+  await insertSecret(database, { name, value: newSecret() });
+  return (await secretByName(database, name))?.value as string;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Visitor } from '../auth/visitor.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { newSecret } from '../base/ids.ts';
 import type { Database } from '../db/index.ts';
-import { newSecret } from '../ids.ts';
 import {
   type AccountTables,
   deleteSession,
@@ -16,7 +16,7 @@ import {
 import type { User } from './user.ts';
 
 const day = 86_400_000;
-/** How long a session lasts at most, and how long without a request. */
+/** Longest life of a session, and its longest time without a request. */
 export const sessionLimits = { maxAgeMs: 14 * day, idleMs: 3 * day } as const;
 const touchEveryMs = 60 * 60_000;
 
@@ -38,7 +38,7 @@ export class Sessions {
     const { database, clock } = this.#options;
     const token = newSecret();
     const nowMs = clock.now();
-    await insertSession.run(database, {
+    await insertSession(database, {
       hash: hashOf(token),
       user_id: user.id,
       created_at_ms: nowMs,
@@ -50,31 +50,41 @@ export class Sessions {
     return token;
   }
 
-  /** Who is signed in with a token; undefined if the session has ended or the user may no longer sign in. */
+  /** Returns the user signed in with a token; undefined if the session has ended or the user may no longer sign in. */
   async userOf(token: string): Promise<User | undefined> {
     const { database, clock } = this.#options;
     const nowMs = clock.now();
     const hash = hashOf(token);
     const idleSinceMs = nowMs - sessionLimits.idleMs;
-    const row = await userOfSession.first(database, { hash, nowMs, idleSinceMs });
+    const row = await userOfSession(database, { hash, nowMs, idleSinceMs });
     if (!row) return undefined;
-    if (row.last_used_at_ms <= nowMs - touchEveryMs) await touchSession.run(database, { hash, nowMs });
+    if (row.last_used_at_ms <= nowMs - touchEveryMs) await touchSession(database, hash, nowMs);
     return toUser(row);
   }
 
   /** Ends one session. */
   async end(token: string): Promise<void> {
-    await deleteSession.run(this.#options.database, { hash: hashOf(token) });
+    await deleteSession(this.#options.database, hashOf(token));
+  }
+
+  /** Names a session without its token. */
+  keyOf(token: string): string {
+    return hashOf(token);
+  }
+
+  /** Ends the sessions with these keys. */
+  async endByKeys(keys: readonly string[]): Promise<void> {
+    for (const hash of keys) await deleteSession(this.#options.database, hash);
   }
 
   /** Ends all sessions of a user, except the one with this token. */
   async endAll(user: Pick<User, 'id'>, exceptToken = ''): Promise<void> {
-    await deleteSessions.run(this.#options.database, { userId: user.id, except: hashOf(exceptToken) });
+    await deleteSessions(this.#options.database, user.id, hashOf(exceptToken));
   }
 
   /** Deletes sessions that have ended. */
   async sweep(): Promise<void> {
-    await sweepSessions.run(this.#options.database, { nowMs: this.#options.clock.now() });
+    await sweepSessions(this.#options.database, this.#options.clock.now());
   }
 }
 

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { newSecret } from '../base/ids.ts';
 import type { Database } from '../db/index.ts';
-import { AppError } from '../errors.ts';
-import { newSecret } from '../ids.ts';
 import {
   type AccountTables,
   anyAdministrator,
   deleteSetupLinks,
   insertSetupLink,
+  type Store,
   setupLink,
   useSetupLink,
 } from './store.ts';
@@ -24,36 +25,32 @@ export async function createSetupToken(
 ): Promise<string | undefined> {
   if (await hasAdministrator(database)) return undefined;
   const nowMs = clock.now();
-  await deleteSetupLinks.run(database, { nowMs });
+  await deleteSetupLinks(database, nowMs);
   const token = newSecret();
-  await insertSetupLink.run(database, { hash: hashOf(token), expiresAtMs: nowMs + lifetimeMs });
+  await insertSetupLink(database, hashOf(token), nowMs + lifetimeMs);
   return token;
 }
 
-/** Whether a link still works, without using it. */
+/** Returns true if a link works, without using it. */
 export async function isSetupToken(
   database: Database<AccountTables>,
   clock: Clock,
   token: string,
 ): Promise<boolean> {
   if (await hasAdministrator(database)) return false;
-  return (await setupLink.first(database, { hash: hashOf(token), nowMs: clock.now() })) !== undefined;
+  return (await setupLink(database, hashOf(token), clock.now())) !== undefined;
 }
 
-/** Whether somebody can sign in who has every permission. */
+/** Returns true if somebody with every permission can sign in. */
 export async function hasAdministrator(database: Database<AccountTables>): Promise<boolean> {
-  return (await anyAdministrator.first(database, {})) !== undefined;
+  return (await anyAdministrator(database)) !== undefined;
 }
 
 /** Uses a link up in the transaction that creates the administrator. Throws `not_found` if it has ended. */
-export async function takeSetupToken(
-  session: Parameters<typeof useSetupLink.run>[0],
-  token: string,
-  nowMs: number,
-): Promise<void> {
-  const isTaken = (await anyAdministrator.first(session, {})) !== undefined;
-  const { changes } = await useSetupLink.run(session, { hash: hashOf(token), nowMs });
-  if (isTaken || changes === 0)
+export async function takeSetupToken(session: Store, token: string, nowMs: number): Promise<void> {
+  const isTaken = (await anyAdministrator(session)) !== undefined;
+  const { numDeletedRows } = await useSetupLink(session, hashOf(token), nowMs);
+  if (isTaken || numDeletedRows === 0n)
     throw new AppError('not_found', 'This link was used, has expired, or there is an administrator already.');
 }
 

@@ -1,4 +1,5 @@
-import { type Session, statement } from '../db/index.ts';
+import type { Insertable } from 'kysely';
+import type { Session } from '../db/index.ts';
 import type { User } from './user.ts';
 
 /** The tables of accounts. A service extends its own with it: `interface Tables extends AccountTables`. */
@@ -12,6 +13,9 @@ export interface AccountTables {
   auth_setup_link: { hash: string; expires_at_ms: number };
   auth_secret: { name: string; value: string };
 }
+
+/** Place where queries run: the database, a snapshot or a transaction. */
+export type Store = Session<AccountTables>;
 
 export interface UserRow {
   id: number;
@@ -37,13 +41,13 @@ export interface SessionRow {
   user_agent: string;
 }
 
-export const userById = statement<AccountTables, { id: number }>()((db, p) =>
-  db.selectFrom('auth_user').selectAll().where('id', '=', p('id')),
-);
+export function userById({ kysely }: Store, id: number) {
+  return kysely.selectFrom('auth_user').selectAll().where('id', '=', id).executeTakeFirst();
+}
 
-export const userByKey = statement<AccountTables, { key: string }>()((db, p) =>
-  db.selectFrom('auth_user').selectAll().where('username_key', '=', p('key')),
-);
+export function userByKey({ kysely }: Store, key: string) {
+  return kysely.selectFrom('auth_user').selectAll().where('username_key', '=', key).executeTakeFirst();
+}
 
 /** The new row. Throws `conflict` if the username is taken. */
 export async function insertUser(
@@ -57,111 +61,120 @@ export async function insertUser(
     .executeTakeFirstOrThrow();
 }
 
-export const noteSignIn = statement<AccountTables, { id: number; nowMs: number }>()((db, p) =>
-  db
-    .updateTable('auth_user')
-    .set({ last_sign_in_at_ms: p('nowMs') })
-    .where('id', '=', p('id')),
-);
+export function noteSignIn({ kysely }: Store, id: number, nowMs: number) {
+  return kysely.updateTable('auth_user').set({ last_sign_in_at_ms: nowMs }).where('id', '=', id).execute();
+}
 
 /** Replaces a hash by one of the same password, unless the password was changed meanwhile. */
-export const replaceHash = statement<AccountTables, { id: number; before: string; after: string }>()(
-  (db, p) =>
-    db
-      .updateTable('auth_user')
-      .set({ password_hash: p('after') })
-      .where('id', '=', p('id'))
-      .where('password_hash', '=', p('before')),
-);
+export function replaceHash(
+  { kysely }: Store,
+  { id, before, after }: { id: number; before: string; after: string },
+) {
+  return kysely
+    .updateTable('auth_user')
+    .set({ password_hash: after })
+    .where('id', '=', id)
+    .where('password_hash', '=', before)
+    .execute();
+}
 
-export const setPasswordHash = statement<AccountTables, { id: number; hash: string; nowMs: number }>()(
-  (db, p) =>
-    db
-      .updateTable('auth_user')
-      .set({ password_hash: p('hash'), password_changed_at_ms: p('nowMs') })
-      .where('id', '=', p('id')),
-);
+export function setPasswordHash(
+  { kysely }: Store,
+  { id, hash, nowMs }: { id: number; hash: string; nowMs: number },
+) {
+  return kysely
+    .updateTable('auth_user')
+    .set({ password_hash: hash, password_changed_at_ms: nowMs })
+    .where('id', '=', id)
+    .execute();
+}
+
+export function setRights({ kysely }: Store, id: number, rights: Pick<UserRow, 'is_staff' | 'is_superuser'>) {
+  return kysely.updateTable('auth_user').set(rights).where('id', '=', id).execute();
+}
 
 /** An administrator who can sign in. */
-export const anyAdministrator = statement<AccountTables>()((db) =>
-  db
+export function anyAdministrator({ kysely }: Store) {
+  return kysely
     .selectFrom('auth_user')
     .select('id')
     .where('is_superuser', '=', 1)
     .where('is_staff', '=', 1)
     .where('is_active', '=', 1)
-    .limit(1),
-);
+    .limit(1)
+    .executeTakeFirst();
+}
 
-export const permissionRows = statement<AccountTables, { userId: number }>()((db, p) =>
-  db
+export function permissionRows({ kysely }: Store, userId: number) {
+  return kysely
     .selectFrom('auth_group_permission')
     .innerJoin('auth_membership', 'auth_membership.group_id', 'auth_group_permission.group_id')
     .select(['model', 'action'])
     .distinct()
-    .where('auth_membership.user_id', '=', p('userId')),
-);
+    .where('auth_membership.user_id', '=', userId)
+    .execute();
+}
 
-export const insertSession = statement<AccountTables, { [K in keyof SessionRow]: SessionRow[K] }>()((db, p) =>
-  db.insertInto('auth_session').values({
-    hash: p('hash'),
-    user_id: p('user_id'),
-    created_at_ms: p('created_at_ms'),
-    last_used_at_ms: p('last_used_at_ms'),
-    expires_at_ms: p('expires_at_ms'),
-    address: p('address'),
-    user_agent: p('user_agent'),
-  }),
-);
+export function insertSession({ kysely }: Store, row: Insertable<AccountTables['auth_session']>) {
+  return kysely.insertInto('auth_session').values(row).execute();
+}
 
 /** The active user of a live session, and when the session was last used. */
-export const userOfSession = statement<AccountTables, { hash: string; nowMs: number; idleSinceMs: number }>()(
-  (db, p) =>
-    db
-      .selectFrom('auth_session')
-      .innerJoin('auth_user', 'auth_user.id', 'auth_session.user_id')
-      .selectAll('auth_user')
-      .select('auth_session.last_used_at_ms')
-      .where('auth_session.hash', '=', p('hash'))
-      .where('auth_session.expires_at_ms', '>', p('nowMs'))
-      .where('auth_session.last_used_at_ms', '>', p('idleSinceMs'))
-      .where('auth_user.is_active', '=', 1),
-);
+export function userOfSession(
+  { kysely }: Store,
+  { hash, nowMs, idleSinceMs }: { hash: string; nowMs: number; idleSinceMs: number },
+) {
+  return kysely
+    .selectFrom('auth_session')
+    .innerJoin('auth_user', 'auth_user.id', 'auth_session.user_id')
+    .selectAll('auth_user')
+    .select('auth_session.last_used_at_ms')
+    .where('auth_session.hash', '=', hash)
+    .where('auth_session.expires_at_ms', '>', nowMs)
+    .where('auth_session.last_used_at_ms', '>', idleSinceMs)
+    .where('auth_user.is_active', '=', 1)
+    .executeTakeFirst();
+}
 
-export const touchSession = statement<AccountTables, { hash: string; nowMs: number }>()((db, p) =>
-  db
+export function touchSession({ kysely }: Store, hash: string, nowMs: number) {
+  return kysely
     .updateTable('auth_session')
-    .set({ last_used_at_ms: p('nowMs') })
-    .where('hash', '=', p('hash')),
-);
+    .set({ last_used_at_ms: nowMs })
+    .where('hash', '=', hash)
+    .execute();
+}
 
-export const deleteSession = statement<AccountTables, { hash: string }>()((db, p) =>
-  db.deleteFrom('auth_session').where('hash', '=', p('hash')),
-);
+export function deleteSession({ kysely }: Store, hash: string) {
+  return kysely.deleteFrom('auth_session').where('hash', '=', hash).execute();
+}
 
-export const deleteSessions = statement<AccountTables, { userId: number; except: string }>()((db, p) =>
-  db.deleteFrom('auth_session').where('user_id', '=', p('userId')).where('hash', '!=', p('except')),
-);
+export function deleteSessions({ kysely }: Store, userId: number, except: string) {
+  return kysely
+    .deleteFrom('auth_session')
+    .where('user_id', '=', userId)
+    .where('hash', '!=', except)
+    .execute();
+}
 
-export const sweepSessions = statement<AccountTables, { nowMs: number }>()((db, p) =>
-  db.deleteFrom('auth_session').where('expires_at_ms', '<=', p('nowMs')),
-);
+export function sweepSessions({ kysely }: Store, nowMs: number) {
+  return kysely.deleteFrom('auth_session').where('expires_at_ms', '<=', nowMs).execute();
+}
 
 /** Counts an attempt if fewer than `threshold` failed in a row. One statement, so that parallel attempts gain nothing. */
-export const reserveAttempt = statement<
-  AccountTables,
-  { key: string; nowMs: number; cutoffMs: number; threshold: number }
->()((db, p) =>
-  db
+export function reserveAttempt(
+  { kysely }: Store,
+  given: { key: string; nowMs: number; cutoffMs: number; threshold: number },
+) {
+  return kysely
     .insertInto('auth_lockout')
-    .values({ key: p('key'), failures: 1, last_failure_at_ms: p('nowMs') })
+    .values({ key: given.key, failures: 1, last_failure_at_ms: given.nowMs })
     .onConflict((conflict) =>
       conflict
         .column('key')
         .doUpdateSet((eb) => ({
           failures: eb
             .case()
-            .when('auth_lockout.last_failure_at_ms', '<=', p('cutoffMs'))
+            .when('auth_lockout.last_failure_at_ms', '<=', given.cutoffMs)
             .then(1)
             .else(eb('auth_lockout.failures', '+', 1))
             .end(),
@@ -169,64 +182,76 @@ export const reserveAttempt = statement<
         }))
         .where((eb) =>
           eb.or([
-            eb('auth_lockout.failures', '<', p('threshold')),
-            eb('auth_lockout.last_failure_at_ms', '<=', p('cutoffMs')),
+            eb('auth_lockout.failures', '<', given.threshold),
+            eb('auth_lockout.last_failure_at_ms', '<=', given.cutoffMs),
           ]),
         ),
-    ),
-);
+    )
+    .executeTakeFirst();
+}
 
 /** Undoes the count of an attempt that was neither right nor wrong. */
-export const giveBackAttempt = statement<AccountTables, { key: string }>()((db, p) =>
-  db
+export function giveBackAttempt({ kysely }: Store, key: string) {
+  return kysely
     .updateTable('auth_lockout')
     .set((eb) => ({ failures: eb('failures', '-', 1) }))
-    .where('key', '=', p('key'))
-    .where('failures', '>', 0),
-);
+    .where('key', '=', key)
+    .where('failures', '>', 0)
+    .execute();
+}
 
-export const lastFailure = statement<AccountTables, { key: string }>()((db, p) =>
-  db.selectFrom('auth_lockout').select('last_failure_at_ms').where('key', '=', p('key')),
-);
+export function lastFailure({ kysely }: Store, key: string) {
+  return kysely
+    .selectFrom('auth_lockout')
+    .select('last_failure_at_ms')
+    .where('key', '=', key)
+    .executeTakeFirst();
+}
 
-export const clearAttempts = statement<AccountTables, { key: string }>()((db, p) =>
-  db.deleteFrom('auth_lockout').where('key', '=', p('key')),
-);
+export function clearAttempts({ kysely }: Store, key: string) {
+  return kysely.deleteFrom('auth_lockout').where('key', '=', key).execute();
+}
 
-export const sweepAttempts = statement<AccountTables, { cutoffMs: number }>()((db, p) =>
-  db.deleteFrom('auth_lockout').where('last_failure_at_ms', '<=', p('cutoffMs')),
-);
+export function sweepAttempts({ kysely }: Store, cutoffMs: number) {
+  return kysely.deleteFrom('auth_lockout').where('last_failure_at_ms', '<=', cutoffMs).execute();
+}
 
-export const insertSetupLink = statement<AccountTables, { hash: string; expiresAtMs: number }>()((db, p) =>
-  db.insertInto('auth_setup_link').values({ hash: p('hash'), expires_at_ms: p('expiresAtMs') }),
-);
+export function insertSetupLink({ kysely }: Store, hash: string, expiresAtMs: number) {
+  return kysely.insertInto('auth_setup_link').values({ hash, expires_at_ms: expiresAtMs }).execute();
+}
 
-export const setupLink = statement<AccountTables, { hash: string; nowMs: number }>()((db, p) =>
-  db
+export function setupLink({ kysely }: Store, hash: string, nowMs: number) {
+  return kysely
     .selectFrom('auth_setup_link')
     .select('hash')
-    .where('hash', '=', p('hash'))
-    .where('expires_at_ms', '>', p('nowMs')),
-);
+    .where('hash', '=', hash)
+    .where('expires_at_ms', '>', nowMs)
+    .executeTakeFirst();
+}
 
-export const useSetupLink = statement<AccountTables, { hash: string; nowMs: number }>()((db, p) =>
-  db.deleteFrom('auth_setup_link').where('hash', '=', p('hash')).where('expires_at_ms', '>', p('nowMs')),
-);
+export function useSetupLink({ kysely }: Store, hash: string, nowMs: number) {
+  return kysely
+    .deleteFrom('auth_setup_link')
+    .where('hash', '=', hash)
+    .where('expires_at_ms', '>', nowMs)
+    .executeTakeFirst();
+}
 
-export const deleteSetupLinks = statement<AccountTables, { nowMs: number }>()((db, p) =>
-  db.deleteFrom('auth_setup_link').where('expires_at_ms', '<=', p('nowMs')),
-);
+export function deleteSetupLinks({ kysely }: Store, nowMs: number) {
+  return kysely.deleteFrom('auth_setup_link').where('expires_at_ms', '<=', nowMs).execute();
+}
 
-export const insertSecret = statement<AccountTables, { name: string; value: string }>()((db, p) =>
-  db
+export function insertSecret({ kysely }: Store, { name, value }: { name: string; value: string }) {
+  return kysely
     .insertInto('auth_secret')
-    .values({ name: p('name'), value: p('value') })
-    .onConflict((conflict) => conflict.column('name').doNothing()),
-);
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+}
 
-export const secretByName = statement<AccountTables, { name: string }>()((db, p) =>
-  db.selectFrom('auth_secret').select('value').where('name', '=', p('name')),
-);
+export function secretByName({ kysely }: Store, name: string) {
+  return kysely.selectFrom('auth_secret').select('value').where('name', '=', name).executeTakeFirst();
+}
 
 /** The user of a row, without its hash. */
 export function toUser(row: UserRow): User {

@@ -1,5 +1,5 @@
 import { normalizeEmail } from '../auth/email.ts';
-import { AppError, type Fields } from '../errors.ts';
+import { AppError, type Fields } from '../base/errors.ts';
 
 /** An account of a service. */
 export interface User {
@@ -7,11 +7,11 @@ export interface User {
   /** As it was typed. */
   readonly username: string;
   readonly email: string | undefined;
-  /** Whether the user may sign in. */
+  /** True if the user may sign in. */
   readonly isActive: boolean;
-  /** Whether the user may open the admin. */
+  /** True if the user may open the admin. */
   readonly isStaff: boolean;
-  /** Whether the user has every permission. */
+  /** True if the user has every permission. */
   readonly isSuperuser: boolean;
   readonly createdAtMs: number;
   readonly lastSignInAtMs: number | undefined;
@@ -32,7 +32,7 @@ export interface NewUser {
 /** The most characters (code points) of a username. */
 export const usernameCharactersMax = 150;
 
-/** What identifies a username: `Alice` and `alice` are the same user. */
+/** Returns the form of a username that identifies it: `Alice` and `alice` are the same user. */
 export function usernameKey(username: string): string {
   return username.trim().normalize('NFKC').toLowerCase();
 }
@@ -42,12 +42,15 @@ export function normalizeUsername(username: string): string {
   return username.trim().normalize('NFKC');
 }
 
-/** What is wrong with a username, to be read after "Username"; undefined if nothing is. */
+/** Returns the problem with a username, to be read after "User name"; undefined for a valid one. */
 export function usernameProblem(username: string): string | undefined {
   const name = normalizeUsername(username);
   if (name === '') return 'is required';
   if ([...name].length > usernameCharactersMax) return `must be at most ${usernameCharactersMax} characters`;
-  return /^[\p{L}\p{M}\p{N}_.@+-]+$/u.test(name) ? undefined : 'must be letters, digits and @ . + - _ only';
+  const isInvisible = /\p{Default_Ignorable_Code_Point}/u.test(name);
+  return !isInvisible && /^[\p{L}\p{M}\p{N}_.@+-]+$/u.test(name)
+    ? undefined
+    : 'must be letters, digits and @ . + - _ only';
 }
 
 /** The names of a new user as they are stored. Throws `validation_failed` with the fields `username` and `email`. */

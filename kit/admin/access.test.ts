@@ -141,7 +141,7 @@ test('each permission opens what it names', async () => {
   assert.match(asked.html, /You do not have permission to delete copies/);
   assert.equal((await deleter.send(`/admin/library/book/${id}/delete/`, { post: 'yes' })).status, 409);
   const nobody = await signedIn('nobody', []);
-  assert.match((await nobody.open('/admin/')).html, /You do not have permission for anything here/);
+  assert.match((await nobody.open('/admin/')).html, /You do not have permission to view anything here/);
 });
 
 test('only administrators change and delete the accounts of staff', async () => {

@@ -5,8 +5,8 @@ import {
   permissionActions,
   usernameKey,
 } from '../accounts/index.ts';
+import { AppError, notFound } from '../base/errors.ts';
 import type { Session, WriteSession } from '../db/index.ts';
-import { AppError, notFound } from '../errors.ts';
 import { capitalized } from './context.ts';
 import type { Choice, Values } from './field.ts';
 import { dateTime, flag, password, text } from './fields.ts';
@@ -36,13 +36,13 @@ function userModel(accounts: Accounts): Model {
     table: 'auth_user',
     title: 'username',
     fields: {
-      username: text({ label: 'Username', charactersMax: 150, help: 'Letters, digits and @ . + - _ only.' }),
+      username: text({ label: 'User name', charactersMax: 150, help: 'Letters, digits and @ . + - _ only.' }),
       password: { ...password({ label: 'Password' }), onlyWhenAdding: true },
       email: {
         ...text({ label: 'E-mail address', charactersMax: 254, isOptional: true }),
         format: (value) => String(value ?? ''),
       },
-      is_active: flag({ label: 'Active', initial: 1, help: 'Whether the user may sign in.' }),
+      is_active: flag({ label: 'Active', initial: 1, help: 'Uncheck to block sign-in.' }),
       is_staff: flag({ label: 'Staff', readOnly: onlyAdministrators }),
       is_superuser: flag({ label: 'Administrator', readOnly: onlyAdministrators }),
       last_sign_in: dateTime({
@@ -94,6 +94,7 @@ function userModel(accounts: Accounts): Model {
       if (ids.includes(actor.user.id)) throw new AppError('conflict', 'You cannot delete your own account.');
       if (!actor.user.isSuperuser) await refuseStaff(session, ids);
       await demandOther(session, ids);
+      await accounts.forgetPeople(session, ids);
     },
   });
 }
@@ -183,7 +184,7 @@ function groupModel(models: readonly { path: string; plural: string }[]): Model 
     label: 'group',
     table: 'auth_group',
     title: 'name',
-    description: 'Groups say what their staff may do.',
+    description: 'A group gives its members permissions.',
     fields: { name: text({ label: 'Name', charactersMax: 150 }) },
     sets: { permissions: permissionsOfGroup(models) },
     columns: ['name'],
@@ -206,7 +207,7 @@ function permissionsOfGroup(models: readonly { path: string; plural: string }[])
   const known = new Set(choices.map(([value]) => value));
   return {
     label: 'Permissions',
-    help: 'Who may change or delete objects may also view them.',
+    help: 'Permission to change or delete includes permission to view.',
     readOnly: onlyAdministrators,
     choices: async () => choices,
     grid: {

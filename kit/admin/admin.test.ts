@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { PageClient } from '../testing/page-client.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import { fieldsOf } from './testing/forms.ts';
-import { type Library, password, startLibrary } from './testing/start.ts';
+import { addBooks, type Library, password, startLibrary } from './testing/start.ts';
 
 const postgres = await testDatabaseUrl();
 
@@ -40,14 +40,14 @@ function cases(url: string | undefined): void {
     const { alice } = await open();
     await alice.open('/admin/library/book/add/');
     const added = await alice.send('/admin/library/book/add/', {
-      ...{
-        title: 'Middlemarch',
-        genre: 'novel',
-        pages: '880',
-        published: '1871-12-01T00:00',
-        added: '2026-01-01T10:00',
-      },
-      ...{ 'copy-0-shelf': 'A1', 'copy-0-is_main': 'true', 'copy-1-shelf': 'A2' },
+      title: 'Middlemarch',
+      genre: 'novel',
+      pages: '880',
+      published: '1871-12-01T00:00',
+      added: '2026-01-01T10:00',
+      'copy-0-shelf': 'A1',
+      'copy-0-is_main': 'true',
+      'copy-1-shelf': 'A2',
     });
     assert.equal(added.headers.get('location'), '/admin/library/book/', added.html);
     const list = await alice.open('/admin/library/book/');
@@ -62,7 +62,10 @@ function cases(url: string | undefined): void {
     );
     const changed = await alice.send('/admin/library/book/1/change/', {
       ...fieldsOf(form.html),
-      ...{ title: 'Middlemarch II', 'copy-1-DELETE': '1', 'copy-0-shelf': 'B7', _continue: '1' },
+      title: 'Middlemarch II',
+      'copy-1-DELETE': '1',
+      'copy-0-shelf': 'B7',
+      _continue: '1',
     });
     assert.equal(changed.headers.get('location'), '/admin/library/book/1/change/', changed.html);
     const history = await alice.open('/admin/library/book/1/history/');
@@ -70,7 +73,7 @@ function cases(url: string | undefined): void {
     assert.match(history.html, /copy “A1”: Shelf: <del>A1<\/del>[\s\S]*<ins>B7<\/ins>/);
     assert.match(history.html, /copy “A2”: <ins>deleted<\/ins>/);
     const asked = await alice.open('/admin/library/book/1/delete/');
-    assert.match(asked.html, /<b>1<\/b> copies/);
+    assert.match(asked.html, /<li>1 copy<\/li>/);
     const deleted = await alice.send('/admin/library/book/1/delete/', { post: 'yes' });
     assert.equal(deleted.headers.get('location'), '/admin/library/book/');
     assert.equal((await alice.open('/admin/library/book/1/change/')).status, 404);
@@ -89,6 +92,94 @@ function cases(url: string | undefined): void {
     assert.match(taken.html, /Subject is already taken/);
     await alice.send('/admin/library/notice/1/delete/', { post: 'yes' });
     assert.match((await alice.open('/admin/library/notice/')).html, /No notices yet/);
+  });
+
+  test('the overview counts what one may view, and shows its latest changes by whoever made them', async () => {
+    const { alice, database, signedIn } = await open();
+    await addBooks(database, [{ title: 'A' }, { title: 'B' }]);
+    await alice.open('/admin/library/author/add/');
+    await alice.send('/admin/library/author/add/', { name: 'Eliot' });
+    await alice.send('/admin/library/notice/add/', { subject: 'Closed', body: 'On Sunday' });
+    const counts = ({ html }: { html: string }) =>
+      Object.fromEntries(
+        [
+          ...html.matchAll(
+            /\/">([A-Z]\w+)<\/a>(?:<small>[^<]*<\/small>)?<\/div>\s*<span class="count">([^<]*)</g,
+          ),
+        ].map(([, name, count]) => [name, count]),
+      );
+    const all = await alice.open('/admin/');
+    assert.deepEqual(counts(all), {
+      Books: '2',
+      Authors: '1',
+      Copies: '0',
+      Notices: '1',
+      Users: '1',
+      Groups: '0',
+    });
+    const bob = await signedIn('bob', ['library/author:view']);
+    const some = await bob.open('/admin/');
+    assert.deepEqual(counts(some), { Authors: '1' });
+    assert.match(some.html, />Eliot<\/a>\s*<span class="small muted">[\s\S]*author, alice, /);
+    assert.doesNotMatch(some.html, /Closed/);
+    assert.match(all.html, />Closed<\/a>/);
+    await alice.send('/admin/library/author/1/delete/', { post: 'yes' });
+    assert.match(
+      (await bob.open('/admin/')).html,
+      /<span>Eliot<\/span>\s*<span class="small muted">[^·]*Deleted/,
+    );
+    const nobody = await signedIn('carol', []);
+    const empty = await nobody.open('/admin/');
+    assert.deepEqual(counts(empty), {});
+    assert.doesNotMatch(empty.html, /Eliot/);
+  });
+
+  test('counts stop at 10,000', async () => {
+    const { alice, database } = await open();
+    const names = Array.from({ length: 10_001 }, (_, index) => ({ name: `Author ${index}` }));
+    await database.write(async ({ kysely }) => {
+      for (let index = 0; index < names.length; index += 2_000)
+        await kysely
+          .insertInto('author')
+          .values(names.slice(index, index + 2_000) as never[])
+          .execute();
+    });
+    assert.match((await alice.open('/admin/')).html, /<span title="More than 10,000">10,000\+<\/span>/);
+  });
+
+  test('one search finds objects of all models that one may view, by words and by number', async () => {
+    const { alice, database, signedIn } = await open();
+    await addBooks(
+      database,
+      Array.from({ length: 7 }, (_, index) => ({ title: `Tide & tables ${index}` })),
+    );
+    await alice.open('/admin/library/author/add/');
+    await alice.send('/admin/library/author/add/', { name: 'Tide, Anna' });
+    await alice.send('/admin/library/notice/add/', { subject: 'High tide', body: '' });
+    const found = async (client: PageClient, q: string) => {
+      const { html, status } = await client.open(`/admin/search/?q=${encodeURIComponent(q)}`);
+      assert.equal(status, 200, q);
+      const lists = [...html.matchAll(/<ul class="models found">([\s\S]*?)<\/ul>/g)].map(
+        ([, list = '']) => list,
+      );
+      return [...lists.join('').matchAll(/<li><a href="([^"]+)">([^<]*)</g)].map(
+        ([, href = '', title = '']) => [href.replace(/^\/admin\/library\/|\/change\/$/g, ''), title],
+      );
+    };
+    const results = await found(alice, 'TIDE');
+    assert.equal(results.filter(([href]) => href?.startsWith('book/')).length, 5);
+    assert.ok(results.some(([href, title]) => href === 'author/1' && title === 'Tide, Anna'));
+    assert.ok(results.some(([href, title]) => href === 'notice/1' && title === 'High tide'));
+    const page = await alice.open('/admin/search/?q=tide');
+    assert.match(page.html, /<a href="\/admin\/library\/book\/\?q=tide">All matching books<\/a>/);
+    assert.match(page.html, /id="site-search" name="q" value="tide"/);
+    assert.deepEqual(await found(alice, 'anna tide'), [['author/1', 'Tide, Anna']]);
+    assert.deepEqual(await found(alice, '7'), [['book/7', 'Tide &amp; tables 6']]);
+    for (const q of ['', ' ', '\0', "' or 1=1 --", '%', '_', '9'.repeat(40), 'x'.repeat(600)])
+      assert.deepEqual(await found(alice, q), [], q);
+    const bob = await signedIn('bob', ['library/author:view', 'library/book:add']);
+    assert.deepEqual(await found(bob, 'tide'), [['author/1', 'Tide, Anna']]);
+    assert.equal((await new PageClient((await open()).url).open('/admin/search/?q=tide')).status, 302);
   });
 
   async function open(): Promise<Library & { alice: PageClient }> {

@@ -1,29 +1,30 @@
 import type { FastifyReply } from 'fastify';
 import type { PermissionAction } from '../accounts/index.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
 import type { Database, KitMigrations } from '../db/index.ts';
-import { AppError } from '../errors.ts';
-import { linkButton } from '../html/blocks.ts';
+import { linkButton } from '../html/components/blocks.ts';
 import { html } from '../html/html.ts';
 import { standalone } from '../html/layout.ts';
-import type { PageRoutes } from '../html/pages.ts';
-import type { Visit } from '../html/visit.ts';
+import type { PageRoutes } from '../html/pages/pages.ts';
+import type { Visit } from '../html/pages/visit.ts';
 import type { HttpError } from '../http/options.ts';
 import { visitorOf } from '../http/visitor.ts';
+import type { AdminTables } from './changes/history.ts';
 import { type AdminVisit, abilitiesOf, adminFrame, adminPage, demand, type ModelVisit } from './context.ts';
-import { exportList } from './export.ts';
-import type { AdminTables } from './history.ts';
+import { objectFormPage, submitObjectForm } from './forms/object-form.ts';
+import { add, addPage, change, changePage } from './forms/pages.ts';
+import { bulk, deletePage, remove } from './forms/pages-delete.ts';
+import { pickedPage } from './forms/related.ts';
+import { listPage, sendChoices } from './lists/pages.ts';
 import type { Model } from './model.ts';
-import { sendChoices } from './pages-choices.ts';
-import { bulk, deletePage, remove } from './pages-delete.ts';
-import { add, addPage, change, changePage } from './pages-form.ts';
-import { historyPage } from './pages-history.ts';
-import { confirmImport, importBytesMax, importPage, previewImport } from './pages-import.ts';
-import { indexPage } from './pages-index.ts';
-import { listPage } from './pages-list.ts';
-import { objectFormPage, submitObjectForm } from './pages-object-form.ts';
-import { addSignInPages } from './pages-sign-in.ts';
-import { Site } from './site.ts';
+import { historyPage } from './pages/history.ts';
+import { indexPage } from './pages/index-page.ts';
+import { searchPage } from './pages/search-page.ts';
+import { addSignInPages } from './pages/sign-in.ts';
+import { Registry, type TableWords } from './registry.ts';
+import { exportList } from './transfer/export.ts';
+import { confirmImport, importBytesMax, importPage, previewImport } from './transfer/pages.ts';
 import type { AdminAccounts } from './user.ts';
 
 /** The tables of the admin, for `migrations` of a service. */
@@ -35,14 +36,19 @@ export const adminMigrations: KitMigrations = {
 
 /** The parts of an admin. `T` is what the service's page session holds. */
 export interface AdminOptions<T> {
-  /** What the pages are called, such as `Library admin`. */
+  /** Title of the pages, such as `Library admin`. */
   readonly title: string;
   readonly models: readonly Model[];
-  /** Who may sign in: `staffAccounts(accounts)`, or a service's own. */
+  /** Accounts that may sign in: `staffAccounts(accounts)`, or a service's own. */
   readonly accounts: AdminAccounts<T>;
   readonly clock: Clock;
-  /** The service's database, with {@link adminMigrations}; without it there are only models on functions, and no history. */
-  readonly database?: Database<AdminTables>;
+  /**
+   * Names for rows of tables without a model, used where they are deleted with an object: `{ vote: 'vote' }`, with a plural `{
+   * entry: ['entry', 'entries'] }`. Rows of a table with `null`, such as an index, are not named.
+   */
+  readonly tables?: TableWords;
+  /** The service's database, with {@link adminMigrations}. */
+  readonly database: Database<AdminTables>;
 }
 
 /** The admin of a service, at `/admin/`. */
@@ -55,8 +61,8 @@ export interface Admin<T> {
 
 /** Makes the admin of a service. Throws an `Error` if a model names a field that it does not have. */
 export function createAdmin<T>(options: AdminOptions<T>): Admin<T> {
-  const { title, models, clock, accounts, database } = options;
-  const site = new Site({ title, models, clock, database });
+  const { title, models, clock, accounts, database, tables } = options;
+  const site = new Registry({ title, models, clock, database, tables });
   const signedIn = async (visit: Visit<T>) => {
     const user = await accounts.userOf(visit);
     if (!user) throw new AppError('unauthenticated', 'Sign in to see this page.', { reason: 'ADMIN' });
@@ -72,7 +78,7 @@ export function createAdmin<T>(options: AdminOptions<T>): Admin<T> {
 }
 
 function contextOf<T>(
-  site: Site,
+  site: Registry,
   visit: Visit<T>,
   { user, hasPassword }: Pick<AdminVisit, 'user'> & { hasPassword: boolean },
 ): AdminVisit {
@@ -90,7 +96,7 @@ type PageResult = Promise<string | FastifyReply> | string | FastifyReply;
 
 function addModelPages<T>(
   routes: PageRoutes<T>,
-  site: Site,
+  site: Registry,
   signedIn: (visit: Visit<T>) => Promise<AdminVisit>,
 ): void {
   const withUser = (handler: (context: AdminVisit) => PageResult) => async (visit: Visit<T>) => {
@@ -112,24 +118,15 @@ function addModelPages<T>(
       demand(visit, needs);
       return handler(visit, id);
     });
-  const open = { access: 'public' } as const;
-  const get = (path: string, handler: (visit: Visit<T>) => PageResult) => {
-    routes.get(path, open, async (visit) => handler(visit));
-    // The same address without the slash at its end leads here.
-    routes.get(path.slice(0, -1), open, async ({ request, reply }) => {
-      const [before = '', query] = request.url.split('?');
-      return reply
-        .code(301)
-        .header('location', `${before}/${query === undefined ? '' : `?${query}`}`)
-        .send();
-    });
-  };
-  const post = (path: string, handler: (visit: Visit<T>) => PageResult) =>
-    routes.post(path, open, async (visit) => handler(visit));
+  const { get, post } = addressesOf(routes);
   const list = '/admin/:app/:model/';
   get(
     '/admin/',
     withUser((context) => indexPage(context)),
+  );
+  get(
+    '/admin/search/',
+    withUser((context) => searchPage(context)),
   );
   get(
     '/admin/:app/',
@@ -151,13 +148,44 @@ function addModelPages<T>(
     withModel((context, id) => deletePage(context, id)),
   );
   post(`${list}:id/delete/`, withModel(remove));
+  get(`${list}:id/picked/`, withModel(pickedPage));
   get(`${list}:id/history/`, withModel(historyPage));
+  get(
+    `${list}:id/`,
+    withModel(({ visit, model }, id) =>
+      visit.reply
+        .code(302)
+        .header('location', `/admin/${model.path}/${encodeURIComponent(id)}/change/`)
+        .send(),
+    ),
+  );
   get(`${list}:id/:form/`, withModel(objectFormPage));
   post(`${list}:id/:form/`, withModel(submitObjectForm));
   get(`${list}import/`, withModel(importPage, 'add'));
   post(`${list}import/confirm/`, withModel(confirmImport, 'add'));
   const upload = { ...open, accepts: 'multipart/form-data', bodyBytesMax: importBytesMax } as const;
   routes.post(`${list}import/`, upload, async (visit) => withModel(previewImport, 'add')(visit));
+}
+
+const open = { access: 'public' } as const;
+
+/** Functions that add pages; an address without the slash at its end leads to the one with it. */
+function addressesOf<T>(routes: PageRoutes<T>) {
+  return {
+    get(path: string, handler: (visit: Visit<T>) => PageResult): void {
+      routes.get(path, open, async (visit) => handler(visit));
+      routes.get(path.slice(0, -1), open, async ({ request, reply }) => {
+        const [before = '', query] = request.url.split('?');
+        return reply
+          .code(301)
+          .header('location', `${before}/${query === undefined ? '' : `?${query}`}`)
+          .send();
+      });
+    },
+    post(path: string, handler: (visit: Visit<T>) => PageResult): void {
+      routes.post(path, open, async (visit) => handler(visit));
+    },
+  };
 }
 
 function appPage(context: AdminVisit): Promise<string> {
@@ -179,7 +207,7 @@ function toSignIn<T>({ request, reply }: Visit<T>): FastifyReply {
 async function errorPage<T>(
   visit: Visit<T>,
   { status, message }: HttpError,
-  { site, accounts }: { site: Site; accounts: AdminAccounts<T> },
+  { site, accounts }: { site: Registry; accounts: AdminAccounts<T> },
 ): Promise<string | undefined> {
   if (!/^\/admin(\/|\?|$)/.test(visit.request.url)) return undefined;
   const user = await accounts.userOf(visit).catch(() => undefined);
@@ -205,7 +233,7 @@ function titleFor(status: number): string {
     429: 'Too many attempts',
     503: 'Not available right now',
   };
-  return titles[status] ?? (status < 500 ? 'This did not work' : 'Something went wrong');
+  return titles[status] ?? (status < 500 ? 'The request could not be completed' : 'Something went wrong');
 }
 
 function adviceFor(status: number): string | undefined {

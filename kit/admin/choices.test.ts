@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { testBrowser } from '../testing/browser.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
-import { menuMax } from './table-list.ts';
+import { menuMax } from './table/list.ts';
 import { type Library, password, startLibrary } from './testing/start.ts';
 
 const postgres = await testDatabaseUrl();

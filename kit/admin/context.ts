@@ -1,26 +1,26 @@
 import type { PermissionAction } from '../accounts/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { type Frame, layout, type NavigationItem, type PageContent } from '../html/layout.ts';
-import type { Visit } from '../html/visit.ts';
+import type { Visit } from '../html/pages/visit.ts';
 import type { Model } from './model.ts';
-import type { Site } from './site.ts';
+import type { Registry } from './registry.ts';
 import type { Actor, AdminUser } from './user.ts';
 
 /** A request for a page of the admin, by somebody who is signed in. */
 export interface AdminVisit {
-  readonly site: Site;
+  readonly site: Registry;
   readonly user: AdminUser;
   readonly actor: Actor;
   /** Without the type of the service's session, which pages do not read. */
   readonly visit: Visit<never>;
-  /** What all pages share. It takes the flash message, so call it once for a page. */
+  /** Frame shared by all pages. It takes the flash message, so call it once for a page. */
   frame(): Frame;
 }
 
-/** The same, for one model. */
+/** A visit to the pages of one model. */
 export interface ModelVisit extends AdminVisit {
   readonly model: Model;
-  /** Whether the user may do it, and the model can. */
+  /** Actions that the user may do and the model allows. */
   readonly may: Readonly<Record<PermissionAction, boolean>>;
 }
 
@@ -29,7 +29,7 @@ export function queryOf({ visit }: Pick<ModelVisit, 'visit'>): URLSearchParams {
   return new URL(visit.request.url, 'http://localhost').searchParams;
 }
 
-/** What a user may do with a model. */
+/** Returns the actions that a user may do with a model. */
 export function abilitiesOf(user: AdminUser, model: Model): ModelVisit['may'] {
   const can = (action: 'add' | 'change' | 'delete') =>
     model.can?.[action] !== false && hasFunction(model, action) && user.permissions.may(model.path, action);
@@ -53,12 +53,18 @@ export function demand({ may, model }: ModelVisit, action: PermissionAction): vo
 }
 
 /** The frame of the admin's pages: navigation to the models that the user may see, by app. */
-export function adminFrame(site: Site, visit: Visit<never>, user: AdminUser, hasPassword: boolean): Frame {
+export function adminFrame(
+  site: Registry,
+  visit: Visit<never>,
+  user: AdminUser,
+  hasPassword: boolean,
+): Frame {
   return {
     ...visit.frame(),
     service: site.title,
     home: '/admin/',
     navigation: navigationOf(site, user),
+    search: { href: '/admin/search/', label: 'Search all', value: searchedIn(visit) },
     account: {
       name: user.name,
       detail: user.detail,
@@ -69,12 +75,22 @@ export function adminFrame(site: Site, visit: Visit<never>, user: AdminUser, has
   };
 }
 
-/** A page of the admin with its stylesheet and module. */
-export function adminPage(frame: Frame, page: PageContent): string {
-  return layout(frame, { ...page, styles: ['admin.css'], modules: ['admin.js'] });
+/** Text of the search in the frame: that of the page with its results. */
+function searchedIn(visit: Visit<never>): string {
+  const { pathname, searchParams } = new URL(visit.request.url, 'http://localhost');
+  return pathname === '/admin/search/' ? (searchParams.get('q') ?? '') : '';
 }
 
-function navigationOf(site: Site, user: AdminUser): NavigationItem[] {
+/** A page of the admin with its stylesheet and module, and those of its own. */
+export function adminPage(frame: Frame, page: PageContent): string {
+  return layout(frame, {
+    ...page,
+    styles: ['admin.css', ...(page.styles ?? [])],
+    modules: ['admin.js', ...(page.modules ?? [])],
+  });
+}
+
+function navigationOf(site: Registry, user: AdminUser): NavigationItem[] {
   const models = site.models.filter((model) => abilitiesOf(user, model).view);
   return [
     { href: '/admin/', label: 'Overview', icon: 'inbox' },

@@ -7,13 +7,13 @@ export type Value = string | number | null | readonly string[];
 /** The values of an object by field. */
 export type Values = Readonly<Record<string, Value>>;
 
-/** What a text means as a value of a field, or what is wrong with it, to be read after the label. */
+/** Value of a field parsed from a text, or the problem with it, to be read after the label. */
 export type Parsed = { readonly value: Value } | { readonly problem: string };
 
 /** A choice of a field: its value as text, and its label. */
 export type Choice = readonly [value: string, label: string];
 
-/** How a field is edited. */
+/** Control that edits a field. */
 export type Control =
   | { readonly type: 'text' | 'textarea' | 'number' | 'email' | 'password'; readonly charactersMax?: number }
   | { readonly type: 'datetime' }
@@ -46,12 +46,12 @@ export interface Field {
   readonly kind?: 'number' | 'fit';
 }
 
-/** What every kind of field takes. */
+/** Options of every kind of field. */
 export interface FieldOptions {
   readonly label: string;
   readonly help?: Content;
   readonly column?: string;
-  /** Whether it may be empty; an empty value is stored as `null`, for texts as `''`. */
+  /** True if the field may be empty; an empty value is stored as `null`, for texts as `''`. */
   readonly isOptional?: boolean;
   readonly readOnly?: Field['readOnly'];
   readonly initial?: Value | ((nowMs: number) => Value);

@@ -1,5 +1,7 @@
-import { badge } from '../html/blocks.ts';
+import { badge } from '../html/components/blocks.ts';
 import { time } from '../html/format.ts';
+import { DateTimeError, parseDateTime } from '../text/date-time.ts';
+import { isBlank } from '../text/visible-text.ts';
 import { type Choice, type Field, type FieldOptions, fieldOf, type Parsed, type Value } from './field.ts';
 
 /** A text, trimmed, at most `charactersMax` code points. `isLong` gives it a larger control. */
@@ -19,6 +21,8 @@ export function text(
         const value = typed.trim();
         if (value === '') return isOptional ? { value: '' } : required;
         const problem = textProblem(value, charactersMax) ?? pattern?.(value);
+        if (problem === undefined && isBlank(value))
+          return isOptional ? { value: '' } : { problem: 'must not be blank' };
         return problem === undefined ? { value } : { problem };
       },
     },
@@ -82,27 +86,24 @@ export function choice(choices: readonly Choice[], options: FieldOptions): Field
 }
 
 /**
- * An instant, typed in UTC. It is stored as milliseconds since 1970, or with `isText` as ISO 8601 with six decimals
+ * An instant, typed in the reader's time zone, without scripts in UTC. It is stored as milliseconds since 1970, or with `isText` as ISO 8601 with six decimals
  * (`2026-01-01T12:00:00.000000Z`).
  */
 export function dateTime(options: FieldOptions & { isText?: boolean }): Field {
   const { isOptional = false, isText = false } = options;
-  return fieldOf(
-    { ...options, help: options.help ?? 'In UTC.' },
-    {
-      control: { type: 'datetime' },
-      kind: 'fit',
-      parse(typed): Parsed {
-        const value = typed.trim();
-        if (value === '') return isOptional ? { value: null } : required;
-        const iso = isoOf(value);
-        if (iso === undefined) return { problem: 'must be a date and time such as 2026-01-31T12:00' };
-        return { value: isText ? iso : Date.parse(iso) };
-      },
-      format: (value) => (value === null ? '' : isoText(value).replace(/\.?0*Z$/, 'Z')),
-      show: (value) => (value === null ? '' : time(isoText(value))),
+  return fieldOf(options, {
+    control: { type: 'datetime' },
+    kind: 'fit',
+    parse(typed): Parsed {
+      const value = typed.trim();
+      if (value === '') return isOptional ? { value: null } : required;
+      const iso = isoOf(value);
+      if (iso === undefined) return { problem: 'must be a date and time such as 2026-01-31T12:00' };
+      return { value: isText ? iso : Date.parse(iso) };
     },
-  );
+    format: (value) => (value === null ? '' : isoText(value).replace(/\.?0*Z$/, 'Z')),
+    show: (value) => (value === null ? '' : time(isoText(value))),
+  });
 }
 
 /** An object of another model in the same database, by its path, such as `library/book`. */
@@ -140,7 +141,7 @@ export function password(options: FieldOptions): Field {
 const required: Parsed = { problem: 'is required' };
 const textKeyCharactersMax = 200;
 
-/** What is wrong with a text that a database should take; undefined if nothing is. */
+/** Returns the reason why a database should not store a text; undefined for a valid one. */
 export function textProblem(value: string, charactersMax: number): string | undefined {
   if (value.includes('\0')) return 'must not contain the character U+0000';
   if (!value.isWellFormed()) return 'must be well-formed Unicode';
@@ -150,17 +151,12 @@ export function textProblem(value: string, charactersMax: number): string | unde
 
 /** ISO 8601 with six decimals, in UTC; undefined if it is no instant of the years 1 to 9999. */
 export function isoOf(typed: string): string | undefined {
-  const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?$/i.exec(
-    typed,
-  );
-  if (!match) return undefined;
-  const [, day = '', minute = '', second = '00', fraction = '', zone = 'Z'] = match;
-  const offset = /^z$/i.test(zone) ? 'Z' : zone.replace(/(\d\d):?(\d\d)$/, '$1:$2');
-  const parsed = Date.parse(`${day}T${minute}:${second}${offset}`);
-  if (Number.isNaN(parsed) || new Date(`${day}T00:00Z`).toISOString().slice(0, 10) !== day) return undefined;
-  const iso = new Date(parsed).toISOString();
-  if (!/^\d{4}-/.test(iso) || iso.startsWith('0000')) return undefined;
-  return `${iso.slice(0, 19)}.${fraction.padEnd(6, '0')}Z`;
+  try {
+    return parseDateTime(typed.toUpperCase());
+  } catch (error) {
+    if (error instanceof DateTimeError) return undefined;
+    throw error;
+  }
 }
 
 function isoText(value: Value): string {

@@ -16,15 +16,15 @@ function cases(url: string | undefined): void {
     const { alice, database } = await open();
     await alice.open(`${list}add/`);
     const { status, html } = await alice.send(`${list}add/`, {
-      ...{
-        title: '  ',
-        genre: 'opera',
-        pages: '12x',
-        published: 'yesterday',
-        author: '999',
-        added: '2026-02-30T10:00',
-      },
-      ...{ 'copy-0-shelf': 'x'.repeat(21), 'copy-1-is_main': 'true', 'copy-1-shelf': '' },
+      title: '  ',
+      genre: 'opera',
+      pages: '12x',
+      published: 'yesterday',
+      author: '999',
+      added: '2026-02-30T10:00',
+      'copy-0-shelf': 'x'.repeat(21),
+      'copy-1-is_main': 'true',
+      'copy-1-shelf': '',
     });
     assert.equal(status, 422);
     for (const [name, message] of [
@@ -55,7 +55,10 @@ function cases(url: string | undefined): void {
     assert.match(gone.html, /does not exist/);
     const two = await alice.send(`${list}add/`, {
       ...valid,
-      ...{ 'copy-0-shelf': 'a', 'copy-0-is_main': 'true', 'copy-1-shelf': 'b', 'copy-1-is_main': 'true' },
+      'copy-0-shelf': 'a',
+      'copy-0-is_main': 'true',
+      'copy-1-shelf': 'b',
+      'copy-1-is_main': 'true',
     });
     assert.equal(two.status, 409);
     assert.match(two.html, /href="#field-copy-1-is_main">The book already has a main copy\./);
@@ -108,7 +111,9 @@ function cases(url: string | undefined): void {
     ]);
     const page = await alice.open(`${list}${id}/change/`);
     const fields = fieldsOf(page.html);
-    assert.equal(fields.added, '2026-01-01T10:20:30.123');
+    assert.equal(fields.added, '2026-01-01T10:20:30');
+    assert.equal(fields.published, '2026-01-01T00:00');
+    assert.match(page.html, /name="added"[^>]*><span class="zone"[^>]*>UTC</);
     await alice.send(`${list}${id}/change/`, { ...fields, title: 'B' });
     const row = await database.kysely.selectFrom('book').selectAll().executeTakeFirstOrThrow();
     assert.deepEqual(
@@ -131,8 +136,10 @@ function cases(url: string | undefined): void {
     const versions = _version.split(' ').filter((pair) => !/^(pages|is_lent)=|\.is_main=/.test(pair));
     assert.equal(versions.length, _version.split(' ').length - 3);
     const saved = await alice.send(path, {
-      ...{ ...older, _version: versions.join(' ') },
-      ...{ title: 'B', 'copy-0-shelf': 'b' },
+      ...older,
+      _version: versions.join(' '),
+      title: 'B',
+      'copy-0-shelf': 'b',
     });
     assert.equal(saved.status, 303, saved.html);
     const row = await database.kysely.selectFrom('book').selectAll().executeTakeFirstOrThrow();
@@ -243,6 +250,23 @@ function cases(url: string | undefined): void {
       .where('id', '=', copy.id)
       .executeTakeFirstOrThrow();
     assert.deepEqual([stays.book_id, stays.shelf], [other, 'of B']);
+  });
+
+  test('the address of an object leads to its form, and its history names what it refers to', async () => {
+    const { alice, database } = await open();
+    await alice.open(`${list}add/`);
+    await alice.send('/admin/library/author/add/', { name: 'Eliot' });
+    await alice.send('/admin/library/author/add/', { name: 'Woolf' });
+    await alice.send(`${list}add/`, { ...valid, author: '1' });
+    const { id } = await database.kysely.selectFrom('book').select('id').executeTakeFirstOrThrow();
+    await alice.send(`${list}${id}/change/`, { ...valid, author: '2' });
+    for (const path of [`${list}${id}/`, `${list}a%20b%2Fc/`]) {
+      const { status, headers } = await alice.open(path);
+      assert.deepEqual([status, headers.get('location')], [302, `${path}change/`]);
+    }
+    const { html } = await alice.open(`${list}${id}/history/`);
+    assert.match(html, /Author: <del>Eliot<\/del>[\s\S]*<ins>Woolf<\/ins>[\s\S]*Author: <ins>Eliot<\/ins>/);
+    assert.match(html, /<td[^>]*>Admin<\/td>/);
   });
 
   test('addresses of nothing are 404', async () => {

@@ -121,7 +121,8 @@ function cases(url: string | undefined): void {
       { title: 'leap', published_at_ms: Date.UTC(2024, 1, 29, 12) },
     ]);
     const all = await alice.open('/admin/library/book/');
-    assert.match(all.html, /published__year=2024"[\s\S]*published__year=2025"/);
+    assert.match(all.html, /published__year=2024"[\s\S]*published__year=2025"[^\n]*>UTC<\/span><\/nav>/);
+    assert.match(all.html, /<label for="field-published">Published \(UTC\)<\/label>/);
     const found = async (query: string) => titlesIn((await alice.open(`/admin/library/book/?${query}`)).html);
     assert.deepEqual(await found('published__year=2024'), ['old', 'leap']);
     assert.deepEqual(await found('published__year=2024&published__month=2'), ['leap']);
@@ -185,8 +186,14 @@ function cases(url: string | undefined): void {
     const json = await alice.open('/admin/library/book/export/?format=json&q=other');
     assert.deepEqual(JSON.parse(json.html), [
       {
-        ...{ id: 3, title: 'other', author: null, genre: 'novel', pages: 100, is_lent: false },
-        ...{ published: '2026-01-03T00:00:00Z', added: '2026-01-01T00:00:00.123456Z' },
+        id: 3,
+        title: 'other',
+        author: null,
+        genre: 'novel',
+        pages: 100,
+        is_lent: false,
+        published: '2026-01-03T00:00:00Z',
+        added: '2026-01-01T00:00:00.123456Z',
       },
     ]);
     assert.equal((await alice.open('/admin/library/book/export/?format=xml')).status, 400);

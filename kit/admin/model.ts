@@ -2,14 +2,14 @@ import type { Expression, SqlBool } from 'kysely';
 import type { PermissionAction } from '../accounts/index.ts';
 import type { WriteSession } from '../db/index.ts';
 import type { Content } from '../html/html.ts';
+import type { AdminTables } from './changes/history.ts';
 import type { Choice, Field, Value, Values } from './field.ts';
-import type { AdminTables } from './history.ts';
 import type { Actor, AdminUser } from './user.ts';
 
 /** A column of a list that is not simply a field. */
 export interface Column {
   readonly label: string;
-  /** What a row shows; gets the fields, the key, and the value of `expression` under `name`. */
+  /** Renders a row; gets the fields, the key, and the value of `expression` under `name`. */
   show(values: Values): Content;
   /** Computed by the database and selected as `name`. */
   readonly name?: string;
@@ -52,13 +52,13 @@ export interface ObjectForm {
   /** The permission that it needs; `change` by default. */
   readonly needs?: PermissionAction;
   readonly fields: Readonly<Record<string, Field>>;
-  /** What the history says; without it, the form writes its own. */
+  /** Text for the history; without it, the form writes its own. */
   readonly recordedAs?: string;
-  /** What to tell the user. Throws `AppError` to refuse it. */
+  /** Returns the message for the user. Throws `AppError` to refuse the change. */
   submit(id: string, values: Values, actor: Actor): Promise<string>;
 }
 
-/** What models of both kinds declare. */
+/** Options of models of both kinds. */
 export interface ModelOptions {
   /** `app/model`, as in the address and in permissions: `library/book`. */
   readonly path: string;
@@ -76,7 +76,7 @@ export interface ModelOptions {
   readonly key?: string;
   /** Groups of fields with a heading; fields that are in none come first. */
   readonly sections?: readonly { readonly title: string; readonly fields: readonly string[] }[];
-  /** What the list shows; the first links to the object. */
+  /** Columns of the list; the first links to the object. */
   readonly columns: readonly (string | Column)[];
   /** Fields in which every word of a search must be found. */
   readonly search?: readonly string[];
@@ -84,7 +84,7 @@ export interface ModelOptions {
   readonly dates?: string;
   /** The order of the list until somebody sorts it: `-pub_date` is descending. The key decides between equals. */
   readonly order?: readonly string[];
-  /** What is possible at all; everything by default. */
+  /** Actions that the model allows; all by default. */
   readonly can?: Partial<Readonly<Record<'add' | 'change' | 'delete', boolean>>>;
   /** Further forms on an object, by the last part of their address, such as one that sets a password. */
   readonly forms?: Readonly<Record<string, ObjectForm>>;
@@ -104,7 +104,7 @@ export interface Inline {
   readonly extra?: number;
 }
 
-/** What happened to an object of a table, for hooks. */
+/** A saved object of a table, for hooks. */
 export interface Saved {
   readonly id: string;
   /** Before it was saved; undefined if it was added. */
@@ -129,7 +129,7 @@ type SessionOf<DB> = Pick<WriteSession<DB>, 'kysely' | 'dialect' | 'runner'>;
 /** A model whose objects are the rows of a table. */
 export interface TableModelOptions<DB> extends ModelOptions {
   readonly table: keyof DB & string;
-  /** Whether keys are texts; otherwise they are whole numbers. */
+  /** True if keys are texts; otherwise they are whole numbers. */
   readonly keyIsText?: boolean;
   readonly filters?: readonly (string | Filter)[];
   readonly inlines?: readonly Inline[];
@@ -155,11 +155,11 @@ export interface TableModelOptions<DB> extends ModelOptions {
   afterSave?(session: WriteSession<DB>, saved: Saved, actor: Actor): Promise<void>;
   /** Called in the transaction before objects are deleted. Throws `AppError` to refuse it. */
   beforeDelete?(session: WriteSession<DB>, ids: readonly string[], actor: Actor): Promise<void>;
-  /** What to say, and at which field, where a unique constraint on a column is broken. */
+  /** Message and field to show when a unique constraint on a column is violated. */
   readonly uniqueErrors?: Readonly<Record<string, { readonly field: string; readonly message: string }>>;
 }
 
-/** Which objects to list. */
+/** Selects the objects to list. */
 export interface ListQuery {
   /** Each must be found. */
   readonly words: readonly string[];
@@ -180,7 +180,7 @@ export interface ListFilter {
 /** A page of a list. */
 export interface ListPage {
   readonly rows: readonly Values[];
-  /** How many match; with `isCapped`, more than that. */
+  /** Number of matches; with `isCapped`, there are more. */
   readonly total: number;
   readonly isCapped: boolean;
 }

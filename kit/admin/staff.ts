@@ -1,7 +1,28 @@
-import { type Accounts, allPermissions, type User } from '../accounts/index.ts';
+import {
+  type Accounts,
+  type AccountTables,
+  allPermissions,
+  sessionLimits,
+  type User,
+} from '../accounts/index.ts';
 import { createSessionCookie, type SessionCookieOptions } from '../auth/session-cookie.ts';
-import type { Visit } from '../html/visit.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { Database } from '../db/index.ts';
+import type { Visit } from '../html/pages/visit.ts';
+import type { Suite } from '../http/suite.ts';
 import { visitorOf } from '../http/visitor.ts';
+import {
+  Checks,
+  Identities,
+  type OidcConfig,
+  OidcSignIn,
+  type OidcTables,
+  Provider,
+  providerOf,
+  type SignInRealm,
+} from '../sign-in/index.ts';
 import type { AdminAccounts, AdminUser } from './user.ts';
 
 /** The part of a page session that says who is signed in: the token of a session of `kit/accounts`. */
@@ -9,7 +30,7 @@ export interface AccountSession {
   readonly token: string;
 }
 
-/** Where a browser keeps the token. */
+/** Storage of the token in the browser. */
 export interface TokenStore<T> {
   read(visit: Visit<T>): string | undefined;
   /** Keeps a token, or forgets it. */
@@ -23,6 +44,7 @@ export interface TokenStore<T> {
 export function staffAccounts<T = AccountSession>(
   accounts: Accounts,
   tokens: TokenStore<T> = pageSession as unknown as TokenStore<T>,
+  oidc?: OidcSignIn<T>,
 ): AdminAccounts<T> {
   const tokenOf = (visit: Visit<T>) => tokens.read(visit);
   const signedIn = async (visit: Visit<T>) => {
@@ -50,7 +72,9 @@ export function staffAccounts<T = AccountSession>(
       const token = tokenOf(visit);
       if (token !== undefined) await accounts.sessions.end(token);
       tokens.write(visit, undefined);
+      return token === undefined ? undefined : oidc?.signOut(visit, accounts.sessions.keyOf(token));
     },
+    oidc,
     async changePassword(visit, user, given) {
       const account = await accounts.byId(Number(user.id));
       if (account) await accounts.changePassword(account, given, tokenOf(visit));
@@ -62,6 +86,22 @@ export function staffAccounts<T = AccountSession>(
       },
     },
   };
+}
+
+/** The staff's sign-in with the OpenID provider of the settings; undefined without one. */
+export function openStaffSignIn<T = AccountSession>(
+  accounts: Accounts,
+  options: StaffSignInOptions,
+  tokens: TokenStore<T> = pageSession as unknown as TokenStore<T>,
+): OidcSignIn<T> | undefined {
+  const { config, publicUrl, context, name, title, secret } = options;
+  const settings = providerOf(config, publicUrl);
+  if (!settings) return undefined;
+  const { clock, log, suite } = context;
+  const parts = { settings, name, title, secret, clock, log, suite };
+  const provider = new Provider(parts);
+  const site = staffRealm(accounts, { ...options, provider, issuer: settings.issuer }, tokens);
+  return new OidcSignIn<T>({ ...parts, realms: { site } }, provider);
 }
 
 const pageSession: TokenStore<AccountSession> = {
@@ -83,6 +123,55 @@ export function staffCookie<T>(options: Omit<SessionCookieOptions, 'sameSite'>):
       // Forms that were open before are worth nothing after it.
       if (visit.who === undefined) visit.signOut();
       else visit.signIn(visit.who);
+    },
+  };
+}
+
+/** Parts of {@link openStaffSignIn}. */
+export interface StaffSignInOptions {
+  readonly config: OidcConfig;
+  /** The address of the service, if a setting has it. */
+  readonly publicUrl?: string | undefined;
+  readonly database: Database<AccountTables & OidcTables>;
+  readonly context: { readonly clock: Clock; readonly log: Log; readonly suite?: Suite | undefined };
+  /** The service's name in lower case, and as pages have it. */
+  readonly name: string;
+  readonly title: string;
+  /** Encrypts cookies and kept tokens; at least 32 bytes. */
+  readonly secret: string;
+  readonly stack: AsyncDisposableStack;
+  /** Path of the sign-in page; that of the admin by default. */
+  readonly signInPath?: string;
+  /** Kind of accounts, where a service has several. */
+  readonly realm?: string;
+}
+
+/** The accounts of the staff for the sign-in with a provider. */
+export function staffRealm<T>(
+  accounts: Accounts,
+  options: StaffSignInOptions & { readonly provider: Provider; readonly issuer: string },
+  tokens: TokenStore<T>,
+): SignInRealm<T> {
+  const { database, context, secret, issuer, realm, provider, stack } = options;
+  const { clock, log } = context;
+  const people = new Identities({ database, clock, secret, issuer, realm, host: accounts.host() });
+  stack.use(new Checks({ identities: people, provider, log }));
+  return {
+    people,
+    signInPath: options.signInPath ?? '/admin/login/',
+    async start(visit, account) {
+      const user = await accounts.byId(Number(account));
+      if (!user?.isActive) throw new AppError('forbidden', 'This account is blocked.');
+      const before = tokens.read(visit);
+      if (before !== undefined) await accounts.sessions.end(before);
+      const token = await accounts.sessions.start(user, visitorOf(visit.request));
+      tokens.write(visit, token);
+      return { key: accounts.sessions.keyOf(token), expiresAtMs: clock.now() + sessionLimits.maxAgeMs };
+    },
+    async signedIn(visit) {
+      const token = tokens.read(visit);
+      const user = token === undefined ? undefined : await accounts.sessions.userOf(token);
+      return user && { account: String(user.id), key: accounts.sessions.keyOf(token ?? '') };
     },
   };
 }

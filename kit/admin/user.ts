@@ -1,30 +1,31 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Permissions } from '../accounts/index.ts';
 import type { Visitor } from '../auth/visitor.ts';
-import type { Visit } from '../html/visit.ts';
+import type { Visit } from '../html/pages/visit.ts';
+import type { OidcSignIn } from '../sign-in/index.ts';
 
 /** Somebody who is signed in to the admin. */
 export interface AdminUser {
   readonly id: string;
   readonly name: string;
-  /** What the person is, such as `Administrator`. */
+  /** Description of the person, such as `Administrator`. */
   readonly detail: string;
-  /** Whether the user may do everything, also with accounts of administrators. */
+  /** True if the user may do everything, also with accounts of administrators. */
   readonly isSuperuser: boolean;
   readonly permissions: Permissions;
 }
 
-/** Who acts, in which request. */
+/** The user who acts, and the request. */
 export interface Actor {
   readonly user: AdminUser;
   readonly request: FastifyRequest;
-  /** Where the request comes from. */
+  /** Client that sent the request. */
   readonly visitor: Visitor;
 }
 
-/** Who may sign in to the admin, and how. `T` is what the service's page session holds. */
+/** Accounts that may sign in to the admin. `T` is the content of the service's page session. */
 export interface AdminAccounts<T> {
-  /** Who is signed in; undefined if nobody is, or somebody who may not open the admin. */
+  /** Returns the signed-in user; undefined if nobody is signed in, or somebody who may not open the admin. */
   userOf(visit: Visit<T>): Promise<AdminUser | undefined>;
   /** The name of somebody who is signed in but may not open the admin, if there can be such people. */
   strangerOf?(visit: Visit<T>): Promise<string | undefined>;
@@ -34,7 +35,10 @@ export interface AdminAccounts<T> {
     credentials: { username: string; password: string },
     address: string,
   ): Promise<void>;
-  signOut(visit: Visit<T>): Promise<void>;
+  /** Signs out. Returns the response if that goes on at another site. */
+  signOut(visit: Visit<T>): Promise<FastifyReply | undefined>;
+  /** The sign-in with an OpenID provider, if there is one. */
+  readonly oidc?: OidcSignIn<T> | undefined;
   /** Changes the user's own password; absent if that is done elsewhere. */
   changePassword?(
     visit: Visit<T>,

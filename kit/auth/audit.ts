@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
-import type { Log } from '../log.ts';
+import type { Log } from '../base/log.ts';
 
-/** What an event is about. Never e-mail addresses or secrets. */
+/** Facts about an event. Never e-mail addresses or secrets. */
 export interface AuditFacts {
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;

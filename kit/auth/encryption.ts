@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { randomBytes } from '../random.ts';
+import { randomBytes } from '../base/random.ts';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -40,7 +40,7 @@ export class Encryption {
     return undefined;
   }
 
-  /** The same for what was text. */
+  /** Decrypts to text. */
   decryptText(encrypted: string, place: string): string | undefined {
     return this.decrypt(encrypted, place)?.toString('utf8');
   }

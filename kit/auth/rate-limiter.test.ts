@@ -64,13 +64,18 @@ describe('a rate limiter', () => {
     assert.equal(limiter.size, keysMax);
   });
 
-  test('sweep removes keys without a request in the window', () => {
-    const limiter = new RateLimiter({ requestsMax: 2, windowMs, keysMax: 10 });
+  test('requests remove keys without a request in the window, some at a time', () => {
+    const limiter = new RateLimiter({ requestsMax: 2, windowMs, keysMax: 1_000 });
     limiter.take('alice', 0);
     limiter.take('bob', 500);
-    limiter.sweep(1_000);
+    limiter.take('charlie', 1_000);
+    assert.equal(limiter.size, 2);
+    limiter.take('charlie', 1_500);
     assert.equal(limiter.size, 1);
-    limiter.sweep(1_500);
-    assert.equal(limiter.size, 0);
+    for (let client = 0; client < 100; client++) limiter.take(`client ${client}`, 1_600);
+    limiter.take('charlie', 3_000);
+    assert.ok(limiter.size > 50, `${limiter.size}`);
+    for (let request = 0; request < 12; request++) limiter.take('charlie', 3_001);
+    assert.equal(limiter.size, 1);
   });
 });

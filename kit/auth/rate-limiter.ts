@@ -14,7 +14,13 @@ export interface RateVerdict {
   readonly resetSeconds: number;
 }
 
-/** Limits requests by a sliding log: it keeps the time of each admitted request until it leaves the window. Rejected requests do not count. */
+/** Expired keys that one request removes at most. It adds one, so they do not pile up. */
+const removedAtOnce = 10;
+
+/**
+ * Limits requests by a sliding log: it keeps the time of each admitted request until it leaves the window. Rejected requests do not count.
+ * Keys without a request in the window are removed by later requests.
+ */
 export class RateLimiter {
   readonly requestsMax: number;
   readonly windowMs: number;
@@ -38,6 +44,7 @@ export class RateLimiter {
 
   /** Admits and counts a request, or rejects it. */
   take(key: string, nowMs: number): RateVerdict {
+    this.#removeExpired(nowMs);
     const times = this.#timesOf(key, nowMs);
     const isAllowed = times.length < this.requestsMax;
     if (isAllowed) {
@@ -50,7 +57,7 @@ export class RateLimiter {
     return this.#verdict(isAllowed, times, nowMs);
   }
 
-  /** Whether a request would be admitted now, without counting it. */
+  /** Checks a request against the limit without counting it. */
   look(key: string, nowMs: number): RateVerdict {
     const times = this.#timesOf(key, nowMs);
     return this.#verdict(times.length < this.requestsMax, times, nowMs);
@@ -66,11 +73,12 @@ export class RateLimiter {
     if (times.length === 0) this.#timesByKey.delete(key);
   }
 
-  /** Removes keys without a request in the window. */
-  sweep(nowMs: number): void {
+  #removeExpired(nowMs: number): void {
+    let removed = 0;
     for (const [key, times] of this.#timesByKey) {
-      if (!this.#isExpired(times.at(-1) ?? 0, nowMs)) return;
+      if (removed === removedAtOnce || !this.#isExpired(times.at(-1) ?? 0, nowMs)) return;
       this.#drop(key, times);
+      removed++;
     }
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import cookies from '@fastify/cookie';
 import Fastify from 'fastify';
-import { FakeClock } from '../clock.ts';
+import { FakeClock } from '../base/clock.ts';
 import { createSessionCookie } from './session-cookie.ts';
 
 const secret = 'a secret of more than thirty-two bytes';

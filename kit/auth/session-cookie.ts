@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
-import { randomBytes } from '../random.ts';
+import type { Clock } from '../base/clock.ts';
+import { randomBytes } from '../base/random.ts';
 
 /** A cookie whose value only we can read or create. The server needs `@fastify/cookie`. */
 export interface SessionCookie<T> {
@@ -21,7 +21,7 @@ export interface SessionCookieOptions {
   readonly secret: string;
   readonly maxAgeSeconds: number;
   readonly clock: Clock;
-  /** Whether links on other sites find the visitor signed in (`lax`); `strict` by default. */
+  /** `lax` if links on other sites find the visitor signed in; `strict` by default. */
   readonly sameSite?: 'strict' | 'lax';
 }
 

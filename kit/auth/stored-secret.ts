@@ -1,6 +1,6 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
-import { describeSystemError } from '../errors.ts';
-import { newId, newSecret } from '../ids.ts';
+import { describeSystemError } from '../base/errors.ts';
+import { newId, newSecret } from '../base/ids.ts';
 
 /**
  * A secret that is created at first use and stored in a file that only its owner can read (mode 0600): 32 random bytes in
@@ -18,7 +18,7 @@ async function read(file: string): Promise<string | undefined> {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw inWords(error, file);
   }
 }
 
@@ -31,8 +31,15 @@ async function keep(file: string, secret: string): Promise<string> {
     return secret;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return (await read(file)) as string;
-    throw describeSystemError(error, file) ?? error;
+    // Names the file itself, which people know.
+    throw inWords(error, file);
   } finally {
-    await rm(draft, { force: true });
+    // On a read-only disk there is no draft, and this fails too.
+    await rm(draft, { force: true }).catch(() => undefined);
   }
+}
+
+/** The error of a file operation, with the path of the file and what to do. */
+function inWords(error: unknown, file: string): unknown {
+  return describeSystemError(Object.assign(error as Error, { path: file })) ?? error;
 }

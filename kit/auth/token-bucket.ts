@@ -17,14 +17,17 @@ interface Bucket {
 
 const token = 60_000;
 
+/** Full buckets that one request removes at most. It adds one, so they do not pile up. */
+const removedAtOnce = 10;
+
 /**
  * Limits requests by a token bucket: a key has `burst` tokens, and gets `perMinute` new ones a minute until it has them all again.
- * Each request takes one. Rejected requests take none.
+ * Each request takes one. Rejected requests take none. Keys whose buckets are full again are removed by later requests.
  */
 export class TokenBucket {
-  /** The same as `burst`. */
+  /** Equal to `burst`. */
   readonly requestsMax: number;
-  /** How long an empty bucket takes to fill. */
+  /** Time until an empty bucket is full. */
   readonly windowMs: number;
   readonly #perMinute: number;
   readonly #keysMax: number;
@@ -44,6 +47,7 @@ export class TokenBucket {
 
   /** Admits and counts a request, or rejects it. */
   take(key: string, nowMs: number): RateVerdict {
+    this.#removeFull(nowMs);
     const bucket = this.#bucketOf(key, nowMs);
     const isAllowed = bucket.parts >= token;
     if (isAllowed) bucket.parts -= token;
@@ -53,17 +57,18 @@ export class TokenBucket {
     return this.#verdict(isAllowed, bucket);
   }
 
-  /** Whether a request would be admitted now, without counting it. */
+  /** Checks a request against the limit without counting it. */
   look(key: string, nowMs: number): RateVerdict {
     const bucket = this.#bucketOf(key, nowMs);
     return this.#verdict(bucket.parts >= token, bucket);
   }
 
-  /** Removes keys whose buckets are full again. */
-  sweep(nowMs: number): void {
+  #removeFull(nowMs: number): void {
+    let removed = 0;
     for (const [key, { atMs }] of this.#buckets) {
-      if (nowMs - atMs < this.windowMs) return;
+      if (removed === removedAtOnce || nowMs - atMs < this.windowMs) return;
       this.#buckets.delete(key);
+      removed++;
     }
   }
 

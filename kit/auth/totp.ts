@@ -35,7 +35,7 @@ export function matchingTotpStep(secret: Uint8Array, code: string, nowMs: number
   return matching;
 }
 
-/** What an authenticator app needs to know of an account. */
+/** Details of an account for an authenticator app. */
 export interface TotpAccount {
   /** In base 32, see {@link base32}. */
   readonly secret: string;

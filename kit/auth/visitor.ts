@@ -1,4 +1,4 @@
-/** Where a request came from, as a user's list of sessions shows it. */
+/** Origin of a request, as a user's list of sessions shows it. */
 export interface Visitor {
   /** The IP address of the client. */
   readonly address: string;

@@ -1,17 +1,17 @@
+import type { Compilable, RawBuilder } from 'kysely';
 import type { Registry } from 'prom-client';
-import type { Log } from '../log.ts';
+import type { Log } from '../base/log.ts';
 import type { Migrations } from './migrations.ts';
 import type { Session, WriteSession } from './session.ts';
-import type { Statement } from './statement.ts';
 
 export interface DatabaseOptions {
   /** Names the SQLite file (`<folder>/<name>.sqlite`) or the PostgreSQL schema: letters, digits, `_`. */
   readonly name: string;
   /** `postgres://…`; without it SQLite. */
   readonly url: string | undefined;
-  /** Where SQLite keeps its file; created if missing. */
+  /** Folder of the SQLite file; created if missing. */
   readonly folder: string;
-  /** What the SQLite file is called; `<name>.sqlite` by default. */
+  /** Name of the SQLite file; `<name>.sqlite` by default. */
   readonly fileName?: string;
   /** The folder of migrations: `new URL('./migrations/', import.meta.url)`; with parts of the kit, a list. */
   readonly migrations: Migrations;
@@ -30,6 +30,8 @@ export interface WriteOptions {
   readonly alone?: boolean;
   /** It does not wait for the disk, and is lost as a whole if the power fails right after it: for work that is then done again. */
   readonly mayBeLost?: boolean;
+  /** On SQLite, foreign keys are neither enforced nor followed by cascades. It shares its transaction with no other write. */
+  readonly withoutForeignKeys?: boolean;
 }
 
 /**
@@ -40,17 +42,18 @@ export interface Database<DB> extends Session<DB>, AsyncDisposable {
   /** Runs `work` on one snapshot: nothing that is committed meanwhile shows. It cannot write. */
   read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects.
+   * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects. Only
+   * with {@link UnknownOutcome} either is possible: PostgreSQL was lost while it committed.
    * `work` may run more than once (after a conflict of transactions, or when a neighbor failed the commit), so it must only touch the session.
    * On SQLite writes run one after another, and those that wait share a commit.
    */
   write<T>(work: (session: WriteSession<DB>) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
-   * The rows in batches, from one snapshot taken at the first batch, off the event loop (SQLite: a worker thread) and on a
+   * The rows of a query in batches, from one snapshot taken at the first batch, off the event loop (SQLite: a worker thread) and on a
    * connection of its own that is given back when the consumer stops or `signal` aborts. It reads one batch ahead. A consumer that
    * does not ask for the next batch within two minutes loses the snapshot: the stream throws `unavailable`.
    */
-  stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncIterable<R[]>;
+  stream<R>(query: Compilable<R> | RawBuilder<R>, options: StreamOptions): AsyncIterable<R[]>;
   /** Resolves when the database answers; otherwise throws `unavailable`. */
   ping(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 /** A `conflict` that names the columns which must be unique. */
 export function uniqueConflict(columns: readonly string[], cause: unknown): AppError {
@@ -20,6 +20,22 @@ export function databaseUnavailable(cause: unknown): AppError {
     retryAfterSeconds: 1,
     cause,
   });
+}
+
+/**
+ * A write that may have been carried out or not: the connection was lost before the database confirmed it. Whoever repeats it should be
+ * able to tell.
+ */
+export class UnknownOutcome extends AppError {
+  constructor(cause: unknown) {
+    super(
+      'timeout',
+      'The database did not confirm the change. It may have been saved or not: check before you repeat it.',
+      {
+        cause,
+      },
+    );
+  }
 }
 
 /** An `internal` error: trying again does not help. */

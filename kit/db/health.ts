@@ -1,10 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, describeSystemError, problemOf } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { sql } from 'kysely';
+import { AppError, describeSystemError, problemOf } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import type { Database } from './database.ts';
-import { statement } from './statement.ts';
+import type { KitMigrations } from './migrations.ts';
+import type { Session } from './session.ts';
 
-/** The table that a service's migrations create with one row, for {@link DatabaseHealth}. */
+/** The table of {@link DatabaseHealth}, for `migrations` of a service. Some services have it in a migration of their own. */
+export const healthMigrations: KitMigrations = {
+  folder: new URL('./health-migrations/', import.meta.url),
+  prefix: 'health',
+  versionsFrom: 40_000,
+};
+
+/** The table that the migrations create with one row. */
 export interface HealthTables {
   health_probe: { only_row: number; written_at_ms: number };
 }
@@ -17,13 +26,13 @@ export interface DatabaseHealthOptions<DB extends HealthTables> {
   readonly read?: (database: Database<DB>) => Promise<unknown>;
 }
 
-/** How often it writes at most, and how long a caller waits for a write that waits behind others. */
+/** Shortest time between two writes, and the longest time that a caller waits for a write behind others. */
 const writeEveryMs = 900;
 const waitMs = 100;
 
 /**
- * Whether a database can be read and written, for readiness. It writes a row, which finds a full disk and a standby. A write that waits
- * behind a long one is no failure.
+ * Checks that a database can be read and written, for readiness. It writes a row, which finds a full disk and a standby. A
+ * write that waits behind a long one is not a failure.
  */
 export class DatabaseHealth<DB extends HealthTables> {
   readonly #options: DatabaseHealthOptions<DB>;
@@ -50,7 +59,8 @@ export class DatabaseHealth<DB extends HealthTables> {
 
   async #check(): Promise<void> {
     const { database, read } = this.#options;
-    await (read ? read(database) : database.ping());
+    await database.ping();
+    await read?.(database);
     if (performance.now() - this.#writtenMs > writeEveryMs) this.#writing ??= this.#write();
     await Promise.race([this.#writing, delay(waitMs, undefined, { ref: false })]);
     if (this.#failure) throw this.#failure.error;
@@ -59,7 +69,8 @@ export class DatabaseHealth<DB extends HealthTables> {
   async #write(): Promise<void> {
     const { database } = this.#options;
     try {
-      await database.write((session) => touch.run(session, { nowMs: Date.now() }), { mayBeLost: true });
+      const touch = sql`UPDATE health_probe SET written_at_ms = ${Date.now()}`;
+      await database.write(({ kysely }) => touch.execute(kysely), { mayBeLost: true });
       this.#failure = undefined;
     } catch (error) {
       this.#failure = { error };
@@ -79,6 +90,19 @@ export class DatabaseHealth<DB extends HealthTables> {
   }
 }
 
-const touch = statement<HealthTables, { nowMs: number }>()((db, p) =>
-  db.updateTable('health_probe').set({ written_at_ms: p('nowMs') }),
-);
+/** A check for readiness: `checks: { database: databaseCheck({ database, log }) }`. */
+export function databaseCheck<DB extends HealthTables>(
+  options: DatabaseHealthOptions<DB>,
+): () => Promise<void> {
+  const health = new DatabaseHealth(options);
+  return () => health.run();
+}
+
+/** The engine of a database and its version, such as `SQLite 3.50.4` or `PostgreSQL 16.2`. */
+export async function engineOf<DB>({ kysely, dialect }: Session<DB>): Promise<string> {
+  const isSqlite = dialect === 'sqlite';
+  const version = isSqlite ? sql`sqlite_version()` : sql`current_setting('server_version')`;
+  const { rows } = await sql<{ version: string }>`SELECT ${version} AS version`.execute(kysely);
+  const [number = ''] = String(rows[0]?.version ?? '').split(' ', 1);
+  return `${isSqlite ? 'SQLite' : 'PostgreSQL'} ${number}`.trim();
+}

@@ -1,8 +1,10 @@
 export type { Database, DatabaseOptions, StreamOptions } from './database.ts';
-export { engineOf } from './engine.ts';
-export { DatabaseHealth, type HealthTables } from './health.ts';
-export { keyShare } from './key-share.ts';
+export { deleteRows } from './deletion/delete-rows.ts';
+export { type ForeignKey, foreignKeysOf } from './deletion/foreign-keys.ts';
+export { UnknownOutcome } from './errors.ts';
+export { DatabaseHealth, databaseCheck, engineOf, type HealthTables, healthMigrations } from './health.ts';
 export type { KitMigrations, Migrations } from './migrations.ts';
-export { backupDatabase, databaseSettings, openDatabase, restoreDatabase } from './open.ts';
+export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './open.ts';
 export type { Dialect, Executor, Session, SqlValue, WriteSession } from './session.ts';
+export { keyShare } from './session.ts';
 export { type Mark, Statement, statement } from './statement.ts';

@@ -1,19 +1,24 @@
 import {
+  type BinaryOperationNode,
+  type Compilable,
   type CompiledQuery,
   type DatabaseConnection,
   type Driver,
   DummyDriver,
   Kysely,
   type Dialect as KyselyDialect,
+  OperatorNode,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  PrimitiveValueListNode,
   type QueryResult,
+  type RawBuilder,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { Dialect, Runner } from './session.ts';
+import type { Dialect, Query, Runner } from './session.ts';
 
 /** A Kysely whose queries go to `runner`. It refuses Kysely's transactions and streams: use `write`, `read` and `stream`. */
 export function kyselyOver<DB>(dialect: Dialect, runner: Runner): Kysely<DB> {
@@ -25,7 +30,13 @@ export function compilingKysely<DB>(dialect: Dialect): Kysely<DB> {
   return new Kysely<DB>({ dialect: { ...dialects[dialect], createDriver: () => new DummyDriver() } });
 }
 
-/** Whether a query may change something. Raw SQL counts as reading when it starts like a read. */
+/** A query as the driver runs it. */
+export function compileQuery<DB>(kysely: Kysely<DB>, built: Compilable | RawBuilder<unknown>): Query {
+  const query = 'isRawBuilder' in built ? built.compile(kysely) : built.compile();
+  return { sql: query.sql, parameters: query.parameters, writes: isWrite(query) };
+}
+
+/** Returns true if a query may change data. Raw SQL counts as reading when it starts like a read. */
 export function isWrite({ query, sql }: CompiledQuery): boolean {
   if (query.kind === 'SelectQueryNode') return false;
   return query.kind !== 'RawNode' || !/^\s*(?:select|values|with|explain|pragma|show)\b/i.test(sql);
@@ -39,10 +50,22 @@ const dialects: Readonly<Record<Dialect, Omit<KyselyDialect, 'createDriver'>>> =
   },
   postgres: {
     createAdapter: () => new RunnerPostgresAdapter(),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createQueryCompiler: () => new EmptyListCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
   },
 };
+
+/** PostgreSQL refuses `in ()`, which SQLite takes: nothing is in an empty list. */
+class EmptyListCompiler extends PostgresQueryCompiler {
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const { operator, rightOperand } = node;
+    const name = OperatorNode.is(operator) ? operator.operator : undefined;
+    const isEmpty = PrimitiveValueListNode.is(rightOperand) && rightOperand.values.length === 0;
+    if (isEmpty && name === 'in') this.append('false');
+    else if (isEmpty && name === 'not in') this.append('true');
+    else super.visitBinaryOperation(node);
+  }
+}
 
 /** Kysely's own adapter lets queries wait for one another; the runner orders them where that is necessary. */
 class RunnerSqliteAdapter extends SqliteAdapter {

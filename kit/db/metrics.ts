@@ -1,6 +1,6 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What the writer reports. */
+/** Metrics reported by the writer. */
 export interface WriteMetrics {
   queued(writes: number): void;
   committed(writes: number, durationMs: number): void;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import { type MigrationProvider, Migrator } from 'kysely/migration';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import type { Dialect } from './session.ts';
 
 /** Migrations that a part of the kit brings into the database of a service. */
@@ -77,10 +77,33 @@ function readFolder({ folder, prefix, versionsFrom }: KitMigrations, dialect: Di
     const sql = readFileSync(new URL(file, asFolder(folder)), 'utf8').replaceAll('\r\n', '\n');
     const checksum = createHash('sha256').update(sql).digest('hex');
     const name = prefix === '' ? (match[2] as string) : `${prefix}_${match[2]}`;
-    migrations.set(version, { version, name, sql, checksum });
+    const isShared = match[3] === undefined;
+    migrations.set(version, { version, name, sql: isShared ? inDialect(sql, dialect) : sql, checksum });
   }
   return [...migrations.values()].sort((a, b) => a.version - b.version);
 }
+
+/**
+ * A file for both databases as one of them reads it. STRICT tables of SQLite know none of the types of PostgreSQL except `text`,
+ * `integer` and `real`. `int` and not `integer`, which would make a primary key an alias of the rowid.
+ */
+function inDialect(sql: string, dialect: Dialect): string {
+  if (dialect === 'postgres') return sql;
+  return sql.replace(quotedOrType, (match, type: string | undefined) =>
+    type === undefined ? match : (strictTypes[type.toLowerCase().replace(/\s+/, ' ')] as string),
+  );
+}
+
+const strictTypes: Readonly<Record<string, string>> = {
+  bigint: 'int',
+  smallint: 'int',
+  bytea: 'blob',
+  'double precision': 'real',
+};
+
+/** Texts, quoted names and comments, which stay as they are; or a type. */
+const quotedOrType =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\b(bigint|smallint|bytea|double\s+precision)\b/gi;
 
 /**
  * Runs the missing migrations with Kysely's migrator, inside the caller's transaction, and gives how many there were. Throws

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { text } from '../config.ts';
-import { AppError } from '../errors.ts';
+import { text } from '../base/config.ts';
+import { AppError } from '../base/errors.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { readMigrations } from './migrations.ts';
 import { backupFile, restoreFile } from './sqlite/backup.ts';
@@ -12,8 +12,15 @@ export const databaseSettings = {
   DATABASE_URL: text({
     secret: true,
     help: 'PostgreSQL database to store data in; SQLite files in the data folder if unset',
+    check: problemOfUrl,
   }),
 };
+
+/** Returns the problem of the address of a database, or nothing. */
+export function problemOfUrl(url: string): string | undefined {
+  const isAddress = /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url);
+  return isAddress ? undefined : 'must be an address such as postgres://user:password@host:5432/database';
+}
 
 /**
  * Opens the data of a service and runs missing migrations under a lock. Without a `url` the data is a SQLite file.
@@ -23,8 +30,8 @@ export async function openDatabase<DB>(options: DatabaseOptions): Promise<Databa
   const { name, url } = options;
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name)) throw new Error(`${name} cannot name a database`);
   if (!url) return openSqlite<DB>(options);
-  if (!/^postgres(?:ql)?:\/\//.test(url))
-    throw new Error('the URL of a database must start with postgres://');
+  const problem = problemOfUrl(url);
+  if (problem !== undefined) throw new AppError('invalid_input', `The URL of a database ${problem}.`);
   // Loaded only where it is used, so that SQLite starts without it.
   const { openPostgres } = await import('./postgres/open.ts');
   return openPostgres<DB>({ ...options, url });

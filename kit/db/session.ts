@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 export type Dialect = 'sqlite' | 'postgres';
 
-/** What a parameter may hold. Booleans are stored as 1 and 0; whole numbers are safe integers or bigints. */
+/** Value of a parameter. Booleans are stored as 1 and 0; whole numbers are safe integers or bigints. */
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array;
 
 /** A result row by column name: strings, numbers (never beyond 2^53), null and Uint8Array, the same from both databases. */
@@ -12,7 +12,7 @@ export type Row = Record<string, unknown>;
 export interface Query {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** Whether it may change something; outside a transaction that decides the connection. */
+  /** True if it may change data; outside a transaction this selects the connection. */
   readonly writes: boolean;
   /** Under which name to keep it prepared; absent for one built on the fly. */
   readonly name?: string;
@@ -24,21 +24,23 @@ export interface Outcome {
   readonly changes: number;
 }
 
-/** Where statements go. Each database has its own; everything above is shared. */
+/** Runs statements. Each database has its own runner; everything above is shared. */
 export interface Runner {
   first(query: Query): Promise<Row | undefined>;
   execute(query: Query): Promise<Outcome>;
 }
 
-/** What a compiled statement needs to run; every {@link Session} is one. */
+/** Parts that a compiled statement runs on; every {@link Session} has them. */
 export interface Executor {
   readonly dialect: Dialect;
   readonly runner: Runner;
 }
 
-/** What statements run on: a database (each statement by itself), a snapshot, or a transaction. */
+/** Runs statements on a database (each by itself), a snapshot, or a transaction. */
 export interface Session<DB> extends Executor {
-  /** Typed queries built on the fly; hot paths use `statement` instead. */
+  /** Never set. Only a type, which names the tables that are missing where a part of the kit gets a database without them. */
+  readonly tables?: DB;
+  /** Typed queries. */
   readonly kysely: Kysely<DB>;
 }
 
@@ -49,4 +51,17 @@ export interface WriteSession<DB> extends Session<DB> {
    * transactions which take it commit one after another. SQLite has one writer anyway and does nothing.
    */
   lock(name: string): Promise<void>;
+}
+
+/**
+ * The end of a `select` whose rows new rows will refer to. On PostgreSQL it waits for transactions that delete these rows, and leaves
+ * out those that are gone; without it, the insert would break its foreign key. On SQLite it is empty, because writers take turns.
+ *
+ * ```ts
+ * sql`insert into comment (quote_id) select id from quote where id = ${p('id')} ${keyShare(dialect, 'quote')}`
+ * db.selectFrom('quote').select('id').modifyEnd(keyShare(dialect, 'quote'))
+ * ```
+ */
+export function keyShare(dialect: Dialect, table: string): RawBuilder<unknown> {
+  return dialect === 'postgres' ? sql`for key share of ${sql.table(table)}` : sql``;
 }

@@ -39,7 +39,7 @@ export class Statement<P, R> {
     return (await session.runner.execute(this.bind(session.dialect, params))).rows as R[];
   }
 
-  /** How many rows were inserted, changed or deleted (those returned, where the statement returns rows). */
+  /** Returns the number of rows inserted, changed or deleted (those returned, if the statement returns rows). */
   async run(session: Executor, params: P): Promise<{ changes: number }> {
     const { changes } = await session.runner.execute(this.bind(session.dialect, params));
     return { changes };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import { Type } from '../base/schema.ts';
 import type { HttpApp } from '../http/server.ts';
-import { startTestServer, type TestResponse, type TestServer } from '../http/testing.ts';
-import { Type } from '../schema.ts';
+import { type AppResponse, startTestServer, type TestServer } from '../http/testing.ts';
 import { drfErrors } from './errors.ts';
 import {
   blankable,
@@ -73,7 +73,7 @@ before(async () => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-const post = (body: unknown, headers: Record<string, string> = {}): Promise<TestResponse> =>
+const post = (body: unknown, headers: Record<string, string> = {}): Promise<AppResponse> =>
   server.send('/notes/', {
     method: 'POST',
     headers,
@@ -96,8 +96,35 @@ describe('bodies', () => {
     });
     assert.deepEqual(json, { title: 'a', at: '2026-01-31T10:00:00.250000Z', done: true });
     assert.deepEqual((await post({ title: 5, at, until: null, parent: '7', kind: 'rich', size: '3' })).json, {
-      ...{ title: '5', at: stored, until: null, parent: 7, kind: 'rich', size: 3 },
+      title: '5',
+      at: stored,
+      until: null,
+      parent: 7,
+      kind: 'rich',
+      size: 3,
     });
+  });
+
+  test('keep a number as it was written where a text belongs', async () => {
+    const written = ['12345678901234567890', '1e400', '-1.50', '1E2', '0.1e-7'];
+    for (const note of written) {
+      const { json } = await post(`{"title":${note.slice(0, 8)},"at":"${at}","note":${note}}`);
+      assert.equal((json as { note: string }).note, note);
+    }
+    const { json: items } = await post(
+      `[{"title":1.0,"at":"${at}"},{"title":"1.0","at":"${at}","size":3.0}]`,
+    );
+    assert.deepEqual(items, [
+      { title: '1.0', at: stored },
+      { title: '1.0', at: stored, size: 3 },
+    ]);
+    assert.deepEqual(
+      (await post(`{"title":"a","at":"${at}","size":1e400,"parent":12345678901234567890}`)).json,
+      {
+        size: ['A valid integer is required.'],
+        parent: ['Invalid pk "12345678901234567890" - object does not exist.'],
+      },
+    );
   });
 
   test('cost time in proportion to their length', async () => {
@@ -107,15 +134,18 @@ describe('bodies', () => {
   });
 
   test('of any nesting are refused where a text belongs', async () => {
-    const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const nestedBy = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
     for (const [given, name] of [
       ['{"toString":1}', 'dict'],
       ['["plain"]', 'list'],
-      [nested, 'list'],
+      [nestedBy(90), 'list'],
     ]) {
       const { status, json } = await post(`{"title":"a","at":"${at}","kind":${given}}`);
       assert.deepEqual([status, json], [400, { kind: [`"${name}" is not a valid choice.`] }]);
     }
+    const { status, json } = await post(`{"title":"a","at":"${at}","kind":${nestedBy(50_000)}}`);
+    const detail = 'JSON parse error - The request body is nested more than 100 deep.';
+    assert.deepEqual([status, json], [400, { detail }]);
   });
 
   test('name every missing, null and blank field at once', async () => {
@@ -126,7 +156,8 @@ describe('bodies', () => {
       at: ['This field may not be null.'],
       done: ['This field may not be null.'],
     });
-    assert.deepEqual(await errorsOf({ title: ' \n', at }), { title: ['This field may not be blank.'] });
+    for (const title of [' \n', '\u3164', '\u2800 \u200b'])
+      assert.deepEqual(await errorsOf({ title, at }), { title: ['This field may not be blank.'] });
   });
 
   test('are refused in the sentences of the framework', async () => {
@@ -267,7 +298,10 @@ describe('addresses', () => {
     assert.equal(status, 200);
     assert.deepEqual((headers.get('allow') ?? '').split(', ').sort(), ['GET', 'HEAD', 'OPTIONS', 'POST']);
     assert.deepEqual(json, {
-      ...{ name: 'Note List', description: 'Notes.', renders: ['application/json'], parses: bodyTypes },
+      name: 'Note List',
+      description: 'Notes.',
+      renders: ['application/json'],
+      parses: bodyTypes,
     });
   });
 });

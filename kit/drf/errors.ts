@@ -1,7 +1,7 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { ErrorRequest, HttpError, HttpServerOptions } from '../http/options.ts';
 
-/** What is wrong with the fields of a body: sentences by field, or the same for each item of a list by its index. */
+/** Errors of the fields of a body: sentences by field, or nested by index for each item of a list. */
 export type FieldErrors = { readonly [name: string]: readonly string[] | FieldErrors };
 
 /** The key of sentences about a body as a whole. */
@@ -28,7 +28,7 @@ export const drfErrors = {
     conflict: { status: 400, code: 'invalid' },
   },
   errorSchema: {
-    description: 'What went wrong: a sentence in `detail`, or lists of sentences by field.',
+    description: 'The error: a sentence in `detail`, or lists of sentences by field.',
     type: 'object',
     properties: { detail: { type: 'string' } },
     additionalProperties: { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'object' }] },

@@ -1,4 +1,5 @@
-import { DateTimeError, formatDateTime, parseDateTime } from './date-time.ts';
+import { DateTimeError, formatDateTime, parseDateTime } from '../text/date-time.ts';
+import { isBlank } from '../text/visible-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -8,17 +9,21 @@ export interface Field<T, Required extends boolean = boolean> {
   readonly schema: Schema;
   readonly isRequired: Required;
   readonly isNullable: boolean;
-  /** Whether an empty text is a value. */
+  /** True if an empty text is a value. */
   readonly takesBlank?: boolean;
+  /** Accepts a number as its text, such as `1.50`. */
+  readonly takesNumberText?: boolean;
   /** The value of a field that an HTML form leaves out, as it does for a box that is not checked. */
   readonly formDefault?: T;
+  /** True if all values count that a form has for the field; otherwise the last one. */
+  readonly isList?: boolean;
   /** The stored value, if it is not null, as responses have it; as it is stored by default. */
   readonly show?: (stored: unknown) => unknown;
   /** The value to store; throws {@link FieldProblem}. It never gets `null` or `undefined`. */
   read(given: unknown): T | Promise<T>;
 }
 
-/** What is wrong with one value, in sentences for the caller. */
+/** Problems with one value, in sentences for the caller. */
 export class FieldProblem extends Error {
   readonly sentences: readonly string[];
 
@@ -31,19 +36,21 @@ export class FieldProblem extends Error {
 /** Text of at most `maxLength` code points, trimmed unless `trims` is false, and not blank. A number is taken as its text. */
 export function text({ maxLength, trims = true, ...schema }: TextOptions = {}): Field<string, true> {
   const bounds = { minLength: 1, ...(maxLength !== undefined && { maxLength }) };
-  return required({ type: 'string', ...bounds, ...schema }, (given) => {
+  const field = required({ type: 'string', ...bounds, ...schema }, (given) => {
     if (typeof given !== 'string' && typeof given !== 'number') throw new FieldProblem('Not a valid string.');
     const value = trims ? trim(String(given)) : String(given);
     if (value === '') throw new FieldProblem('This field may not be blank.');
     const problems = textProblems(value, maxLength);
     if (problems.length > 0) throw new FieldProblem(...problems);
+    if (trims && isBlank(value)) throw new FieldProblem('This field may not be blank.');
     return value;
   });
+  return { ...field, takesNumberText: true };
 }
 
 type TextOptions = Schema & { readonly maxLength?: number; readonly trims?: boolean };
 
-/** The same field, which may also be blank: white space is read as an empty text. */
+/** Returns the field, which may also be blank: white space is read as an empty text. */
 export function blankable(field: Field<string, true>): Field<string, true> {
   const { minLength: _, ...schema } = field.schema;
   const read = (given: unknown) => (typeof given === 'string' && trim(given) === '' ? '' : field.read(given));
@@ -116,17 +123,41 @@ export function primaryKey(
   });
 }
 
+/** Ids, at least one and at most `maxItems`; those that are repeated count once. */
+export function primaryKeys({
+  maxItems,
+  ...schema
+}: { maxItems: number } & Schema): Field<readonly number[], true> {
+  const one = primaryKey(async () => true);
+  const array = { type: 'array', items: one.schema, minItems: 1, maxItems, ...schema };
+  const field = required(array, async (given) => {
+    if (!Array.isArray(given))
+      throw new FieldProblem(`Expected a list of items but got type "${typeName(given)}".`);
+    if (given.length === 0) throw new FieldProblem('This list may not be empty.');
+    if (given.length > maxItems) throw new FieldProblem(longList(maxItems));
+    const ids = new Set<number>();
+    for (const each of given) ids.add(await one.read(each));
+    return [...ids];
+  });
+  return { ...field, isList: true };
+}
+
+/** The sentence about a list with more items than it may have. */
+export function longList(maxItems: number): string {
+  return `Ensure this field has no more than ${maxItems} elements.`;
+}
+
 /** The sentence about a key without a row. */
 export function missingRow(id: unknown): string {
   return `Invalid pk "${wordOf(id)}" - object does not exist.`;
 }
 
-/** The same field, which a body may leave out. */
+/** Returns the field, which a body may leave out. */
 export function optional<T>(field: Field<T>): Field<T, false> {
   return { ...field, isRequired: false };
 }
 
-/** The same field, which may also be `null`. */
+/** Returns the field, which may also be `null`. */
 export function nullable<T, R extends boolean>(field: Field<T, R>): Field<T | null, R> {
   return { ...field, isNullable: true, schema: { anyOf: [field.schema, { type: 'null' }] } };
 }
@@ -157,7 +188,7 @@ function textProblems(value: string, maxLength = Number.POSITIVE_INFINITY): stri
   return problems;
 }
 
-/** What Python calls white space: without U+FEFF, with the separators U+001C to U+001F and U+0085. */
+/** White space as defined by Python: without U+FEFF, with the separators U+001C to U+001F and U+0085. */
 const spaces = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
 const space = new RegExp(spaces);
 

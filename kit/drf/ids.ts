@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
-import { FormFields } from '../http/body.ts';
+import { AppError } from '../base/errors.ts';
+import { FormFields } from '../http/requests/body.ts';
 import { fieldErrors } from './errors.ts';
 import { FieldProblem, integer, typeName } from './fields.ts';
 

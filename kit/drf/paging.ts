@@ -1,17 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from '../schema.ts';
-
-/** Which part of a list to answer. */
-export interface Paging {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** One part of a list, and how many items the whole list has. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly total: number;
-}
+import { Type } from '../base/schema.ts';
+import { addPageHeaders, type OffsetRequest, offsetLinks } from '../rest/paging.ts';
 
 const limitMax = 1_000;
 
@@ -22,7 +11,7 @@ export const pagingParameters = {
 };
 
 /** Reads `limit` and `offset` of a query. A value that is no number is ignored, one that is too large is cut. */
-export function readPaging(query: unknown): Paging {
+export function readPaging(query: unknown): OffsetRequest {
   const limit = naturalNumber(parameter(query, 'limit'));
   return {
     limit: limit ? Math.min(limit, limitMax) : limitMax,
@@ -39,25 +28,14 @@ export function parameter(query: unknown, name: string): string | undefined {
   return typeof given === 'string' ? given.replaceAll('\0', '\ufffd') : undefined;
 }
 
-/** Adds `X-Total-Count` and, if there are further items, `Link` with `next` and `prev` (RFC 8288) to the response with a list. */
+/** Adds `X-Total-Count` and, if there are further items, `Link` with `next` and `prev` to the response with a list. */
 export function addPagingHeaders(
-  request: FastifyRequest,
+  { url }: FastifyRequest,
   reply: FastifyReply,
-  { paging: { limit, offset }, total }: { paging: Paging; total: number },
+  { paging, total }: { paging: OffsetRequest; total: number },
 ): void {
-  reply.header('x-total-count', String(total));
-  const links: string[] = [];
-  if (offset + limit < total) links.push(link(request, { limit, offset: offset + limit }, 'next'));
-  if (offset > 0)
-    links.push(link(request, { limit, offset: Math.max(0, Math.min(offset, total) - limit) }, 'prev'));
-  if (links.length > 0) reply.header('link', links.join(', '));
-}
-
-function link(request: FastifyRequest, { limit, offset }: Paging, relation: 'next' | 'prev'): string {
-  const { pathname, searchParams } = new URL(request.url, 'http://localhost');
-  searchParams.set('limit', String(limit));
-  searchParams.set('offset', String(offset));
-  return `<${pathname}?${searchParams}>; rel="${relation}"`;
+  const { next, prev } = offsetLinks(url, paging, total);
+  addPageHeaders(reply, total, { next, prev });
 }
 
 function naturalNumber(text: string | undefined): number | undefined {
@@ -65,10 +43,10 @@ function naturalNumber(text: string | undefined): number | undefined {
   return isNumber ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
 }
 
-/** How many items a list has: it is counted only if it does not end on this page. */
+/** Returns the number of items of a list. It is counted only if the list does not end on this page. */
 export async function totalOf(
   items: readonly unknown[],
-  { limit, offset }: Paging,
+  { limit, offset }: OffsetRequest,
   count: () => Promise<{ readonly total: number } | undefined>,
 ): Promise<number> {
   if (items.length > 0 ? items.length < limit : offset === 0) return offset + items.length;

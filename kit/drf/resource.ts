@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify';
-import type { Database, WriteSession } from '../db/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import { type TSchema, Type } from '../base/schema.ts';
+import { type Database, deleteRows, type WriteSession } from '../db/index.ts';
 import type { Access } from '../http/access.ts';
 import type { HttpApp } from '../http/server.ts';
-import { type TSchema, Type } from '../schema.ts';
+import type { OffsetRequest, Page } from '../rest/paging.ts';
 import { type FieldErrors, fieldErrors, notFoundError } from './errors.ts';
 import { integer, missingRow } from './fields.ts';
 import { readIds } from './ids.ts';
-import { addPagingHeaders, type Page, type Paging, pagingParameters, readPaging } from './paging.ts';
+import { addPagingHeaders, pagingParameters, readPaging } from './paging.ts';
 import { bodyTypes, type DrfScope } from './scope.ts';
 import { type Fields, parseItems, serializer, type Values } from './serializer.ts';
 
@@ -19,34 +20,41 @@ interface Row {
 export interface Resource<F extends Fields, R extends Row, DB> {
   /** Such as `book`. Bodies are called `BookRequest` in `/openapi.json`. */
   readonly name: string;
+  /** The table of the rows, whose ids are not used again. */
+  readonly table: keyof DB & string;
   /** The path of the list, `/api/books/`. */
   readonly collection: string;
   /** The path of one row, `/api/books/:id/`. */
   readonly item: string;
   readonly access: Readonly<Record<'read' | 'add' | 'change' | 'delete', Access>>;
-  /** What bodies hold. */
+  /** Fields of a request body. */
   readonly fields: F;
   /** Further parameters of the list. */
   readonly filters?: Readonly<Record<string, TSchema>>;
   /** The schema of what `show` gives; by default the id and the fields. Without a `title`, it is called `Book`. */
   readonly shown?: TSchema;
-  /** What this caller gets of a row; by default the id and the fields. */
+  /** Returns the representation of a row for this caller; by default the id and the fields. */
   show?(row: R, request: FastifyRequest): unknown;
   /** The rows that this caller may see. */
-  list(request: FastifyRequest, paging: Paging): Promise<Page<R>>;
+  list(request: FastifyRequest, paging: OffsetRequest): Promise<Page<R>>;
   find(id: number, request: FastifyRequest): Promise<R | undefined>;
-  insert(session: WriteSession<DB>, values: Values<F>): Promise<R>;
+  insert(session: WriteSession<DB>, values: Values<F>, request: FastifyRequest): Promise<R>;
   /** Undefined if there is no such row. */
-  update(session: WriteSession<DB>, id: number, change: Partial<Values<F>>): Promise<R | undefined>;
-  /** How many there were. */
-  delete(session: WriteSession<DB>, ids: readonly number[]): Promise<number>;
-  /** What callers see where a column must be unique, by its name. */
+  update(
+    session: WriteSession<DB>,
+    id: number,
+    change: Partial<Values<F>>,
+    request: FastifyRequest,
+  ): Promise<R | undefined>;
+  /** Returns the number of deleted rows. */
+  delete(session: WriteSession<DB>, ids: readonly number[], request: FastifyRequest): Promise<number>;
+  /** Errors for callers when a column must be unique, by its name. */
   readonly uniqueErrors?: Readonly<Record<string, FieldErrors>>;
-  /** Whether, of several changes at once, this one comes after the others, because these make room for it. */
+  /** Returns true for a change that must come after the others, because these make room for it. */
   readonly isLate?: (change: Partial<Values<F>>) => boolean;
 }
 
-/** Where a resource is added. */
+/** Dependencies of a resource. */
 export interface ResourceParts<DB> {
   readonly app: HttpApp;
   readonly drf: DrfScope;
@@ -55,11 +63,19 @@ export interface ResourceParts<DB> {
 
 const Id = Type.Object({ id: Type.Integer() });
 
-/** Adds every route of a resource. */
+/** Representation of a row, for other routes that respond with it. */
+interface ResourceView<R extends Row> {
+  /** With a name, `Book`, in `/openapi.json`. */
+  readonly schema: TSchema;
+  /** The row as responses show it to this caller. */
+  show(row: R, request: FastifyRequest): unknown;
+}
+
+/** Adds every route of a resource, and returns the representation of its rows. */
 export function addResource<F extends Fields, R extends Row, DB>(
   parts: ResourceParts<DB>,
   given: Resource<F, R, DB>,
-): void {
+): ResourceView<R> {
   const resource = { shown: schemaOf(given.fields), show: showFields(given.fields), ...given };
   const { name, collection, item, access } = resource;
   const title = titleOf(name);
@@ -79,6 +95,7 @@ export function addResource<F extends Fields, R extends Row, DB>(
   addChanges(parts, named);
   addCollectionChanges(parts, named);
   addDeletes(parts, named);
+  return { schema: named.shown, show: named.show };
 }
 
 /** `Book` */
@@ -117,7 +134,13 @@ function addReads<F extends Fields, R extends Row, DB>(
     collection,
     {
       access: access.read,
-      schema: { tags, summary: `List ${name}s`, querystring, response: { 200: Type.Array(shown) } },
+      schema: {
+        tags,
+        summary: `List ${name}s`,
+        description: `Returns the ${name}s by ascending id: a page of them with \`limit\` and \`offset\`, and how many there are in the headers.`,
+        querystring,
+        response: { 200: Type.Array(shown) },
+      },
     },
     async (request, reply) => {
       const paging = readPaging(request.query);
@@ -130,7 +153,13 @@ function addReads<F extends Fields, R extends Row, DB>(
     item,
     {
       access: access.read,
-      schema: { tags, summary: `Read a ${name}`, params: Id, response: { 200: shown } },
+      schema: {
+        tags,
+        summary: `Read a ${name}`,
+        description: `Returns one ${name} by its id.`,
+        params: Id,
+        response: { 200: shown },
+      },
       config: { errors: ['not_found'] },
     },
     async (request) => {
@@ -154,6 +183,7 @@ function addCreate<F extends Fields, R extends Row, DB>(
       schema: {
         tags: [`${name}s`],
         summary: `Create a ${name}`,
+        description: `Takes the fields of a ${name} and returns it with its id, and its address in \`Location\`.`,
         consumes: bodyTypes,
         body,
         response: { 201: shown },
@@ -161,7 +191,7 @@ function addCreate<F extends Fields, R extends Row, DB>(
     },
     async (request, reply) => {
       const values = await parse(request.body);
-      const row = await database.write((session) => explained(resource, insert(session, values)));
+      const row = await database.write((session) => explained(resource, insert(session, values, request)));
       reply.code(201).header('location', item.replace(':id', String(row.id)));
       return show(row, request);
     },
@@ -177,10 +207,10 @@ function addChanges<F extends Fields, R extends Row, DB>(
     title: `${titleOf(name)}Request`,
   });
   const variants = [
-    ['put', `Replace a ${name}`, schema, parse],
-    ['patch', `Change a ${name}`, partialSchema, parsePartial],
+    ['put', `Replace a ${name}`, 'Takes all fields', schema, parse],
+    ['patch', `Change a ${name}`, 'Takes the fields to change', partialSchema, parsePartial],
   ] as const;
-  for (const [method, summary, body, read] of variants) {
+  for (const [method, summary, takes, body, read] of variants) {
     app[method](
       item,
       {
@@ -188,6 +218,7 @@ function addChanges<F extends Fields, R extends Row, DB>(
         schema: {
           tags: [`${name}s`],
           summary,
+          description: `${takes} and returns the ${name}.`,
           params: Id,
           consumes: bodyTypes,
           body,
@@ -199,7 +230,9 @@ function addChanges<F extends Fields, R extends Row, DB>(
         const { id } = request.params;
         if (!(await find(id, request))) throw notFoundError();
         const change = await read(request.body);
-        const row = await database.write((session) => explained(resource, update(session, id, change)));
+        const row = await database.write((session) =>
+          explained(resource, update(session, id, change, request)),
+        );
         if (!row) throw notFoundError();
         return show(row, request);
       },
@@ -231,11 +264,14 @@ function addCollectionChanges<F extends Fields, R extends Row, DB>(
     async (request) => {
       if (Array.isArray(request.body)) {
         const changes = await parseItems(request.body, async (body) => toChange<F>(await one.parse(body)));
-        const rows = await database.write((session) => updateAll(session, changes, resource));
+        checkIds(changes);
+        const rows = await database.write((session) => updateAll(session, changes, { resource, request }));
         return rows.map((row) => show(row, request));
       }
       const { id, change } = toChange<F>(await one.parse(request.body));
-      const row = await database.write((session) => explained(resource, update(session, id, change)));
+      const row = await database.write((session) =>
+        explained(resource, update(session, id, change, request)),
+      );
       if (!row) throw notFoundError();
       return show(row, request);
     },
@@ -252,10 +288,19 @@ function toChange<F extends Fields>(values: object): Change<F> {
   return { id, change: change as Partial<Values<F>> };
 }
 
+/** Of two changes of one row, only one could be what its caller sees afterwards. */
+function checkIds(changes: readonly { readonly id: number }[]): void {
+  const indexById = new Map(changes.toReversed().map(({ id }, index) => [id, changes.length - 1 - index]));
+  const repeated = [...changes.entries()].filter(([index, { id }]) => indexById.get(id) !== index);
+  if (repeated.length === 0) return;
+  const problem = { id: ['Each id may be named only once.'] };
+  throw fieldErrors(Object.fromEntries(repeated.map(([index]) => [index, problem])));
+}
+
 async function updateAll<F extends Fields, R extends Row, DB>(
   session: WriteSession<DB>,
   changes: readonly Change<F>[],
-  resource: Resource<F, R, DB>,
+  { resource, request }: { resource: Resource<F, R, DB>; request: FastifyRequest },
 ): Promise<R[]> {
   const { isLate = () => false } = resource;
   const rows: R[] = [];
@@ -265,7 +310,7 @@ async function updateAll<F extends Fields, R extends Row, DB>(
   const late = inOrder.filter(([, { change }]) => isLate(change));
   for (const [index, { id, change }] of [...early, ...late]) {
     try {
-      const row = await explained(resource, resource.update(session, id, change));
+      const row = await explained(resource, resource.update(session, id, change, request));
       if (!row) throw fieldErrors({ id: [missingRow(id)] });
       rows[index] = row;
     } catch (error) {
@@ -278,9 +323,11 @@ async function updateAll<F extends Fields, R extends Row, DB>(
 
 function addDeletes<F extends Fields, R extends Row, DB>(
   { app, database }: ResourceParts<DB>,
-  { name, collection, item, access, delete: remove }: Shown<F, R, DB>,
+  { name, table, collection, item, access, delete: remove }: Shown<F, R, DB>,
 ): void {
   const tags = [`${name}s`];
+  const removeRows = (keys: readonly number[], request: FastifyRequest) =>
+    deleteRows(database, { table, column: 'id', keys }, (session) => remove(session, keys, request));
   app.delete(
     collection,
     {
@@ -295,18 +342,24 @@ function addDeletes<F extends Fields, R extends Row, DB>(
     },
     async (request) => {
       const ids = await readIds(request);
-      return { deleted: await database.write((session) => remove(session, ids)) };
+      return { deleted: await removeRows(ids, request) };
     },
   );
   app.delete(
     item,
     {
       access: access.delete,
-      schema: { tags, summary: `Delete a ${name}`, params: Id, response: { 204: Type.Null() } },
+      schema: {
+        tags,
+        summary: `Delete a ${name}`,
+        description: `Deletes the ${name} with what belongs to it. The response is empty.`,
+        params: Id,
+        response: { 204: Type.Null() },
+      },
       config: { errors: ['not_found'] },
     },
     async (request, reply) => {
-      const deleted = await database.write((session) => remove(session, [request.params.id]));
+      const deleted = await removeRows([request.params.id], request);
       if (deleted === 0) throw notFoundError();
       reply.code(204);
       return null;

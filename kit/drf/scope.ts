@@ -1,17 +1,18 @@
 import type { FastifySchemaCompiler } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import type { TSchema } from '../base/schema.ts';
 import type { Access } from '../http/access.ts';
-import { parseJson, takeForms, takeJson, takeMultipart } from '../http/body.ts';
+import { parseJson, takeForms, takeJson, takeMultipart } from '../http/requests/body.ts';
+import { numberReviver } from '../http/requests/number-texts.ts';
+import { addTrailingSlashes } from '../http/requests/trailing-slash.ts';
 import type { HttpApp } from '../http/server.ts';
-import { addTrailingSlashes } from '../http/trailing-slash.ts';
 import { compileTextValidator } from '../http/validation/text-parameters.ts';
-import type { TSchema } from '../schema.ts';
 import { notFoundError } from './errors.ts';
 
 /** Media types of the bodies that the dialect takes, for `consumes` in the schema of a route. */
 export const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** What `OPTIONS` tells about an address. */
+/** Response to `OPTIONS` for an address. */
 export interface ViewDescription {
   /** Such as `Book List`. */
   readonly name: string;
@@ -66,7 +67,7 @@ const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart })
 
 function parseJsonBody(bytes: Buffer): unknown {
   try {
-    return parseJson(bytes);
+    return parseJson(bytes, numberReviver);
   } catch (error) {
     const { message, cause } = error as AppError;
     const reason = cause instanceof Error ? cause.message : message;

@@ -1,12 +1,13 @@
-import { FormFields } from '../http/body.ts';
-import type { TSchema } from '../schema.ts';
+import type { TSchema } from '../base/schema.ts';
+import { FormFields } from '../http/requests/body.ts';
+import { exactValue } from '../http/requests/number-texts.ts';
 import { type FieldErrors, fieldErrors, nonFieldErrors } from './errors.ts';
 import { type Field, FieldProblem, typeName } from './fields.ts';
 
 /** Declared fields by name. */
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** What a serializer makes of a body: fields that a body may leave out are optional. */
+/** Values read from a body: fields that a body may leave out are optional. */
 export type Values<F extends Fields> = {
   readonly [K in keyof F as F[K] extends Field<unknown, true> ? K : never]: ValueOf<F[K]>;
 } & {
@@ -19,7 +20,7 @@ type ValueOf<F> = F extends Field<infer T> ? T : never;
 export interface Serializer<F extends Fields> {
   /** JSON Schema of a whole body, for the `body` of a route's schema. */
   readonly schema: TSchema;
-  /** The same without required fields, for PATCH. */
+  /** Schema of a body without required fields, for PATCH. */
   readonly partialSchema: TSchema;
   /** Reads a body of JSON or of a form; an absent one counts as `{}`. */
   parse(body: unknown): Promise<Values<F>>;
@@ -79,10 +80,11 @@ async function read(fields: Fields, body: unknown, isPartial: boolean): Promise<
   const errors: Record<string, readonly string[]> = {};
   for (const [name, field] of Object.entries(fields)) {
     try {
-      const value = await readField(field, Object.hasOwn(given, name) ? given[name] : undefined, {
-        isForm,
-        isPartial,
-      });
+      const isText = field.takesNumberText ?? false;
+      const exact = Object.hasOwn(given, name) ? exactValue(given, name, isText) : undefined;
+      // Of repeated fields of a form, the last one counts, except for a list.
+      const sent = isForm && !field.isList ? [exact].flat().at(-1) : exact;
+      const value = await readField(field, sent, { isForm, isPartial });
       if (value !== undefined) values[name] = value;
     } catch (error) {
       if (!(error instanceof FieldProblem)) throw error;
@@ -96,12 +98,8 @@ async function read(fields: Fields, body: unknown, isPartial: boolean): Promise<
 function readObject(body: unknown): Readonly<Record<string, unknown>> {
   if (body === undefined) return {};
   if (body === null) throw fieldErrors({ [nonFieldErrors]: ['No data provided'] });
-  // Of repeated fields of a form, the last one counts.
-  if (body instanceof FormFields) {
-    return Object.fromEntries(
-      Object.entries(body.values).map(([name, given]) => [name, [given].flat().at(-1)]),
-    );
-  }
+  if (body instanceof FormFields)
+    return Object.fromEntries(Object.entries(body.values).map(([name, given]) => [name, [given].flat()]));
   if (typeof body === 'object' && !Array.isArray(body)) return body as Record<string, unknown>;
   const sentence = `Invalid data. Expected a dictionary, but got ${typeName(body)}.`;
   throw fieldErrors({ [nonFieldErrors]: [sentence] });

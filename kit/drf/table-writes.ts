@@ -10,7 +10,7 @@ export interface TableWrites<DB, T extends keyof DB> {
     id: number,
     change: Updateable<DB[T]>,
   ): Promise<Selectable<DB[T]> | undefined>;
-  /** How many there were. */
+  /** Returns the number of deleted rows. */
   delete(session: WriteSession<DB>, ids: readonly number[]): Promise<number>;
 }
 

@@ -4,14 +4,15 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { systemClock } from '../clock.ts';
-import { type Database, openDatabase, statement } from '../db/index.ts';
-import { silentLog } from '../log.ts';
+import { until } from '#kit/testing/until.ts';
+import { systemClock } from '../base/clock.ts';
+import { silentLog } from '../base/log.ts';
+import { createTraceparent, formatTraceparent } from '../base/trace.ts';
+import { type Database, openDatabase } from '../db/index.ts';
 import { NatsLink } from '../nats/link.ts';
 import { testFolder } from '../testing/folder.ts';
 import { natsIsMissing, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
-import { createTraceparent, formatTraceparent } from '../trace.ts';
 import {
   appendEvents,
   type EventStream,
@@ -312,18 +313,15 @@ async function append(
   events.notify();
 }
 
-const increase = statement<Tables>()((db) =>
-  db
-    .updateTable('counter')
-    .set((e) => ({ value: e('value', '+', 1) }))
-    .returning('value'),
-);
-
 /** A transaction that counts, and says the number that it got. */
 function count({ database, events }: Side): Promise<number> {
   return database
     .write(async (session) => {
-      const value = (await increase.first(session, {}))?.value ?? 0;
+      const { value } = await session.kysely
+        .updateTable('counter')
+        .set((e) => ({ value: e('value', '+', 1) }))
+        .returning('value')
+        .executeTakeFirstOrThrow();
       await appendEvents(session, { type, data: Buffer.from(`count ${value}`), timeMs: Date.now() });
       return value;
     })
@@ -333,14 +331,6 @@ function count({ database, events }: Side): Promise<number> {
 let names = 0;
 function newName(): string {
   return `n${++names}-${randomBytes(3).toString('hex')}`;
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 15_000;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error('it did not happen within 15 s');
-    await delay(10);
-  }
 }
 
 async function openDatabases(

@@ -2,11 +2,11 @@
 export interface StreamEvent {
   /** Unique within the source; the same if the event is delivered again. */
   readonly id: string;
-  /** What produced it, such as `/octavo/posts`. */
+  /** Producer of the event, such as `/octavo/posts`. */
   readonly source: string;
-  /** What happened, such as `post.created.v1`. */
+  /** Type of the event, such as `post.created.v1`. */
   readonly type: string;
-  /** What it happened to, such as the id of a post. */
+  /** Subject of the event, such as the id of a post. */
   readonly subject: string;
   /** Milliseconds since the Unix epoch. */
   readonly timeMs: number;

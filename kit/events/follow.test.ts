@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { silentLog } from '../base/log.ts';
 import { openDatabase } from '../db/index.ts';
-import { silentLog } from '../log.ts';
 import { testFolder } from '../testing/folder.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import { appendEvents, type EventTables, openTableEvents } from './index.ts';

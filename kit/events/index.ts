@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { Database } from '../db/index.ts';
-import type { Log } from '../log.ts';
 import type { NatsLink } from '../nats/link.ts';
 import { eventMetrics } from './metrics.ts';
 import type { Expand } from './outbox.ts';
@@ -14,13 +14,13 @@ export { appendEvents, type EventBatch, type Expand, type Expanded } from './out
 export type { EventTables } from './outbox-statements.ts';
 export type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
-export interface EventStreamOptions<DB extends EventTables> {
+export interface EventStreamOptions {
   /** The database with the outbox. */
-  readonly database: Database<DB>;
+  readonly database: Database<EventTables>;
   readonly clock: Clock;
-  /** How long a process that no longer responds can block others. */
+  /** Longest time that a process that no longer responds can block others. */
   readonly leaseMs: number;
-  /** How long to keep events for consumers that are down. */
+  /** Retention of events for consumers that are down. */
   readonly keptMs: number;
   /** The `source` of all events, such as `/octavo/posts`. */
   readonly source: string;
@@ -30,17 +30,17 @@ export interface EventStreamOptions<DB extends EventTables> {
 }
 
 /** Opens a stream in the tables `event_outbox` and `event_reader` of the service's own database. Its migrations create them (README.md). */
-export function openTableEvents<DB extends EventTables>({
+export function openTableEvents({
   metrics,
   ...options
-}: EventStreamOptions<DB> & { sweepMs?: number }): EventStream {
+}: EventStreamOptions & { sweepMs?: number }): EventStream {
   return new TableEvents({ ...options, metrics: eventMetrics(metrics) });
 }
 
 /** Opens a stream in NATS JetStream, created if missing. The tables hold events that are not published yet. */
-export async function openNatsEvents<DB extends EventTables>(
+export async function openNatsEvents(
   link: NatsLink,
-  { metrics, ...options }: EventStreamOptions<DB> & { name: string },
+  { metrics, ...options }: EventStreamOptions & { name: string },
 ): Promise<EventStream> {
   const { NatsEvents } = await import('./nats.ts');
   return new NatsEvents({ ...options, link, metrics: eventMetrics(metrics) });

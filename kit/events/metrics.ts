@@ -7,7 +7,7 @@ export interface Waiting {
   readonly oldestMs: number | null;
 }
 
-/** What a stream reports. */
+/** Metrics reported by a stream. */
 export interface EventMetrics {
   published(events: readonly StreamEvent[]): void;
   consumed(consumer: string, events: readonly StreamEvent[], nowMs: number): void;

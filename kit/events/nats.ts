@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
-import { backoffMs } from '../backoff.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { backoffMs } from '../concurrency/backoff.ts';
+import { Notifier } from '../concurrency/notifier.ts';
+import { runEvery } from '../concurrency/run-every.ts';
 import type { Database } from '../db/index.ts';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { isMissing, type NatsLink } from '../nats/link.ts';
 import { NatsStreams } from '../nats/streams.ts';
-import { Notifier } from '../notifier.ts';
 import { fromHeaders, type StreamEvent, toHeaders } from './event.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
@@ -17,9 +18,9 @@ import { type EventTables, type OutboxRow, restartReader } from './outbox-statem
 import { startSweep } from './outbox-sweep.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
-export interface NatsEventsOptions<DB extends EventTables> {
+export interface NatsEventsOptions {
   readonly link: NatsLink;
-  readonly database: Database<DB>;
+  readonly database: Database<EventTables>;
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseMs: number;
@@ -47,15 +48,15 @@ const backoff = { firstMs: 200, maxMs: 10_000 };
  * A publisher copies the outbox to a stream of JetStream, where consumers have their positions. Published rows are kept as long as
  * the stream keeps its events. If the stream is lost, they are published again.
  */
-export class NatsEvents<DB extends EventTables> implements EventStream {
-  readonly #options: NatsEventsOptions<DB>;
+export class NatsEvents implements EventStream {
+  readonly #options: NatsEventsOptions;
   readonly #stream: string;
   readonly #streams: NatsStreams;
   readonly #consumers = new Set<NatsConsumer>();
-  #publisher: OutboxConsumer<DB> | undefined;
-  readonly #followers = new Set<OutboxFollower<DB>>();
+  #publisher: OutboxConsumer | undefined;
+  readonly #followers = new Set<OutboxFollower>();
 
-  constructor(options: NatsEventsOptions<DB>) {
+  constructor(options: NatsEventsOptions) {
     const { link, name, keptMs, database } = options;
     this.#options = options;
     this.#stream = name.toUpperCase().replaceAll('.', '_');
@@ -66,7 +67,7 @@ export class NatsEvents<DB extends EventTables> implements EventStream {
       duplicate_window: duplicateWindowMs * nanosecondsPerMs,
     };
     const onMissing = async () => {
-      await restartReader.run(database, { name: readerName });
+      await restartReader(database, readerName);
     };
     this.#streams = new NatsStreams({ link, streams: [stream], onMissing });
   }
@@ -301,11 +302,11 @@ class NatsConsumer implements AsyncDisposable {
     const events = messages
       .map(({ headers, data }) => fromHeaders((header) => headers?.get(header) ?? '', data))
       .filter(({ type }) => types.includes(type));
-    const timer = setInterval(() => {
+    const renewing = runEvery(leaseMs / renewals, () => {
       for (const message of [...messages, ...this.#arrived]) message.working();
-    }, leaseMs / renewals);
+    });
     const isDone = events.length === 0 || (await this.#retry(events, signal));
-    clearInterval(timer);
+    renewing[Symbol.dispose]();
     for (const message of messages) isDone ? message.ack() : message.nak();
     this.#failures = 0;
   }

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../backoff.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { newId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { backoffMs } from '../concurrency/backoff.ts';
+import { Notifier } from '../concurrency/notifier.ts';
+import { runEvery } from '../concurrency/run-every.ts';
 import type { Database, Session } from '../db/index.ts';
-import { newId } from '../ids.ts';
-import type { Log } from '../log.ts';
-import { Notifier } from '../notifier.ts';
 import type { EventMetrics, Waiting } from './metrics.ts';
 import {
   addReader,
@@ -19,8 +20,8 @@ import {
   takeReader,
 } from './outbox-statements.ts';
 
-export interface OutboxConsumerOptions<DB extends EventTables> {
-  readonly database: Database<DB>;
+export interface OutboxConsumerOptions {
+  readonly database: Database<EventTables>;
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseMs: number;
@@ -32,7 +33,7 @@ export interface OutboxConsumerOptions<DB extends EventTables> {
 }
 
 const rowsAtOnce = 64;
-/** How often to look for rows of other processes. Rows of this process are seen immediately. */
+/** Polling interval for rows of other processes. Rows of this process are seen immediately. */
 const pollMs = 250;
 const renewals = 3;
 const backoff = { firstMs: 100, maxMs: 10_000 };
@@ -41,8 +42,8 @@ const backoff = { firstMs: 100, maxMs: 10_000 };
  * Reads the outbox row by row, in one process at a time. The process that finds rows takes a lease on the name; when the lease ends,
  * another process continues at its position. As long as there is nothing to read, nothing is written.
  */
-export class OutboxConsumer<DB extends EventTables> implements AsyncDisposable {
-  readonly #options: OutboxConsumerOptions<DB>;
+export class OutboxConsumer implements AsyncDisposable {
+  readonly #options: OutboxConsumerOptions;
   readonly #holder = newId();
   readonly #notifier = new Notifier();
   readonly #stop = new AbortController();
@@ -51,7 +52,7 @@ export class OutboxConsumer<DB extends EventTables> implements AsyncDisposable {
   #isKnown = false;
   #failures = 0;
 
-  constructor(options: OutboxConsumerOptions<DB>) {
+  constructor(options: OutboxConsumerOptions) {
     this.#options = options;
     this.#running = this.#run();
     this.#unwatch = options.metrics.watch(options.name, () => this.#waiting());
@@ -66,12 +67,12 @@ export class OutboxConsumer<DB extends EventTables> implements AsyncDisposable {
     this.#stop.abort();
     await this.#running;
     const { database, name } = this.#options;
-    await leaveReader.run(database, { name, holder: this.#holder }).catch(() => {});
+    await leaveReader(database, { name, holder: this.#holder }).catch(() => {});
   }
 
   async #waiting(): Promise<Waiting> {
     const { database, name } = this.#options;
-    const { count = 0, oldest_ms: oldestMs = null } = (await countRows.first(database, { name })) ?? {};
+    const { count = 0, oldest_ms: oldestMs = null } = (await countRows(database, name)) ?? {};
     return { count, oldestMs };
   }
 
@@ -91,28 +92,28 @@ export class OutboxConsumer<DB extends EventTables> implements AsyncDisposable {
   /** False where there is nothing to read here and now. */
   async #read(signal: AbortSignal): Promise<boolean> {
     const { database, name, clock, leaseMs, handle } = this.#options;
-    if (!this.#isKnown) await addReader.run(database, { name });
+    if (!this.#isKnown) await addReader(database, name);
     this.#isKnown = true;
-    if (!(await findPosition.first(database, { name }))?.waiting) return false;
+    if (!(await findPosition(database, name))?.waiting) return false;
     const nowMs = clock.now();
     const lease = { name, holder: this.#holder, untilMs: nowMs + leaseMs };
-    let position = (await this.#save((session) => takeReader.first(session, { ...lease, nowMs })))?.position;
+    let position = (await this.#save((session) => takeReader(session, { ...lease, nowMs })))?.position;
     while (position !== undefined && !signal.aborted) {
-      const rows = await rowsAfter.all(database, { position, limit: rowsAtOnce });
+      const rows = await rowsAfter(database, position, rowsAtOnce);
       const last = rows.at(-1);
       if (!last) return true;
       await this.#renewing(() => handle(rows, signal));
       const untilMs = clock.now() + leaseMs;
       const moved = { ...lease, position: last.seq, untilMs };
-      const { changes } = await this.#save((session) => moveReader.run(session, moved));
-      if (changes === 0) return false;
+      const { numUpdatedRows } = await this.#save((session) => moveReader(session, moved));
+      if (numUpdatedRows === 0n) return false;
       position = last.seq;
     }
     return false;
   }
 
   /** Saves the position without waiting for the disk. If it is lost with the power, rows come again, which handlers allow for anyway. */
-  #save<T>(work: (session: Session<DB>) => Promise<T>): Promise<T> {
+  #save<T>(work: (session: Session<EventTables>) => Promise<T>): Promise<T> {
     return this.#options.database.write(work, { mayBeLost: true });
   }
 
@@ -121,14 +122,10 @@ export class OutboxConsumer<DB extends EventTables> implements AsyncDisposable {
     const renew = async () => {
       const untilMs = clock.now() + leaseMs;
       const renewed = { name, holder: this.#holder, untilMs };
-      await this.#save((session) => renewReader.run(session, renewed)).catch(() => {});
+      await this.#save((session) => renewReader(session, renewed)).catch(() => {});
     };
-    const timer = setInterval(() => void renew(), leaseMs / renewals);
-    try {
-      await work();
-    } finally {
-      clearInterval(timer);
-    }
+    using _renewing = runEvery(leaseMs / renewals, renew);
+    await work();
   }
 
   async #failed(error: unknown, signal: AbortSignal): Promise<void> {

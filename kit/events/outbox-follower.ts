@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../backoff.ts';
+import type { Log } from '../base/log.ts';
+import { backoffMs } from '../concurrency/backoff.ts';
+import { Notifier } from '../concurrency/notifier.ts';
 import type { Database } from '../db/index.ts';
-import type { Log } from '../log.ts';
-import { Notifier } from '../notifier.ts';
 import { type Expand, eventsOf } from './outbox.ts';
 import { type EventTables, lastRow, type OutboxRow, rowsAfter } from './outbox-statements.ts';
 import type { EventHandler } from './stream.ts';
 
-export interface OutboxFollowerOptions<DB extends EventTables> {
-  readonly database: Database<DB>;
+export interface OutboxFollowerOptions {
+  readonly database: Database<EventTables>;
   readonly log: Log;
   readonly handle: (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>;
 }
 
 const rowsAtOnce = 256;
-/** How often to look for rows of other processes. Rows of this process are seen immediately. */
+/** Polling interval for rows of other processes. Rows of this process are seen immediately. */
 const pollMs = 100;
 const backoff = { firstMs: 100, maxMs: 5_000 };
 
 /** Hands the events of new rows to a handler, in this process. */
-export function followOutbox<DB extends EventTables>(
-  options: Omit<OutboxFollowerOptions<DB>, 'handle'> & { readonly source: string; readonly expand: Expand },
+export function followOutbox(
+  options: Omit<OutboxFollowerOptions, 'handle'> & { readonly source: string; readonly expand: Expand },
   handler: EventHandler,
-): OutboxFollower<DB> {
+): OutboxFollower {
   const { source, expand } = options;
   return new OutboxFollower({
     ...options,
@@ -35,14 +35,14 @@ export function followOutbox<DB extends EventTables>(
 }
 
 /** Reads the rows that are added to the outbox from now on. Its position is in memory: each process has all rows, and none from before. */
-export class OutboxFollower<DB extends EventTables> implements AsyncDisposable {
-  readonly #options: OutboxFollowerOptions<DB>;
+export class OutboxFollower implements AsyncDisposable {
+  readonly #options: OutboxFollowerOptions;
   readonly #notifier = new Notifier();
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #position: number | undefined;
 
-  constructor(options: OutboxFollowerOptions<DB>) {
+  constructor(options: OutboxFollowerOptions) {
     this.#options = options;
     this.#running = this.#run();
   }
@@ -76,8 +76,8 @@ export class OutboxFollower<DB extends EventTables> implements AsyncDisposable {
   /** False if there was nothing to read. */
   async #read(signal: AbortSignal): Promise<boolean> {
     const { database, handle } = this.#options;
-    this.#position ??= (await lastRow.first(database, {}))?.seq ?? 0;
-    const rows = await rowsAfter.all(database, { position: this.#position, limit: rowsAtOnce });
+    this.#position ??= (await lastRow(database))?.seq ?? 0;
+    const rows = await rowsAfter(database, this.#position, rowsAtOnce);
     const last = rows.at(-1);
     if (!last) return false;
     await handle(rows, signal);

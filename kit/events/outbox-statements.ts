@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
-import { statement } from '../db/index.ts';
+import { type Generated, sql } from 'kysely';
+import { type Session, statement } from '../db/index.ts';
 
 /** The tables of events, which a migration of the service creates (README.md). */
 export interface EventTables {
-  event_outbox: OutboxRow;
+  event_outbox: Omit<OutboxRow, 'seq'> & { seq: Generated<number> };
   event_reader: ReaderRow;
 }
 
@@ -25,101 +25,133 @@ export interface ReaderRow {
   until_ms: number;
 }
 
-export const insertRow = statement<
-  EventTables,
-  { type: string; data: Uint8Array; timeMs: number; traceparent: string | null }
->()(
-  (_db, p) => sql`INSERT INTO event_outbox (type, data, time_ms, traceparent)
-    VALUES (${p('type')}, ${p('data')}, ${p('timeMs')}, ${p('traceparent')})`,
+export const insertRow = statement<EventTables, Omit<OutboxRow, 'seq'>>()((db, p) =>
+  db.insertInto('event_outbox').values({
+    type: p('type'),
+    data: p('data'),
+    time_ms: p('time_ms'),
+    traceparent: p('traceparent'),
+  }),
 );
 
-export const rowsAfter = statement<EventTables, { position: number; limit: number }>()((db, p) =>
-  db.selectFrom('event_outbox').selectAll().where('seq', '>', p('position')).orderBy('seq').limit(p('limit')),
-);
+export function rowsAfter({ kysely }: Session<EventTables>, position: number, limit: number) {
+  return kysely
+    .selectFrom('event_outbox')
+    .selectAll()
+    .where('seq', '>', position)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
 
 /** The position of a reader, and whether there are rows after it. */
-export const findPosition = statement<EventTables, { name: string }>()(
-  (_db, p) => sql<{
+export async function findPosition({ kysely }: Session<EventTables>, name: string) {
+  const { rows } = await sql<{
     position: number;
     waiting: number;
   }>`SELECT position, (SELECT count(*) FROM (SELECT 1 FROM event_outbox WHERE seq > position LIMIT 1) AS next) AS waiting
-    FROM event_reader WHERE name = ${p('name')}`,
-);
+    FROM event_reader WHERE name = ${name}`.execute(kysely);
+  return rows[0];
+}
 
-export const addReader = statement<EventTables, { name: string }>()((db, p) =>
-  db
+export function addReader({ kysely }: Session<EventTables>, name: string) {
+  return kysely
     .insertInto('event_reader')
-    .values({ name: p('name'), position: 0, holder: '', until_ms: 0 })
-    .onConflict((conflict) => conflict.doNothing()),
-);
+    .values({ name, position: 0, holder: '', until_ms: 0 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
 
 /** Takes the lease on a name if it is free or already held by this process. */
-export const takeReader = statement<
-  EventTables,
-  { name: string; holder: string; nowMs: number; untilMs: number }
->()((db, p) =>
-  db
+export function takeReader(
+  { kysely }: Session<EventTables>,
+  given: { name: string; holder: string; nowMs: number; untilMs: number },
+) {
+  return kysely
     .updateTable('event_reader')
-    .set({ holder: p('holder'), until_ms: p('untilMs') })
-    .where('name', '=', p('name'))
-    .where((e) => e.or([e('holder', '=', p('holder')), e('until_ms', '<=', p('nowMs'))]))
-    .returning('position'),
-);
+    .set({ holder: given.holder, until_ms: given.untilMs })
+    .where('name', '=', given.name)
+    .where((e) => e.or([e('holder', '=', given.holder), e('until_ms', '<=', given.nowMs)]))
+    .returning('position')
+    .executeTakeFirst();
+}
 
 /** Moves the position and renews the lease, unless another process has the lease. */
-export const moveReader = statement<
-  EventTables,
-  { name: string; holder: string; position: number; untilMs: number }
->()((db, p) =>
-  db
+export function moveReader(
+  { kysely }: Session<EventTables>,
+  given: { name: string; holder: string; position: number; untilMs: number },
+) {
+  return kysely
     .updateTable('event_reader')
-    .set({ position: p('position'), until_ms: p('untilMs') })
-    .where('name', '=', p('name'))
-    .where('holder', '=', p('holder')),
-);
+    .set({ position: given.position, until_ms: given.untilMs })
+    .where('name', '=', given.name)
+    .where('holder', '=', given.holder)
+    .executeTakeFirst();
+}
 
 /** Sends a reader back to the oldest row. Whoever has its lease loses it, so a position from before is not stored afterwards. */
-export const restartReader = statement<EventTables, { name: string }>()((db, p) =>
-  db.updateTable('event_reader').set({ position: 0, holder: '', until_ms: 0 }).where('name', '=', p('name')),
-);
+export function restartReader({ kysely }: Session<EventTables>, name: string) {
+  return kysely
+    .updateTable('event_reader')
+    .set({ position: 0, holder: '', until_ms: 0 })
+    .where('name', '=', name)
+    .execute();
+}
 
-export const renewReader = statement<EventTables, { name: string; holder: string; untilMs: number }>()(
-  (db, p) =>
-    db
-      .updateTable('event_reader')
-      .set({ until_ms: p('untilMs') })
-      .where('name', '=', p('name'))
-      .where('holder', '=', p('holder')),
-);
+export function renewReader(
+  { kysely }: Session<EventTables>,
+  { name, holder, untilMs }: { name: string; holder: string; untilMs: number },
+) {
+  return kysely
+    .updateTable('event_reader')
+    .set({ until_ms: untilMs })
+    .where('name', '=', name)
+    .where('holder', '=', holder)
+    .executeTakeFirst();
+}
 
-export const leaveReader = statement<EventTables, { name: string; holder: string }>()((db, p) =>
-  db
+export function leaveReader(
+  { kysely }: Session<EventTables>,
+  { name, holder }: { name: string; holder: string },
+) {
+  return kysely
     .updateTable('event_reader')
     .set({ holder: '', until_ms: 0 })
-    .where('name', '=', p('name'))
-    .where('holder', '=', p('holder')),
-);
+    .where('name', '=', name)
+    .where('holder', '=', holder)
+    .execute();
+}
 
 /** Deletes rows up to a position that are older than a time. */
-export const dropRows = statement<EventTables, { position: number; beforeMs: number }>()((db, p) =>
-  db.deleteFrom('event_outbox').where('seq', '<=', p('position')).where('time_ms', '<', p('beforeMs')),
-);
+export function dropRows({ kysely }: Session<EventTables>, position: number, beforeMs: number) {
+  return kysely
+    .deleteFrom('event_outbox')
+    .where('seq', '<=', position)
+    .where('time_ms', '<', beforeMs)
+    .execute();
+}
 
 /** The oldest row. */
-export const firstRow = statement<EventTables>()((db) =>
-  db.selectFrom('event_outbox').select(['seq', 'time_ms']).orderBy('seq').limit(sql.lit(1)),
-);
+export function firstRow({ kysely }: Session<EventTables>) {
+  return kysely
+    .selectFrom('event_outbox')
+    .select(['seq', 'time_ms'])
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+}
 
 /** The newest row. */
-export const lastRow = statement<EventTables>()((db) =>
-  db.selectFrom('event_outbox').select('seq').orderBy('seq', 'desc').limit(sql.lit(1)),
-);
+export function lastRow({ kysely }: Session<EventTables>) {
+  return kysely.selectFrom('event_outbox').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+}
 
 /** The rows that a reader has not handled. */
-export const countRows = statement<EventTables, { name: string }>()(
-  (_db, p) => sql<{
+export async function countRows({ kysely }: Session<EventTables>, name: string) {
+  const { rows } = await sql<{
     count: number;
     oldest_ms: number | null;
   }>`SELECT count(*) AS count, min(time_ms) AS oldest_ms FROM event_outbox
-    WHERE seq > coalesce((SELECT position FROM event_reader WHERE name = ${p('name')}), 0)`,
-);
+    WHERE seq > coalesce((SELECT position FROM event_reader WHERE name = ${name}), 0)`.execute(kysely);
+  return rows[0];
+}

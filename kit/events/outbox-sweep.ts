@@ -1,15 +1,16 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { runEvery } from '../concurrency/run-every.ts';
 import type { Database } from '../db/index.ts';
-import type { Log } from '../log.ts';
 import { dropRows, type EventTables, findPosition, firstRow } from './outbox-statements.ts';
 
-export interface SweepOptions<DB extends EventTables> {
-  readonly database: Database<DB>;
+export interface SweepOptions {
+  readonly database: Database<EventTables>;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long to keep rows. */
+  /** Retention of rows. */
   readonly keptMs: number;
-  /** How often to delete older ones; every minute by default. */
+  /** Interval at which older rows are deleted; every minute by default. */
   readonly sweepMs?: number | undefined;
   /** Rows that this reader has not handled are kept, however old they are. */
   readonly reader?: string;
@@ -19,24 +20,21 @@ const defaultSweepMs = 60_000;
 const rowsAtOnce = 1_000;
 
 /** Deletes old rows of the outbox regularly, until it is disposed of. */
-export function startSweep<DB extends EventTables>(options: SweepOptions<DB>): AsyncDisposable {
+export function startSweep(options: SweepOptions): AsyncDisposable {
   const { sweepMs = defaultSweepMs, log } = options;
-  const sweep = () =>
-    sweepOutbox(options).catch((err) => log.warn({ err }, 'old events could not be deleted'));
-  const timer = setInterval(() => void sweep(), sweepMs).unref();
-  return { [Symbol.asyncDispose]: async () => clearInterval(timer) };
+  return runEvery(sweepMs, () => sweepOutbox(options), { log, failure: 'old events could not be deleted' });
 }
 
-async function sweepOutbox<DB extends EventTables>(options: SweepOptions<DB>): Promise<void> {
+async function sweepOutbox(options: SweepOptions): Promise<void> {
   const { database, clock, keptMs, reader } = options;
   const beforeMs = clock.now() - keptMs;
   for (;;) {
-    const first = await firstRow.first(database, {});
+    const first = await firstRow(database);
     if (!first || first.time_ms >= beforeMs) return;
-    const handled = reader === undefined ? undefined : await findPosition.first(database, { name: reader });
+    const handled = reader === undefined ? undefined : await findPosition(database, reader);
     const last = reader === undefined ? Number.POSITIVE_INFINITY : (handled?.position ?? 0);
     if (first.seq > last) return;
     // Each write is short, because other writers wait for it.
-    await dropRows.run(database, { position: Math.min(last, first.seq + rowsAtOnce - 1), beforeMs });
+    await dropRows(database, Math.min(last, first.seq + rowsAtOnce - 1), beforeMs);
   }
 }

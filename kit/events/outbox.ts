@@ -27,13 +27,13 @@ export type Expand = (type: string, data: Uint8Array) => readonly Expanded[];
  * Appends events in the transaction that causes them: they are published if and only if it commits, in the order of commits.
  * Transactions that append wait for each other until they have committed.
  */
-export async function appendEvents<DB extends EventTables>(
-  session: WriteSession<DB>,
+export async function appendEvents(
+  session: WriteSession<EventTables>,
   { type, data, timeMs, traceparent }: EventBatch,
 ): Promise<void> {
   // The lock makes sequence numbers follow the order of commits.
   await session.lock('events');
-  await insertRow.run(session, { type, data, timeMs, traceparent: traceparent ?? null });
+  await insertRow.run(session, { type, data, time_ms: timeMs, traceparent: traceparent ?? null });
 }
 
 /** The events of a row. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { Database } from '../db/index.ts';
-import type { Log } from '../log.ts';
 import type { EventMetrics } from './metrics.ts';
 import { type Expand, eventsOf } from './outbox.ts';
 import { OutboxConsumer } from './outbox-consumer.ts';
@@ -9,14 +9,14 @@ import type { EventTables } from './outbox-statements.ts';
 import { startSweep } from './outbox-sweep.ts';
 import type { ConsumerOptions, EventHandler, EventStream } from './stream.ts';
 
-export interface TableEventsOptions<DB extends EventTables> {
-  readonly database: Database<DB>;
+export interface TableEventsOptions {
+  readonly database: Database<EventTables>;
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseMs: number;
-  /** How long to keep events. */
+  /** Retention of events. */
   readonly keptMs: number;
-  /** How often to delete older ones; every minute by default. */
+  /** Interval at which older events are deleted; every minute by default. */
   readonly sweepMs?: number;
   readonly source: string;
   readonly expand: Expand;
@@ -24,11 +24,11 @@ export interface TableEventsOptions<DB extends EventTables> {
 }
 
 /** A stream whose consumers read the outbox directly. */
-export class TableEvents<DB extends EventTables> implements EventStream {
-  readonly #options: TableEventsOptions<DB>;
-  readonly #consumers = new Set<OutboxConsumer<DB> | OutboxFollower<DB>>();
+export class TableEvents implements EventStream {
+  readonly #options: TableEventsOptions;
+  readonly #consumers = new Set<OutboxConsumer | OutboxFollower>();
 
-  constructor(options: TableEventsOptions<DB>) {
+  constructor(options: TableEventsOptions) {
     this.#options = options;
   }
 
@@ -69,7 +69,7 @@ export class TableEvents<DB extends EventTables> implements EventStream {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  #add(consumer: OutboxConsumer<DB> | OutboxFollower<DB>): AsyncDisposable {
+  #add(consumer: OutboxConsumer | OutboxFollower): AsyncDisposable {
     this.#consumers.add(consumer);
     return {
       [Symbol.asyncDispose]: async () => {

@@ -1,16 +1,25 @@
 import type { HttpError } from '../http/options.ts';
-import { linkButton } from './blocks.ts';
+import { linkButton } from './components/blocks.ts';
 import { html } from './html.ts';
 import { type Frame, layout, standalone } from './layout.ts';
 
 /**
- * A page for an error: what happened, what to do, and the request id to quote. Whoever is signed in keeps the navigation.
+ * A page for an error: what happened, what to do, and the request id to quote.
  * @param home where to go on, such as `{ href: '/', label: 'Go to posts' }`
+ * @param hasNavigation for whoever is signed in, by default
  */
 export function errorPage(
   frame: Frame,
   error: HttpError,
-  { requestId, home }: { requestId: string; home: { readonly href: string; readonly label: string } },
+  {
+    requestId,
+    home,
+    hasNavigation = frame.account !== undefined,
+  }: {
+    requestId: string;
+    home: { readonly href: string; readonly label: string };
+    hasNavigation?: boolean;
+  },
 ): string {
   const { status, message } = error;
   const advice = adviceFor(error);
@@ -21,7 +30,7 @@ export function errorPage(
 <p class="actions">${mayRetry && linkButton(frame.path, 'Try again')}${linkButton(home.href, home.label, mayRetry ? 'quiet' : 'secondary')}</p>
 <p class="small muted">Request <code>${requestId}</code></p></div>`,
   };
-  return frame.account ? layout(frame, content) : standalone(frame, content);
+  return hasNavigation ? layout(frame, content) : standalone(frame, content);
 }
 
 function titleFor({ status, code }: HttpError): string {
@@ -34,7 +43,7 @@ function titleFor({ status, code }: HttpError): string {
     503: 'Not available right now',
     504: 'This took too long',
   };
-  return titles[status] ?? (status < 500 ? 'This did not work' : 'Something went wrong');
+  return titles[status] ?? (status < 500 ? 'The request could not be completed' : 'Something went wrong');
 }
 
 function adviceFor({ status, code }: HttpError): string | undefined {

@@ -1,13 +1,14 @@
 import { type Html, html } from './html.ts';
+import { kept, readerLocale } from './reader-locale.ts';
 
-/** A number with its digits grouped by commas and at most `decimals` decimal places (0 by default). */
+/** A number with its digits grouped, by commas in English, and at most `decimals` decimal places (0 by default). */
 export function formatNumber(value: number, decimals = 0): string {
-  return value.toLocaleString('en', { maximumFractionDigits: decimals });
+  return value.toLocaleString(readerLocale() ?? 'en', { maximumFractionDigits: decimals });
 }
 
-/** `41.7 %`, always with one decimal. */
+/** `41.7%`, always with one decimal. */
 export function formatPercent(percent: number): string {
-  return `${percent.toFixed(1)} %`;
+  return `${percent.toFixed(1)}%`;
 }
 
 /** `1 post`, `2 posts`, `1,204 posts`. */
@@ -47,26 +48,24 @@ const durationUnits = [
 ] as const;
 
 /**
- * A time: in UTC as sent, in the reader's time zone once `time.js` has run. `title` has the exact time.
+ * A time: in UTC as sent, in the reader's time zone, with the exact time as its title, once `time.js` has run.
  * @param instant milliseconds since the Unix epoch, or an ISO 8601 text
  */
 export function time(instant: number | string): Html {
   const exact = new Date(instant).toISOString();
-  return html`<time datetime="${exact}" title="${exact}">${formatUtc().format(new Date(instant))} UTC</time>`;
+  return html`<time datetime="${exact}">${utcFormat(readerLocale() ?? 'en-US').format(new Date(instant))} UTC</time>`;
 }
 
-let utc: Intl.DateTimeFormat | undefined;
-
-/** Created on first use, because that takes about 30 ms. */
-function formatUtc(): Intl.DateTimeFormat {
-  utc ??= new Intl.DateTimeFormat('en-US', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    timeZone: 'UTC',
-  });
-  return utc;
-}
+// Created on first use, because that takes about 30 ms.
+const utcFormat = kept(
+  (locale) =>
+    new Intl.DateTimeFormat(locale, {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      timeZone: 'UTC',
+    }),
+);

@@ -1,4 +1,4 @@
-import { isUrlAttribute, slotsOf } from './slots.ts';
+import { isUrlAttribute, slotsOf } from './pages/page-placeholders.ts';
 
 /** Markup that is safe to send. Only {@link html}, {@link attributes} and {@link trustedHtml} create it. */
 export class Html {

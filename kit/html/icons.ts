@@ -20,6 +20,7 @@ const shapes = {
   comment: '<path d="M2.5 3.5h11v8H8l-3 2.5v-2.5H2.5z"/>',
   down: '<path d="m4 6 4 4 4-4"/>',
   edit: '<path d="M10.5 3 13 5.5l-7 7-3.2.7.7-3.2zM9 4.5 11.5 7"/>',
+  grid: '<path d="M3 3h3.5v3.5H3zM9.5 3H13v3.5H9.5zM3 9.5h3.5V13H3zM9.5 9.5H13V13H9.5z"/>',
   flag: '<path d="M3.5 14V2.5h8l-1.5 3 1.5 3h-8"/>',
   heart: '<path d="M8 13.5 2.9 8.3a3.2 3.2 0 0 1 4.6-4.5l.5.5.5-.5a3.2 3.2 0 0 1 4.6 4.5z"/>',
   info: '<circle cx="8" cy="8" r="6"/><path d="M8 7.5V11M8 5v.01"/>',
@@ -40,6 +41,10 @@ const shapes = {
   sun: '<circle cx="8" cy="8" r="3"/><path d="M8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1"/>',
   trash: '<path d="M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.6 9h6.8l.6-9M6.7 7v4M9.3 7v4"/>',
   wallet: '<path d="M2.5 4.5v8h11v-7h-10a1 1 0 0 1 0-2h8.5v2M11 9v.01"/>',
+  thumbDown:
+    '<g transform="rotate(180 8 8)"><path d="M2.5 7.5H5v6H2.5zM5 7.5l2.6-5c1.2 0 1.9.9 1.6 2l-.6 2h3.6c1 0 1.6.9 1.4 1.8l-1 4c-.2.7-.8 1.2-1.5 1.2H5"/></g>',
+  thumbUp:
+    '<path d="M2.5 7.5H5v6H2.5zM5 7.5l2.6-5c1.2 0 1.9.9 1.6 2l-.6 2h3.6c1 0 1.6.9 1.4 1.8l-1 4c-.2.7-.8 1.2-1.5 1.2H5"/>',
   up: '<path d="m4 10 4-4 4 4"/>',
   users:
     '<circle cx="6" cy="5.5" r="2.5"/><path d="M1.5 13.5a4.5 4.5 0 0 1 9 0M10.5 3.2a2.5 2.5 0 0 1 0 4.6M12 9.6a4.5 4.5 0 0 1 2.5 3.9"/>',

@@ -1,6 +1,8 @@
-import type { Assets } from './assets.ts';
-import { attributes, type Content, type Html, html } from './html.ts';
+import { iconAddress, type Suite } from '../http/suite.ts';
+import { attributes, type Content, type Html, html, trustedHtml } from './html.ts';
 import { type IconName, icon } from './icons.ts';
+import { mark } from './marks.ts';
+import type { Assets } from './pages/assets.ts';
 import type { Theme } from './theme.ts';
 
 export interface NavigationItem {
@@ -17,24 +19,26 @@ export interface NavigationItem {
   readonly actions?: Content;
 }
 
-/** What all pages of a service share during one request. */
+/** Parts shared by all pages of a service during one request. */
 export interface Frame {
   /** The service's name as readers know it. */
   readonly service: string;
-  /** Where the name leads; `/` by default. */
+  /** Address of the service's name; `/` by default. */
   readonly home?: string;
   readonly navigation: readonly NavigationItem[];
   /** The public address of the service without a path, for pages with {@link Sharing}. */
-  readonly origin?: string;
+  readonly origin: string;
   /** The path of this request, with its query: marks the current entry of the navigation, and is where to return to. */
   readonly path: string;
   readonly theme: Theme;
   readonly assets: Assets;
+  /** The services that a visitor can go to. */
+  readonly suite?: Suite | undefined;
   /** The hidden field for every form on the page. */
   readonly csrfField: Html;
-  /** Whether the page shows an error. Then drafts of what was typed are kept. */
+  /** True if the page shows an error. Then drafts of the form are kept. */
   readonly isFailure?: boolean;
-  /** Who is signed in; absent if nobody is. */
+  /** The signed-in user; absent for strangers. */
   readonly account?:
     | {
         readonly name: string;
@@ -46,12 +50,13 @@ export interface Frame {
     | undefined;
   /** A message from the previous request. */
   readonly flash?: Content;
+  /** Address of the search in the frame, which gets the text as `q`, and its current value. */
+  readonly search?: { readonly href: string; readonly label: string; readonly value: string };
 }
 
-/** What the pages of a public site have beside the {@link Frame}. */
+/** Parts that pages of a public site have besides the {@link Frame}. */
 export interface SiteFrame extends Frame {
-  /** Where the search at the top is sent as `q`, and what is in it. */
-  readonly search: { readonly href: string; readonly label: string; readonly value: string };
+  readonly search: NonNullable<Frame['search']>;
   /** Links for visitors who are not signed in. */
   readonly visitorLinks: readonly { readonly href: string; readonly label: string }[];
   /** Names of the stylesheets of the site. */
@@ -81,15 +86,15 @@ export interface Sharing {
   readonly description: string;
   /** The path of the one address of this page. */
   readonly path: string;
-  /** The path of a picture of 1200 by 630 pixels. */
-  readonly imagePath?: string;
+  /** Name of an asset, a PNG of 1200 by 630 pixels: networks do not draw SVG. */
+  readonly image?: string;
 }
 
 /** A page of a service: navigation and account at the side (on a phone, in a menu), title and content. */
 export function layout(frame: Frame, page: PageContent): string {
   const body = html`<body class="app"><a class="skip" href="#main">Skip to content</a>
 <header class="bar">${brand(frame)}${menuButton('show', 'Menu', 'menu')}
-<div class="site" id="site-menu" popover>${menuButton('hide', 'Close menu', 'close')}${navigation(frame)}
+<div class="site" id="site-menu" popover>${menuButton('hide', 'Close menu', 'close')}${searchForm(frame)}${navigation(frame)}
 <div class="account">${account(frame)}${themeSwitch(frame)}</div></div></header>
 <main id="main" tabindex="-1">${head(page)}${frame.flash}${page.main}</main></body>`;
   return documentOf(frame, page, body);
@@ -104,13 +109,11 @@ export function single(frame: Frame, page: PageContent): string {
 
 /** A page of a public site: name, search and account at the top, the page in one column, links at the end. The page brings its own `h1`. */
 export function site(frame: SiteFrame, page: PageContent): string {
-  const { search, visitorLinks, footer } = frame;
+  const { visitorLinks, footer } = frame;
   const link = ({ href, label }: { href: string; label: string }) =>
     html`<li><a href="${href}">${label}</a></li>`;
   const body = html`<body class="site"><a class="skip" href="#main">Skip to content</a>
-<header class="mast">${brand(frame)}<form role="search" action="${search.href}"><label class="hidden" for="site-search">${search.label}</label>
-<input type="search" id="site-search" name="q" value="${search.value}" placeholder="${search.label}" maxlength="500">
-<button class="quiet only-icon" title="${search.label}">${icon('search')}<span class="hidden">${search.label}</span></button></form>
+<header class="mast">${brand(frame)}${searchForm(frame)}
 <nav aria-label="Main"><ul>${frame.navigation.map(link)}${!frame.account && visitorLinks.map(link)}</ul></nav>${account(frame)}</header>
 <main id="main" tabindex="-1">${frame.flash}${page.main}</main>
 <footer class="foot"><ul>${footer.map(link)}</ul>${themeSwitch(frame)}</footer></body>`;
@@ -125,6 +128,15 @@ ${themeSwitch(frame)}</body>`;
   return documentOf(frame, page, body);
 }
 
+/** A page that is nothing but its content, for a frame on another site or a whole screen. The page brings its own `h1`. */
+export function bare(frame: Frame, page: PageContent): string {
+  return documentOf(
+    frame,
+    page,
+    html`<body class="bare"><main id="main" tabindex="-1">${page.main}</main></body>`,
+  );
+}
+
 function head(page: PageContent): Html {
   const { parent, title, lead, actions } = page;
   return html`<div class="head"><div>${parent && html`<a class="crumb" href="${parent.href}">${parent.label}</a>`}
@@ -137,28 +149,28 @@ function documentOf(frame: Frame, page: PageContent, body: Html): string {
   const scheme = frame.theme === 'auto' ? undefined : frame.theme;
   return html`<!doctype html><html lang="en"${attributes({ 'data-theme': scheme, 'data-failure': frame.isFailure })}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title><link rel="icon" href="${frame.assets.url('icon.svg')}">
+<title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title><link rel="icon" href="${frame.suite ? iconAddress : frame.assets.url('icon.svg')}">
 ${page.sharing && sharing(frame, page.title, page.sharing)}${['octavo.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${frame.assets.url(name)}">`)}
 ${modules.map((name) => html`<script type="module" src="${frame.assets.url(name)}"></script>`)}</head>
 ${body}</html>`.toString();
 }
 
 /** https://ogp.me */
-function sharing(frame: Frame, title: string, { description, path, imagePath }: Sharing): Html {
+function sharing(frame: Frame, title: string, { description, path, image }: Sharing): Html {
   const url = `${frame.origin}${path}`;
   return html`<meta name="description" content="${description}"><link rel="canonical" href="${url}">
 <meta property="og:type" content="website"><meta property="og:site_name" content="${frame.service}"><meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}"><meta property="og:url" content="${url}">
 ${
-  imagePath &&
-  html`<meta property="og:image" content="${frame.origin}${imagePath}"><meta property="og:image:type" content="image/svg+xml">
+  image &&
+  html`<meta property="og:image" content="${frame.origin}${frame.assets.url(image)}"><meta property="og:image:type" content="image/png">
 <meta property="og:image:width" content="1200"><meta property="og:image:height" content="630"><meta name="twitter:card" content="summary_large_image">`
 }`;
 }
 
 function brand(frame: Frame): Html {
-  return html`<a class="brand" href="${frame.home ?? '/'}"><svg class="mark" viewBox="0 0 22 22" aria-hidden="true"><rect width="22" height="22" rx="6"/>
-<path d="M11 7c-1.6-1.2-3.6-1.5-5.5-1.2v9c1.9-.3 3.9 0 5.5 1.2 1.6-1.2 3.6-1.5 5.5-1.2v-9C14.6 5.5 12.6 5.8 11 7zm0 0v9"/></svg>${frame.service}</a>`;
+  const { home = '/', service, suite, origin } = frame;
+  return html`<div class="home"><a class="brand" href="${home}">${mark(suite?.own.mark)}${service}</a>${suite && trustedHtml(suite.menu(origin))}</div>`;
 }
 
 // A popover opens without JavaScript, closes on Escape and on a click beside it, and is always visible on a wide window.
@@ -182,6 +194,14 @@ function navigation(frame: Frame): Html {
 function entry({ href, icon: symbol, label, extra, actions }: NavigationItem, isCurrent: boolean): Html {
   const current = attributes({ 'aria-current': isCurrent && 'page', title: actions && label });
   return html`<li${attributes({ class: actions && 'own' })}><a href="${href}"${current}>${icon(symbol)}${actions ? html`<span>${label}</span>` : label}${extra}</a>${actions}</li>`;
+}
+
+function searchForm({ search }: Frame): Content {
+  if (!search) return undefined;
+  const { href, label, value } = search;
+  return html`<form role="search" aria-label="${label}" action="${href}"><label class="hidden" for="site-search">${label}</label>
+<input type="search" id="site-search" name="q" value="${value}" placeholder="${label}" maxlength="500">
+<button class="quiet only-icon" title="${label}">${icon('search')}<span class="hidden">${label}</span></button></form>`;
 }
 
 function isBelow(path: string, folder: string): boolean {

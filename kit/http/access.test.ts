@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { AccessRule, HttpApp } from './access.ts';
 import { startTestServer } from './testing.ts';
 

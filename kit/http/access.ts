@@ -4,6 +4,7 @@ import type {
   FastifyBaseLogger,
   FastifyInstance,
   FastifyRegister,
+  FastifyReply,
   FastifySchema,
   FastifyTypeProvider,
   RawServerDefault,
@@ -12,10 +13,10 @@ import type {
   RouteOptions,
   RouteShorthandOptions,
 } from 'fastify';
-import type { ErrorCode } from '../errors.ts';
-import type { Static, TSchema } from '../schema.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import type { Static, TSchema } from '../base/schema.ts';
 
-/** Who may call a route: everybody, or those that the hooks of a rule let through. */
+/** Access to a route: everybody, or callers that the hooks of a rule let through. */
 export type Access = 'public' | AccessRule;
 
 type Hooks = Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHandler'>;
@@ -24,11 +25,11 @@ type Hooks = Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHan
 export interface AccessRule extends Hooks {
   /** Security requirements of OpenAPI 3.1, such as `[{ bearer: [] }]`; with an empty object among them they are optional. */
   readonly security: readonly Readonly<Record<string, string[]>>[];
-  /** What its hooks throw besides what follows from required security, for `/openapi.json`. */
+  /** Errors of its hooks besides those that follow from required security, for `/openapi.json`. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** What every route must declare besides its path, schema and handler. */
+/** Declarations that every route needs besides its path, schema and handler. */
 export interface DeclaresAccess {
   readonly access: Access;
 }
@@ -36,8 +37,18 @@ export interface DeclaresAccess {
 /** Derives the types of request parts and responses from their TypeBox schemas. */
 export interface TypeBoxTypeProvider extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
-  readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  /** A body, or the reply after a handler has sent a stream with it. */
+  readonly serializer: BodyOf<this['schema']> | FastifyReply;
 }
+
+/** The body that a response schema describes; any of its bodies if it has several media types. */
+type BodyOf<S> = S extends { readonly content: infer C }
+  ? {
+      [Type in keyof C]: C[Type] extends { readonly schema: infer T extends TSchema } ? Static<T> : unknown;
+    }[keyof C]
+  : S extends TSchema
+    ? Static<S>
+    : unknown;
 
 /** Fastify's own instance, with schemas as TypeBox types. */
 export type FastifyApp = FastifyInstance<

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { AppError, type ErrorCode, notFound } from '../errors.ts';
-import { defaultErrorTable } from './error-table.ts';
+import { AppError, type ErrorCode, notFound } from '../base/errors.ts';
+import { defaultErrorTable } from './responses/error-table.ts';
 import type { HttpApp } from './server.ts';
 import { exchange, startTestServer, type TestServer, Wire } from './testing.ts';
 

@@ -6,11 +6,11 @@ import type {
   HTTPMethods,
   RouteOptions,
 } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether no route handles this request: its path is unknown, or has no route for its method. */
+    /** True if no route handles this request: its path is unknown, or has no route for its method. */
     readonly isUnrouted: boolean;
   }
   interface FastifyContextConfig {
@@ -63,7 +63,7 @@ export function watchRoutes(app: FastifyInstance): () => void {
   };
 }
 
-/** Whether a request is `OPTIONS *`, which asks about the server and not about an address (RFC 9110 section 9.3.7). */
+/** Returns true for `OPTIONS *`, which asks about the server and not about an address (RFC 9110 section 9.3.7). */
 export function isAboutServer({ method, raw }: FastifyRequest): boolean {
   return raw.url === '*' && method === 'OPTIONS';
 }

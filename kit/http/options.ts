@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ErrorCode, Fields } from '../errors.ts';
+import type { ErrorCode, Fields } from '../base/errors.ts';
 import type { ServiceContext } from '../service.ts';
-import type { TrustedProxy } from './client-address.ts';
+import type { TrustedProxy } from './requests/client-address.ts';
 
-/** What a service configures about its HTTP server. */
+/** Options of a service's HTTP server. */
 export interface HttpServerOptions {
   /** Name of the service, in logs. */
   readonly name: string;
@@ -16,12 +16,13 @@ export interface HttpServerOptions {
   /** Documents of other protocols, which `/docs` links to. */
   readonly documents?: readonly ApiDocument[];
   /**
-   * What readiness depends on, by name. A check throws if its dependency does not answer, and should stop when the signal aborts.
+   * Dependencies of readiness, by name. A check throws if its dependency does not respond, and should stop when the signal
+   * aborts.
    */
   readonly checks?: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
   /** Checks of optional parts: readiness names those that fail, but stays 200. */
   readonly optionalChecks?: Readonly<Partial<Record<string, (signal: AbortSignal) => Promise<void>>>>;
-  /** Whether readiness also lists the parts that do not fail. */
+  /** True if readiness also lists the optional parts that work. */
   readonly namesOptionalChecks?: boolean;
   /** The body of an error; by default `{ error: { code, message, fields }, meta: { requestId, timestamp } }`. */
   readonly errorBody?: (error: HttpError, request: ErrorRequest) => unknown;
@@ -41,7 +42,7 @@ export interface HttpServerOptions {
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
   /** Origins whose pages may read responses: `*`, or a comma-separated list; none by default. */
   readonly corsOrigin?: string;
-  /** Which proxies to trust, as `parseTrustedProxies` returns them; none by default. */
+  /** Trusted proxies, as `parseTrustedProxies` returns them; none by default. */
   readonly trustedProxy?: TrustedProxy;
   /** The level at which each response is logged; `debug` by default. */
   readonly accessLog?: 'debug' | 'info';
@@ -74,7 +75,7 @@ export interface HttpError extends ErrorRow {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** What is known of a request that failed; only its id if it could not be parsed. */
+/** The failed request as far as it is known; only its id if it could not be parsed. */
 export interface ErrorRequest {
   readonly id: string;
   readonly method?: string;
@@ -93,13 +94,13 @@ export interface Limits {
   readonly headersTimeoutMs: number;
   /** Time until the whole request has arrived. */
   readonly requestTimeoutMs: number;
-  /** How long a connection may be idle. */
+  /** Longest time that a connection may be idle. */
   readonly keepAliveTimeoutMs: number;
-  /** How long a connection may be silent during a response, for clients that do not read. */
+  /** Longest time that a connection may be silent during a response, for clients that do not read. */
   readonly stalledMs: number;
   /** Further connections are closed at once. */
   readonly connections: number;
-  /** Further requests get 503. */
+  /** Further requests get 503. Sockets and responses that are being streamed do not count. */
   readonly inFlight: number;
   /** Requests get 503 while the delay of the event loop is longer. */
   readonly eventLoopDelayMs: number;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { startTestServer } from './testing.ts';
 
 describe('health', () => {
@@ -40,7 +40,7 @@ describe('readiness', () => {
       checks: {
         database: 'ok',
         broker: 'failing: no connection to the broker',
-        store: 'failing: does not answer',
+        store: 'failing: does not respond',
       },
     });
     assert.match(JSON.stringify(server.log), /hunter2/);

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import { problemOf } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { Type } from '../schema.ts';
+import { problemOf } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { Type } from '../base/schema.ts';
 import type { HttpApp } from './access.ts';
 import type { HttpServerOptions } from './options.ts';
-import { answersDuringOverload } from './overload.ts';
+import { answersDuringOverload } from './requests/overload.ts';
 
 type Check = (signal: AbortSignal) => Promise<void>;
 type Checks = Readonly<Partial<Record<string, Check>>>;
@@ -14,12 +14,15 @@ const freshMs = 1_000;
 
 const healthSchema = {
   tags: ['Probes'],
-  summary: 'Whether the process answers',
+  summary: 'Check that the process responds',
+  description: 'Answers 200 as long as the process runs. It asks no database and no other service.',
   response: { 200: Type.Object({ status: Type.Literal('ok') }) },
 };
 const readinessSchema = {
   tags: ['Probes'],
-  summary: 'Whether the service can work, and if not, why',
+  summary: 'Check that the service can work; names what fails',
+  description:
+    'Asks what the service needs. 503 names what fails, so that no traffic is sent here until it works again.',
   response: {
     200: verdicts('ready', 'ok'),
     503: verdicts('not_ready', 'failing: no answer within 400 ms'),
@@ -48,19 +51,19 @@ export function addProbes(app: HttpApp, options: HttpServerOptions, isStopping: 
   });
 }
 
-function cached(checks: Checks, log: Log): CachedCheck[] {
+function cached(checks: Checks, log: Log): ReadinessCheck[] {
   return Object.entries(checks).flatMap(([name, check]) =>
-    check ? [new CachedCheck(name, check, log)] : [],
+    check ? [new ReadinessCheck(name, check, log)] : [],
   );
 }
 
-async function verdictsOf(checks: readonly CachedCheck[]): Promise<Record<string, string>> {
+async function verdictsOf(checks: readonly ReadinessCheck[]): Promise<Record<string, string>> {
   const verdicts = await Promise.all(checks.map(async (check) => [check.name, await check.verdict()]));
   return Object.fromEntries(verdicts);
 }
 
 /** Runs a check at most once a second, never twice at the same time, and returns its result within its timeout. */
-class CachedCheck {
+export class ReadinessCheck {
   readonly name: string;
   readonly #check: Check;
   readonly #log: Log;
@@ -75,6 +78,7 @@ class CachedCheck {
     this.#log = log;
   }
 
+  /** `ok`, or `failing: ` and what is wrong. */
   verdict(): Promise<string> {
     const nowMs = performance.now();
     if (!this.#isRunning && nowMs - this.#startMs >= freshMs) {

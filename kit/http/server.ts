@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import Fastify, {
   type FastifyHttpOptions,
   type FastifyReply,
@@ -6,32 +7,40 @@ import Fastify, {
   type HookHandlerDoneFunction,
   LogController,
 } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import { listenErrorOf } from '../base/network.ts';
 import { enforceAccess, type FastifyApp, type HttpApp } from './access.ts';
-import { ActiveRequests, createAccessLog, type OnEnd } from './active-requests.ts';
-import { takeJson } from './body.ts';
-import { isForwardedHttps } from './client-address.ts';
-import { createClientErrorHandler } from './client-errors.ts';
-import { createCors } from './cors.ts';
-import { createErrorResponses } from './error-responses.ts';
 import { answerServerOptions, isAboutServer, watchRoutes } from './fallback-routes.ts';
-import { boundLargeBodies } from './large-bodies.ts';
-import { listen } from './listen.ts';
-import { addMetrics, createRequestMetrics } from './metrics.ts';
+import { addMetrics, createRequestMetrics } from './observe/metrics.ts';
+import { createRequestLog } from './observe/request-log.ts';
+import { beginRequestSpan, decorateWithTrace, endRequestSpan } from './observe/trace.ts';
 import { addDocs } from './openapi/docs.ts';
 import { type HttpServerOptions, type Limits, withDefaults } from './options.ts';
-import { shedLoad } from './overload.ts';
 import { addProbes } from './probes.ts';
-import { checkHead, requestIdOf } from './request-checks.ts';
-import { createRequestLog } from './request-log.ts';
-import { addResponseHooks } from './response-hooks.ts';
-import { securityHeaders, strictTransport } from './security-headers.ts';
+import { ActiveRequests, createAccessLog, type OnEnd } from './requests/active-requests.ts';
+import { boundLargeBodies, takeJson } from './requests/body.ts';
+import { isForwardedHttps } from './requests/client-address.ts';
+import { createClientErrorHandler } from './requests/client-errors.ts';
+import { addFormParts } from './requests/multipart.ts';
+import { shedLoad } from './requests/overload.ts';
+import { checkHead, requestIdOf } from './requests/request-checks.ts';
+import { type AddCorsHeaders, createCors } from './responses/cors.ts';
+import { createErrorResponses } from './responses/error-responses.ts';
+import { addResponseHooks } from './responses/response-hooks.ts';
+import { securityHeaders, strictTransport } from './responses/security-headers.ts';
 import { createStop } from './stop.ts';
-import { beginRequestSpan, decorateWithTrace, endRequestSpan } from './trace.ts';
+import type { Suite } from './suite.ts';
 import { schemaController } from './validation/compilers.ts';
 import { parseQuery } from './validation/text-parameters.ts';
 
 export type { HttpApp } from './access.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The suite that the service belongs to. */
+    suite: Suite | undefined;
+  }
+}
 
 /** A Fastify server with what every service needs. Disposing it stops it gracefully. */
 export interface HttpServer extends AsyncDisposable {
@@ -58,11 +67,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
   });
   const active = new ActiveRequests(app, endOf(options));
-  const begin = beginOf(options, active);
+  const begin = beginOf(options, active, createCors(app, options.corsOrigin));
   const addFallbackRoutes = watchRoutes(app);
   enforceAccess(app);
   boundLargeBodies(app);
   decorateWithTrace(app);
+  addFormParts(app);
+  app.decorate('suite', context.suite);
   app.removeAllContentTypeParsers();
   takeJson(app);
   app.addHook('onRequest', (request, reply, done) => {
@@ -143,12 +154,12 @@ function askForBody(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-/** What happens to every request first: it is counted, and its response gets the common headers. */
+/** Begins every request: counts it, and adds the common headers to its response. */
 function beginOf(
-  { context: { tracer }, corsOrigin, trustedProxy }: HttpServerOptions,
+  { context: { tracer }, trustedProxy }: HttpServerOptions,
   active: ActiveRequests,
+  addCorsHeaders: AddCorsHeaders | undefined,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
-  const addCorsHeaders = createCors(corsOrigin);
   return (request, reply) => {
     active.add(request, reply);
     if (tracer) beginRequestSpan(tracer, request);
@@ -160,11 +171,11 @@ function beginOf(
   };
 }
 
-/** What happens after every response. */
+/** Ends every request after its response. */
 function endOf({ context, accessLog = 'debug' }: HttpServerOptions): OnEnd {
   const { log, metrics, tracer } = context;
   const observe = createRequestMetrics(metrics);
-  const logAccess = createAccessLog(log, accessLog);
+  const logAccess = createAccessLog(log, context.requestLevel ?? accessLog);
   return (request, reply) => {
     observe(request, reply);
     logAccess(request, reply);
@@ -175,4 +186,30 @@ function endOf({ context, accessLog = 'debug' }: HttpServerOptions): OnEnd {
 /** Runs before the body is read, because nobody needs it. */
 function refuseUnknown(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   done(request.is404 ? new AppError('not_found', 'There is nothing at this address.') : undefined);
+}
+
+/** Listens at the context's host and port and returns the address. Throws `unavailable` with host and port if that fails. */
+async function listen(app: FastifyInstance, options: HttpServerOptions): Promise<string> {
+  const { host, port, log } = options.context;
+  if (port === undefined) throw new Error(`${options.name} needs a port to listen on`);
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw listenErrorOf(error, host, port);
+  }
+  // Later failures, such as accepting a connection without a free file descriptor, must not end the process.
+  app.server.on('error', (error) => log.error({ err: error }, 'listening failed'));
+  const url = addressOf(app.server);
+  log.info({ url }, 'listening');
+  return url;
+}
+
+/** The address as a client on this machine can use it: a wildcard becomes the loopback address. */
+function addressOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new Error('the server does not listen on a port');
+  const loopback = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[address.address];
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${loopback ?? host}:${address.port}`;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { HttpApp } from './server.ts';
 import { startTestServer, Wire } from './testing.ts';
 
@@ -87,6 +88,49 @@ describe('stopping', () => {
     const tookMs = performance.now() - startMs;
     assert.ok(tookMs >= 190 && tookMs < 2_000, `${tookMs} ms`);
     assert.equal(wire.received, '');
+  });
+
+  test('waits for a handler whose client has left', async () => {
+    const order: string[] = [];
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const server = await startTestServer((app) => {
+      app.get('/work', { access: 'public' }, async (_request, reply) => {
+        const closed = once(app.server, 'close');
+        reply.raw.once('close', leave);
+        wire.socket.destroy();
+        await closed;
+        await sleep(100);
+        order.push('handled');
+        return {};
+      });
+    });
+    await using wire = await Wire.open(server.port);
+    wire.send('GET /work HTTP/1.1', 'Host: x', '');
+    await left;
+    await server[Symbol.asyncDispose]();
+    order.push('stopped');
+    assert.deepEqual(order, ['handled', 'stopped']);
+  });
+
+  test('waits for the grace time only, if such a handler does not end', async () => {
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const server = await startTestServer(
+      (app) => {
+        app.get('/work', { access: 'public' }, (_request, reply) => {
+          reply.raw.once('close', leave);
+          wire.socket.destroy();
+          return new Promise(() => undefined);
+        });
+      },
+      { limits: { graceMs: 200 } },
+    );
+    await using wire = await Wire.open(server.port);
+    wire.send('GET /work HTTP/1.1', 'Host: x', '');
+    await left;
+    const startMs = performance.now();
+    await server[Symbol.asyncDispose]();
+    const tookMs = performance.now() - startMs;
+    assert.ok(tookMs >= 190 && tookMs < 2_000, `${tookMs} ms`);
   });
 
   test('cuts connections that speak another protocol after the grace time', async () => {

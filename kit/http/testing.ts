@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { Registry } from 'prom-client';
-import { systemClock } from '../clock.ts';
-import { createLog } from '../log.ts';
+import { systemClock } from '../base/clock.ts';
+import { createLog } from '../base/log.ts';
+import { sendRequest, type TestRequest, type TestResponse } from '../testing/http-client.ts';
 import type { HttpServerOptions } from './options.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from './server.ts';
 
@@ -14,20 +15,10 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
   readonly log: Record<string, unknown>[];
   /** `GET` by default. A body is sent as JSON unless it is text or the headers say otherwise. */
-  send(path: string, options?: SendOptions): Promise<TestResponse>;
+  send(path: string, request?: TestRequest): Promise<AppResponse>;
 }
 
-export interface SendOptions {
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-  readonly body?: unknown;
-}
-
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly json: unknown;
+export interface AppResponse extends TestResponse {
   /** The parts of an error in the default shape. */
   readonly error: {
     readonly code: string;
@@ -75,19 +66,9 @@ export async function startTestServer(
   };
 }
 
-async function send(url: string, options: SendOptions = {}): Promise<TestResponse> {
-  const { body, method = body === undefined ? 'GET' : 'POST', headers = {} } = options;
-  const isText = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
-  const response = await fetch(url, {
-    method,
-    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-    body: isText ? (body as string | undefined) : JSON.stringify(body),
-    redirect: 'manual',
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
-  const json = isJson ? JSON.parse(text) : undefined;
-  return { status: response.status, headers: response.headers, text, json, error: json?.error };
+async function send(url: string, request?: TestRequest): Promise<AppResponse> {
+  const response = await sendRequest(url, request);
+  return { ...response, error: response.json?.error };
 }
 
 /** A raw connection, for what HTTP clients would not send or would hide. */

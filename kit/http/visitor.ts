@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Visitor } from '../auth/visitor.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from './requests/client-address.ts';
 
 const userAgentCharacters = 160;
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { HttpApp } from './access.ts';
 
 export interface WebSocketOptions {
@@ -18,7 +18,20 @@ export async function acceptWebSockets(
   { messageBytesMax, protocols }: WebSocketOptions,
 ): Promise<void> {
   const { default: websocket } = await import('@fastify/websocket');
+  app.addHook('preHandler', (request, _reply, done) => {
+    if (request.ws) request.leaveFlight();
+    done();
+  });
   await app.register(websocket, {
+    // Malformed frames and lost connections have a code: those are the client's.
+    errorHandler(error, socket, { log }) {
+      if (typeof (error as NodeJS.ErrnoException).code === 'string') {
+        log.debug({ err: error }, 'a WebSocket failed');
+        return;
+      }
+      log.error({ err: error }, 'a WebSocket failed');
+      socket.terminate();
+    },
     options: {
       maxPayload: messageBytesMax,
       clientTracking: true,

@@ -4,16 +4,17 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { systemClock } from '../clock.ts';
+import { until } from '#kit/testing/until.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { silentLog } from '../base/log.ts';
+import { createTraceparent, formatTraceparent } from '../base/trace.ts';
 import { openDatabase } from '../db/index.ts';
-import { AppError } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { silentLog } from '../log.ts';
 import { NatsLink } from '../nats/link.ts';
 import { testFolder } from '../testing/folder.ts';
 import { natsIsMissing, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
-import { createTraceparent, formatTraceparent } from '../trace.ts';
 import {
   type Job,
   type JobQueue,
@@ -264,14 +265,6 @@ function newKind(): string {
 /** By default each job has a kind of its own, so that tests do not meet. */
 function jobOf(id: string, kind = newKind()): { id: string; kind: string; payload: Buffer } {
   return { id, kind, payload: Buffer.from(`for ${id}`) };
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 15_000;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error('it did not happen within 15 s');
-    await delay(10);
-  }
 }
 
 async function openTable(url: string | undefined): Promise<Open> {

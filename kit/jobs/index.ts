@@ -1,14 +1,14 @@
 import type { Registry } from 'prom-client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { Database } from '../db/index.ts';
-import type { Log } from '../log.ts';
 import type { NatsLink } from '../nats/link.ts';
 import { jobMetrics } from './metrics.ts';
 import type { JobQueue } from './queue.ts';
 import { TableJobs } from './table.ts';
 import type { JobTables } from './table-statements.ts';
 
-export { type Backoff, backoffMs } from '../backoff.ts';
+export { type Backoff, backoffMs } from '../concurrency/backoff.ts';
 export {
   type DeadJob,
   type Job,
@@ -22,15 +22,15 @@ export type { JobTables } from './table-statements.ts';
 
 export interface JobQueueOptions {
   readonly clock: Clock;
-  /** How long a job stays with a worker that no longer responds, at least 200. */
+  /** Time for which a job stays with a worker that no longer responds, at least 200. */
   readonly leaseMs: number;
   readonly log: Log;
   readonly metrics?: Registry;
 }
 
 /** Opens a queue in the table `job` of the service's own database. The service's migrations create it (README.md). */
-export function openTableJobs<DB extends JobTables>(
-  database: Database<DB>,
+export function openTableJobs(
+  database: Database<JobTables>,
   { metrics, ...options }: JobQueueOptions,
 ): JobQueue {
   return new TableJobs({ ...options, database, metrics: jobMetrics(metrics) });

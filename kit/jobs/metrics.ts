@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export type JobOutcome = 'done' | 'retried' | 'dead' | 'lost' | 'given_back';
 
-/** What workers report. */
+/** Metrics reported by workers. */
 export interface JobMetrics {
   started(kind: string): void;
   ended(kind: string, outcome: JobOutcome, durationMs: number): void;

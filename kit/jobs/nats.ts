@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, ConsumerMessages, JsMsg, StoredMsg } from '@nats-io/jetstream';
-import { AppError, notFound } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { AppError, notFound } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import { isMissing, type NatsLink } from '../nats/link.ts';
 import { NatsStreams } from '../nats/streams.ts';
 import type { JobMetrics } from './metrics.ts';
@@ -31,9 +31,12 @@ const dayMs = 86_400_000;
 const deadMaxAgeMs = 30 * dayMs;
 /** A job that is added twice within this time is queued once. */
 const duplicateWindowMs = 120_000;
-/** How long a request for jobs is open at the server. */
+/** Time for which a request for jobs is open at the server. */
 const fetchMs = 30_000;
-/** How often the server says that it still has the request; after two that are missing, the consumer is opened again. */
+/**
+ * Interval at which the server confirms that it still has the request; after two that are missing, the consumer is opened
+ * again.
+ */
 const heartbeatMs = 5_000;
 const retryMs = 500;
 

@@ -1,10 +1,10 @@
-import type { Backoff } from '../backoff.ts';
+import type { Backoff } from '../concurrency/backoff.ts';
 
 /** A job to be done later by any free worker. */
 export interface NewJob {
   /** 1 to 64 letters, digits, `_` and `-`. A job whose id is already queued is not queued again. */
   readonly id: string;
-  /** What to do, in the same characters. A worker takes jobs of one kind. */
+  /** Kind of the job. A worker takes jobs of one kind. */
   readonly kind: string;
   readonly payload: Uint8Array;
   /** The span that created the job, W3C Trace Context. */

@@ -1,6 +1,6 @@
 import type { Job } from './queue.ts';
 
-/** Where a worker gets its jobs. Each adapter implements it; the worker is common to all of them. */
+/** Source of a worker's jobs. Each adapter implements it; the worker is common to all of them. */
 export interface JobSource extends AsyncDisposable {
   readonly leaseMs: number;
   /** The next job, leased; undefined once the signal aborts. Waits without polling. */

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { notFound } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { Notifier } from '../concurrency/notifier.ts';
 import type { Database } from '../db/index.ts';
-import { notFound } from '../errors.ts';
-import { newId } from '../ids.ts';
-import type { Log } from '../log.ts';
-import { Notifier } from '../notifier.ts';
 import type { JobMetrics } from './metrics.ts';
 import {
   checkJob,
@@ -29,8 +29,8 @@ import {
 } from './table-statements.ts';
 import { JobWorker } from './worker.ts';
 
-export interface TableJobsOptions<DB extends JobTables> {
-  readonly database: Database<DB>;
+export interface TableJobsOptions {
+  readonly database: Database<JobTables>;
   /** Processes that share the database must agree on the time, within a fraction of the lease. */
   readonly clock: Clock;
   readonly leaseMs: number;
@@ -38,17 +38,17 @@ export interface TableJobsOptions<DB extends JobTables> {
   readonly metrics: JobMetrics;
 }
 
-/** How often to look for jobs of other processes. Jobs of this process are seen immediately. */
+/** Polling interval for jobs of other processes. Jobs of this process are seen immediately. */
 const pollMs = 500;
 /** Delay after the database did not respond. */
 const retryMs = 1_000;
 
 /** Jobs in the table `job` of a service's own database. */
-export class TableJobs<DB extends JobTables> implements JobQueue {
-  readonly #options: TableJobsOptions<DB>;
-  readonly #sources = new Set<TableSource<DB>>();
+export class TableJobs implements JobQueue {
+  readonly #options: TableJobsOptions;
+  readonly #sources = new Set<TableSource>();
 
-  constructor(options: TableJobsOptions<DB>) {
+  constructor(options: TableJobsOptions) {
     this.#options = options;
   }
 
@@ -58,7 +58,7 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
     const rows = jobs.map(({ id, kind, payload, traceparent }) => {
       return [id, kind, Buffer.from(payload).toString('hex'), traceparent ?? null];
     });
-    await insertJobs.run(this.#options.database, { jobs: JSON.stringify(rows), nowMs });
+    await insertJobs(this.#options.database, JSON.stringify(rows), nowMs);
     this.#notify();
   }
 
@@ -70,7 +70,7 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
   }
 
   async dead(limit: number): Promise<DeadJob[]> {
-    return (await deadJobs.all(this.#options.database, { limit })).map((row) => ({
+    return (await deadJobs(this.#options.database, limit)).map((row) => ({
       ...toJob(row),
       attempts: row.attempts,
       error: row.error ?? '',
@@ -80,8 +80,8 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
 
   async revive(id: string): Promise<void> {
     const { database, clock } = this.#options;
-    const { changes } = await reviveJob.run(database, { id, nowMs: clock.now() });
-    if (changes === 0) throw notFound('dead job', id);
+    const { numUpdatedRows } = await reviveJob(database, id, clock.now());
+    if (numUpdatedRows === 0n) throw notFound('dead job', id);
     this.#notify();
   }
 
@@ -97,9 +97,9 @@ export class TableJobs<DB extends JobTables> implements JobQueue {
 }
 
 /** Hands the jobs of one kind to the slots of one worker, as many at once as are free. */
-class TableSource<DB extends JobTables> implements JobSource {
+class TableSource implements JobSource {
   readonly leaseMs: number;
-  readonly #options: TableJobsOptions<DB>;
+  readonly #options: TableJobsOptions;
   readonly #kind: string;
   readonly #notifier = new Notifier();
   readonly #onEnd: () => void;
@@ -110,7 +110,7 @@ class TableSource<DB extends JobTables> implements JobSource {
   #isMoreDue = false;
   #removing: Promise<void> | undefined;
 
-  constructor(options: TableJobsOptions<DB>, kind: string, onEnd: () => void) {
+  constructor(options: TableJobsOptions, kind: string, onEnd: () => void) {
     this.leaseMs = options.leaseMs;
     this.#options = options;
     this.#kind = kind;
@@ -149,7 +149,7 @@ class TableSource<DB extends JobTables> implements JobSource {
   }
 
   async #dueInMs(): Promise<number> {
-    const next = await nextDue.first(this.#options.database, { kind: this.#kind });
+    const next = await nextDue(this.#options.database, this.#kind);
     return (next?.due ?? Number.POSITIVE_INFINITY) - this.#options.clock.now();
   }
 
@@ -158,7 +158,7 @@ class TableSource<DB extends JobTables> implements JobSource {
     const nowMs = clock.now();
     const lease = { kind: this.#kind, holder: newId(), nowMs, untilMs: nowMs + leaseMs };
     const limit = this.#waiting.length;
-    const rows = await takeDue.all(database, { ...lease, limit });
+    const rows = await takeDue(database, { ...lease, limit });
     this.#isMoreDue = rows.length === limit;
     for (const row of rows.sort((a, b) => a.created_at_ms - b.created_at_ms)) {
       const leased = this.#leased(row);
@@ -174,18 +174,18 @@ class TableSource<DB extends JobTables> implements JobSource {
     return {
       job: { ...toJob(row), attempt: attempts },
       extend: async () => {
-        const { changes } = await renewLease.run(database, { id, holder, untilMs: clock.now() + leaseMs });
-        return changes === 1;
+        const { numUpdatedRows } = await renewLease(database, { id, holder, untilMs: clock.now() + leaseMs });
+        return numUpdatedRows === 1n;
       },
       complete: () => this.#complete(id, holder),
       retry: async (delayMs, error) => {
         // A job that is returned without delay did not fail.
         const counted = delayMs === 0 ? attempts - 1 : attempts;
         const dueMs = clock.now() + delayMs;
-        await giveBack.run(database, { id, holder, dueMs, error, attempts: counted });
+        await giveBack(database, { id, holder, dueMs, error, attempts: counted });
       },
       bury: async (error) => {
-        await buryJob.run(database, { id, holder, nowMs: clock.now(), error });
+        await buryJob(database, { id, holder, nowMs: clock.now(), error });
       },
     };
   }
@@ -203,7 +203,7 @@ class TableSource<DB extends JobTables> implements JobSource {
     while (this.#done.length > 0) {
       const done = this.#done.splice(0);
       try {
-        await removeDone.run(this.#options.database, { pairs: JSON.stringify(done.map(({ pair }) => pair)) });
+        await removeDone(this.#options.database, JSON.stringify(done.map(({ pair }) => pair)));
         for (const { resolve } of done) resolve();
       } catch (error) {
         for (const { reject } of done) reject(error);

@@ -1,7 +1,8 @@
-import { backoffMs, usualBackoff } from '../backoff.ts';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { parseTraceparent } from '../trace.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { parseTraceparent } from '../base/trace.ts';
+import { backoffMs, usualBackoff } from '../concurrency/backoff.ts';
+import { runEvery } from '../concurrency/run-every.ts';
 import type { JobMetrics, JobOutcome } from './metrics.ts';
 import { type JobHandler, PermanentJobError, type WorkOptions } from './queue.ts';
 import type { JobSource, LeasedJob } from './source.ts';
@@ -95,11 +96,12 @@ export class JobWorker implements AsyncDisposable {
 /** Renews a lease while its job runs. The signal aborts if the lease is lost. */
 class RenewedLease implements Disposable {
   readonly #lost = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  readonly #renewing: Disposable;
   #renewedMs = performance.now();
 
   constructor(leased: LeasedJob, leaseMs: number) {
-    this.#timer = setInterval(() => void this.#renew(leased, leaseMs), leaseMs / renewals);
+    // Not awaited: a queue that does not respond must not hide that the lease is over.
+    this.#renewing = runEvery(leaseMs / renewals, () => void this.#renew(leased, leaseMs));
   }
 
   get signal(): AbortSignal {
@@ -107,7 +109,7 @@ class RenewedLease implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#renewing[Symbol.dispose]();
   }
 
   async #renew(leased: LeasedJob, leaseMs: number): Promise<void> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import PostalMime from 'postal-mime';
-import { newId } from '../ids.ts';
+import { newId } from '../base/ids.ts';
 import { testFolder } from '../testing/folder.ts';
 import { startSmtpSink } from '../testing/smtp-sink.ts';
 import {
@@ -210,3 +210,14 @@ function changed(source: Buffer, from: string, to: string): Buffer {
 function withFault(fault: string): (error: unknown) => boolean {
   return (error) => error instanceof MailError && error.fault === fault;
 }
+
+test('an e-mail that a crash left unfinished is hidden, and deleted by the next process', async () => {
+  const folder = testFolder('mail');
+  const drafts = () => readdir(folder).then((names) => names.filter((name) => name.endsWith('.draft')));
+  for (const name of ['.old.draft', '.new.draft']) await writeFile(join(folder, name), 'From: half an e-');
+  await utimes(join(folder, '.old.draft'), 0, 0);
+  await using mailer = openFolderMailer({ folder });
+  await mailer.send(newMail({}));
+  assert.deepEqual(await drafts(), ['.new.draft']);
+  assert.equal((await listSavedMails(folder)).length, 1);
+});

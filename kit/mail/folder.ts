@@ -1,7 +1,7 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeSystemError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { describeSystemError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import { compose, signing } from './compose.ts';
 import { type Dkim, type Mail, MailError, type Mailer } from './mailer.ts';
 
@@ -13,7 +13,7 @@ export interface FolderOptions {
 
 /**
  * Writes e-mails to files, for development without a mail server: `<id>.eml`, byte for byte what a server would get. Sending one again
- * replaces its file.
+ * replaces its file. Unfinished files are hidden ones, and those that a crash left are deleted by the next process.
  */
 export function openFolderMailer(options: FolderOptions): Mailer {
   return new FolderMailer(options);
@@ -27,6 +27,7 @@ export function fileOf(folder: string, id: string): string {
 class FolderMailer implements Mailer {
   readonly #options: FolderOptions;
   readonly #sending = new Set<Promise<unknown>>();
+  #swept: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: FolderOptions) {
@@ -66,14 +67,33 @@ class FolderMailer implements Mailer {
     const composer = { streamTransport: true, buffer: true, newline: 'windows', ...signing(dkim) } as const;
     const { message: source } = await createTransport(composer).sendMail(message);
     await this.ping();
-    await orUnreachable(folder, writeWhole(fileOf(folder, id), source as Buffer));
+    this.#swept ??= deleteOldDrafts(folder);
+    await this.#swept;
+    await orUnreachable(folder, writeWhole(folder, id, source as Buffer));
     return `saved as ${id}.eml`;
   }
 }
 
+const draftName = /^\..*\.draft$/;
+/** Nobody writes an e-mail for so long. */
+const draftMsMax = 60_000;
+
+/** Deletes what writers have left that were killed. Other processes may write to the same folder now. */
+async function deleteOldDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => draftName.test(each))) {
+    const draft = join(folder, name);
+    const age = await stat(draft).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > draftMsMax) await rm(draft, { force: true });
+  }
+}
+
 /** Writes a temporary file and renames it, so that nobody reads half of it. */
-async function writeWhole(file: string, content: Buffer): Promise<void> {
-  const draft = `${file}.${newId()}`;
+async function writeWhole(folder: string, id: string, content: Buffer): Promise<void> {
+  const draft = join(folder, `.${newId()}.draft`);
   try {
     const handle = await open(draft, 'wx', 0o600);
     try {
@@ -82,7 +102,7 @@ async function writeWhole(file: string, content: Buffer): Promise<void> {
     } finally {
       await handle.close();
     }
-    await rename(draft, file);
+    await rename(draft, fileOf(folder, id));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

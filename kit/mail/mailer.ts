@@ -39,8 +39,8 @@ export interface Mailer extends AsyncDisposable {
 }
 
 /**
- * What a failure means. `rejected`: this e-mail will never be accepted. `deferred`: it may be accepted later. `unreachable`: no server
- * accepts any e-mail now. `misconfigured`: none will be accepted until somebody changes a setting.
+ * Meaning of a failure. `rejected`: this e-mail will never be accepted. `deferred`: it may be accepted later. `unreachable`: no
+ * server accepts any e-mail now. `misconfigured`: none will be accepted until somebody changes a setting.
  */
 export type MailFault = 'rejected' | 'deferred' | 'unreachable' | 'misconfigured';
 

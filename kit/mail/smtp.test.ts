@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, test } from 'node:test';
-import { newId } from '../ids.ts';
+import { newId } from '../base/ids.ts';
 import { freePort } from '../testing/free-port.ts';
 import { type SinkOptions, startSmtpSink } from '../testing/smtp-sink.ts';
 import { type Mail, MailError, type MailFault, openSmtpMailer, type SmtpOptions } from './index.ts';

@@ -1,9 +1,9 @@
 import { createTransport, type NodemailerError } from 'nodemailer';
-import { isLoopback } from '../network.ts';
+import { isLoopback } from '../base/network.ts';
 import { compose, signing } from './compose.ts';
 import { type Dkim, type Mail, MailError, type Mailer, type MailFault } from './mailer.ts';
 
-/** How to reach a mail server. */
+/** Connection to a mail server. */
 export interface SmtpOptions {
   readonly host: string;
   /** Port 465 uses TLS from the start; any other port starts in plain text. */

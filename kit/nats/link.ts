@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 
 export interface NatsOptions {
   /** `nats://[user:password@]host[:port]`, or several, separated by commas. `tls://` uses TLS. A user without a password is a token. */
@@ -82,7 +82,7 @@ export class NatsLink implements AsyncDisposable {
         this.#setUp(true);
         return;
       } catch (error) {
-        if (!isLogged) this.#options.log.warn({ err: error }, 'NATS does not answer');
+        if (!isLogged) this.#options.log.warn({ err: error }, 'NATS does not respond');
         await delay(reconnectWaitMs, undefined, { signal: this.#stop.signal }).catch(() => {});
       }
     }
@@ -107,7 +107,7 @@ export class NatsLink implements AsyncDisposable {
   }
 }
 
-/** Whether a stream, consumer or message does not exist. */
+/** Returns true if the error says that a stream, consumer or message does not exist. */
 export function isMissing(error: unknown): boolean {
   const { code, status } = error as { code?: unknown; status?: unknown };
   return code === 404 || status === 404 || /not found/i.test((error as Error).message);
@@ -132,7 +132,7 @@ function connectionOptions({ url, name }: NatsOptions): object {
   };
 }
 
-/** Whether the server did not respond, or has no JetStream at the moment. */
+/** Returns true if the server did not respond, or has no JetStream at the moment. */
 function isUnavailable(error: unknown): boolean {
   const names = [
     'TimeoutError',

@@ -1,5 +1,5 @@
 import type { StreamConfig } from '@nats-io/jetstream';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { isMissing, type Nats, type NatsLink } from './link.ts';
 
 export type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
@@ -92,7 +92,10 @@ async function missingOf({ manager }: Nats, streams: readonly NamedStream[]): Pr
   return missing;
 }
 
-/** Whether the stream is missing, or nothing at the server takes the message, which the client reports as JetStream being off. */
+/**
+ * Returns true if the stream is missing, or nothing at the server takes the message, which the client reports as JetStream
+ * being off.
+ */
 function isGone(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'JetStreamNotEnabled' || isMissing(cause)) return true;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { testFolder } from '../testing/folder.ts';
 import { startStrictTestS3, startTestS3 } from '../testing/s3.ts';
 import { type ObjectStore, openFolderStore, openS3Store } from './index.ts';

@@ -75,12 +75,12 @@ describe('a folder of objects', () => {
     assert.deepEqual(await readdir(aside), ['new']);
   });
 
-  test('that is no folder is a store that does not answer', async () => {
+  test('that is no folder is a store that does not respond', async () => {
     await writeFile(join(root, 'file'), 'x');
     await assert.rejects(openFolderStore(join(root, 'file')), { code: 'unavailable' });
   });
 
-  test('that became a file, or went away, does not answer either, until it can be made again', async () => {
+  test('that became a file, or went away, does not respond either, until it can be made again', async () => {
     const folder = join(root, 'lost');
     const store = await openFolderStore(folder);
     await store.put(of('x'), { keys: ['a/b'], contentType });

@@ -1,8 +1,9 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, open, readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError, describeSystemError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { AppError, describeSystemError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { runEvery } from '../concurrency/run-every.ts';
 import {
   allTaken,
   type ByteRange,
@@ -35,13 +36,13 @@ export async function openFolderStore(folder: string): Promise<ObjectStore> {
 class FolderStore implements ObjectStore {
   readonly #folder: string;
   readonly #incoming: string;
-  readonly #sweeper: NodeJS.Timeout;
+  readonly #sweeping: AsyncDisposable;
 
   constructor(folder: string) {
     this.#folder = folder;
     this.#incoming = join(folder, incomingName);
     // A failure shows in `ping` and in whatever uses the store.
-    this.#sweeper = setInterval(() => void this.sweep().catch(() => {}), sweepMs).unref();
+    this.#sweeping = runEvery(sweepMs, () => this.sweep().catch(() => {}));
   }
 
   async put(content: AsyncIterable<Uint8Array>, { keys, signal }: PutOptions): Promise<StoredObject> {
@@ -123,7 +124,7 @@ class FolderStore implements ObjectStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#sweeper);
+    await this.#sweeping[Symbol.asyncDispose]();
   }
 
   async #openIncoming(): Promise<void> {
@@ -183,7 +184,7 @@ const incomingName = '.incoming';
 const folderMode = 0o700;
 const fileMode = 0o600;
 const readBytes = 256 * 1024;
-/** How often temporary files are looked at, and how long one is left alone after its last write. */
+/** Interval at which temporary files are checked, and the time for which one is left alone after its last write. */
 const sweepMs = 60 * 60 * 1000;
 // Does not follow a symbolic link out of the folder.
 const readPlain = constants.O_RDONLY | constants.O_NOFOLLOW;

@@ -1,5 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 /** Waits for a request. Throws `unavailable` if the server rejects it or does not respond. */
 export async function orUnavailable<T>(work: Promise<T>): Promise<T> {
@@ -8,7 +8,7 @@ export async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     const message =
       statusOf(error) === undefined
-        ? 'The object store does not answer.'
+        ? 'The object store does not respond.'
         : 'The object store rejected the request.';
     throw new AppError('unavailable', message, { cause: error });
   }

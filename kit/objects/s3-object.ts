@@ -2,7 +2,7 @@ import { HeadObjectCommand, type HeadObjectCommandOutput, type S3Client } from '
 import { orUnavailable, unlessMissing } from './s3-errors.ts';
 import type { StoredObject } from './store.ts';
 
-/** How long a request without content may take, with all its attempts, in milliseconds. */
+/** Longest time of a request without content, with all its attempts, in milliseconds. */
 export const responseTimeoutMs = 10_000;
 
 /** The options of a request without content: it fails after {@link responseTimeoutMs}, or when the signal aborts. */

@@ -8,7 +8,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { orUnavailable, statusOf } from './s3-errors.ts';
 import { findObject, headOf, inTime } from './s3-object.ts';
 import { allTaken, checkKey, noContent, type PutOptions, type StoredObject } from './store.ts';
@@ -144,7 +144,7 @@ async function* joined<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGen
   yield* rest;
 }
 
-/** The same bytes in pieces of exactly `sizeBytes`; the last piece has the rest. No bytes give no piece. */
+/** Splits bytes into pieces of exactly `sizeBytes`; the last piece has the rest. No bytes give no piece. */
 async function* inParts(content: AsyncIterable<Uint8Array>, sizeBytes: number): AsyncGenerator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;

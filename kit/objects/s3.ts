@@ -7,7 +7,7 @@ import {
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { orUnavailable, unlessMissing } from './s3-errors.ts';
 import { findObject, inTime, objectOf, responseTimeoutMs } from './s3-object.ts';
 import { S3Put } from './s3-put.ts';
@@ -21,7 +21,7 @@ import {
   type StoredObject,
 } from './store.ts';
 
-/** How to reach a bucket. */
+/** Connection to a bucket. */
 export interface S3Options {
   /** Address of an S3-compatible server; Amazon S3 by default. */
   readonly endpoint?: string | undefined;

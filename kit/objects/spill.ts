@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newId } from '../ids.ts';
+import { newId } from '../base/ids.ts';
+import { Notifier } from '../concurrency/notifier.ts';
 
 /** Disk space that is left for all buffers that share it. */
 export interface SpillBudget {
@@ -38,7 +39,7 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
   #hasEnded = false;
   #isOver = false;
   #failure: Error | undefined;
-  #changed = Promise.withResolvers<void>();
+  readonly #changed = new Notifier();
 
   constructor(options: SpillOptions) {
     this.#options = options;
@@ -60,7 +61,7 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
       this.#tail.push(bytes);
       this.#spilling ??= this.#spill();
     }
-    this.#wake();
+    this.#changed.notify();
   }
 
   /** Waits, at most `timeoutMs`, while the memory is almost full. */
@@ -69,17 +70,14 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     while (this.#memoryBytes > 2 * this.#options.memoryBytes && !this.#isOver && !this.#failure) {
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) return;
-      const timer = Promise.withResolvers<void>();
-      const timeout = setTimeout(timer.resolve, leftMs);
-      await Promise.race([this.#changed.promise, timer.promise]);
-      clearTimeout(timeout);
+      await this.#changed.wait(leftMs);
     }
   }
 
   /** Marks the end of the bytes. */
   end(): void {
     this.#hasEnded = true;
-    this.#wake();
+    this.#changed.notify();
   }
 
   /** Makes the consumer's next read throw, even if there are bytes left. */
@@ -87,7 +85,7 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#failure ??= error;
     this.#head = [];
     this.#tail = [];
-    this.#wake();
+    this.#changed.notify();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -97,12 +95,12 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
         const bytes = this.#head.shift();
         if (bytes) {
           this.#memoryBytes -= bytes.length;
-          this.#wake();
+          this.#changed.notify();
           yield bytes;
         } else if (this.#unreadBytes > 0) {
           yield await this.#readBack();
         } else if (this.#spilling || this.#tail.length > 0 || !this.#hasEnded) {
-          await this.#changed.promise;
+          await this.#changed.wait();
         } else {
           return;
         }
@@ -133,13 +131,13 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
         const batch = this.#tail;
         this.#tail = [];
         await this.#append(this.#file, Buffer.concat(batch));
-        this.#wake();
+        this.#changed.notify();
       }
     } catch (error) {
       this.fail(error as Error);
     } finally {
       this.#spilling = undefined;
-      this.#wake();
+      this.#changed.notify();
     }
   }
 
@@ -170,11 +168,6 @@ export class SpillBuffer implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#options.budget.leftBytes += this.#takenBytes;
     this.#takenBytes = 0;
     await file?.close();
-  }
-
-  #wake(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../base/errors.ts';
 
 /** The error codes of the Connect protocol (and of gRPC), https://connectrpc.com/docs/protocol#error-codes */
 export type ConnectCode =

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WatchResponse } from '#proto/testing/v1/testing.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { handlersWith, rowOf, signalOf, transports } from './testing.ts';
 
 for (const transport of transports) {

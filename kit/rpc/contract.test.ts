@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
-import { AppError, type ErrorCode, toAppError } from '../errors.ts';
+import { AppError, type ErrorCode, toAppError } from '../base/errors.ts';
 import { connectCodes } from './codes.ts';
 import type { RpcContext } from './contract.ts';
 import { handlersWith, rowOf, signalOf, type TestHandlers, transports } from './testing.ts';

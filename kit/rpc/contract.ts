@@ -1,6 +1,6 @@
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 
-/** What ts-proto generates for a message type: its protobuf and JSON codecs. */
+/** Codec that ts-proto generates for a message type, for protobuf and JSON. */
 export interface MessageCodec<T = unknown> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(bytes: Uint8Array): T;
@@ -64,7 +64,7 @@ export interface CallOptions {
   readonly traceparent?: string | (() => string);
 }
 
-/** What a handler knows about the call that it serves. */
+/** Context of a call, for its handler. */
 export interface RpcContext {
   /** Aborts when nobody waits any more: the deadline passed, or the caller canceled or went away. */
   readonly signal: AbortSignal;
@@ -75,11 +75,11 @@ export interface RpcContext {
   readonly deadlineMs?: number;
 }
 
-/** What both transports use unless an option says otherwise. */
+/** Defaults of both transports. */
 export const defaults = {
   /** Deadline of a unary call. */
   timeoutMs: 5_000,
-  /** How long either side of a stream may wait for the other. */
+  /** Longest time that either side of a stream may wait for the other. */
   streamIdleTimeoutMs: 60_000,
   /** The largest message, in bytes, either way. 1,000 texts of 10,000 code points fit. */
   messageBytesMax: 64 * 1024 * 1024,

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 /** Calls `onPassed` after `timeoutMs`; never if that is longer than Node's timers can wait (24.8 days). */
 export function startDeadline(

@@ -1,5 +1,5 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { MessageCodec } from './contract.ts';
 
 /** The flag of the last envelope of a stream; its payload is JSON, `{}` or `{"error": …}`. */
@@ -69,7 +69,7 @@ export class EnvelopeParser {
     this.#payloadBytesMax = payloadBytesMax;
   }
 
-  /** How many bytes were pushed and not read yet. */
+  /** Number of bytes that were pushed and not read yet. */
   get heldBytes(): number {
     return this.#end - this.#start;
   }

@@ -8,5 +8,5 @@ export type {
   ServiceDefinition,
 } from './contract.ts';
 export { type LocalClientOptions, localClient } from './local.ts';
-export { type ServeOptions, serveRpc } from './serve.ts';
+export { type ServeOptions, serveRpc } from './server/serve.ts';
 export { checkRpcToken, requireToken, requireTokenOffLoopback, rpcSettings } from './token.ts';

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import {
   type CallOptions,
   type Client,
@@ -9,16 +9,16 @@ import {
   type ServiceDefinition,
 } from './contract.ts';
 import { callMetrics, type NoteCall } from './metrics.ts';
-import { runStream, runUnary, type ServedMethod } from './run.ts';
+import { runStream, runUnary, type ServedMethod } from './server/run.ts';
 
-/** How handlers in this process are called. */
+/** Options of a client for handlers in this process. */
 export interface LocalClientOptions {
-  /** Where unexpected errors of the handlers are logged; the caller only sees `internal`. */
+  /** Log of unexpected errors of the handlers; the caller only sees `internal`. */
   readonly log: Log;
   readonly metrics?: Registry;
   /** Deadline of a unary call that names none. */
   readonly timeoutMs?: number;
-  /** How long either side of a stream may wait for the other. */
+  /** Longest time that either side of a stream may wait for the other. */
   readonly streamIdleTimeoutMs?: number;
 }
 

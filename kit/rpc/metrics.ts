@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { DurationHistogram, type Durations } from '../durations.ts';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import { DurationHistogram, type Durations } from './durations.ts';
 
 /** Records the end of one call: `ok` or its error's code, and when it started (`performance.now()`). */
 export type NoteCall = (code: ErrorCode | 'ok', startedMs: number) => void;

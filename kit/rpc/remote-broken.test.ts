@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { clientOf, listen } from './testing.ts';
 
 describe('a server that dies', () => {

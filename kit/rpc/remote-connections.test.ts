@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { clientOf, handlersWith, listen, rowOf, serveTest, signalOf } from './testing.ts';
 
 test('connections are bounded, reused, and survive errors', async () => {

@@ -6,15 +6,15 @@ import {
   TestServiceDefinition,
   type WatchResponse,
 } from '#proto/testing/v1/testing.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { type Log, silentLog } from '../base/log.ts';
 import type { HttpServerOptions } from '../http/options.ts';
 import { createHttpServer } from '../http/server.ts';
-import { type Log, silentLog } from '../log.ts';
 import type { ServiceContext } from '../service.ts';
+import { type RemoteClient, type RemoteClientOptions, remoteClient } from './client/remote.ts';
 import type { Handlers } from './contract.ts';
 import { type LocalClientOptions, localClient } from './local.ts';
-import { type RemoteClient, type RemoteClientOptions, remoteClient } from './remote.ts';
-import { type ServeOptions, serveRpc } from './serve.ts';
+import { type ServeOptions, serveRpc } from './server/serve.ts';
 
 export type TestHandlers = Handlers<TestServiceDefinition>;
 export type TestClient = RemoteClient<TestServiceDefinition>;
@@ -107,7 +107,7 @@ export interface TransportOptions extends Partial<LocalClientOptions> {
   readonly log?: Log;
 }
 
-/** How a client and handlers can be connected; the contract holds for each. */
+/** Connections of a client to handlers; the contract holds for each. */
 export const transports: readonly {
   readonly name: string;
   open(handlers: TestHandlers, options?: TransportOptions): Promise<AsyncDisposable & { client: TestClient }>;

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { refuse, text } from '../config.ts';
-import { AppError } from '../errors.ts';
+import { refuse, text } from '../base/config.ts';
+import { AppError } from '../base/errors.ts';
 import type { ServiceContext } from '../service.ts';
 
 /** Settings of every service that serves or calls RPC. */
@@ -51,7 +51,7 @@ export function checkRpcToken(
   if (port !== undefined) requireTokenOffLoopback({ tokenSetting: 'RPC_TOKEN', address, token, environment });
 }
 
-/** Whether an address, as `host`, `host:port` or URL, can only be reached from this machine. */
+/** Returns true if an address, as `host`, `host:port` or URL, can only be reached from this machine. */
 function isLoopback(address: string): boolean {
   const url = URL.parse(
     address.includes('://') ? address : `http://${isIPv6(address) ? `[${address}]` : address}`,

@@ -1,5 +1,5 @@
-import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { BadRequest, ErrorInfo, type MessageFns, RetryInfo } from '#proto/google/rpc/error_details.ts';
+import { AppError, type ErrorCode } from '../base/errors.ts';
 import { type ConnectCode, codeOfStatus, connectCodes, errorCodes } from './codes.ts';
 
 /** A Connect error as JSON: the body of a failed unary call, and `error` at the end of a stream. */
@@ -59,45 +59,32 @@ function textOf(value: unknown): string | undefined {
 
 const domain = 'octavo';
 
+const types = {
+  errorInfo: 'google.rpc.ErrorInfo',
+  badRequest: 'google.rpc.BadRequest',
+  retryInfo: 'google.rpc.RetryInfo',
+};
+
 function errorInfoOf({ reason, code }: AppError, isUndone: boolean): ErrorDetail {
-  const metadata: Record<string, string> = isUndone ? { code, refused: 'true' } : { code };
-  const writer = new BinaryWriter();
-  if (reason !== undefined) writer.tag(1, WireType.LengthDelimited).string(reason);
-  writer.tag(2, WireType.LengthDelimited).string(domain);
-  writePairs(writer, 3, metadata);
-  return detailOf('google.rpc.ErrorInfo', writer, { reason, domain, metadata });
+  const metadata = new Map<string, string>([['code', code]]);
+  if (isUndone) metadata.set('refused', 'true');
+  return detailOf(types.errorInfo, ErrorInfo, { reason: reason ?? '', domain, metadata });
 }
 
 function badRequestOf(fields: AppError['fields']): ErrorDetail {
-  const writer = writePairs(new BinaryWriter(), 1, fields);
-  const fieldViolations = Object.entries(fields).map(([field, description]) => ({ field, description }));
-  return detailOf('google.rpc.BadRequest', writer, { fieldViolations });
+  const violations = Object.entries(fields).map(([field, description]) => ({ field, description }));
+  return detailOf(types.badRequest, BadRequest, BadRequest.fromPartial({ fieldViolations: violations }));
 }
 
-function retryInfoOf(seconds: number): ErrorDetail {
-  const whole = Math.floor(seconds);
-  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
-  writer.tag(1, WireType.Varint).int64(whole);
-  writer.tag(2, WireType.Varint).int32(Math.round((seconds - whole) * 1e9));
-  return detailOf('google.rpc.RetryInfo', writer.join(), { retryDelay: `${seconds}s` });
+function retryInfoOf(delaySeconds: number): ErrorDetail {
+  const seconds = Math.floor(delaySeconds);
+  const nanos = Math.round((delaySeconds - seconds) * 1e9);
+  return detailOf(types.retryInfo, RetryInfo, { retryDelay: { seconds, nanos } });
 }
 
-/** Writes a repeated field of messages whose fields 1 and 2 are texts, as map entries and field violations are. */
-function writePairs(
-  writer: BinaryWriter,
-  field: number,
-  pairs: Readonly<Record<string, string>>,
-): BinaryWriter {
-  for (const [first, second] of Object.entries(pairs)) {
-    writer.tag(field, WireType.LengthDelimited).fork();
-    writer.tag(1, WireType.LengthDelimited).string(first).tag(2, WireType.LengthDelimited).string(second);
-    writer.join();
-  }
-  return writer;
-}
-
-function detailOf(type: string, writer: BinaryWriter, debug: unknown): ErrorDetail {
-  return { type, value: Buffer.from(writer.finish()).toString('base64').replace(/=+$/, ''), debug };
+function detailOf<T>(type: string, codec: MessageFns<T>, message: T): ErrorDetail {
+  const value = Buffer.from(codec.encode(message).finish()).toString('base64').replace(/=+$/, '');
+  return { type, value, debug: codec.toJSON(message) };
 }
 
 interface FoundDetails {
@@ -108,7 +95,7 @@ interface FoundDetails {
   retryAfterSeconds?: number;
 }
 
-/** What the details say; those that are malformed or of other types are left out. */
+/** Reads the details of an error; those that are malformed or of other types are left out. */
 function readDetails(details: unknown): FoundDetails {
   const result: FoundDetails = {};
   if (!Array.isArray(details)) return result;
@@ -116,7 +103,7 @@ function readDetails(details: unknown): FoundDetails {
     for (const detail of details) {
       const { type, value } = (detail ?? {}) as Partial<ErrorDetail>;
       if (typeof type !== 'string' || typeof value !== 'string') continue;
-      Object.assign(result, detailReaders.get(type)?.(readFields(Buffer.from(value, 'base64'))));
+      Object.assign(result, readDetail(type, Buffer.from(value, 'base64')));
     }
     return result;
   } catch {
@@ -124,56 +111,35 @@ function readDetails(details: unknown): FoundDetails {
   }
 }
 
-/** The fields of a message in their order: integers as numbers, texts and messages as bytes. */
-type WireFields = [field: number, value: number | Uint8Array][];
-
-const detailReaders: ReadonlyMap<string, (fields: WireFields) => FoundDetails> = new Map([
-  ['google.rpc.ErrorInfo', readErrorInfo],
-  ['google.rpc.BadRequest', readBadRequest],
-  ['google.rpc.RetryInfo', readRetryInfo],
-]);
-
-function readErrorInfo(fields: WireFields): FoundDetails {
-  const result: FoundDetails = {};
-  let isOurs = false;
-  for (const [field, value] of fields) {
-    if (field === 1) result.reason = stringOf(value);
-    if (field === 2) isOurs = stringOf(value) === domain;
-    if (field !== 3) continue;
-    const [key, text] = readPair(value);
-    if (key === 'code' && Object.hasOwn(connectCodes, text)) result.code = text as ErrorCode;
-    if (key === 'refused') result.isUndone = text === 'true';
+function readDetail(type: string, bytes: Buffer): FoundDetails {
+  switch (type) {
+    case types.errorInfo:
+      return readErrorInfo(ErrorInfo.decode(bytes));
+    case types.badRequest: {
+      const { fieldViolations } = BadRequest.decode(bytes);
+      return {
+        fields: Object.fromEntries(fieldViolations.map(({ field, description }) => [field, description])),
+      };
+    }
+    case types.retryInfo: {
+      const { seconds = 0, nanos = 0 } = RetryInfo.decode(bytes).retryDelay ?? {};
+      return { retryAfterSeconds: seconds + nanos / 1e9 };
+    }
+    default:
+      return {};
   }
-  return isOurs ? result : {};
 }
 
-function readBadRequest(fields: WireFields): FoundDetails {
-  const pairs = fields.filter(([field]) => field === 1).map(([, value]) => readPair(value));
-  return { fields: Object.fromEntries(pairs) };
+function readErrorInfo({ reason, domain: source, metadata }: ErrorInfo): FoundDetails {
+  if (source !== domain) return {};
+  const code = metadata.get('code');
+  return {
+    ...(reason && { reason }),
+    ...(isErrorCode(code) && { code }),
+    ...(metadata.has('refused') && { isUndone: metadata.get('refused') === 'true' }),
+  };
 }
 
-function readRetryInfo(fields: WireFields): FoundDetails {
-  const delay = new Map(readFields(fields.find(([field]) => field === 1)?.[1]));
-  return { retryAfterSeconds: Number(delay.get(1) ?? 0) + Number(delay.get(2) ?? 0) / 1e9 };
-}
-
-function readFields(bytes: number | Uint8Array | undefined): WireFields {
-  const fields: WireFields = [];
-  const reader = new BinaryReader(bytes instanceof Uint8Array ? bytes : new Uint8Array(0));
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    if (wireType === WireType.Varint) fields.push([field, Number(reader.int64())]);
-    else if (wireType === WireType.LengthDelimited) fields.push([field, reader.bytes()]);
-    else reader.skip(wireType);
-  }
-  return fields;
-}
-
-function readPair(bytes: number | Uint8Array): [string, string] {
-  const texts = new Map(readFields(bytes).map(([field, value]) => [field, stringOf(value)]));
-  return [texts.get(1) ?? '', texts.get(2) ?? ''];
-}
-
-function stringOf(value: number | Uint8Array): string {
-  return typeof value === 'number' ? '' : Buffer.from(value).toString();
+function isErrorCode(text: string | undefined): text is ErrorCode {
+  return text !== undefined && Object.hasOwn(connectCodes, text);
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Dialect, type Session, type Statement, statement, type WriteSession } from '../db/index.ts';
+import type { Dialect, Session, WriteSession } from '../db/index.ts';
 import { type Term, termsOf } from './terms.ts';
 import type { Clause, WordQuery } from './word-query.ts';
 
@@ -14,7 +14,7 @@ export interface BoundedWordIndexOptions<Field extends string> {
 /** A document that matches. */
 export interface WordMatch {
   readonly id: number;
-  /** Whether a wanted clause matches in a lead field. */
+  /** True if a wanted clause matches in a lead field. */
   readonly isLead: boolean;
 }
 
@@ -24,37 +24,11 @@ export interface WordMatch {
  */
 export class BoundedWordIndex<Field extends string> {
   readonly #options: BoundedWordIndexOptions<Field>;
-  readonly #put: Statement<{ id: number; terms: string }, unknown>;
-  readonly #remove: Statement<{ id: number }, unknown>;
-  readonly #find: Statement<{ query: string; limit: number }, { id: number }>;
-  readonly #count: Statement<{ query: string; limit: number }, { total: number }>;
+  readonly #table: RawBuilder<unknown>;
 
   constructor(options: BoundedWordIndexOptions<Field>) {
     this.#options = options;
-    const table = sql.table(options.table);
-    this.#put = statement<unknown, { id: number; terms: string }>()((_db, p, dialect) =>
-      dialect === 'sqlite'
-        ? sql`INSERT OR REPLACE INTO ${table} (rowid, terms) VALUES (${p('id')}, ${p('terms')})`
-        : sql`INSERT INTO ${table} (id, terms) VALUES (${p('id')}, ${p('terms')}::tsvector)
-            ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`,
-    );
-    this.#remove = statement<unknown, { id: number }>()(
-      (_db, p, dialect) => sql`DELETE FROM ${table} WHERE ${idColumn(dialect)} = ${p('id')}`,
-    );
-    this.#find = statement<unknown, { query: string; limit: number }>()((_db, p, dialect) =>
-      dialect === 'sqlite'
-        ? sql<{ id: number }>`SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${p('query')}
-            ORDER BY rowid LIMIT ${p('limit')}`
-        : // Otherwise the planner may walk through all documents in their order.
-          sql<{ id: number }>`WITH found AS MATERIALIZED (
-              SELECT id FROM ${table} WHERE terms @@ ${p('query')}::tsquery
-            ) SELECT id FROM found ORDER BY id LIMIT ${p('limit')}`,
-    );
-    this.#count = statement<unknown, { query: string; limit: number }>()(
-      (_db, p, dialect) => sql<{ total: number }>`SELECT count(*) AS total FROM (
-          SELECT 1 FROM ${table} WHERE ${isMatch(table, dialect, p('query') as never)} LIMIT ${p('limit')}
-        ) AS found`,
-    );
+    this.#table = sql.table(options.table);
   }
 
   /** Adds a document, or replaces the one with this id. Ids are positive whole numbers, best without large gaps. */
@@ -65,12 +39,18 @@ export class BoundedWordIndex<Field extends string> {
   ): Promise<void> {
     const sections = this.#sections(texts);
     const terms = session.dialect === 'sqlite' ? ftsText(sections) : tsvector(sections, shelfOf(id));
-    await this.#put.run(session, { id, terms });
+    const put =
+      session.dialect === 'sqlite'
+        ? sql`INSERT OR REPLACE INTO ${this.#table} (rowid, terms) VALUES (${id}, ${terms})`
+        : sql`INSERT INTO ${this.#table} (id, terms) VALUES (${id}, ${terms}::tsvector)
+            ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`;
+    await put.execute(session.kysely);
   }
 
   /** Removes a document; there may be none. */
   async remove<DB>(session: WriteSession<DB>, id: number): Promise<void> {
-    await this.#remove.run(session, { id });
+    const key = idColumn(session.dialect);
+    await sql`DELETE FROM ${this.#table} WHERE ${key} = ${id}`.execute(session.kysely);
   }
 
   /**
@@ -88,17 +68,20 @@ export class BoundedWordIndex<Field extends string> {
     return found;
   }
 
-  /** How many documents match; `max` if there are that many or more. */
+  /** Returns the number of matching documents; `max` if there are that many or more. */
   async count<DB>(session: Session<DB>, query: WordQuery, max: number): Promise<number> {
     if (query.wanted.length === 0) return 0;
     const text = session.dialect === 'sqlite' ? ftsQuery(query) : tsquery(query);
-    return (await this.#count.first(session, { query: text, limit: max }))?.total ?? 0;
+    const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM (
+        SELECT 1 FROM ${this.#table} WHERE ${isMatch(this.#table, session.dialect, sql`${text}`)} LIMIT ${max}
+      ) AS found`.execute(session.kysely);
+    return rows[0]?.total ?? 0;
   }
 
   /** A subquery of the ids of all documents that match, to be joined with other conditions. */
   matchingIds(dialect: Dialect, query: WordQuery): RawBuilder<{ id: number }> {
     if (query.wanted.length === 0) return sql`(SELECT 0 AS id WHERE 1 = 0)`;
-    const table = sql.table(this.#options.table);
+    const table = this.#table;
     const text = dialect === 'sqlite' ? ftsQuery(query) : tsquery(query);
     return sql`(SELECT ${idColumn(dialect)} AS id FROM ${table} WHERE ${isMatch(table, dialect, sql`${text}`)})`;
   }
@@ -109,9 +92,20 @@ export class BoundedWordIndex<Field extends string> {
     query: WordQuery,
     { limit, isLead }: { limit: number; isLead: boolean },
   ): Promise<number[]> {
-    const find = async (text: string) =>
-      (await this.#find.all(session, { query: text, limit })).map(({ id }) => id);
-    if (session.dialect === 'sqlite') return find(ftsQuery(query, isLead));
+    if (session.dialect === 'sqlite') {
+      const { rows } = await sql<{ id: number }>`SELECT rowid AS id FROM ${this.#table}
+        WHERE ${this.#table} MATCH ${ftsQuery(query, isLead)} ORDER BY rowid LIMIT ${limit}`.execute(
+        session.kysely,
+      );
+      return rows.map(({ id }) => id);
+    }
+    // Otherwise the planner may walk through all documents in their order.
+    const find = async (text: string) => {
+      const { rows } = await sql<{ id: number }>`WITH found AS MATERIALIZED (
+          SELECT id FROM ${this.#table} WHERE terms @@ ${text}::tsquery
+        ) SELECT id FROM found ORDER BY id LIMIT ${limit}`.execute(session.kysely);
+      return rows.map(({ id }) => id);
+    };
     const parts: string[] = [];
     for (const shelf of shelves.keys()) {
       parts.push(`(${tsquery(query, isLead, shelfMark(shelf))})`);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { normalize, storedNormalized } from './normalize.ts';
 
-/** The same written another way. */
+/** A slow, simple implementation to compare with. */
 function simple(text: string): string {
   // Of all code points, only İ becomes two; the first of them is its simple lower case.
   return Array.from(text.normalize('NFC'), (character) => Array.from(character.toLowerCase())[0]).join('');

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { utf16 } from '../utf16.ts';
+import { utf16 } from '../text/utf16.ts';
 
 /** Stands between the fields of a row. No normalized text has an upper-case letter, so no needle reaches across it. */
 const divider = 'A';
@@ -13,8 +13,8 @@ export function normalize(text: string): string {
 }
 
 /**
- * What a row stores beside its texts so that SQL can search them: `null` if lower-casing ASCII, which both databases do alike,
- * gives the normalized text. That is so for nearly all texts.
+ * Returns the normalized text that a row stores beside its texts so that SQL can search them: `null` if lower-casing ASCII,
+ * which both databases do alike, gives the normalized text. That is so for nearly all texts.
  */
 export function storedNormalized(texts: readonly string[]): string | null {
   if (texts.every(isPlain)) return null;
@@ -38,7 +38,7 @@ export function normalizedText(options: {
   return sql<string>`coalesce(${sql.ref(`${table}.${stored}`)}, ${joined})`;
 }
 
-/** Whether every character except `A` to `Z` is certain to stay the same. This takes a tenth of the time of normalizing. */
+/** Returns true if every character except `A` to `Z` is certain to stay the same. This takes a tenth of the time of normalizing. */
 function isPlain(text: string): boolean {
   plainUnits ??= findPlainUnits();
   const units = utf16(text);
@@ -66,7 +66,7 @@ function findPlainUnits(): Uint8Array {
   return units.fill(1, 0xfe00, 0xfe10).fill(1, 0xd83c, 0xd83f).fill(1, 0xdc00, 0xe000);
 }
 
-/** Whether lower-casing the ASCII letters of a text gives the other. */
+/** Returns true if lower-casing the ASCII letters of a text gives the other. */
 function isLowerAscii(lower: string, text: string): boolean {
   if (lower.length !== text.length) return false;
   for (let index = 0; index < text.length; index++) {

@@ -8,11 +8,11 @@ export interface WordLayout<Field extends string> {
    * thousand times the weight a match in that field comes before any number of matches in the other.
    */
   readonly weights: Readonly<Record<Field, number>>;
-  /** Whether queries with prefixes are answered; true by default. Without them the index has half the size, and no `…_word` columns. */
+  /** True to support queries with prefixes, the default. Without them the index has half the size, and no `…_word` columns. */
   readonly hasPrefixes?: boolean;
 }
 
-/** What a `WordIndex` stores of a document, by column. */
+/** Columns that a `WordIndex` stores of a document. */
 export type PreparedWords = Readonly<Record<string, string>>;
 
 /** Marks whole words on PostgreSQL, which keeps them among the stems. */
@@ -23,8 +23,8 @@ export const labels = ['A', 'B', 'C', 'D'] as const;
 const fieldGap = 2;
 
 /**
- * What a `WordIndex` with this layout stores of a document. Splitting and stemming is most of the work of indexing; this module loads no
- * database, so that it can be done in another thread or process.
+ * Prepares the columns that a `WordIndex` with this layout stores of a document. Splitting and stemming is most of the work of
+ * indexing; this module loads no database, so that it can run in another thread or process.
  */
 export function prepareWords<Field extends string>(
   dialect: Dialect,

@@ -4,7 +4,7 @@ import { standsAt, type WordQuery } from './word-query.ts';
 export interface RankOptions<Document, Field extends string> {
   /** The texts of a document. */
   readonly textsOf: (document: Document) => Readonly<Record<NoInfer<Field>, string>>;
-  /** How much a match counts in each field; nothing where none is given. */
+  /** Weight of a match in each field; zero if not listed. */
   readonly weights: Readonly<Partial<Record<Field, number>>>;
 }
 
@@ -42,7 +42,7 @@ export function rankDocuments<Document, Field extends string>(
   return scored.sort((a, b) => b.score - a.score).map(({ document }) => document);
 }
 
-/** How many words a text has, and how often each wanted clause stands in it. */
+/** Counts the words of a text, and the matches of each wanted clause in it. */
 function occurrences(text: string, { wanted }: WordQuery): { length: number; byClause: number[] } {
   const plain = wanted.map(({ terms, prefix }) =>
     terms.length === 1 && prefix === undefined ? terms[0]?.stem : undefined,

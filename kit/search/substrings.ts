@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Dialect, type Executor, statement, type WriteSession } from '../db/index.ts';
+import type { Dialect, Session, WriteSession } from '../db/index.ts';
 
 /** Needles of up to this many code points are found by their grams, longer ones by their trigrams. */
 const gramLengthMax = 2;
@@ -28,7 +28,6 @@ export class SubstringIndex {
   readonly #trigrams: RawBuilder<unknown>;
   readonly #grams: RawBuilder<unknown>;
   readonly #pending: RawBuilder<unknown>;
-  readonly #statements: IndexStatements;
 
   constructor({ table, text }: SubstringOptions) {
     this.#table = sql.table(table);
@@ -37,7 +36,6 @@ export class SubstringIndex {
     this.#trigrams = sql.table(`${table}_trigram`);
     this.#grams = sql.table(`${table}_gram`);
     this.#pending = sql.ref(`${table}_pending`);
-    this.#statements = indexStatements(table, text);
   }
 
   /** The condition that a row contains the needle, checked on the row itself. For a few rows that another condition finds. */
@@ -69,53 +67,35 @@ export class SubstringIndex {
       UNION ALL SELECT id FROM ${this.#table} INDEXED BY ${this.#pending} WHERE indexed = 0 AND ${hasNeedle})`;
   }
 
-  /** Whether at least `rowsMin` rows wait to be indexed. Always false on PostgreSQL, which indexes a row when it is written. */
-  async hasPending(session: Executor, rowsMin = 1): Promise<boolean> {
-    if (session.dialect === 'postgres') return false;
-    return (await this.#statements.nthPending.first(session, { before: rowsMin - 1 })) !== undefined;
+  /**
+   * Returns true if at least `rowsMin` rows wait to be indexed. Always false on PostgreSQL, which indexes a row when it is
+   * written.
+   */
+  async hasPending<DB>({ kysely, dialect }: Session<DB>, rowsMin = 1): Promise<boolean> {
+    if (dialect === 'postgres') return false;
+    const { rows } = await sql`SELECT 1 FROM ${this.#table} INDEXED BY ${this.#pending}
+      WHERE indexed = 0 LIMIT 1 OFFSET ${rowsMin - 1}`.execute(kysely);
+    return rows.length > 0;
   }
 
   /** Indexes up to `rowsMax` waiting rows by ascending id, about 80 microseconds each. Resolves to the number of rows. */
-  async indexPending<DB>(session: WriteSession<DB>, rowsMax: number): Promise<number> {
-    if (session.dialect === 'postgres') return 0;
-    const { pending, addTrigrams, addGrams, markIndexed } = this.#statements;
-    const rows = await pending.all(session, { rowsMax });
+  async indexPending<DB>({ kysely, dialect }: WriteSession<DB>, rowsMax: number): Promise<number> {
+    if (dialect === 'postgres') return 0;
+    const { rows } = await sql<{ id: number; text: string }>`SELECT id, ${this.#text} AS text
+      FROM ${this.#table} INDEXED BY ${this.#pending} WHERE indexed = 0 ORDER BY id LIMIT ${rowsMax}`.execute(
+      kysely,
+    );
     for (const { id, text } of rows) {
-      await addTrigrams.run(session, { id, text });
-      await addGrams.run(session, { id, grams: gramTokens(text) });
+      await sql`INSERT INTO ${this.#trigrams} (rowid, text) VALUES (${id}, ${text})`.execute(kysely);
+      await sql`INSERT INTO ${this.#grams} (rowid, grams) VALUES (${id}, ${gramTokens(text)})`.execute(
+        kysely,
+      );
     }
-    await markIndexed.run(session, { ids: JSON.stringify(rows.map(({ id }) => id)) });
+    const ids = JSON.stringify(rows.map(({ id }) => id));
+    await sql`UPDATE ${this.#table} SET indexed = 1
+      WHERE id IN (SELECT value FROM json_each(${ids}))`.execute(kysely);
     return rows.length;
   }
-}
-
-type IndexStatements = ReturnType<typeof indexStatements>;
-
-function indexStatements(name: string, text: RawBuilder<string>) {
-  const [table, pending] = [sql.table(name), sql.ref(`${name}_pending`)];
-  const [trigrams, grams] = [sql.table(`${name}_trigram`), sql.table(`${name}_gram`)];
-  return {
-    pending: statement<unknown, { rowsMax: number }>()(
-      (_db, p) => sql<{
-        id: number;
-        text: string;
-      }>`SELECT id, ${text} AS text FROM ${table} INDEXED BY ${pending}
-        WHERE indexed = 0 ORDER BY id LIMIT ${p('rowsMax')}`,
-    ),
-    nthPending: statement<unknown, { before: number }>()(
-      (_db, p) =>
-        sql`SELECT 1 FROM ${table} INDEXED BY ${pending} WHERE indexed = 0 LIMIT 1 OFFSET ${p('before')}`,
-    ),
-    addTrigrams: statement<unknown, { id: number; text: string }>()(
-      (_db, p) => sql`INSERT INTO ${trigrams} (rowid, text) VALUES (${p('id')}, ${p('text')})`,
-    ),
-    addGrams: statement<unknown, { id: number; grams: string }>()(
-      (_db, p) => sql`INSERT INTO ${grams} (rowid, grams) VALUES (${p('id')}, ${p('grams')})`,
-    ),
-    markIndexed: statement<unknown, { ids: string }>()(
-      (_db, p) => sql`UPDATE ${table} SET indexed = 1 WHERE id IN (SELECT value FROM json_each(${p('ids')}))`,
-    ),
-  };
 }
 
 function likePattern(needle: string): string {

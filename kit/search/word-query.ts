@@ -3,28 +3,28 @@ import { type Term, termsOf } from './terms.ts';
 /** Words that must stand one after another, in one field. */
 export interface Clause {
   readonly terms: readonly Term[];
-  /** How the last word may continue: `only` finds the words that begin with it, `also` finds its stem too. */
+  /** Continuation of the last word: `only` finds the words that begin with it, `also` finds its stem too. */
   readonly prefix?: 'only' | 'also';
   /**
-   * How much a match counts, such as how rare the words are. For PostgreSQL, whose ranking does not know that; FTS5 weighs clauses itself.
-   * Either all wanted clauses have it or none.
+   * Weight of a match, such as the rarity of its words. For PostgreSQL, whose ranking does not know that; FTS5 weighs clauses
+   * itself. Either all wanted clauses have it or none.
    */
   readonly weight?: number;
 }
 
-/** What a person searches for. Without a wanted clause nothing matches. */
+/** A search query. Without a wanted clause nothing matches. */
 export interface WordQuery {
   readonly wanted: readonly Clause[];
-  /** What no match contains. */
+  /** Clauses that no match contains. */
   readonly unwanted: readonly Clause[];
-  /** Whether a match has every wanted clause, or at least one. */
+  /** `every` if a match has every wanted clause, `any` for at least one. */
   readonly match: 'every' | 'any';
 }
 
 export interface WordQueryOptions {
   /** `every` by default. */
   readonly match?: 'every' | 'any';
-  /** Whether the last word may be unfinished, for a search while someone types. */
+  /** True if the last word may be unfinished, for a search while someone types. */
   readonly isLastPrefix?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function parseWordQuery(text: string, options: WordQueryOptions = {}): Wo
   return { wanted, unwanted, match: options.match ?? 'every' };
 }
 
-/** Whether a clause matches the words of a text from this index on. */
+/** Returns true if a clause matches the words of a text from this index on. */
 export function standsAt(terms: readonly Term[], index: number, { terms: wanted, prefix }: Clause): boolean {
   const last = wanted.length - 1;
   const begins = wanted.every(({ word }, at) => {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Dialect, type Statement, statement, type WriteSession } from '../db/index.ts';
+import type { Dialect, WriteSession } from '../db/index.ts';
 import {
   distinctWeights,
   labels,
@@ -28,10 +28,8 @@ export class WordIndex<Field extends string> {
   readonly #fields: readonly Field[];
   readonly #weights: readonly number[];
   readonly #hasPrefixes: boolean;
-  readonly #putPostgres: Statement<{ id: number; terms: string }, unknown>;
-  readonly #putSqlite: Statement<Record<string, string | number>, unknown>;
-  readonly #remove: Statement<{ id: number }, unknown>;
-  readonly #putAll: Statement<{ rows: string }, unknown>;
+  /** Columns on SQLite, besides `rowid`. */
+  readonly #columns: readonly string[];
 
   constructor({ table, weights, hasPrefixes = true }: WordIndexOptions<Field>) {
     this.#layout = { weights, hasPrefixes };
@@ -39,32 +37,7 @@ export class WordIndex<Field extends string> {
     this.#fields = Object.keys(weights) as Field[];
     this.#weights = Object.values(weights);
     this.#hasPrefixes = hasPrefixes;
-    const name = this.#table;
-    this.#putPostgres = statement<unknown, { id: number; terms: string }>()(
-      (_db, p) => sql`INSERT INTO ${name} (id, terms) VALUES (${p('id')}, ${p('terms')}::tsvector)
-        ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`,
-    );
-    const columns = this.#fields.flatMap((field) => (hasPrefixes ? [field, wordColumn(field)] : [field]));
-    this.#putSqlite = statement<unknown, Record<string, string | number>>()(
-      (
-        _db,
-        p,
-      ) => sql`INSERT OR REPLACE INTO ${name} (rowid, ${sql.join(columns.map((column) => sql.ref(column)))})
-        VALUES (${p('id')}, ${sql.join(columns.map((column) => p(column)))})`,
-    );
-    this.#putAll = statement<unknown, { rows: string }>()((_db, p, dialect) => {
-      if (dialect === 'postgres') {
-        return sql`INSERT INTO ${name} (id, terms)
-          SELECT (value ->> 0)::bigint, (value ->> 1)::tsvector FROM jsonb_array_elements(${p('rows')}::jsonb)
-          ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`;
-      }
-      const values = ['rowid', ...columns].map((_, index) => sql`value ->> ${sql.lit(index)}`);
-      return sql`INSERT OR REPLACE INTO ${name} (rowid, ${sql.join(columns.map((column) => sql.ref(column)))})
-        SELECT ${sql.join(values)} FROM jsonb_each(${p('rows')})`;
-    });
-    this.#remove = statement<unknown, { id: number }>()(
-      (_db, p, dialect) => sql`DELETE FROM ${name} WHERE ${idColumn(dialect)} = ${p('id')}`,
-    );
+    this.#columns = this.#fields.flatMap((field) => (hasPrefixes ? [field, wordColumn(field)] : [field]));
   }
 
   /** Adds a document, or replaces the one with this id. Ids are whole numbers. See {@link matches} for the scope. */
@@ -77,7 +50,7 @@ export class WordIndex<Field extends string> {
     await this.putPrepared(session, id, this.prepare(session.dialect, texts, scope));
   }
 
-  /** What {@link putPrepared} writes for a document on that database. */
+  /** Prepares the columns that {@link putPrepared} writes for a document on that database. */
   prepare(dialect: Dialect, texts: Readonly<Record<Field, string>>, scope?: number): PreparedWords {
     return prepareWords(dialect, this.#layout, texts, scope);
   }
@@ -85,9 +58,12 @@ export class WordIndex<Field extends string> {
   /** Like `put`, with what `prepare` returned. */
   async putPrepared<DB>(session: WriteSession<DB>, id: number, prepared: PreparedWords): Promise<void> {
     if (session.dialect === 'postgres') {
-      await this.#putPostgres.run(session, { id, terms: prepared.terms ?? '' });
+      await sql`INSERT INTO ${this.#table} (id, terms) VALUES (${id}, ${prepared.terms ?? ''}::tsvector)
+        ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`.execute(session.kysely);
     } else {
-      await this.#putSqlite.run(session, { ...prepared, id });
+      const values = this.#columns.map((column) => prepared[column] ?? '');
+      await sql`INSERT OR REPLACE INTO ${this.#table} (rowid, ${this.#columnList()})
+        VALUES (${id}, ${sql.join(values)})`.execute(session.kysely);
     }
   }
 
@@ -101,12 +77,22 @@ export class WordIndex<Field extends string> {
       id,
       ...Object.values(this.prepare(session.dialect, texts, scope)),
     ]);
-    await this.#putAll.run(session, { rows: JSON.stringify(rows) });
+    const given = JSON.stringify(rows);
+    if (session.dialect === 'postgres') {
+      await sql`INSERT INTO ${this.#table} (id, terms)
+        SELECT (value ->> 0)::bigint, (value ->> 1)::tsvector FROM jsonb_array_elements(${given}::jsonb)
+        ON CONFLICT (id) DO UPDATE SET terms = excluded.terms`.execute(session.kysely);
+    } else {
+      const values = ['rowid', ...this.#columns].map((_, index) => sql`value ->> ${sql.lit(index)}`);
+      await sql`INSERT OR REPLACE INTO ${this.#table} (rowid, ${this.#columnList()})
+        SELECT ${sql.join(values)} FROM jsonb_each(${given})`.execute(session.kysely);
+    }
   }
 
   /** Removes a document; there may be none. */
   async remove<DB>(session: WriteSession<DB>, id: number): Promise<void> {
-    await this.#remove.run(session, { id });
+    const key = idColumn(session.dialect);
+    await sql`DELETE FROM ${this.#table} WHERE ${key} = ${id}`.execute(session.kysely);
   }
 
   /**
@@ -125,6 +111,10 @@ export class WordIndex<Field extends string> {
     const weights = sql.join(this.#weights.flatMap((weight) => columnsEach.map(() => sql.lit(weight))));
     return sql`(SELECT rowid AS id, -bm25(${this.#table}, ${weights}) AS score
       FROM ${this.#table} WHERE ${this.#table} MATCH ${ftsQuery(query, this.#fields, mark)})`;
+  }
+
+  #columnList(): RawBuilder<unknown> {
+    return sql.join(this.#columns.map((column) => sql.ref(column)));
   }
 
   /** By all clauses together, or by each with its weight; then long texts are held back, as FTS5 does it. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** Whether there is a browser for tests: `describe('in a browser', { skip: browser.skip }, …)`. */
+/** A browser for tests: `describe('in a browser', { skip: browser.skip }, …)`. */
 export interface TestBrowser {
   /** False, or why the tests are skipped. */
   readonly skip: false | string;

@@ -1,10 +1,10 @@
 import { testDatabaseUrl } from './postgres.ts';
 
-/** How the tests of a service run. */
+/** Engines that the tests of a service use. */
 export interface TestMode {
   /** A fresh database on PostgreSQL (`TEST_DATABASE=postgres`), or undefined for SQLite (the default). */
   readonly databaseUrl: string | undefined;
-  /** Whether services call each other over the network (`TEST_RPC=remote`) or in process (the default). */
+  /** True if services call each other over the network (`TEST_RPC=remote`), false in process (the default). */
   readonly isRemote: boolean;
 }
 

@@ -2,7 +2,7 @@ export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
-  /** Where a redirect leads; empty if there is none. */
+  /** Target of a redirect; empty if there is none. */
   readonly location: string;
 }
 

@@ -79,7 +79,7 @@ async function findServer(): Promise<TestDatabase> {
   const url = given || localUrl;
   const problem = await runOn(url, 'SELECT 1').catch((error: Error) => error);
   if (problem === undefined) return { url, skip: false };
-  if (given) throw new Error('TEST_POSTGRES_URL does not answer', { cause: problem });
+  if (given) throw new Error('TEST_POSTGRES_URL does not respond', { cause: problem });
   try {
     const { url: embeddedUrl, stop } = await startEmbeddedPostgres();
     after(stop);

@@ -81,22 +81,52 @@ export interface Gate {
   /** Cuts all connections, and accepts none until it is opened again. */
   cut(): void;
   open(): void;
+  /** Lets nothing through, as a server that is frozen: it takes connections and requests, and does not respond. */
+  freeze(): void;
+  /** Lets through what was held back, also from connections whose client has left. */
+  thaw(): void;
+  /**
+   * Passes everything on until a connection has sent these texts, each in a message after the one before, and then cuts it in place of
+   * the response.
+   */
+  cutResponseTo(...texts: readonly string[]): void;
 }
+
+/** Texts at which a response is cut, and how many of them a connection has sent. */
+const nothing: { texts: readonly string[]; seen: WeakMap<Socket, number> } = {
+  texts: [],
+  seen: new WeakMap(),
+};
 
 /** Starts a proxy in front of the server at `host:port`. It ends after the tests of the calling file. */
 export async function startGate(server: string): Promise<Gate> {
   const { hostname, port } = new URL(`tcp://${server}`);
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, Socket>();
   let isOpen = true;
+  let isFrozen = false;
+  let unanswered = nothing;
   const gate = createTcpServer((near) => {
     if (!isOpen) return near.destroy();
     const far = connect(Number(port), hostname);
+    near.on('data', (bytes: Buffer) => {
+      const { texts, seen } = unanswered;
+      const count = seen.get(near) ?? 0;
+      const text = texts[count];
+      if (text === undefined || !bytes.includes(text)) return;
+      seen.set(near, count + 1);
+      if (count + 1 < texts.length) return;
+      unanswered = nothing;
+      far
+        .unpipe(near)
+        .once('data', () => near.destroy())
+        .resume();
+    });
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.add(socket);
-      socket.pipe(other);
+      sockets.set(socket, other);
+      if (!isFrozen) socket.pipe(other);
       socket.on('error', () => undefined);
       socket.once('close', () => {
         sockets.delete(socket);
@@ -106,7 +136,7 @@ export async function startGate(server: string): Promise<Gate> {
   });
   const cut = () => {
     isOpen = false;
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets.keys()) socket.destroy();
   };
   gate.listen(0, '127.0.0.1');
   await once(gate, 'listening');
@@ -119,6 +149,17 @@ export async function startGate(server: string): Promise<Gate> {
     cut,
     open() {
       isOpen = true;
+    },
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets.keys()) socket.unpipe();
+    },
+    thaw() {
+      isFrozen = false;
+      for (const [socket, other] of sockets) socket.pipe(other);
+    },
+    cutResponseTo(...texts) {
+      unanswered = { texts, seen: new WeakMap() };
     },
   };
 }

@@ -67,8 +67,8 @@ export async function startS3(): Promise<TestS3 & AsyncDisposable> {
 }
 
 /**
- * The same server with support for `If-None-Match: *` on a PUT, which Amazon's and most others have and the server for tests
- * lacks: a proxy that responds with 412 if the key is taken, and decides one request at a time.
+ * A test server with support for `If-None-Match: *` on a PUT, which Amazon's and most others have: a proxy that responds with
+ * 412 if the key is taken, and decides one request at a time.
  */
 export async function startStrictTestS3(): Promise<TestBucket> {
   const folder = testFolder('s3');

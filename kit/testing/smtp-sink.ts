@@ -17,9 +17,9 @@ export interface SmtpSink extends AsyncDisposable {
   readonly port: number;
   /** The mails that it accepted, in order. */
   readonly caught: readonly Caught[];
-  /** How many connections it has had. */
+  /** Number of connections so far. */
   readonly connections: number;
-  /** How many mails clients tried to send, including those it rejected. */
+  /** Number of mails that clients tried to send, including those it rejected. */
   readonly asked: number;
   /** Resolves when it has accepted this many mails. */
   hasCaught(count: number): Promise<void>;

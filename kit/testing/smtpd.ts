@@ -12,8 +12,8 @@ import { freePort } from './free-port.ts';
 /** A real mail server: Debian's OpenSMTPD, which accepts mail for `bob@mail.test` only. */
 export interface TestSmtpd extends AsyncDisposable {
   readonly port: number;
-  /** Bob's mails, once there are this many. */
-  mailsOfBob(count: number): Promise<Buffer[]>;
+  /** Bob's mail of this `Message-ID`, once it is there. The server may deliver others that a former run has left in its queue. */
+  mailOfBob(id: string): Promise<Buffer>;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function startTestSmtpd(): Promise<TestSmtpd> {
   let child: ChildProcess | undefined;
   const server = {
     port,
-    mailsOfBob: (count: number) => mailsIn(join(box, 'new'), count),
+    mailOfBob: (id: string) => mailIn(join(box, 'new'), id),
     async start() {
       child = spawn(program, ['-d', '-f', join(folder, 'smtpd.conf')], { stdio: 'ignore' });
       await answers(port).catch(async (error) => {
@@ -81,12 +81,14 @@ match from any for domain "mail.test" action "keep"
   );
 }
 
-async function mailsIn(folder: string, count: number): Promise<Buffer[]> {
+async function mailIn(folder: string, id: string): Promise<Buffer> {
   const giveUpMs = performance.now() + patienceMs;
   for (;;) {
     const names = await readdir(folder).catch(() => []);
-    if (names.length >= count) return Promise.all(names.sort().map((name) => readFile(join(folder, name))));
-    if (performance.now() > giveUpMs) throw new Error(`bob has got ${names.length} of ${count} mails`);
+    const mails = await Promise.all(names.map((name) => readFile(join(folder, name))));
+    const mail = mails.find((source) => source.includes(`<${id}>`));
+    if (mail) return mail;
+    if (performance.now() > giveUpMs) throw new Error(`bob has got ${names.length} mails, but not ${id}`);
     await delay(50);
   }
 }

@@ -2,8 +2,8 @@ import { pbkdf2Sync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
-import { AppError } from '../errors.ts';
-import { serveTasks, type TaskContext } from '../worker-tasks.ts';
+import { AppError } from '../base/errors.ts';
+import { serveTasks, type TaskContext } from '../concurrency/worker-tasks.ts';
 
 // The worker module for the tests of `WorkerPool`.
 

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { type Config, refuse, type Settings, text } from '../config.ts';
-import type { Log } from '../log.ts';
+import { type Config, refuse, type Settings, text } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
 import type { Tracer } from './tracer.ts';
 
 /** The settings for sending traces, with the names of the OpenTelemetry specification. All services of a process share them. */

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { silentLog } from '../log.ts';
-import { createTraceparent } from '../trace.ts';
+import { silentLog } from '../base/log.ts';
+import { createTraceparent } from '../base/trace.ts';
 import { OtlpTracer } from './otlp.ts';
 import { beginSpan, withinSpans } from './tracer.ts';
 

@@ -18,9 +18,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { Counter, type Registry } from 'prom-client';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { formatTraceparent, parseTraceparent } from '../trace.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { formatTraceparent, parseTraceparent } from '../base/trace.ts';
 import type { OpenSpan, SpanStart, Tracer } from './tracer.ts';
 
 export interface OtlpOptions {
@@ -83,7 +83,7 @@ export class OtlpTracer implements Tracer, AsyncDisposable {
 
   async ping(): Promise<void> {
     const { problem: cause } = this.#exporter;
-    if (cause) throw new AppError('unavailable', 'The trace collector does not answer.', { cause });
+    if (cause) throw new AppError('unavailable', 'The trace collector does not respond.', { cause });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

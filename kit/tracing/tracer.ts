@@ -1,4 +1,4 @@
-import { parseTraceparent } from '../trace.ts';
+import { parseTraceparent } from '../base/trace.ts';
 
 /** Attributes of a span, with the names of the OpenTelemetry semantic conventions. */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
@@ -6,7 +6,7 @@ export type SpanAttributes = Readonly<Record<string, string | number>>;
 /** A step of a trace that begins. */
 export interface SpanStart {
   readonly name: string;
-  /** Whether the step serves a request, handles a message, or neither. */
+  /** `server` if the step serves a request, `consumer` if it handles a message, else `internal`. */
   readonly kind: 'server' | 'consumer' | 'internal';
   readonly attributes: SpanAttributes;
   /** The W3C `traceparent` of what caused the step. If it is absent or invalid, a new trace begins here. */

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { testFolder } from '#kit/testing/folder.ts';
 import type { DecideRequest } from '#proto/authz/v1/authz.ts';
-import { actions, resourceTypes } from './access.ts';
-import { roles } from './account.ts';
+import { roles } from './accounts/account.ts';
+import { actions, resourceTypes } from './decisions/access.ts';
 import { inTestMode, startAuthz } from './testing.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Passwords } from '#kit/auth/passwords.ts';
+import { Passwords } from '#kit/auth/passwords/passwords.ts';
 import type { LoginRequest } from '#proto/authz/v1/authz.ts';
-import { PasswordAttempts } from './password-attempts.ts';
+import { PasswordAttempts } from './accounts/password-attempts.ts';
 import { findByUsername } from './store.ts';
 import { errorOf, inTestMode, openStore, startAuthz, type TestAuthz, type World } from './testing.ts';
 

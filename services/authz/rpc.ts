@@ -1,15 +1,17 @@
+import { notFound } from '#kit/base/errors.ts';
+import { productVersion } from '#kit/base/version.ts';
 import type { DatabaseHealth } from '#kit/db/index.ts';
-import { notFound } from '#kit/errors.ts';
 import type { Handlers } from '#kit/rpc/index.ts';
-import { productVersion } from '#kit/version.ts';
+import type { Identities } from '#kit/sign-in/index.ts';
 import type { AuthServiceDefinition, Account as WireAccount } from '#proto/authz/v1/authz.ts';
-import type { Account } from './account.ts';
-import type { Accounts } from './accounts.ts';
-import type { Decisions } from './decisions.ts';
-import type { Logins } from './logins.ts';
-import type { OwnPassword } from './own-password.ts';
+import type { Account } from './accounts/account.ts';
+import type { Accounts } from './accounts/accounts.ts';
+import type { Logins } from './accounts/logins.ts';
+import type { OwnPassword } from './accounts/own-password.ts';
+import { noProvider } from './accounts/people.ts';
+import type { Decisions } from './decisions/decisions.ts';
 import type { Tables } from './store.ts';
-import type { Totp } from './totp.ts';
+import type { Totp } from './totp/totp.ts';
 
 export interface HandlersOptions {
   readonly accounts: Accounts;
@@ -17,6 +19,8 @@ export interface HandlersOptions {
   readonly decisions: Decisions;
   readonly ownPassword: OwnPassword;
   readonly totp: Totp;
+  /** People of the OpenID provider; undefined without one. */
+  readonly people: Identities<Tables> | undefined;
   /** The engine of the database and its version. */
   engine(): Promise<string>;
   readonly health: DatabaseHealth<Tables>;
@@ -35,6 +39,8 @@ export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDe
         mfaVerified: subject?.mfaVerified ?? false,
         issuedAt: subject?.issuedAt,
         passwordChangedAtMs: subject?.passwordChangedAtMs,
+        sessionKey: subject?.sessionKey,
+        providerRole: subject?.providerRole,
         resourceType,
         action,
       }),
@@ -69,12 +75,42 @@ export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDe
     disableTotp: async (check) => ({ account: toWire(await totp.disable(check)) }),
     resetTotp: async ({ username }) => ({ account: toWire(await totp.reset(username)) }),
 
+    identifyPerson: async ({ subject, name, roles, keepsRole, connectUid }) => {
+      const store = peopleOf(options);
+      const person = { ...nobody, issuer: store.options.issuer, subject, name, roles };
+      if (connectUid !== undefined) await store.connect(person, String(connectUid));
+      const uid = keepsRole ? await store.accountOfHolder(person) : await store.accountOf(person);
+      const account = await accounts.byUid(Number(uid));
+      if (!account) throw notFound('account', uid);
+      return { account: toWire(account) };
+    },
+    getConnection: async ({ uid }) => ({ isConnected: await peopleOf(options).isConnected(String(uid)) }),
+    keepPersonSession: async ({ key, subject, sid, idToken, refreshToken, expiresAtMs }) => {
+      const store = peopleOf(options);
+      const person = { issuer: store.options.issuer, subject, sid };
+      await store.keepSession({ key, person, grant: { idToken, refreshToken }, expiresAtMs });
+      return {};
+    },
+    endPersonSession: async ({ key }) => ({ idToken: await peopleOf(options).leave(key) }),
+    endPersonSessions: async ({ subject, sid }) => {
+      await peopleOf(options).end({ subject, sid });
+      return {};
+    },
+    useSignInAttempt: async ({ state }) => ({ isFirst: await peopleOf(options).useUp(state) }),
+
     ping: async () => {
       await health.run();
       return {};
     },
     getInfo: async () => ({ version: productVersion(), database: await options.engine() }),
   };
+}
+
+const nobody = { email: undefined, sid: undefined, amr: [] };
+
+function peopleOf({ people }: HandlersOptions): Identities<Tables> {
+  if (!people) throw noProvider();
+  return people;
 }
 
 function toWire(account: Account): WireAccount {

@@ -44,7 +44,7 @@ await inTestMode((world) => {
     const attempt = { username: 'editor', password: 'editor password', remoteAddress: '' };
     assert.equal((await errorOf(first.client.login(attempt))).code, 'unauthenticated');
     const third = await startAuthz(context, world, { beside: first });
-    assert.deepEqual(third.running.demoSignIns, []);
+    assert.deepEqual(await third.running.demoSignIns?.(), []);
     await third.client.login({ ...attempt, password: 'another password' });
   });
 
@@ -74,7 +74,7 @@ await inTestMode((world) => {
       const first = await startAuthz(context, world);
       const dataFolder = testFolder('authz');
       const second = await startAuthz(context, world, { beside: first, dataFolder });
-      assert.deepEqual(second.running.demoSignIns, []);
+      assert.deepEqual(await second.running.demoSignIns?.(), []);
       assert.equal(Object.keys(await passwordsInForce(first)).length, 3);
     });
   }
@@ -141,7 +141,7 @@ await inTestMode((world) => {
 });
 
 async function passwordsInForce({ running, client }: TestAuthz): Promise<Record<string, string>> {
-  const signIns = running.demoSignIns ?? [];
+  const signIns = (await running.demoSignIns?.()) ?? [];
   for (const { username, password, role } of signIns) {
     const { account } = await client.login({ username, password, remoteAddress: '192.0.2.1' });
     assert.equal(account?.role, role);

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Passwords } from '#kit/auth/passwords.ts';
+import type { Passwords } from '#kit/auth/passwords/passwords.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { newSecret } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
-import { newSecret } from '#kit/ids.ts';
-import type { Log } from '#kit/log.ts';
 import type { DemoSignIn } from '#kit/service.ts';
-import { type Role, roles } from './account.ts';
+import { type Role, roles } from './accounts/account.ts';
 import {
   findByUsername,
   insertDemoAccount,
@@ -58,7 +58,7 @@ async function seedConfigured(
   if (!account?.demo) return undefined;
   if (account.passwordHash !== after) {
     const { uid, passwordHash: before } = account;
-    await replacePassword.run(database, { uid, before, after, demo: 1, nowMs: clock.now() });
+    await replacePassword(database, { uid, before, after, demo: 1, nowMs: clock.now() });
   }
   return signIn(account, password);
 }

@@ -3,7 +3,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
-import { shippedPolicies } from './policy-files.ts';
+import { shippedPolicies } from './decisions/policy-files.ts';
 import { inTestMode, startAuthz, type World } from './testing.ts';
 
 const editor = { uid: 2, username: 'editor', role: 'editor', mfaVerified: false };

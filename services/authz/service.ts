@@ -1,27 +1,38 @@
-import { Passwords, passwordCost, passwordSettings } from '#kit/auth/passwords.ts';
-import { type Settings, text } from '#kit/config.ts';
+import { join } from 'node:path';
+import { Passwords, passwordCost, passwordSettings } from '#kit/auth/passwords/passwords.ts';
+import { storedSecret } from '#kit/auth/stored-secret.ts';
+import { type Settings, text } from '#kit/base/config.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import { type Database, DatabaseHealth, databaseSettings, engineOf } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import type { Log } from '#kit/log.ts';
 import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+import {
+  Checks,
+  checkOidc,
+  type Identities,
+  oidcMigrations,
+  oidcSettings,
+  Provider,
+  providerOf,
+} from '#kit/sign-in/index.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
-import { roles } from './account.ts';
-import { Accounts } from './accounts.ts';
-import { Decisions } from './decisions.ts';
-import { Logins } from './logins.ts';
-import { OwnPassword } from './own-password.ts';
-import { PasswordAttempts } from './password-attempts.ts';
-import { Policies } from './policies.ts';
-import { shippedPolicies } from './policy-files.ts';
-import { watchPolicies } from './policy-watch.ts';
+import { roles } from './accounts/account.ts';
+import { Accounts } from './accounts/accounts.ts';
+import { Logins } from './accounts/logins.ts';
+import { OwnPassword } from './accounts/own-password.ts';
+import { PasswordAttempts } from './accounts/password-attempts.ts';
+import { createPeople } from './accounts/people.ts';
+import { Decisions } from './decisions/decisions.ts';
+import { Policies } from './decisions/policies.ts';
+import { shippedPolicies } from './decisions/policy-files.ts';
+import { watchPolicies } from './decisions/policy-watch.ts';
 import { createHandlers } from './rpc.ts';
 import { seedDemoAccounts } from './seed.ts';
 import type { Tables } from './store.ts';
-import { Totp } from './totp.ts';
-import { openTotpEncryption } from './totp-encryption.ts';
+import { openTotpEncryption, Totp } from './totp/totp.ts';
 
-export { type PolicyTestReport, runPolicyTests } from './policy-cases.ts';
+export { type PolicyTestReport, runPolicyTests } from './decisions/policy-cases.ts';
 
 const settings = {
   ...databaseSettings,
@@ -44,6 +55,7 @@ const settings = {
     help: 'Password of the demo account viewer; random if unset',
   }),
   ...passwordSettings,
+  ...oidcSettings,
 } satisfies Settings;
 
 type Parts = ServiceParts<typeof settings>;
@@ -53,8 +65,8 @@ export const authz = defineService({
   name: 'authz',
   summary: 'Accounts, sign-in and access decisions',
   settings,
-  checks: [checkRpcToken],
-  migrations: new URL('./migrations/', import.meta.url),
+  checks: [checkRpcToken, checkOidc],
+  migrations: [oidcMigrations, new URL('./migrations/', import.meta.url)],
   backupFiles: ['authz.secret', ...roles.map((role) => `authz-demo-${role}.json`)],
   build,
 });
@@ -75,12 +87,26 @@ async function build(parts: Parts) {
   stack.use(watchPolicies({ policies, folder, log, metrics }));
   const accounts = new Accounts({ database, passwords, clock, log, demo });
   const attempts = new PasswordAttempts({ database, passwords, clock });
-  const logins = new Logins({ database, accounts, passwords, attempts, log, metrics });
+  const logins = new Logins({
+    database,
+    accounts,
+    passwords,
+    attempts,
+    log,
+    metrics,
+    isOff: config.OIDC_ONLY,
+  });
   const ownPassword = new OwnPassword({ database, accounts, attempts, clock, log });
   const encryption = await openTotpEncryption(config.AUTHZ_SECRET, context);
   const totp = new Totp({ database, accounts, ownPassword, encryption, clock, log, metrics });
-  stack.use(sweeping(log, [attempts, totp]));
-  const decisions = new Decisions({ accounts, policies, log, metrics });
+  const sweep = async () => {
+    await attempts.sweep();
+    await totp.sweep();
+  };
+  stack.use(runEvery(sweepEveryMs, sweep, { log, failure: 'old failed attempts could not be deleted' }));
+  const people = await openPeople(parts, database, passwords);
+  const hasSession = people && ((key: string) => people.hasSession(key));
+  const decisions = new Decisions({ accounts, policies, log, metrics, hasSession });
   // Any uid will do: one that is missing costs the same.
   const health = new DatabaseHealth({ database, log, read: () => accounts.byUid(1) });
   const handlers = createHandlers({
@@ -89,10 +115,31 @@ async function build(parts: Parts) {
     decisions,
     ownPassword,
     totp,
+    people,
     health,
     engine: () => engineOf(database),
   });
-  return { url: await listen(parts, handlers, health), handlers, demoSignIns };
+  return {
+    url: await listen(parts, handlers, health),
+    handlers,
+    demoSignIns: demoSignIns && (async () => demoSignIns),
+  };
+}
+
+/** People of the OpenID provider, whose roles are asked for again and again; undefined without a provider. */
+async function openPeople(
+  { config, context, stack }: Parts,
+  database: Database<Tables>,
+  passwords: Passwords,
+): Promise<Identities<Tables> | undefined> {
+  const settings = providerOf(config);
+  if (!settings) return undefined;
+  const { clock, log, dataFolder } = context;
+  const secret = config.AUTHZ_SECRET ?? (await storedSecret(join(dataFolder, 'authz.secret')));
+  const people = createPeople({ database, passwords, clock, secret, issuer: settings.issuer });
+  const provider = new Provider({ settings, clock, log });
+  stack.use(new Checks({ identities: people, provider, log }));
+  return people;
 }
 
 function seedAccounts({ config, context }: Parts, database: Database<Tables>, passwords: Passwords) {
@@ -106,16 +153,6 @@ function seedAccounts({ config, context }: Parts, database: Database<Tables>, pa
 }
 
 const sweepEveryMs = 60_000;
-
-/** Sweeps every minute until disposed of. */
-function sweeping(log: Log, swept: readonly { sweep(): Promise<void> }[]): Disposable {
-  const sweep = () =>
-    Promise.all(swept.map((each) => each.sweep())).catch((error) =>
-      log.error({ err: error }, 'old failed attempts could not be deleted'),
-    );
-  const timer = setInterval(sweep, sweepEveryMs).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
-}
 
 /** Like `Promise.all`, but waits for both even if one fails, so that nothing is closed while the other still uses it. */
 async function bothSettled<A, B>(

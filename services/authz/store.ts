@@ -1,9 +1,10 @@
 import type { Expression, ExpressionBuilder, Kysely } from 'kysely';
 import { type HealthTables, type Session, statement, type WriteSession } from '#kit/db/index.ts';
-import { type Account, asRole, isUsername, type Role, usernameKey } from './account.ts';
-import type { TotpTables } from './store-totp.ts';
+import type { OidcTables } from '#kit/sign-in/index.ts';
+import { type Account, asRole, isUsername, type Role, usernameKey } from './accounts/account.ts';
+import type { TotpTables } from './totp/store.ts';
 
-export interface Tables extends TotpTables, HealthTables {
+export interface Tables extends TotpTables, OidcTables, HealthTables {
   account: AccountRow;
   login_attempt: AttemptRow;
 }
@@ -42,7 +43,7 @@ export interface AccountChange {
   readonly password?: { readonly hash: string; readonly nowMs: number };
 }
 
-/** Which accounts to list; pages count from 1. */
+/** Filter and page of the list; pages count from 1. */
 export interface AccountsPage {
   readonly page: number;
   readonly pageSize: number;
@@ -50,7 +51,7 @@ export interface AccountsPage {
   readonly search: string;
 }
 
-type Store = Session<Tables>;
+export type Store = Session<Tables>;
 
 const uidMax = 2 ** 31 - 1;
 
@@ -58,10 +59,6 @@ type AccountWithTotp = AccountRow & { totp_enabled: unknown };
 
 const byUid = statement<Tables, { uid: number }>()((db, p) =>
   accountsWithTotp(db).where('uid', '=', p('uid')),
-);
-
-const byKey = statement<Tables, { key: string }>()((db, p) =>
-  accountsWithTotp(db).where('username_key', '=', p('key')),
 );
 
 function accountsWithTotp(db: Kysely<Tables>) {
@@ -89,7 +86,9 @@ export async function findByUid(store: Store, uid: number): Promise<StoredAccoun
 
 export async function findByUsername(store: Store, username: string): Promise<StoredAccount | undefined> {
   if (!isUsername(username)) return undefined;
-  const row = await byKey.first(store, { key: usernameKey(username) });
+  const row = await accountsWithTotp(store.kysely)
+    .where('username_key', '=', usernameKey(username))
+    .executeTakeFirst();
   return row && toAccount(row);
 }
 
@@ -204,20 +203,21 @@ export async function updateAccount(store: Store, uid: number, change: AccountCh
 }
 
 /** Changes a password, unless somebody else changed it meanwhile. */
-export const replacePassword = statement<
-  Tables,
-  { uid: number; before: string; after: string; demo: 0 | 1; nowMs: number }
->()((db, p) =>
-  db
+export function replacePassword(
+  { kysely }: Store,
+  given: { uid: number; before: string; after: string; demo: 0 | 1; nowMs: number },
+) {
+  return kysely
     .updateTable('account')
     .set((eb) => ({
-      password_hash: p('after'),
-      demo: p('demo'),
-      password_changed_at_ms: nextChange(eb, p('nowMs')),
+      password_hash: given.after,
+      demo: given.demo,
+      password_changed_at_ms: nextChange(eb, eb.val(given.nowMs)),
     }))
-    .where('uid', '=', p('uid'))
-    .where('password_hash', '=', p('before')),
-);
+    .where('uid', '=', given.uid)
+    .where('password_hash', '=', given.before)
+    .executeTakeFirst();
+}
 
 /** Now, or a millisecond after the change before, so that two changes never have the same time. */
 function nextChange(eb: ExpressionBuilder<Tables, 'account'>, nowMs: Expression<number>) {
@@ -230,13 +230,17 @@ function nextChange(eb: ExpressionBuilder<Tables, 'account'>, nowMs: Expression<
 }
 
 /** Replaces the hash of the same password, unless somebody changed the password meanwhile. */
-export const replaceHash = statement<Tables, { uid: number; before: string; after: string }>()((db, p) =>
-  db
+export function replaceHash(
+  { kysely }: Store,
+  { uid, before, after }: { uid: number; before: string; after: string },
+) {
+  return kysely
     .updateTable('account')
-    .set({ password_hash: p('after') })
-    .where('uid', '=', p('uid'))
-    .where('password_hash', '=', p('before')),
-);
+    .set({ password_hash: after })
+    .where('uid', '=', uid)
+    .where('password_hash', '=', before)
+    .execute();
+}
 
 function toAccount(row: AccountWithTotp): StoredAccount {
   return {
@@ -256,51 +260,54 @@ function toAccount(row: AccountWithTotp): StoredAccount {
  * Records an attempt if fewer than ten failed after the cutoff; it replaces the oldest of the ten. One statement, so that
  * simultaneous attempts, here or in another replica, cannot both take the last place.
  */
-export const reserveAttempt = statement<Tables, { login: string; nowMs: number; cutoffMs: number }>()(
-  (db, p) =>
-    db
-      .insertInto('login_attempt')
-      .values({
-        login: p('login'),
-        at_0_ms: 0,
-        at_1_ms: 0,
-        at_2_ms: 0,
-        at_3_ms: 0,
-        at_4_ms: 0,
-        at_5_ms: 0,
-        at_6_ms: 0,
-        at_7_ms: 0,
-        at_8_ms: 0,
-        at_9_ms: p('nowMs'),
-      })
-      .onConflict((conflict) =>
-        conflict
-          .column('login')
-          .doUpdateSet((eb) => ({
-            at_0_ms: eb.ref('login_attempt.at_1_ms'),
-            at_1_ms: eb.ref('login_attempt.at_2_ms'),
-            at_2_ms: eb.ref('login_attempt.at_3_ms'),
-            at_3_ms: eb.ref('login_attempt.at_4_ms'),
-            at_4_ms: eb.ref('login_attempt.at_5_ms'),
-            at_5_ms: eb.ref('login_attempt.at_6_ms'),
-            at_6_ms: eb.ref('login_attempt.at_7_ms'),
-            at_7_ms: eb.ref('login_attempt.at_8_ms'),
-            at_8_ms: eb.ref('login_attempt.at_9_ms'),
-            at_9_ms: eb.ref('excluded.at_9_ms'),
-          }))
-          .where('login_attempt.at_0_ms', '<=', p('cutoffMs')),
-      ),
-);
+export function reserveAttempt(
+  { kysely }: Store,
+  { login, nowMs, cutoffMs }: { login: string; nowMs: number; cutoffMs: number },
+) {
+  return kysely
+    .insertInto('login_attempt')
+    .values({
+      login,
+      at_0_ms: 0,
+      at_1_ms: 0,
+      at_2_ms: 0,
+      at_3_ms: 0,
+      at_4_ms: 0,
+      at_5_ms: 0,
+      at_6_ms: 0,
+      at_7_ms: 0,
+      at_8_ms: 0,
+      at_9_ms: nowMs,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('login')
+        .doUpdateSet((eb) => ({
+          at_0_ms: eb.ref('login_attempt.at_1_ms'),
+          at_1_ms: eb.ref('login_attempt.at_2_ms'),
+          at_2_ms: eb.ref('login_attempt.at_3_ms'),
+          at_3_ms: eb.ref('login_attempt.at_4_ms'),
+          at_4_ms: eb.ref('login_attempt.at_5_ms'),
+          at_5_ms: eb.ref('login_attempt.at_6_ms'),
+          at_6_ms: eb.ref('login_attempt.at_7_ms'),
+          at_7_ms: eb.ref('login_attempt.at_8_ms'),
+          at_8_ms: eb.ref('login_attempt.at_9_ms'),
+          at_9_ms: eb.ref('excluded.at_9_ms'),
+        }))
+        .where('login_attempt.at_0_ms', '<=', cutoffMs),
+    )
+    .executeTakeFirst();
+}
 
 /** The oldest of the ten attempts. If it is after the cutoff, no further attempt is allowed. */
-export const oldestAttempt = statement<Tables, { login: string }>()((db, p) =>
-  db.selectFrom('login_attempt').select('at_0_ms').where('login', '=', p('login')),
-);
+export function oldestAttempt({ kysely }: Store, login: string) {
+  return kysely.selectFrom('login_attempt').select('at_0_ms').where('login', '=', login).executeTakeFirst();
+}
 
-export const clearAttempts = statement<Tables, { login: string }>()((db, p) =>
-  db.deleteFrom('login_attempt').where('login', '=', p('login')),
-);
+export function clearAttempts({ kysely }: Store, login: string) {
+  return kysely.deleteFrom('login_attempt').where('login', '=', login).execute();
+}
 
-export const sweepAttempts = statement<Tables, { cutoffMs: number }>()((db, p) =>
-  db.deleteFrom('login_attempt').where('at_9_ms', '<=', p('cutoffMs')),
-);
+export function sweepAttempts({ kysely }: Store, cutoffMs: number) {
+  return kysely.deleteFrom('login_attempt').where('at_9_ms', '<=', cutoffMs).execute();
+}

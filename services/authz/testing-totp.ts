@@ -62,7 +62,7 @@ export async function enroll(
   return new App({ secret, clock });
 }
 
-/** How a call fails: the code of the error and its reason. */
+/** Returns the error code and reason of a call that fails. */
 export async function failure(call: Promise<unknown>): Promise<[string, string | undefined]> {
   const { code, reason } = await errorOf(call);
   return [code, reason];

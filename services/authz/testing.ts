@@ -2,14 +2,15 @@ import { EventEmitter, once } from 'node:events';
 import type { TestContext } from 'node:test';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig } from '#kit/config.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { createLog, silentLog } from '#kit/base/log.ts';
 import { type Database, openDatabase } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import { createLog, silentLog } from '#kit/log.ts';
+import { remoteClient } from '#kit/rpc/client/remote.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
-import { remoteClient } from '#kit/rpc/remote.ts';
 import type { ServiceContext } from '#kit/service.ts';
+import { oidcMigrations } from '#kit/sign-in/index.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
@@ -42,7 +43,7 @@ export interface TestAuthz {
   readonly logs: Logs;
 }
 
-/** What was logged. */
+/** Collected log lines. */
 export class Logs {
   readonly lines: Record<string, unknown>[] = [];
   readonly #events = new EventEmitter();
@@ -128,7 +129,7 @@ export function openStore(dataFolder: string, world: World): Promise<Database<Ta
     name: 'authz',
     url: world.databaseUrl,
     folder: dataFolder,
-    migrations: new URL('./migrations/', import.meta.url),
+    migrations: [oidcMigrations, new URL('./migrations/', import.meta.url)],
     log: silentLog,
   });
 }
@@ -140,7 +141,7 @@ async function emptySchema(url: string): Promise<void> {
   await client.end();
 }
 
-/** What a call was refused with. */
+/** Returns the error that a call was refused with. */
 export async function errorOf(call: Promise<unknown>): Promise<AppError> {
   try {
     await call;

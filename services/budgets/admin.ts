@@ -10,36 +10,43 @@ import {
   reference,
   staffAccounts,
   staffCookie,
+  type TokenStore,
   tableModel,
   text,
   type Values,
 } from '#kit/admin/index.ts';
-import { badge } from '#kit/html/blocks.ts';
-import type { Core } from './commands.ts';
-import { periodKinds } from './periods.ts';
-import type { PageSession } from './site.ts';
-import { disable, enable, endSessions, expensesOfAccount } from './store-admin.ts';
-import type { Tables } from './tables.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { badge } from '#kit/html/components/blocks.ts';
+import { forgetPeople, type OidcSignIn } from '#kit/sign-in/index.ts';
+import type { Context } from './commands.ts';
+import { periodKinds } from './money/periods.ts';
+import type { PageSession } from './site/page-context.ts';
+import { money } from './site/views.ts';
+import { disable, enable, endSessions, expensesOfAccount, spentOfBudget } from './store/store.ts';
+import { storedSum } from './store/sums.ts';
+import type { Tables } from './store/tables.ts';
 import { taskStatuses, taskTypes } from './tasks/index.ts';
-import { money } from './views.ts';
 
 const staffSeconds = 14 * 86_400;
+
+/** The session of the staff, beside that of an account. */
+export function createStaffTokens(secret: string, clock: Clock): TokenStore<PageSession> {
+  return staffCookie<PageSession>({ name: 'budgets_staff', secret, maxAgeSeconds: staffSeconds, clock });
+}
 
 /** The admin at `/admin/`: accounts, what they have (to look at), tasks, and the staff. */
 export function createBudgetsAdmin(
   staff: StaffAccounts,
-  { db, clock }: Core,
-  secret: string,
+  { db, clock }: Context,
+  signIn: { tokens: TokenStore<PageSession>; oidc: OidcSignIn<PageSession> | undefined },
 ): Admin<PageSession> {
   const models = [accountModel, budgetModel, expenseModel, orderModel, taskModel];
   return createAdmin<PageSession>({
     title: 'Budgets admin',
     models: [...models, ...accountModels(staff, models)],
-    accounts: staffAccounts(
-      staff,
-      staffCookie<PageSession>({ name: 'budgets_staff', secret, maxAgeSeconds: staffSeconds, clock }),
-    ),
-    ...{ database: db, clock },
+    accounts: staffAccounts(staff, signIn.tokens, signIn.oidc),
+    database: db,
+    clock,
   });
 }
 
@@ -59,12 +66,12 @@ const accountModel = tableModel<Tables>({
   table: 'account',
   key: 'number',
   title: 'email',
-  description: 'People with budgets. Deleting an account erases everything that it has.',
+  description: 'People with budgets. Deleting an account erases all of its data.',
   fields: {
-    email: text({ label: 'E-mail', readOnly: true }),
+    email: text({ label: 'E-mail address', readOnly: true }),
     username: text({ label: 'Name', charactersMax: 64, isOptional: true }),
-    email_verified: flag({ label: 'Verified', help: 'Whether the e-mail address is known to be theirs.' }),
-    disabled: flag({ label: 'Disabled', help: 'Cannot sign in, and is refused with every session.' }),
+    email_verified: flag({ label: 'Verified', help: 'Checked if the e-mail address is verified.' }),
+    disabled: flag({ label: 'Disabled', help: 'The account cannot sign in, and its sessions end.' }),
     created,
   },
   columns: [
@@ -97,6 +104,7 @@ const accountModel = tableModel<Tables>({
     },
     enable: { label: 'Enable', run: (session, ids) => enable(session, ids.map(Number)) },
   },
+  beforeDelete: (session, ids) => forgetPeople(session, '', ids),
   async afterSave(session, { id, before, after }) {
     if (before?.disabled === 1 && after.disabled === 0) await endSessions(session, [Number(id)]);
   },
@@ -114,7 +122,6 @@ const budgetModel = tableModel<Tables>({
     limit_minor: integer({ label: 'Limit in minor units', readOnly: true }),
     currency: text({ label: 'Currency', readOnly: true }),
     period: choice(same(periodKinds), { label: 'Period', readOnly: true }),
-    spent_minor: integer({ label: 'Spent in all, in minor units', readOnly: true }),
     expenses: integer({ label: 'Expenses', readOnly: true }),
     created,
   },
@@ -123,7 +130,16 @@ const budgetModel = tableModel<Tables>({
     'owner',
     sum('limit_minor', 'Limit'),
     'period',
-    sum('spent_minor', 'Spent in all'),
+    {
+      label: 'Spent in all',
+      name: 'spent',
+      kind: 'number',
+      expression: spentOfBudget,
+      show: ({ spent, currency }) => {
+        const [high = 0, low = 0] = String(spent).split(' ').map(Number);
+        return money(storedSum({ high, low }), String(currency));
+      },
+    },
     'expenses',
   ],
   search: ['name', 'owner'],
@@ -187,7 +203,7 @@ const taskModel = tableModel<Tables>({
   table: 'task',
   keyIsText: true,
   title: 'id',
-  description: 'Imports, exports and other work. A failed task is tried again by its owner.',
+  description: 'Imports, exports and other work. The owner of a failed task can run it again.',
   fields: {
     id: text({ label: 'Task', readOnly: true }),
     owner,

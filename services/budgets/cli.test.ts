@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { testFolder } from '#kit/testing/folder.ts';
 import { password, startBudgets } from './testing.ts';
@@ -143,7 +146,7 @@ test('notifications are watched', async () => {
   child.stdout.on('data', (chunk) => lines.push(String(chunk)));
   while (lines.length === 0) {
     await alice.create('/api/budgets', { name: 'Watched', limit: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await setTimeout(200);
   }
   assert.equal(JSON.parse(lines.join('').split('\n')[0] ?? '').event, 'budget.created');
   child.kill('SIGINT');
@@ -156,4 +159,84 @@ test('scripts of completions name every command', async () => {
     const script = await output('completion', shell);
     for (const name of ['list-budgets', 'add-expense', 'watch']) assert.ok(script.includes(name));
   }
+});
+
+async function listening(server: Server): Promise<string> {
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('a time limit counts silence, never the whole of a body', { concurrency: true }, async () => {
+  const url = await listening(
+    createServer(async (request, response) => {
+      response.write('one\n');
+      if (request.url?.includes('from=')) return;
+      for (let line = 0; line < 5; line++) {
+        await setTimeout(400);
+        response.write('more\n');
+      }
+      response.end();
+    }),
+  );
+  const args = ['export', '--url', url, '--timeout', '1'];
+  const [slow, silent] = await Promise.all([run(args), run([...args, '--from', '2026-01-01'])]);
+  assert.deepEqual([slow.status, slow.stdout], [0, `one\n${'more\n'.repeat(5)}`], slow.stderr);
+  assert.equal(silent.status, 4);
+  assert.match(silent.stderr, /nothing came for 1 s/);
+  assert.doesNotMatch(silent.stderr, /\n {4}at /);
+});
+
+test('a standard output that is full is named, and no crash', {
+  skip: !existsSync('/dev/full'),
+}, async () => {
+  const full = openSync('/dev/full', 'w');
+  after(() => closeSync(full));
+  const octavo = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
+  for (const [status, ...args] of [
+    [1, program, 'list-budgets'],
+    [1, program, 'export'],
+    [74, octavo, '--version'],
+  ] as const) {
+    const stdio = ['ignore', full, 'pipe'] as const;
+    const child = spawn(process.execPath, args, { env: environment, stdio: [...stdio] });
+    const [stderr, [exit]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')]);
+    assert.equal(exit, status, stderr);
+    assert.match(stderr, /no space left on device/);
+    assert.doesNotMatch(stderr, /\n {4}at /);
+  }
+});
+
+test('expenses are listed, standard input is imported, and nothing controls the terminal', async () => {
+  const { id } = await alice.create('/api/budgets', { name: 'Evil', limit: 9 });
+  const evil = 'a\u001b[2Jb\u202ec\u009bd';
+  await alice.create('/api/expenses', { budgetId: id, description: evil, amount: 1, spentOn: '2026-03-01' });
+  const listed = await output('list-expenses', '--budget', id);
+  assert.match(listed, /2026-03-01 +a \[2Jb c d +1\.00 +USD/);
+  const json = await output('list-expenses', '--budget', id, '--json');
+  assert.ok(!/\p{Cc}(?!$)|\u202e/u.test(json));
+  assert.equal(JSON.parse(json).description, evil);
+  const child = spawn(process.execPath, [program, 'import', '-', '--budget', id, '--format', 'csv'], {
+    env: environment,
+  });
+  child.stdin.end('spentOn,description,amount\n2026-03-02,Ferry,12.00\n');
+  assert.match(await text(child.stdout), /1 lines: 1 created/);
+  assert.equal(
+    await output('list-expenses', '--budget', id, '--from', '2026-03-03'),
+    await output('list-expenses', '--budget', id, '--to', '2020-01-01'),
+  );
+});
+
+test('whoami, logout and --version', async () => {
+  const bob = await service.person('bob');
+  const saved = { BUDGET_MANAGER_TOKEN: '' };
+  const signIn = ['login', '--email', bob.email, '--password', password];
+  assert.equal((await run(signIn, saved)).status, 0);
+  assert.equal((await run(['whoami'], saved)).stdout, `${bob.email}\n`);
+  assert.equal((await run(['logout'], saved)).status, 0);
+  assert.equal((await run(['whoami'], saved)).status, 3);
+  assert.match(await output('--version'), /^budget-manager \d+\.\d+/);
 });

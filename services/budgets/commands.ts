@@ -1,18 +1,19 @@
-import type { Clock } from '#kit/clock.ts';
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import { findIdempotencyKey, putIdempotencyKey, sweepIdempotencyKeys } from './store.ts';
-import type { Tables } from './tables.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Database, UnknownOutcome, type WriteSession } from '#kit/db/index.ts';
+import { parseExact, stringifyExact } from '#kit/text/exact-json.ts';
+import { findIdempotencyKey, putIdempotencyKey, sweepIdempotencyKeys } from './store/store.ts';
+import type { Tables } from './store/tables.ts';
 
-/** What every rule works on. */
-export interface Core {
+/** Dependencies of every rule. */
+export interface Context {
   readonly db: Database<Tables>;
   readonly clock: Clock;
   /** Called after each commit, so that those who wait for events look at once. */
   onCommitted(): void;
 }
 
-/** Who calls, on whichever edge. Everything that belongs to somebody else does not exist for them. */
+/** The account that calls, on any edge. Other people's data does not exist for it. */
 export interface Caller {
   /** The number of the account, which owns all rows. */
   readonly owner: number;
@@ -33,14 +34,14 @@ export interface Idempotency {
 }
 
 /** One transaction of one account. */
-export interface UnitOfWork {
+export interface AccountTransaction {
   readonly session: WriteSession<Tables>;
   readonly owner: number;
   /** The time of the whole transaction. */
   readonly nowMs: number;
 }
 
-/** How long the result of a command is kept. */
+/** Retention of the result of a command. */
 export const idempotencyMs = 24 * 3_600_000;
 
 /**
@@ -48,57 +49,80 @@ export const idempotencyMs = 24 * 3_600_000;
  * stored with it, and is returned if the same command comes again within 24 hours.
  */
 export async function runCommand<T>(
-  core: Core,
+  core: Context,
   caller: Caller,
-  work: (unit: UnitOfWork) => Promise<T>,
+  work: (unit: AccountTransaction) => Promise<T>,
   options: { readonly alone?: boolean } = {},
 ): Promise<T> {
   const { idempotency, signal } = caller;
   let isReplayed = false;
-  const result = await core.db.write(async (session) => {
+  const write = core.db.write(async (session) => {
     isReplayed = false;
     await session.lock(`account ${caller.owner}`);
     signal?.throwIfAborted();
     const unit = { session, owner: caller.owner, nowMs: core.clock.now() };
-    const known = idempotency && (await findResult(unit, idempotency));
-    if (known !== undefined) {
-      isReplayed = true;
-      return JSON.parse(known) as T;
-    }
-    const fresh = await work(unit);
-    if (idempotency) await keepResult(unit, idempotency, fresh);
-    signal?.throwIfAborted();
-    return fresh;
+    const done = idempotency
+      ? await runOnce(resultsOf(unit, idempotency), () => work(unit))
+      : { result: await work(unit), isReplayed };
+    if (!done.isReplayed) signal?.throwIfAborted();
+    isReplayed = done.isReplayed;
+    return done.result;
   }, options);
+  const result = await write.catch((error: unknown) => {
+    throw idempotency && error instanceof UnknownOutcome ? repeatable(error) : error;
+  });
   if (isReplayed) idempotency?.onReplayed?.();
   else core.onCommitted();
   return result;
 }
 
 /** Deletes keys that have expired. */
-export async function deleteOldIdempotencyKeys({ db, clock }: Core): Promise<void> {
-  await sweepIdempotencyKeys.run(db, { beforeMs: clock.now() - idempotencyMs });
+export async function deleteOldIdempotencyKeys({ db, clock }: Context): Promise<void> {
+  await sweepIdempotencyKeys(db, clock.now() - idempotencyMs);
 }
 
-async function findResult(
-  { session, owner, nowMs }: UnitOfWork,
-  { key, digest }: Idempotency,
-): Promise<string | undefined> {
-  const known = await findIdempotencyKey.first(session, { owner, key, sinceMs: nowMs - idempotencyMs });
+function resultsOf({ session, owner, nowMs }: AccountTransaction, { key, digest }: Idempotency): ResultStore {
+  return {
+    digest,
+    nowMs,
+    find: (sinceMs) => findIdempotencyKey(session, { owner, key, sinceMs }),
+    put: (result) => putIdempotencyKey(session, { owner, key, digest, result, nowMs }),
+  };
+}
+
+/** Stored result of one request, by its key. */
+export interface ResultStore {
+  readonly digest: string;
+  readonly nowMs: number;
+  find(sinceMs: number): Promise<{ readonly digest: string; readonly result: string } | undefined>;
+  /** Stores the result as JSON, in place of one that has expired. */
+  put(result: string): Promise<unknown>;
+}
+
+/**
+ * Does the work in the caller's transaction, or returns the result of the same request within 24 hours before. Throws `conflict` if the
+ * key was used for another request.
+ */
+export async function runOnce<T>(
+  { digest, nowMs, find, put }: ResultStore,
+  work: () => Promise<T>,
+): Promise<{ result: T; isReplayed: boolean }> {
+  const known = await find(nowMs - idempotencyMs);
   if (known && known.digest !== digest) throw keyConflict();
-  return known?.result;
+  if (known) return { result: parseExact(known.result) as T, isReplayed: true };
+  const result = await work();
+  await put(stringifyExact(result ?? null));
+  return { result, isReplayed: false };
 }
 
-async function keepResult(
-  { session, owner, nowMs }: UnitOfWork,
-  { key, digest }: Idempotency,
-  result: unknown,
-): Promise<void> {
-  const stored = JSON.stringify(result ?? null);
-  await putIdempotencyKey.run(session, { owner, key, digest, result: stored, nowMs });
+/** The database kept the key if and only if it kept the change. */
+function repeatable(cause: UnknownOutcome): AppError {
+  const message =
+    'The database did not confirm the change. Send it again with the same Idempotency-Key: it happens once.';
+  return new AppError('timeout', message, { cause });
 }
 
-export function keyConflict(): AppError {
+function keyConflict(): AppError {
   return new AppError('conflict', 'This Idempotency-Key was used for another request.', {
     fields: { 'Idempotency-Key': 'was used for another request' },
   });

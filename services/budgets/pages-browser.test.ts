@@ -10,6 +10,7 @@ describe('in a browser', { skip: browser.skip }, () => {
   let alice: Person;
   let budgetId: string;
   let orderId: string;
+  let expenseId: string;
   before(async () => {
     app = await startBudgets();
     alice = await app.person();
@@ -23,7 +24,10 @@ describe('in a browser', { skip: browser.skip }, () => {
       tags: ['work'],
       spentOn: '2026-02-01',
     };
-    await alice.create('/api/expenses', { ...expense, budgetId, notes: 'Paid in cash' });
+    const noted = { ...expense, budgetId, notes: 'Paid in cash' };
+    ({ id: expenseId } = await alice.create('/api/expenses', noted));
+    await alice.create('/api/rules', { contains: 'Tea', category: 'Food', tags: ['hot'] });
+    await alice.create('/api/rules', { contains: 'Rent', category: 'Home' });
     await alice.create('/api/expenses', {
       ...expense,
       budgetId: trip.id,
@@ -63,7 +67,8 @@ describe('in a browser', { skip: browser.skip }, () => {
       await check('/expenses', '/expenses?q=groc', '/expenses/new', '/reports');
       await check('/recurring', '/recurring/new', '/customers', '/customers/new');
       await check('/orders', `/orders/${orderId}`, '/orders/new', '/transactions');
-      await check('/notifications', '/tasks', '/import', '/settings');
+      await check('/rules/new?contains=groc&category=Food', `/budgets/${budgetId}?categorized=${expenseId}`);
+      await check('/notifications', '/notifications/choice', '/tasks', '/import', '/rules', '/settings');
       await tab.page.getByLabel('New password').fill('short');
       await tab.page.getByRole('button', { name: 'Change password' }).click();
       await tab.page.getByText('The password is wrong').waitFor();
@@ -82,13 +87,18 @@ describe('in a browser', { skip: browser.skip }, () => {
     await other.page.goto(`/budgets/${budgetId}`);
     await following;
     await one.page.goto(`/budgets/${budgetId}`);
+    // The day of the service's clock, which the other tab shows the period of.
+    await one.page.getByLabel('Day').fill('2026-03-15');
     await one.page.getByLabel('What did you spend on?').fill('Espresso');
     await one.page.keyboard.press('Tab');
     await one.page.keyboard.type('3.20');
     await one.page.keyboard.press('Enter');
-    await one.page.getByText('Espresso, $3.20, was added').waitFor();
-    await other.page.getByText('Expense created').waitFor();
+    await one.page.getByText('Espresso, US$3.20, was added').waitFor();
     await other.page.getByRole('link', { name: 'Espresso', exact: true }).waitFor();
+    // What one does oneself is shown, and not announced; a message is.
+    assert.equal(await other.page.getByText('Expense created').count(), 0);
+    await alice.create('/api/notifications', { title: 'Reminder', message: 'Buy milk' });
+    await other.page.getByText('Buy milk').waitFor();
     assert.deepEqual([...one.complaints, ...other.complaints], []);
   });
 
@@ -100,6 +110,19 @@ describe('in a browser', { skip: browser.skip }, () => {
     await tab.page.getByRole('dialog').getByRole('button', { name: 'Delete expense' }).click();
     await tab.page.getByText('Mistake was deleted').waitFor();
     assert.equal((await alice.get(`/api/expenses/item/${id}`)).status, 404);
+  });
+
+  test('a rule is moved by its button', async () => {
+    const tab = await browser.open({ baseUrl: app.url });
+    await signIn(tab, '/rules');
+    await tab.page.getByRole('button', { name: 'Move up: Rent' }).click();
+    await tab.page.getByRole('button', { name: 'Move down: Rent' }).waitFor();
+    const rules = (await alice.get('/api/rules')).json;
+    assert.deepEqual(
+      rules.map(({ contains }: { contains: string }) => contains),
+      ['Rent', 'Tea'],
+    );
+    assert.deepEqual(tab.complaints, []);
   });
 
   test('the form of an order gets a row whenever the last one is used', async () => {
@@ -115,5 +138,30 @@ describe('in a browser', { skip: browser.skip }, () => {
     await tab.page.getByRole('button', { name: 'Create order' }).click();
     await tab.page.getByRole('heading', { name: 'Chair 1 and 3 other items' }).waitFor();
     assert.deepEqual(tab.complaints, []);
+  });
+
+  test('a new expense begins with the reader’s day, not that of UTC', async () => {
+    const tab = await browser.open({ baseUrl: app.url });
+    await signIn(tab);
+    const local = await tab.page.evaluate(() => {
+      const now = new Date();
+      return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+    });
+    // The clock of the service stands on another day.
+    assert.notEqual(local, '2026-03-15');
+    for (const path of ['/budgets', '/expenses/new']) {
+      await tab.page.goto(path);
+      assert.equal(await tab.page.getByLabel('Day').inputValue(), local, path);
+    }
+  });
+
+  test('GraphiQL runs a query', async () => {
+    const { page, complaints } = await browser.open({ baseUrl: app.url });
+    await page.goto('/docs');
+    await page.evaluate(`sessionStorage.setItem('token', ${JSON.stringify(alice.token)})`);
+    await page.goto('/api/graphql');
+    await page.getByRole('button', { name: /Execute query/ }).click();
+    await page.locator('.result-window', { hasText: '"name": "Trip"' }).waitFor();
+    assert.deepEqual(complaints, []);
   });
 });

@@ -19,6 +19,11 @@ describe('accounts', () => {
     assert.equal(stranger.status, 401);
     assert.match(stranger.html, /name="next" value="\/reports\?from=2026-01-01"/);
     await client.open('/sign-up?next=/reports');
+    const twoLines = { email: 'new@example.com', password, username: 'a\r\nb', next: '/' };
+    assert.match(
+      (await client.send('/sign-up', twoLines)).html,
+      /must be one line without control characters/,
+    );
     const short = { email: 'new@example.com', password: 'short', username: attack, next: '/reports' };
     const refused = await client.send('/sign-up', short);
     assert.equal(refused.status, 422);
@@ -124,7 +129,7 @@ describe('budgets and expenses', () => {
     assert.doesNotMatch(overview, /<script>alert/);
     assert.match(overview, /\$395\.80/);
     assert.equal((await person.get('/api/expenses')).json.length, 1);
-    const refused = await client.send('/expenses', { ...coffee, once: 'another-one', amount: '4.205' });
+    const refused = await client.send('/expenses', { ...coffee, once: 'another-one', amount: '4.2055' });
     assert.equal(refused.status, 422);
     assert.match(refused.html, /at most 2 digits/);
 
@@ -137,6 +142,16 @@ describe('budgets and expenses', () => {
     const kept = await client.send(`/budgets/${id}/delete`, {});
     assert.equal(kept.status, 409);
     assert.equal((await client.send(`/budgets/${id}/delete`, { cascade: 'true' })).location, '/budgets');
+  });
+
+  test('forms for what belongs to a budget lead to a first budget', async () => {
+    const client = await signedInClient(app, await app.person());
+    for (const path of ['/expenses/new', '/recurring/new', '/import']) {
+      const { status, html } = await client.open(path);
+      assert.equal(status, 200);
+      assert.match(html, /Create a budget first[\s\S]*href="\/budgets\/new"/, path);
+      assert.doesNotMatch(html, /name="budgetId"/);
+    }
   });
 
   test('expenses are found by words, edited with their tags, and deleted', async () => {
@@ -231,8 +246,14 @@ describe('the other pages', () => {
 
     const path = sent.location.replace(/\?.*/, '');
     const chosen = {
-      ...{ format: 'csv', budget: budget.id, name: 'bank.csv', sign: 'positive', dateFormat: 'dmy' },
-      ...{ 'map-spentOn': 'Booking date', 'map-description': 'Payee', 'map-amount': 'Amount' },
+      format: 'csv',
+      budget: budget.id,
+      name: 'bank.csv',
+      sign: 'positive',
+      dateFormat: 'dmy',
+      'map-spentOn': 'Booking date',
+      'map-description': 'Payee',
+      'map-amount': 'Amount',
     };
     const preview = await client.send(path, { ...chosen, do: 'preview' });
     assert.match((await client.open(preview.location)).html, /Import 1 expense</);
@@ -314,7 +335,7 @@ describe('the other pages', () => {
     assert.ok(reports.includes(escaped));
     const notifications = (await client.open('/notifications')).html;
     assert.match(notifications, /100% of Home/);
-    assert.match(notifications, /data-unread="4"/);
+    assert.match(notifications, /data-unread="2"/);
     await client.send('/notifications/read', { upTo: '99' });
     assert.match((await client.open('/notifications?show=unread')).html, /Nothing is unread/);
     const { location } = await client.send('/tasks', { type: 'export' });
@@ -362,4 +383,14 @@ describe('the admin', () => {
     assert.equal((await person.get('/api/budgets')).status, 401);
     assert.equal((await (await app.signIn(person)).get('/api/budgets')).status, 200);
   });
+});
+
+test('error pages keep the navigation of whoever is signed in', async () => {
+  const client = await signedInClient(app, await app.person());
+  const missing = await client.open('/budgets/nothing');
+  assert.equal(missing.status, 404);
+  assert.match(missing.html, /<nav[\s\S]*href="\/expenses"/);
+  const stranger = await app.send('/nothing', { headers: { accept: 'text/html' } });
+  assert.equal(stranger.status, 404);
+  assert.doesNotMatch(stranger.text, /href="\/expenses"/);
 });

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admin } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/clock.ts';
-import { loadAssets } from '#kit/html/assets.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import { errorPage } from '#kit/html/error-page.ts';
-import { type PageRoutes, servePages } from '#kit/html/pages.ts';
+import { loadAssets } from '#kit/html/pages/assets.ts';
+import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import type { Accounts } from './authentication/index.ts';
-import { addAccountPages } from './authentication/pages.ts';
-import { addSettingsPages } from './authentication/pages-settings.ts';
-import { signInPage } from './authentication/pages-views.ts';
+import { type Accounts, tokenOfBrowser } from './authentication/index.ts';
+import { addAccountPages } from './authentication/pages/pages.ts';
+import { addSettingsPages } from './authentication/pages/settings.ts';
+import { signInPage } from './authentication/pages/views.ts';
 import { addBudgetPages } from './budgets/pages.ts';
-import type { Core } from './commands.ts';
+import type { Context } from './commands.ts';
 import { addCustomerPages } from './customers/pages.ts';
 import { addExpensePages } from './expenses/pages.ts';
 import { addExportPages } from './exports/pages.ts';
@@ -23,13 +23,20 @@ import { addOrderPages } from './orders/pages.ts';
 import { addRecurringPages } from './recurring/pages.ts';
 import { addReportPages } from './reports/pages.ts';
 import { pageRoutes } from './routes.ts';
-import { type PageSession, type PageVisit, signInRequired, strangerFrame, type Visitors } from './site.ts';
+import { addRulePages } from './rules/pages.ts';
+import {
+  errorFrame,
+  type PageSession,
+  type PageVisit,
+  signInRequired,
+  type Visitors,
+} from './site/page-context.ts';
 import type { Tasks } from './tasks/index.ts';
 import { addTaskPages } from './tasks/pages.ts';
 import { addTransactionPages } from './transactions/pages.ts';
 
 export interface PagesOptions {
-  readonly core: Core;
+  readonly core: Context;
   readonly accounts: Accounts;
   readonly tasks: Tasks;
   readonly imports: Imports;
@@ -52,11 +59,17 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
   servePages<PageSession>(
     app,
     {
-      ...{ name: 'budgets', secret, sessionSeconds, clock },
+      name: 'budgets',
+      secret,
+      sessionSeconds,
+      clock,
       // Mails lead to pages.
       sameSite: 'lax',
+      readerLocale: true,
       assets: loadAssets(new URL('./assets/', import.meta.url)),
-      errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? errorPageOf(visit, error),
+      apiToken: (visit) => tokenOfBrowser(options.accounts, visit.who),
+      errorPage: async (visit, error) =>
+        (await admin.errorPage(visit, error)) ?? errorPageOf(options, visit, error),
     },
     (routes) => {
       addRoutes(routes, options);
@@ -79,14 +92,19 @@ function addRoutes(routes: PageRoutes<PageSession>, options: PagesOptions): void
   addNotificationPages(routes, options);
   addTaskPages(routes, options);
   addImportPages(routes, options);
+  addRulePages(routes, options);
 }
 
 /** Strangers get the sign-in page, and come back to where they were going. */
-function errorPageOf(visit: PageVisit, error: HttpError): string {
+async function errorPageOf(
+  { core, accounts }: PagesOptions,
+  visit: PageVisit,
+  error: HttpError,
+): Promise<string> {
   const { method, url, id: requestId } = visit.request;
   if (error.code === signInRequired || error.code === 'SESSION_ENDED') {
-    return signInPage(visit, { next: method === 'GET' ? url : pageRoutes.budgets });
+    return signInPage(visit, { next: method === 'GET' ? url : pageRoutes.budgets }, accounts.oidc);
   }
   const home = { href: pageRoutes.budgets, label: 'Go to budgets' };
-  return errorPage(strangerFrame(visit), error, { requestId, home });
+  return errorPage(await errorFrame(core, visit), error, { requestId, home });
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/clock.ts';
-import { silentLog } from '#kit/log.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { loadDemo } from './service.ts';
@@ -13,15 +13,20 @@ test('demo data is loaded once, spread over 90 days, with an account to sign in'
   const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
   const clock = new FakeClock(Date.UTC(2026, 2, 15, 12));
   const context: ServiceContext = {
-    ...{ log: silentLog, clock, dataFolder: folder, metrics: new Registry() },
-    ...{ environment: 'test', host: '127.0.0.1', port: 0 },
+    log: silentLog,
+    clock,
+    dataFolder: folder,
+    metrics: new Registry(),
+    environment: 'test',
+    host: '127.0.0.1',
+    port: 0,
   };
   assert.deepEqual(await loadDemo(environment, { ...context, environment: 'production' }), {
     expenses: 0,
     signIns: [],
   });
   const first = await loadDemo(environment, context);
-  assert.ok(first.expenses > 100);
+  assert.ok(first && first.expenses > 100);
   assert.deepEqual(await loadDemo(environment, context), { ...first, expenses: 0 });
 
   await using app = await startBudgets({ folder, environment: { DATABASE_URL: '' } });
@@ -32,8 +37,30 @@ test('demo data is loaded once, spread over 90 days, with an account to sign in'
   const demo = personOf(app.send, { id: json.user.id, email, token: json.token });
   const budgets = (await demo.get('/api/budgets')).json;
   assert.ok(budgets.length >= 8);
+  const rules = (await demo.get('/api/rules')).json;
+  assert.deepEqual(
+    rules.map(({ position }: { position: number }) => position),
+    [1, 2, 3],
+  );
   const months = (await demo.get('/api/reports/by-month')).json.map(({ month }: { month: string }) => month);
   assert.deepEqual([...new Set(months)], ['2025-12', '2026-01', '2026-02', '2026-03']);
   const statuses = (await demo.get('/api/orders')).json.map(({ status }: { status: string }) => status);
   assert.deepEqual(statuses.sort(), ['completed', 'delivered', 'pending', 'shipped']);
+});
+
+test('demo data does not go into the account of somebody who registered with its address', async () => {
+  const folder = testFolder('budgets');
+  await using app = await startBudgets({ folder, environment: { DATABASE_URL: '' } });
+  const body = { email: 'demo@example.com', username: 'demo', password: 'ferries wait in fog' };
+  assert.equal((await app.send('/api/auth/register', { body })).status, 201);
+  const context: ServiceContext = {
+    log: silentLog,
+    clock: new FakeClock(),
+    dataFolder: folder,
+    metrics: new Registry(),
+    environment: 'test',
+    host: '127.0.0.1',
+    port: 0,
+  };
+  assert.equal(await loadDemo({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' }, context), undefined);
 });

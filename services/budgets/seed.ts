@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
-import { isoDay } from '#kit/iso-time.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { isoDay } from '#kit/base/iso-time.ts';
 import { type BudgetInput, createBudget, listBudgets } from './budgets/index.ts';
-import type { Caller, Core } from './commands.ts';
+import type { Caller, Context } from './commands.ts';
 import { type CustomerInput, createCustomer, listCustomers } from './customers/index.ts';
 import { createExpense, listExpenses } from './expenses/index.ts';
 import { readNotifications } from './notifications/index.ts';
 import { createOrder, listOrders, type OrderInput, updateOrder } from './orders/index.ts';
 import { createRecurring, listRecurring, type RecurringInput } from './recurring/index.ts';
+import { createRule, listRules, type RuleInput } from './rules/index.ts';
 
 interface SeedBudget extends BudgetInput {
   readonly category: string;
@@ -32,6 +33,7 @@ interface Seed {
   readonly recurring: readonly (Omit<RecurringInput, 'budgetId'> & { readonly budget: string })[];
   readonly customers: readonly CustomerInput[];
   readonly orders: readonly SeedOrder[];
+  readonly rules: readonly RuleInput[];
 }
 
 const dayMs = 86_400_000;
@@ -41,15 +43,16 @@ const unreadDays = 2;
 const limit = 500;
 
 /** Adds what is missing of the demo data, as entered in the last 90 days. Returns how many expenses it added. */
-export async function seedBudgets(core: Core, caller: Caller): Promise<number> {
+export async function seedBudgets(core: Context, caller: Caller): Promise<number> {
   const seed: Seed = JSON.parse(readFileSync(new URL('./seed.json', import.meta.url), 'utf8'));
   const nowMs = core.clock.now();
   const clock = new SeedClock(nowMs - spanDays * dayMs);
-  const past: Core = { ...core, clock };
+  const past: Context = { ...core, clock };
   const ids = await seedPlans(past, caller, seed.budgets);
   // Before the others, so that what was missed since its start does not stand above them.
   clock.set(nowMs - (unreadDays + 1) * dayMs);
   await seedRecurring(past, caller, { seed, ids, start: isoDay(nowMs - spanDays * dayMs) });
+  await seedRules(past, caller, seed.rules);
   const added = await seedExpenses(past, caller, { seed, ids, clock, nowMs });
   await seedOrders(past, caller, { seed, clock, nowMs });
   return added;
@@ -73,7 +76,7 @@ class SeedClock implements Clock {
 }
 
 async function seedPlans(
-  core: Core,
+  core: Context,
   caller: Caller,
   budgets: readonly SeedBudget[],
 ): Promise<Map<string, string>> {
@@ -87,6 +90,13 @@ async function seedPlans(
   return ids;
 }
 
+async function seedRules(core: Context, caller: Caller, rules: readonly RuleInput[]): Promise<void> {
+  const { items } = await listRules(core, caller, { limit });
+  const known = new Set(items.map(({ contains }) => contains));
+  for (const rule of rules.filter(({ contains }) => !known.has(contains)))
+    await createRule(core, caller, rule);
+}
+
 interface Loading {
   readonly seed: Seed;
   readonly clock: SeedClock;
@@ -94,7 +104,7 @@ interface Loading {
 }
 
 async function seedRecurring(
-  core: Core,
+  core: Context,
   caller: Caller,
   {
     seed,
@@ -112,7 +122,7 @@ async function seedRecurring(
 
 /** In the order of their days. What is there is known by its id. */
 async function seedExpenses(
-  core: Core,
+  core: Context,
   caller: Caller,
   { seed, ids, clock, nowMs }: Loading & { readonly ids: ReadonlyMap<string, string> },
 ): Promise<number> {
@@ -133,7 +143,7 @@ async function seedExpenses(
 }
 
 /** False if another process has added it meanwhile. */
-async function tryAdd(core: Core, caller: Caller, expense: Parameters<typeof createExpense>[2]) {
+async function tryAdd(core: Context, caller: Caller, expense: Parameters<typeof createExpense>[2]) {
   try {
     await createExpense(core, caller, expense);
     return true;
@@ -143,7 +153,7 @@ async function tryAdd(core: Core, caller: Caller, expense: Parameters<typeof cre
   }
 }
 
-async function knownIds(core: Core, caller: Caller): Promise<Set<string | null>> {
+async function knownIds(core: Context, caller: Caller): Promise<Set<string | null>> {
   const ids = new Set<string | null>();
   for (let cursor: string | undefined, isLast = false; !isLast; ) {
     const page = await listExpenses(core, caller, { limit, cursor });
@@ -154,7 +164,7 @@ async function knownIds(core: Core, caller: Caller): Promise<Set<string | null>>
   return ids;
 }
 
-/** The same for the same day, and different from those around it. */
+/** Returns an expense that is always the same for one day, and differs from those around it. */
 function expenseOf({ descriptions, category, from, to }: SeedBudget, daysAgo: number) {
   const share = ((daysAgo * 7_919 + descriptions.length * 104_729) % 1_000) / 1_000;
   const description = descriptions[(daysAgo * 31) % descriptions.length] as string;
@@ -162,7 +172,7 @@ function expenseOf({ descriptions, category, from, to }: SeedBudget, daysAgo: nu
   return { description, amount: (from + share * (to - from)).toFixed(2), category, tags };
 }
 
-async function seedOrders(core: Core, caller: Caller, { seed, clock, nowMs }: Loading): Promise<void> {
+async function seedOrders(core: Context, caller: Caller, { seed, clock, nowMs }: Loading): Promise<void> {
   const { items: customers } = await listCustomers(core, caller, { limit });
   const ids = new Map(customers.map(({ id, name }) => [name, id]));
   for (const customer of seed.customers) {

@@ -1,8 +1,9 @@
 import { accountSettings } from '#kit/accounts/index.ts';
-import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
+import { type Config, flag, integer, type Settings, text } from '#kit/base/config.ts';
 import { databaseSettings } from '#kit/db/index.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
-import { mailServerSettings } from '#kit/mail/settings.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { insecureMailSetting, mailServerSettings } from '#kit/mail/settings.ts';
+import { oidcSettings } from '#kit/sign-in/index.ts';
 
 export const settings = {
   JWT_SECRET: text({
@@ -36,19 +37,16 @@ export const settings = {
   BUDGETS_MAIL_FOLDER: text({
     help: 'Folder for mails where SMTP_HOST is not set; default: budgets-mails in the data folder',
   }),
-  BUDGETS_SMTP_INSECURE: flag({
-    default: false,
-    help: 'Send to a remote mail server without TLS, or accept any certificate',
-  }),
+  BUDGETS_SMTP_INSECURE: insecureMailSetting,
   BUDGETS_CORS_ORIGIN: text({ help: 'Origins whose pages may call the API, separated by commas, or *' }),
   BUDGETS_WORKER: flag({
     default: true,
-    help: 'Whether this process runs tasks, sends mails and adds recurring expenses; off leaves that to other replicas',
+    help: 'Runs tasks, sends mails and adds recurring expenses in this process; off leaves that to other replicas',
   }),
   GRPC_PORT: integer({
     min: 0,
     max: 65_535,
-    help: 'Port of gRPC; default: 50053, or any free one where PORT is 0',
+    help: 'Port of gRPC; default: 50053, or with PORT its port plus 53, or any free one where PORT is 0',
   }),
   BUDGETS_GRPC_CERTIFICATE_FILE: text({
     help: 'PEM file with the certificate of gRPC; with the key, gRPC uses TLS',
@@ -56,6 +54,7 @@ export const settings = {
   BUDGETS_GRPC_KEY_FILE: text({ help: 'PEM file with the private key of gRPC' }),
   TRUST_PROXY: trustProxySetting,
   ...accountSettings,
+  ...oidcSettings,
   ...mailServerSettings,
   ...databaseSettings,
 } satisfies Settings;

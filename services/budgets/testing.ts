@@ -1,37 +1,23 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig } from '#kit/config.ts';
-import { silentLog } from '#kit/log.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig } from '#kit/base/config.ts';
+import { type Log, silentLog } from '#kit/base/log.ts';
 import type { DemoSignIn, ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { budgets } from './service.ts';
 
 export const password = 'ferries wait in fog';
-
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
-  readonly json: any;
-}
-
-export interface SendOptions {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, unless it is a text or a form. */
-  readonly body?: unknown;
-}
 
 /** A signed-in person. */
 export interface Person {
   readonly id: string;
   readonly email: string;
   readonly token: string;
-  send(path: string, options?: SendOptions): Promise<TestResponse>;
+  send(path: string, options?: TestRequest): Promise<TestResponse>;
   get(path: string): Promise<TestResponse>;
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   put(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
@@ -47,9 +33,9 @@ export interface TestBudgets extends AsyncDisposable {
   readonly clock: FakeClock;
   readonly folder: string;
   readonly demoSignIns: readonly DemoSignIn[];
-  /** Where the first administrator is created. */
+  /** Address that creates the first administrator. */
   readonly setupLink: string;
-  send(path: string, options?: SendOptions): Promise<TestResponse>;
+  send(path: string, options?: TestRequest): Promise<TestResponse>;
   /** Registers somebody. */
   person(name?: string): Promise<Person>;
   /** Somebody with a new token, since time has passed. */
@@ -61,13 +47,14 @@ export interface TestBudgets extends AsyncDisposable {
 export interface TestOptions {
   readonly environment?: Environment;
   readonly nodeEnv?: ServiceContext['environment'];
+  readonly log?: Log;
   /** A folder of an earlier start. */
   readonly folder?: string;
 }
 
 /** Starts the service on a free port, in the mode of the tests, without limits and with fast hashes. Call it at the top of a file. */
 export async function startBudgets(options: TestOptions = {}): Promise<TestBudgets> {
-  const { environment = {}, nodeEnv = 'test', folder = testFolder('budgets') } = options;
+  const { environment = {}, nodeEnv = 'test', folder = testFolder('budgets'), log = silentLog } = options;
   const { databaseUrl } = await testMode();
   const clock = new FakeClock(Date.UTC(2026, 2, 15, 12));
   const config = readConfig(budgets.settings, {
@@ -81,7 +68,7 @@ export async function startBudgets(options: TestOptions = {}): Promise<TestBudge
   const running = await budgets.start(
     config,
     {
-      log: silentLog,
+      log,
       clock,
       dataFolder: folder,
       environment: nodeEnv,
@@ -92,10 +79,14 @@ export async function startBudgets(options: TestOptions = {}): Promise<TestBudge
     {},
   );
   const url = running.url ?? '';
-  const send = (path: string, given?: SendOptions) => sendTo(url, path, given);
+  const send = (path: string, given?: TestRequest) => sendRequest(`${url}${path}`, given);
   return {
-    ...{ url, clock, folder, send, grpcPort: running.grpcPort ?? 0 },
-    demoSignIns: running.demoSignIns ?? [],
+    url,
+    clock,
+    folder,
+    send,
+    grpcPort: running.grpcPort ?? 0,
+    demoSignIns: (await running.demoSignIns?.()) ?? [],
     setupLink: running.setupLink ?? '',
     person: (name = 'alice') => register(send, name),
     signIn: (person) => signIn(send, person),
@@ -124,10 +115,12 @@ export function personOf(
   send: TestBudgets['send'],
   { id, email, token }: Pick<Person, 'id' | 'email' | 'token'>,
 ): Person {
-  const authorized = (path: string, { headers, ...options }: SendOptions = {}) =>
+  const authorized = (path: string, { headers, ...options }: TestRequest = {}) =>
     send(path, { ...options, headers: { authorization: `Bearer ${token}`, ...headers } });
   return {
-    ...{ id, email, token },
+    id,
+    email,
+    token,
     send: authorized,
     get: (path) => authorized(path),
     post: (path, body, headers) => authorized(path, { method: 'POST', body, headers }),
@@ -137,27 +130,6 @@ export function personOf(
       const { status, text, json } = await authorized(path, { body });
       assert.ok(status === 201 || status === 202, text);
       return json;
-    },
-  };
-}
-
-async function sendTo(url: string, path: string, options: SendOptions = {}): Promise<TestResponse> {
-  const { body, method = body === undefined ? 'GET' : 'POST', headers = {} } = options;
-  const isRaw = typeof body === 'string' || body instanceof FormData || body === undefined;
-  const isJson = body !== undefined && !(body instanceof FormData);
-  const response = await fetch(`${url}${path}`, {
-    method,
-    redirect: 'manual',
-    headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
-    body: isRaw ? (body as string | FormData | undefined) : JSON.stringify(body),
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    get json() {
-      return JSON.parse(text);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, toAppError } from '#kit/errors.ts';
+import { AppError, type ErrorCode, toAppError } from '#kit/base/errors.ts';
 
 /** One thing that is wrong with a request. */
 export interface Detail {
@@ -24,13 +24,13 @@ export function codeOf(error: unknown): string {
   return reason ?? errorTable[code].code;
 }
 
-/** Whether the same request may succeed later. */
+/** Returns true if the same request may succeed later. */
 export function isRetryable(error: unknown): boolean {
   const { code } = toAppError(error);
   return ['rate_limited', 'unavailable', 'timeout', 'locked', 'internal', 'canceled'].includes(code);
 }
 
-/** What is wrong with the bytes of one document. */
+/** Creates the error for a document that cannot be read. */
 export function unreadable(message: string, cause?: unknown): AppError {
   return new AppError('unprocessable', message, { cause });
 }

@@ -1,10 +1,11 @@
 import type { Dialect } from '#kit/db/index.ts';
 import { type PreparedWords, prepareWords, type WordLayout } from '#kit/search/prepared-words.ts';
 import { termsOf } from '#kit/search/terms.ts';
+import { meaningOf, packMeaning } from './meaning/word-vectors.ts';
 
 /**
- * What is stored of a chunk so that questions find it: its words, and its vector. No database is loaded here, because the process that
- * parses documents does this work.
+ * Prepares what is stored of a chunk: its words, and its vector. No database is loaded here, because the process that parses
+ * documents does this work.
  */
 
 /** The texts of a chunk: headings are indexed with it, but not quoted. */
@@ -30,13 +31,21 @@ export interface IndexedChunk {
   readonly words: PreparedWords;
   /** Its vector; see {@link packFeatures}. */
   readonly features: Uint8Array;
+  /** Its vector of meaning, by `packMeaning`. */
+  readonly meaning: Uint8Array;
 }
 
 export function indexChunk(dialect: Dialect, texts: ChunkTexts, library: number): IndexedChunk {
-  return { words: prepareWords(dialect, wordLayout, texts, library), features: featuresOf(texts) };
+  const words = prepareWords(dialect, wordLayout, texts, library);
+  return { words, features: featuresOf(texts), meaning: packedMeaningOf(texts) };
 }
 
-/** How much an occurrence counts in each text, in the units of a stored weight. */
+/** The meaning of a chunk with its headings, as it is stored. */
+export function packedMeaningOf({ title, section, text }: ChunkTexts): Uint8Array {
+  return packMeaning(meaningOf(`${title}\n${section}\n${text}`));
+}
+
+/** Weight of an occurrence in each text, in the units of a stored weight. */
 const units = { title: 4, section: 3, text: 4 } as const satisfies Record<keyof ChunkTexts, number>;
 const weightMax = 255;
 
@@ -59,7 +68,7 @@ export function unpackFeatures(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(Uint8Array.from(bytes).buffer);
 }
 
-/** How many occurrences in the text a stored weight stands for. */
+/** Returns the number of occurrences in the text that a stored weight stands for. */
 export function occurrencesOf(packed: number): number {
   return (packed & 255) / units.text;
 }

@@ -1,6 +1,6 @@
 import type { Owner } from './owner.ts';
 
-/** Whether documents serve the questions of everyone, or of their owner only. */
+/** `shared` if documents serve everyone's questions, `own` for only those of their owner. */
 export type LibraryMode = 'shared' | 'own';
 
 /** The key of the library that an owner's documents go into. */

@@ -2,6 +2,7 @@
 export const routes = {
   chat: '/api/chat',
   cancel: '/api/chat/:id/cancel',
+  feedback: '/api/chat/:id/feedback',
   completions: '/api/chat/completions',
   openaiCompletions: '/v1/chat/completions',
   openaiModels: '/v1/models',
@@ -34,6 +35,7 @@ export const pageRoutes = {
   signIn: '/sign-in',
   signOut: '/sign-out',
   ask: '/ask',
+  rate: '/answers/:id/rate',
   chats: '/chats',
   chat: '/chats/:id',
   renameChat: '/chats/:id/rename',

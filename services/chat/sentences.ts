@@ -14,11 +14,61 @@ const shortForms = new Set(
 const sentenceEnd =
   /(?<![.!?…])[.!?…]+["'”’)\]]*(?=\s)|[。！？]["'”’）」』]*|\n\s*\n|\n(?=\s*(?:[-*•‣]|\d+[.)])\s)/gu;
 
-/** The sentences of a text, without the white space around them. Blank lines and points of lists end them too. */
+/** The sentences of a text, without the white space around them. Blank lines, points of lists and rows of tables end them too. */
 export function sentencesOf(
   text: string,
   { start: from, end: to }: Span = { start: 0, end: text.length },
 ): Span[] {
+  return paragraphsOf(text.slice(from, to)).flatMap(({ start, end }) => {
+    const span = { start: from + start, end: from + end };
+    return hasRows(text.slice(span.start, span.end)) ? linesOf(text, span) : sentencesIn(text, span);
+  });
+}
+
+/** The parts of a text between blank lines, without the white space around them. */
+export function paragraphsOf(text: string): Span[] {
+  const spans: Span[] = [];
+  let start = 0;
+  for (const match of text.matchAll(/\n\s*\n/g)) {
+    push(spans, text, { start, end: match.index }, 0);
+    start = match.index + match[0].length;
+  }
+  push(spans, text, { start, end: text.length }, 0);
+  return spans;
+}
+
+const rowLinesMin = 3;
+/** Share of the lines that must look like rows. */
+const rowShare = 0.7;
+const row = /^\s*[\p{L}\p{N}][^.:=]{0,40}\s*[:=]\s*\S|\S {4,}\S/u;
+const divider = /[:;|\t]/g;
+
+/** Returns true if each line of a paragraph is a row: values in columns, values between the same signs, or a name with its value. */
+export function hasRows(paragraph: string): boolean {
+  const lines = paragraph.split('\n');
+  if (lines.length < rowLinesMin)
+    return lines.length > 1 && lines.every((line) => /^\s*[-*\u2022] /.test(line));
+  // What is indented below a term is text.
+  if (/^\S.*\n( {2,}\S.*(\n|$))+$/.test(paragraph)) return false;
+  const counts = lines.map((line) => line.match(divider)?.length ?? 0).sort((one, other) => one - other);
+  const usual = counts[counts.length >> 1] ?? 0;
+  const even = counts.filter((count) => count > 0 && count === usual).length;
+  return Math.max(even, lines.filter((line) => row.test(line)).length) >= lines.length * rowShare;
+}
+
+function linesOf(text: string, { start, end }: Span): Span[] {
+  const spans: Span[] = [];
+  let from = start;
+  while (from < end) {
+    const stop = text.indexOf('\n', from);
+    const to = stop === -1 || stop > end ? end : stop;
+    push(spans, text.slice(0, end), { start: from, end: to }, 0);
+    from = to + 1;
+  }
+  return spans;
+}
+
+function sentencesIn(text: string, { start: from, end: to }: Span): Span[] {
   const spans: Span[] = [];
   const part = text.slice(from, to);
   let start = 0;
@@ -46,4 +96,19 @@ function push(spans: Span[], text: string, span: Span, offset: number): void {
   if (trimmed === '') return;
   const start = offset + span.start + part.indexOf(trimmed);
   spans.push({ start, end: start + trimmed.length });
+}
+
+const entry = /^\S.{0,150}(?:\n\S.{0,150}){0,4}\n( {2,})\S/;
+
+/** Columns that the text below a term is indented by, as in manual pages; undefined if a text is no such entry. */
+export function entryIndent(text: string): number | undefined {
+  return entry.exec(text)?.[1]?.length;
+}
+
+/** The term above or before an explanation, as in manual pages; undefined if a text is no such entry. */
+export function entryTerm(text: string): string | undefined {
+  const depth = entryIndent(text);
+  if (depth === undefined) return undefined;
+  const above = text.slice(0, text.search(/\n {2}/));
+  return above.split(/ {2,}/, 1)[0];
 }

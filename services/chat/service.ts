@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { TokenBucket } from '#kit/auth/token-bucket.ts';
-import { Background } from '#kit/background.ts';
-import type { Clock } from '#kit/clock.ts';
-import type { Environment } from '#kit/config.ts';
-import type { Database } from '#kit/db/index.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
-import { limitRequests, rateLimited, takeAll } from '#kit/http/rate-limit.ts';
-import { createHttpServer } from '#kit/http/server.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { Environment } from '#kit/base/config.ts';
+import { networkOf } from '#kit/base/network.ts';
+import { Background } from '#kit/concurrency/background.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import { type Database, DatabaseHealth, healthMigrations } from '#kit/db/index.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
+import { limitRequests, rateLimited, takeAll } from '#kit/http/requests/rate-limit.ts';
+import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
 import { openTableJobs } from '#kit/jobs/index.ts';
-import { networkOf } from '#kit/network.ts';
 import {
   configOf,
   defineService,
@@ -20,6 +21,7 @@ import {
   type ServiceContext,
   type ServiceParts,
 } from '#kit/service.ts';
+import { checkOidc, oidcMigrations } from '#kit/sign-in/index.ts';
 import { addCatalogApi } from './catalog/api.ts';
 import { addCompletionApi } from './completions/api.ts';
 import { addDocumentApi } from './documents/api.ts';
@@ -29,21 +31,29 @@ import { errorBody, errorTable } from './errors.ts';
 import {
   evaluateStrategies,
   indexSet,
+  missingDocuments,
   readLabelledSet,
   type StrategyScores,
   sharedLibraries,
 } from './evaluation/index.ts';
 import { Parser } from './extraction/index.ts';
-import { createSignIn, Gate, type Usage, type UsageLimit } from './gate/index.ts';
+import {
+  createSignIn,
+  Gate,
+  type GateOptions,
+  openPeople,
+  type Usage,
+  type UsageLimit,
+} from './gate/index.ts';
 import { addLive } from './live/live.ts';
 import { addMcpApi } from './mcp/api.ts';
 import { McpServers, parseServers } from './mcp/index.ts';
 import { ChatModel } from './model/index.ts';
 import { addPages } from './pages/pages.ts';
 import { Retriever } from './retrieval/index.ts';
-import { seedHandbook } from './seed/seed.ts';
+import { holdsOwnDocuments, seedHandbook } from './seed/seed.ts';
 import { addSessionApi } from './sessions/api.ts';
-import { deleteExpired } from './sessions/index.ts';
+import { countRatings, deleteExpired } from './sessions/index.ts';
 import { type ChatConfig, checkSettings, settings } from './settings.ts';
 import type { Tables } from './tables.ts';
 import { DomainApi, Names, type ToolCalls } from './tools/index.ts';
@@ -62,13 +72,14 @@ export const chat = defineService({
   name: 'chat',
   summary: 'Answers from your documents, with the passages they are quoted from',
   settings,
-  migrations: new URL('./migrations/', import.meta.url),
+  migrations: [healthMigrations, oidcMigrations, new URL('./migrations/', import.meta.url)],
   backupFiles: [secretFile],
-  checks: [checkSettings],
+  checks: [checkSettings, checkOidc],
   build,
 });
 
-async function build({ config, context, stack, openDatabase }: ServiceParts<typeof settings>) {
+async function build(parts: ServiceParts<typeof settings>) {
+  const { config, context, stack, openDatabase } = parts;
   const { clock, log, dataFolder, environment, metrics } = context;
   const secret = config.CHAT_SECRET ?? (await storedSecret(join(dataFolder, secretFile)));
   const database = await openDatabase<Tables>();
@@ -77,22 +88,10 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const retriever = stack.use(new Retriever(database, embeddings));
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));
-  const gate = createGate(config, { secret, clock });
-  const server = stack.use(
-    await createHttpServer({
-      name: 'chat',
-      context,
-      title: 'Chat',
-      description: 'Questions answered from documents, with citations that can be checked.',
-      checks: { database: () => database.ping() },
-      ...{ errorTable, errorBody, invalidJsonCode: 'invalid_json', hasOwnHealth: true },
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-      },
-      trustedProxy: config.TRUST_PROXY,
-    }),
-  );
+  const people = openPeople(parts, { database, secret, gateOf: () => gate });
+  const gate: Gate = createGate(config, { secret, clock, people });
+  const health = new DatabaseHealth({ database, log });
+  const server = stack.use(await createServer(parts, health));
   const libraryMode = libraryModeOf(config);
   const model = modelOf(config);
   const domain = domainOf(config, clock);
@@ -102,17 +101,16 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     : undefined;
   const foreignTools = servers && ((calls: ToolCalls) => servers.offers(calls));
   const turnParts = { database, retriever, clock, libraryMode, model, domain, foreignTools };
+  const generationsMax = config.CHAT_GENERATIONS_MAX;
   const turns = stack.use(
-    new Turns({
-      ...turnParts,
-      metrics: createTurnMetrics(metrics),
-      generationsMax: config.CHAT_GENERATIONS_MAX,
-    }),
+    new Turns({ ...turnParts, log, metrics: createTurnMetrics(metrics), generationsMax }),
   );
   const shared = { database, clock, gate, libraryMode };
+  if (people) dropEndedSessions(server.app, gate);
   const onIndexed = () => background.run('queueing vectors', async () => embeddings?.wake());
   const ingest = { ...shared, parser, log, background, onIndexed };
-  addPages(server.app, { ...shared, turns, secret, ingest });
+  const oidc = people?.oidc;
+  addPages(server.app, { ...shared, turns, secret, ingest, oidc });
   addTurnApi(server.app, { turns, gate });
   const startedAt = Math.floor(clock.now() / 1_000);
   addCompletionApi(server.app, { turns, gate, model, startedAt });
@@ -123,6 +121,8 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const { GATEWAY_AUTH: authMode } = config;
   addCatalogApi(server.app, {
     database,
+    health,
+    log,
     clock,
     gate,
     environment,
@@ -134,22 +134,65 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   });
   background.run('reading vectors', () => retriever.preload());
   stack.use(resumeDocuments(ingest));
-  stack.use(sweepSessions(database, clock));
+  const sweep = () => deleteExpired(database, clock.now());
+  stack.use(runEvery(sweepMs, sweep, { log, failure: 'expired sessions could not be deleted' }));
   return { url: await server.listen() };
 }
 
-/** Loads the handbook of a fictitious firm without serving, and returns how many documents are new. */
-export async function loadHandbook(environment: Environment, context: ServiceContext): Promise<number> {
+function createServer(
+  { config, context }: ServiceParts<typeof settings>,
+  health: DatabaseHealth<Tables>,
+): Promise<HttpServer> {
+  return createHttpServer({
+    name: 'chat',
+    context,
+    title: 'Chat',
+    description: 'Questions answered from documents, with citations that can be checked.',
+    checks: { database: () => health.run() },
+    errorTable,
+    errorBody,
+    invalidJsonCode: 'invalid_json',
+    hasOwnHealth: true,
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+    },
+    trustedProxy: config.TRUST_PROXY,
+  });
+}
+
+/** A browser whose session has ended at the OpenID provider is a stranger. */
+function dropEndedSessions(app: HttpApp, gate: Gate): void {
+  app.addHook('onRequest', async ({ headers }) => {
+    if (headers.cookie === undefined) return;
+    headers.cookie = await gate.withoutEnded(headers.cookie, app.parseCookie(headers.cookie));
+  });
+}
+
+/**
+ * Loads the handbook of a fictitious firm without serving, and returns how many documents are new; undefined beside the owner's own
+ * unless it is forced.
+ */
+export async function loadHandbook(
+  environment: Environment,
+  context: ServiceContext,
+  isForced = false,
+): Promise<number | undefined> {
   const { log, clock } = context;
   const config = configOf(chat, environment, log);
   await using database = await openServiceDatabase<Tables>(chat, config, context);
   await using background = new Background(log);
   await using parser = new Parser({ log });
-  return await seedHandbook({ database, clock, log, background, parser });
+  const parts = { database, clock, log, background, parser };
+  if (!isForced && (await holdsOwnDocuments(parts))) return undefined;
+  return await seedHandbook(parts);
 }
 
 /** Each usage has a limit a minute by key, else by address; questions also one on bursts. */
-function createGate(config: ChatConfig, { secret, clock }: { secret: string; clock: Clock }): Gate {
+function createGate(
+  config: ChatConfig,
+  { secret, clock, people }: Pick<GateOptions, 'secret' | 'clock' | 'people'>,
+): Gate {
   const limitOf = (name: Usage, requestsMax: number): UsageLimit => {
     if (requestsMax === 0) return { count: () => {}, take: () => {} };
     const limiter = new RateLimiter({ requestsMax, windowMs: 60_000, keysMax: 100_000 });
@@ -171,12 +214,20 @@ function createGate(config: ChatConfig, { secret, clock }: { secret: string; clo
     };
   };
   const signIn = createSignIn({
-    ...{ mode: config.GATEWAY_AUTH, apiKeys: config.CHAT_API_KEYS, jwtSecret: config.CHAT_JWT_SECRET, clock },
-    ...{ jwksUrl: config.CHAT_JWKS_URL, algorithms: config.CHAT_JWT_ALGORITHMS },
-    ...{ issuer: config.CHAT_JWT_ISSUER, audience: config.CHAT_JWT_AUDIENCE },
+    mode: config.GATEWAY_AUTH,
+    apiKeys: config.CHAT_API_KEYS,
+    jwtSecret: config.CHAT_JWT_SECRET,
+    clock,
+    jwksUrl: config.CHAT_JWKS_URL,
+    algorithms: config.CHAT_JWT_ALGORITHMS,
+    issuer: config.CHAT_JWT_ISSUER,
+    audience: config.CHAT_JWT_AUDIENCE,
   });
   return new Gate({
-    ...{ secret, signIn, clock },
+    secret,
+    signIn,
+    people,
+    clock,
     limits: {
       chat: limitOf('chat', config.CHAT_RATE_LIMIT),
       upload: limitOf('upload', config.UPLOAD_RATE_LIMIT),
@@ -217,18 +268,20 @@ function domainOf({ DOMAIN_API_URL: url, DOMAIN_API_KEY: clientSecret }: ChatCon
   return { api, names: new Names(api, clock) };
 }
 
-/** Removes sessions that have expired, now and then. They are not found before that either. */
-function sweepSessions(database: Database<Tables>, clock: Clock): Disposable {
-  const sweep = () => deleteExpired(database, clock.now()).catch(() => undefined);
-  const timer = setInterval(sweep, sweepMs).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+export interface EvaluationListener {
+  readonly onMissing?: (names: readonly string[]) => void;
+  readonly onRatings?: (ratings: { readonly up: number; readonly down: number }) => void;
 }
 
-/** How well each strategy finds the right documents for the questions of a labelled set; see `readLabelledSet` for what it may be. */
+/**
+ * Measures how well each strategy finds the right documents for the questions of a labeled set; see `readLabelledSet` for its
+ * form. `onMissing` gets documents that questions name and that do not exist, `onRatings` the ratings of answers in the database.
+ */
 export async function evaluateSet(
   environment: Environment,
   context: ServiceContext,
   path: string,
+  { onMissing = () => {}, onRatings = () => {} }: EvaluationListener = {},
 ): Promise<StrategyScores[]> {
   const set = await readLabelledSet(path);
   const config = configOf(chat, environment);
@@ -236,15 +289,17 @@ export async function evaluateSet(
   if (!set.documents) {
     await using database = await openServiceDatabase<Tables>(chat, config, context);
     const embeddings = await embeddingsOf(config, { ...unmeasured, isOnlyRead: true }, database);
-    return await evaluateStrategies(database, set, {
-      ...{ libraries: await sharedLibraries(database), embeddings },
-    });
+    const libraries = await sharedLibraries(database);
+    onMissing(await missingDocuments(database, set, libraries));
+    onRatings(await countRatings(database));
+    return await evaluateStrategies(database, set, { libraries, embeddings });
   }
   const folder = await mkdtemp(join(tmpdir(), 'octavo-chat-'));
   try {
     const apart = { ...config, DATABASE_URL: undefined };
     await using database = await openServiceDatabase<Tables>(chat, apart, { ...context, dataFolder: folder });
     const libraries = [await indexSet(database, set.documents)];
+    onMissing(await missingDocuments(database, set, libraries));
     const embeddings = await embeddingsOf(config, unmeasured, database);
     await embeddings?.fill(new AbortController().signal);
     return await evaluateStrategies(database, set, { libraries, embeddings });

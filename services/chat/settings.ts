@@ -1,6 +1,7 @@
-import { type Config, choice, integer, refuse, type Settings, text } from '#kit/config.ts';
+import { type Config, choice, integer, refuse, type Settings, text } from '#kit/base/config.ts';
 import { databaseSettings } from '#kit/db/index.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { oidcSettings } from '#kit/sign-in/index.ts';
 import { dimensionsMax } from './embeddings/index.ts';
 import { authModes } from './gate/index.ts';
 import { parseServers } from './mcp/index.ts';
@@ -8,9 +9,9 @@ import { parseServers } from './mcp/index.ts';
 const rate = (perMinute: number, help: string) =>
   integer({ default: perMinute, min: 0, max: 1_000_000, help: `${help} in a minute; 0 means no limit` });
 
-/** Whoever signs in, and how much they may ask. */
+/** Settings for sign-in and limits. */
 const gateSettings = {
-  GATEWAY_AUTH: choice(authModes, { default: 'none', help: 'How clients of the chat sign in' }),
+  GATEWAY_AUTH: choice(authModes, { default: 'none', help: 'Sign-in method of clients' }),
   CHAT_API_KEYS: text({
     secret: true,
     help: 'Keys of clients with GATEWAY_AUTH=api_key, with commas between; also as sha256: and the hash in hex',
@@ -20,7 +21,7 @@ const gateSettings = {
     minLength: 32,
     help: 'Key that tokens are signed with (HS256) with GATEWAY_AUTH=jwt, at least 32 bytes',
   }),
-  CHAT_JWKS_URL: text({ help: 'Where the public keys of tokens are, with GATEWAY_AUTH=jwt' }),
+  CHAT_JWKS_URL: text({ help: 'Address of the public keys of tokens, with GATEWAY_AUTH=jwt' }),
   CHAT_JWT_ALGORITHMS: text({
     help: 'Algorithms of tokens, with commas between; HS256, or RS256,ES256,EdDSA with CHAT_JWKS_URL',
   }),
@@ -31,7 +32,9 @@ const gateSettings = {
   SESSION_RATE_LIMIT: rate(60, 'Changes of sessions of a client'),
   READ_RATE_LIMIT: rate(600, 'Other requests of a client'),
   CHAT_GENERATIONS_MAX: integer({
-    ...{ default: 5, min: 0, max: 10_000 },
+    default: 5,
+    min: 0,
+    max: 10_000,
     help: 'Answers that are written at the same time for a client; 0 means no limit',
   }),
 } satisfies Settings;
@@ -45,8 +48,10 @@ const modelSettings = {
   }),
   LLM_API_KEY: text({ secret: true, help: 'Key for LLM_BASE_URL' }),
   LLM_TIMEOUT_MS: integer({
-    ...{ default: 30_000, min: 100, max: 600_000 },
-    help: 'How long the model may be silent before the answer is quoted from the sources',
+    default: 30_000,
+    min: 100,
+    max: 600_000,
+    help: 'Time that the model may be silent before the answer is quoted from the sources',
   }),
 } satisfies Settings;
 
@@ -59,12 +64,15 @@ const embeddingSettings = {
   }),
   EMBEDDING_API_KEY: text({ secret: true, help: 'Key for EMBEDDING_BASE_URL' }),
   EMBEDDING_DIMENSIONS: integer({
-    ...{ min: 1, max: dimensionsMax },
+    min: 1,
+    max: dimensionsMax,
     help: 'Size of vectors to ask the server for; that of the model if unset',
   }),
   EMBEDDING_TIMEOUT_MS: integer({
-    ...{ default: 2_000, min: 50, max: 60_000 },
-    help: 'How long a question waits for its vector before its words alone are searched for; 64 passages wait 30 times as long',
+    default: 2_000,
+    min: 50,
+    max: 60_000,
+    help: 'Time that a question waits for its vector before only its words are searched; 64 passages wait 30 times as long',
   }),
 } satisfies Settings;
 
@@ -78,7 +86,7 @@ export const settings = {
   }),
   CHAT_LIBRARY: choice(['auto', 'shared', 'own'], {
     default: 'auto',
-    help: 'Whether documents serve the questions of everyone, or only of whoever uploaded them; auto is shared without sign-in',
+    help: 'Shares documents between all owners, or keeps them to their own; auto shares them without sign-in',
   }),
   ...gateSettings,
   ...modelSettings,
@@ -98,6 +106,7 @@ export const settings = {
     },
   },
   TRUST_PROXY: trustProxySetting,
+  ...oidcSettings,
 } satisfies Settings;
 
 export type ChatConfig = Config<typeof settings>;

@@ -1,7 +1,9 @@
 import type { Generated } from 'kysely';
+import type { HealthTables } from '#kit/db/index.ts';
 import type { JobTables } from '#kit/jobs/index.ts';
+import type { OidcTables } from '#kit/sign-in/index.ts';
 
-export interface Tables extends JobTables {
+export interface Tables extends JobTables, OidcTables, HealthTables {
   library: LibraryRow;
   document: DocumentRow;
   document_text: { document: number; text: string };
@@ -11,6 +13,7 @@ export interface Tables extends JobTables {
   chunk_embedding: { chunk: number; model: number; vector: Uint8Array };
   session: SessionRow;
   message: MessageRow;
+  feedback: FeedbackRow;
   turn: TurnRow;
 }
 
@@ -37,7 +40,7 @@ export interface DocumentRow {
   sha256: string;
   title: string;
   status: DocumentStatus;
-  /** What was wrong, if the status is `failed`. */
+  /** Error, if the status is `failed`. */
   error: string | null;
   pages: number | null;
   chunk_count: number;
@@ -50,7 +53,7 @@ export interface DocumentRow {
   lease_until_ms: number;
   created_at_ms: number;
   updated_at_ms: number;
-  /** Whether it takes the place of older ones with the same name when it is published. */
+  /** True if it replaces older ones with the same name when it is published. */
   replaces: Generated<0 | 1>;
   /** The model that all of its chunks have vectors of; 0 for none. */
   embedding_model: Generated<number>;
@@ -69,6 +72,8 @@ export interface ChunkRow {
   text: string;
   /** Its vector; see `indexing.ts`. */
   features: Uint8Array;
+  /** Its vector of meaning; null for a chunk of an earlier version, until it is searched. */
+  meaning: Uint8Array | null;
 }
 
 /** A model of the embedding service. */
@@ -106,6 +111,14 @@ export interface MessageRow {
   created_at_ms: number;
 }
 
+/** A rating of an answer. */
+export interface FeedbackRow {
+  message: string;
+  rating: 'up' | 'down';
+  comment: string;
+  rated_at_ms: number;
+}
+
 export type TurnStatus = 'waiting' | 'running' | 'done' | 'cancelled';
 
 /** A turn of the last minutes. */
@@ -118,7 +131,7 @@ export interface TurnRow {
   run: string;
   session: string | null;
   status: TurnStatus;
-  /** Whether the process that runs it is to stop. */
+  /** True if the process that runs it is to stop. */
   stopping: 0 | 1;
   /** Until when another process waits for its outcome. */
   followed_until_ms: number;

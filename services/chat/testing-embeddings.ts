@@ -10,7 +10,7 @@ export interface EmbeddingCall {
   readonly authorization: string | undefined;
 }
 
-/** What the server does with one request. */
+/** Handles one request to the server. */
 export type EmbeddingScript = (reply: EmbeddingReply, call: EmbeddingCall) => void;
 
 /** A server with OpenAI's embeddings that does what a test tells it to. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the scripted model does with one request. */
+/** Handles one request to the scripted model. */
 export type Script = (answer: ModelReply, request: ModelCall) => Promise<void> | void;
 
 /** The body of a request to the model. */
@@ -58,6 +58,28 @@ export class ModelReply {
     this.#response.end('{"error":{"message":"broken"}}');
   }
 
+  /** Goes on as fast as it is read, and resolves to how many bytes were taken when the client is gone. */
+  async goOn(choice: object): Promise<number> {
+    this.#chunk(choice);
+    return this.pour(
+      `data: ${JSON.stringify(chunkOf({ choices: [{ index: 0, finish_reason: null, ...choice }] }))}\n\n`,
+    );
+  }
+
+  /** Sends a text again and again, and resolves to how many bytes were taken when the client is gone. */
+  async pour(text: string, status = 200): Promise<number> {
+    const response = this.#response;
+    if (!response.headersSent) response.writeHead(status, { 'content-type': 'text/event-stream' });
+    const bytes = Buffer.from(text.repeat(Math.ceil(16_384 / text.length)));
+    let count = 0;
+    while (!response.closed && count < pouredMax) {
+      count += bytes.length;
+      if (!response.write(bytes)) await Promise.race([once(response, 'drain'), this.closed]);
+    }
+    response.destroy();
+    return count;
+  }
+
   breakOff(): void {
     this.#response.destroy();
   }
@@ -73,9 +95,15 @@ export class ModelReply {
 
   #send(more: object): void {
     if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const chunk = { id: 'chunk', object: 'chat.completion.chunk', created: 1, model: 'scripted', ...more };
-    this.#response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    this.#response.write(`data: ${JSON.stringify(chunkOf(more))}\n\n`);
   }
+}
+
+/** More than anybody should read. */
+const pouredMax = 200 * 1024 * 1024;
+
+function chunkOf(more: object) {
+  return { id: 'chunk', object: 'chat.completion.chunk', created: 1, model: 'scripted', ...more };
 }
 
 export async function startModel(): Promise<TestModel> {

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig } from '#kit/config.ts';
-import { silentLog } from '#kit/log.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { chat } from './service.ts';
-
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
-  readonly json: any;
-}
 
 export interface TestFile {
   readonly name: string;
@@ -25,7 +18,7 @@ export interface TestChat extends AsyncDisposable {
   readonly url: string;
   readonly clock: FakeClock;
   readonly context: ServiceContext;
-  /** Where its data is, for `loadHandbook`. */
+  /** Environment with its data, for `loadHandbook`. */
   readonly environment: Environment;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   upload(files: readonly TestFile[], fields?: Readonly<Record<string, string>>): Promise<TestResponse>;
@@ -35,35 +28,39 @@ export interface TestChat extends AsyncDisposable {
 export async function startChat(given: Environment = {}, beside?: TestChat): Promise<TestChat> {
   const DATABASE_URL = beside ? beside.environment.DATABASE_URL : ((await testMode()).databaseUrl ?? '');
   const environment = {
-    ...{ DATABASE_URL, CHAT_SECRET: 'the secret of the tests, which is long enough' },
-    ...{ CHAT_RATE_LIMIT: '0', UPLOAD_RATE_LIMIT: '0', SESSION_RATE_LIMIT: '0', READ_RATE_LIMIT: '0' },
+    DATABASE_URL,
+    CHAT_SECRET: 'the secret of the tests, which is long enough',
+    CHAT_RATE_LIMIT: '0',
+    UPLOAD_RATE_LIMIT: '0',
+    SESSION_RATE_LIMIT: '0',
+    READ_RATE_LIMIT: '0',
     ...given,
   };
   const clock = beside?.clock ?? new FakeClock();
   const dataFolder = beside?.context.dataFolder ?? testFolder('chat');
   const context: ServiceContext = {
-    ...{ log: silentLog, clock, dataFolder, environment: 'test' },
-    ...{ metrics: new Registry(), host: '127.0.0.1', port: 0 },
+    log: silentLog,
+    clock,
+    dataFolder,
+    environment: 'test',
+    metrics: new Registry(),
+    host: '127.0.0.1',
+    port: 0,
   };
   const running = await chat.start(readConfig(chat.settings, environment), context, {});
   const url = running.url ?? '';
-  const request = async (path: string, init: RequestInit): Promise<TestResponse> => {
-    const response = await fetch(`${url}${path}`, init);
-    const { status, headers } = response;
-    const text = await response.text();
-    return { status, headers, text, json: parsed(text) };
-  };
   return {
-    ...{ url, clock, context, environment },
-    send(method, path, body, headers = {}) {
-      const type = body === undefined ? undefined : { 'content-type': 'application/json' };
-      return request(path, { method, headers: { ...type, ...headers }, body: JSON.stringify(body) });
-    },
+    url,
+    clock,
+    context,
+    environment,
+    send: (method, path, body, headers) =>
+      sendRequest(`${url}${path}`, { method, headers, body: JSON.stringify(body) }),
     upload(files, fields = {}) {
       const form = new FormData();
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
       for (const { name, content } of files) form.append('file', new Blob([content]), name);
-      return request('/api/upload', { method: 'POST', body: form });
+      return sendRequest(`${url}/api/upload`, { body: form });
     },
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
@@ -85,7 +82,8 @@ export async function* eventsOf(
 ): AsyncGenerator<StreamedEvent> {
   const { signal = null, lastEventId } = options;
   const headers = {
-    ...{ 'content-type': 'application/json', accept: 'text/event-stream' },
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
     ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
   };
   const init = { method: 'POST', headers, body: JSON.stringify(body), signal };
@@ -100,13 +98,5 @@ export async function* eventsOf(
       const [, id, event, data] = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(message) ?? [];
       if (event) yield { id: Number(id), event, data: JSON.parse(data ?? '') };
     }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

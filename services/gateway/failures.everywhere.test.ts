@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from '#kit/testing/folder.ts';
+import type { TestResponse } from '#kit/testing/http-client.ts';
+import { until } from '#kit/testing/until.ts';
 import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
-import { type ApiResponse, assertError, castOf, until } from './testing.ts';
+import { assertError, castOf } from './testing.ts';
 
 // The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the tests kill.
 process.env.TEST_RPC = 'local';
@@ -37,7 +39,7 @@ async function readiness(): Promise<{ status: number; checks: Record<string, str
 }
 
 /** The response once it has that status. Fails after two seconds and the time of a request. */
-async function eventually(status: number, ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
+async function eventually(status: number, ask: () => Promise<TestResponse>): Promise<TestResponse> {
   const deadlineMs = performance.now() + 2_000;
   for (;;) {
     const response = await ask();
@@ -51,7 +53,7 @@ describe('without the posts service', () => {
   test('requests that need it are 503, and the others work', async () => {
     const { id } = await alice.create();
     await stopProcess(posts.child, 'SIGKILL');
-    const calls: (() => Promise<ApiResponse>)[] = [
+    const calls: (() => Promise<TestResponse>)[] = [
       () => charlie.get(`/posts/${id}`),
       () => charlie.get('/posts'),
       () => charlie.get('/posts/export'),

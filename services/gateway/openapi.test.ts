@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { productVersion } from '#kit/version.ts';
+import { productVersion } from '#kit/base/version.ts';
 import { startTestSystem } from '../testing.ts';
 import { routes } from './routes.ts';
 
@@ -52,6 +52,7 @@ test('entities have names, and operations a tag and what can go wrong before the
     'BulkCreateRequest',
     'BulkCreateResponse',
     'CreatePostRequest',
+    'DeletedPost',
     'Error',
     'ExportObjectInfo',
     'LoginRequest',

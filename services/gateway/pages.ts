@@ -1,19 +1,21 @@
-import type { Clock } from '#kit/clock.ts';
-import { loadAssets } from '#kit/html/assets.ts';
-import { servePages } from '#kit/html/pages.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { loadAssets } from '#kit/html/pages/assets.ts';
+import { servePages } from '#kit/html/pages/pages.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import type { Client } from '#kit/rpc/index.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { type Access, tokenLifetimeSeconds } from './access/access.ts';
-import { addSignInPages } from './access/pages.ts';
-import { createErrorPage } from './access/pages-error.ts';
-import { createVisitors, type PageSession } from './access/visitors.ts';
+import { addSignInPages, createErrorPage } from './access/pages.ts';
+import { createVisitors, findSignedIn, type PageSession } from './access/visitors.ts';
 import { addAccountPage } from './account/pages.ts';
 import { addAppPages } from './account/pages-app.ts';
 import { addPasswordPages } from './account/pages-password.ts';
-import { createGatewayAdmin } from './admin.ts';
 import { addAnalysisPage } from './analytics/pages.ts';
+import type { ImportedFiles } from './bulk/imported-files.ts';
+import type { LargeBodies } from './bulk/large-bodies.ts';
 import { addImportPages } from './bulk/pages.ts';
 import { addExportPages } from './exports/pages.ts';
 import { addDeleteExportPage } from './exports/pages-delete.ts';
@@ -21,8 +23,9 @@ import type { StoredExports } from './exports/store.ts';
 import { addPostPages } from './posts/pages.ts';
 import { addDeletePages } from './posts/pages-delete.ts';
 import { addDeleteManyPages } from './posts/pages-delete-many.ts';
+import { addDeletedPages } from './posts/pages-deleted.ts';
 import { addEditPages } from './posts/pages-edit.ts';
-import { addListPage } from './posts/pages-list.ts';
+import { addListPage } from './posts/pages-list/page.ts';
 import { restoreForm } from './posts/post-form.ts';
 import { addReanalysisPages } from './reanalysis/pages.ts';
 import { addSentimentPage } from './sentiment/pages.ts';
@@ -34,38 +37,54 @@ import { addUserPage } from './users/pages-user.ts';
 
 export interface PageParts {
   readonly access: Access;
+  /** The sign-in with the OpenID provider, if there is one. */
+  readonly oidc: OidcSignIn<PageSession> | undefined;
   /** Encrypts sessions and signs forms. */
   readonly secret: string;
   readonly clock: Clock;
   readonly posts: Client<PostServiceDefinition>;
   readonly authz: Client<AuthServiceDefinition>;
   readonly integrations: Integrations;
+  readonly largeBodies: LargeBodies;
+  readonly importedFiles: ImportedFiles;
   /** Absent if the object store is off. */
   readonly exports: StoredExports | undefined;
-  /** What only the status page shows. */
+  /** Dependencies of only the status page. */
   readonly status: Omit<StatusParts, 'visitors' | 'integrations' | 'posts' | 'authz' | 'clock'>;
 }
 
 /** Serves the pages of all features. */
 export function addPages(app: HttpApp, parts: PageParts): void {
-  const { access, secret, clock, posts, authz, integrations, exports, status } = parts;
+  const {
+    access,
+    oidc,
+    secret,
+    clock,
+    posts,
+    authz,
+    integrations,
+    largeBodies,
+    importedFiles,
+    exports,
+    status,
+  } = parts;
   const visitors = createVisitors(access, clock);
   const usernames = new Usernames(authz, clock);
   const assets = loadAssets(...assetFolders);
-  const admin = createGatewayAdmin({ access, posts, usernames, clock });
-  const ownErrorPage = createErrorPage({ access, restoreForm });
-  const errorPage: typeof ownErrorPage = async (visit, error) =>
-    (await admin.errorPage(visit, error)) ?? ownErrorPage(visit, error);
+  const errorPage = createErrorPage({ access, restoreForm, oidc });
   const sessionSeconds = tokenLifetimeSeconds;
-  const options = { name: 'gateway', secret, sessionSeconds, clock, assets, errorPage };
+  const apiToken = async (visit: Visit<PageSession>) => findSignedIn(visit, access) && visit.who?.token;
+  const options = { name: 'gateway', secret, sessionSeconds, clock, assets, apiToken, errorPage };
   servePages<PageSession>(app, options, (routes) => {
-    addSignInPages(routes, { access, visitors, restoreForm });
+    oidc?.addRoutes(routes);
+    addSignInPages(routes, { access, visitors, restoreForm, oidc });
     addListPage(routes, { visitors, posts, integrations, usernames });
     addPostPages(routes, { visitors, posts, integrations, usernames });
     addDeletePages(routes, { visitors, posts, authz, usernames });
     addDeleteManyPages(routes, { visitors, posts, authz, usernames });
-    addEditPages(routes, { visitors, posts });
-    addImportPages(routes, { visitors, posts });
+    addDeletedPages(routes, { visitors, posts, usernames });
+    addEditPages(routes, { visitors, posts, usernames });
+    addImportPages(routes, { visitors, posts, largeBodies, importedFiles });
     addExportPages(routes, { visitors, posts, clock, exports });
     if (exports) addDeleteExportPage(routes, { visitors, authz, exports });
     addAnalysisPage(routes, { visitors, posts, usernames });
@@ -73,12 +92,11 @@ export function addPages(app: HttpApp, parts: PageParts): void {
     addSentimentPage(routes, { visitors, posts, integrations });
     addUserPages(routes, { visitors, authz });
     addUserPage(routes, { visitors, authz });
-    addAccountPage(routes, { visitors, authz });
+    addAccountPage(routes, { visitors, authz, oidc });
     addPasswordPages(routes, { access, visitors, authz });
     addAppPages(routes, { visitors, authz });
     addStatusPage(routes, { visitors, integrations, posts, authz, clock, ...status });
-    admin.addRoutes(routes);
   });
 }
 
-const assetFolders = ['./bulk/assets/', './reanalysis/assets/'].map((path) => new URL(path, import.meta.url));
+const assetFolders = [new URL('./reanalysis/assets/', import.meta.url)];

@@ -3,6 +3,8 @@ export const routes = {
   login: '/api/v1/auth/login',
   posts: '/api/v1/posts',
   post: '/api/v1/posts/:id',
+  restorePost: '/api/v1/posts/:id/restore',
+  deletedPosts: '/api/v1/posts/deleted',
   postSentiment: '/api/v1/posts/:id/sentiment',
   bulk: '/api/v1/posts/bulk',
   export: '/api/v1/posts/export',
@@ -11,7 +13,7 @@ export const routes = {
   reanalysis: '/api/v1/posts/reanalyze/:jobId',
   exports: '/api/v1/exports',
   storedExport: '/api/v1/exports/:key',
-  /** The same for a key whose slash is not encoded. */
+  /** Path for a key whose slash is not encoded. */
   storedExportPlain: '/api/v1/exports/exports/:name',
   sentiment: '/api/v1/ml/sentiment',
   adminStatus: '/api/v1/admin/status',
@@ -25,11 +27,14 @@ export const pageRoutes = {
   posts: '/',
   newPost: '/posts/new',
   deletePosts: '/posts/delete',
+  deletedPosts: '/posts/deleted',
+  restorePosts: '/posts/restore',
   post: '/posts/:id',
   editPost: '/posts/:id/edit',
   deletePost: '/posts/:id/delete',
   importPosts: '/posts/import',
-  importRows: '/posts/import/rows',
+  importFile: '/posts/import/:importId',
+  importFailed: '/posts/import/:importId/failed',
   exportPosts: '/posts/export',
   storedExports: '/exports',
   storedExport: '/exports/:name',
@@ -39,7 +44,6 @@ export const pageRoutes = {
   cancelReanalysis: '/analysis/reanalyses/:jobId/cancel',
   sentiment: '/sentiment',
   status: '/status',
-  admin: '/admin/',
   users: '/users',
   newUser: '/users/new',
   user: '/users/:uid',
@@ -67,6 +71,11 @@ export function link(path: string, query: Readonly<Record<string, string | numbe
 /** The address of a page about one post. */
 export function postPath(route: 'post' | 'editPost' | 'deletePost', id: number): string {
   return pageRoutes[route].replace(':id', String(id));
+}
+
+/** The address of a page about one import. */
+export function importPath(route: 'importFile' | 'importFailed', id: string): string {
+  return pageRoutes[route].replace(':importId', id);
 }
 
 /** The address of a page about one stored export. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { readConfig } from '#kit/config.ts';
+import { readConfig } from '#kit/base/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startTestSystem } from '../testing.ts';
 import { gateway } from './service.ts';

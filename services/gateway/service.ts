@@ -1,25 +1,33 @@
 import { join } from 'node:path';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '#kit/base/errors.ts';
+import type { HttpApp } from '#kit/http/access.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { openFolderStore, openS3Store } from '#kit/objects/index.ts';
+import { type ObjectStore, openFolderStore, openS3Store } from '#kit/objects/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { defineService, type ServiceParts } from '#kit/service.ts';
+import { checkOidc, OidcSignIn, providerOf } from '#kit/sign-in/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { Access, createPermits } from './access/access.ts';
 import { addLogin } from './access/api.ts';
+import { accountRealm } from './access/people.ts';
 import { addAnalytics } from './analytics/api.ts';
 import { addBulk } from './bulk/api.ts';
+import { ImportedFiles } from './bulk/imported-files.ts';
+import { LargeBodies } from './bulk/large-bodies.ts';
 import { addExports } from './exports/api.ts';
 import { StoredExports } from './exports/store.ts';
 import { addPages } from './pages.ts';
 import { addPosts } from './posts/api.ts';
+import { addDeletedPosts } from './posts/api-deleted.ts';
 import { addReanalysis } from './reanalysis/api.ts';
+import { protectedPrefix } from './routes.ts';
 import { addSentiment } from './sentiment/api.ts';
 import { s3Options, secretOf, settings } from './settings.ts';
 import { addStatus } from './status/api.ts';
 import { addIntegrationMetrics, Integrations } from './status/integrations.ts';
 import { backendChecks, createUptime, type RpcAddresses } from './status/status.ts';
-import { checkTextParameters } from './text-parameters.ts';
 
 export interface GatewayDeps {
   readonly posts: Client<PostServiceDefinition>;
@@ -34,7 +42,7 @@ export const gateway = defineService({
   name: 'gateway',
   summary: 'Posts: manage, search, bulk-load, export and analyze them',
   settings,
-  checks: [s3Options],
+  checks: [s3Options, checkOidc],
   backupFiles: ['gateway-jwt-secret', 'objects/'],
   build,
 });
@@ -44,7 +52,11 @@ async function build(parts: Parts) {
   const { posts, authz, rpcAddresses } = parts.deps;
   const { clock, environment, metrics, tracer } = context;
   const secret = await secretOf(config, context.dataFolder);
-  const exports = stack.use(await openExports(parts));
+  const s3 = s3Options(config);
+  const store = await openStore(parts, s3);
+  const exports = stack.use(store && openExports(parts, store));
+  // Without a bucket, only the processes on this machine see an uploaded file.
+  const uploads = store && s3 ? store : stack.use(await openFolderStore(join(context.dataFolder, 'uploads')));
   const integrations = new Integrations({
     posts,
     objectStore: exports && ((signal) => exports.ping(signal)),
@@ -56,7 +68,7 @@ async function build(parts: Parts) {
     await createHttpServer({
       name: 'gateway',
       context,
-      title: 'Post gateway',
+      title: 'Posts',
       version: apiVersion,
       description: 'Manage, search, bulk-load, export and analyze posts.',
       checks,
@@ -69,12 +81,15 @@ async function build(parts: Parts) {
   const startedMs = clock.now();
   const uptime = createUptime(clock);
   const access = new Access({ authz, secret, clock, mfaAssertion: config.MFA_ASSERTION });
+  const oidc = openSignIn(parts, access, secret);
+  const largeBodies = new LargeBodies(spillFolderOf(context.dataFolder));
 
   checkTextParameters(app);
   const permits = createPermits(app, access);
   addLogin(app, { access, clock });
   addPosts(app, { permits, posts, clock });
-  addBulk(app, { permits, posts, spillFolder: spillFolderOf(context.dataFolder) });
+  addDeletedPosts(app, { permits, posts, clock });
+  addBulk(app, { permits, posts, largeBodies });
   addExports(app, { permits, posts, clock, exports });
   addAnalytics(app, { permits, posts, clock });
   addReanalysis(app, { permits, posts, integrations });
@@ -83,11 +98,14 @@ async function build(parts: Parts) {
 
   addPages(app, {
     access,
+    oidc,
     secret,
     clock,
     posts,
     authz,
     integrations,
+    largeBodies,
+    importedFiles: new ImportedFiles(uploads, clock),
     exports,
     status: { checks, environment, rpcAddresses, startedMs, apiVersion },
   });
@@ -96,17 +114,63 @@ async function build(parts: Parts) {
 
 const apiVersion = '3.0.0';
 
-/** Where bytes wait that memory cannot hold. */
+/** Returns the folder for bytes that memory cannot hold. */
 function spillFolderOf(dataFolder: string): string {
   return join(dataFolder, 'spill');
 }
 
-async function openExports({ config, context }: Parts): Promise<StoredExports | undefined> {
+/** The sign-in with the OpenID provider of the settings; undefined without one. */
+function openSignIn({ config, context, deps }: Parts, access: Access, secret: string) {
+  const settings = providerOf(config);
+  if (!settings) return undefined;
+  const { clock, log, suite } = context;
+  const site = accountRealm(deps.authz, access, () => clock.now());
+  const names = { name: 'gateway', title: 'Posts' };
+  const oidc = new OidcSignIn({ settings, ...names, secret, clock, log, suite, realms: { site } });
+  access.takeTokensOf(oidc);
+  return oidc;
+}
+
+async function openStore(
+  { config, context }: Parts,
+  s3: ReturnType<typeof s3Options>,
+): Promise<ObjectStore | undefined> {
   if (!config.OBJECT_STORE) return undefined;
+  return s3 ? openS3Store(s3) : openFolderStore(join(context.dataFolder, 'objects'));
+}
+
+function openExports({ config, context }: Parts, store: ObjectStore): StoredExports {
   const { dataFolder, clock, log, metrics } = context;
-  const s3 = s3Options(config);
-  const store = await (s3 ? openS3Store(s3) : openFolderStore(join(dataFolder, 'objects')));
   const spillFolder = spillFolderOf(dataFolder);
   const spillBytesMax = config.EXPORT_SPILL_MIB * 1024 * 1024;
   return new StoredExports({ store, spillFolder, spillBytesMax, clock, log, metrics });
+}
+
+/**
+ * Refuses text in the path, and in the query of the API, that no parameter can be: U+0000, which PostgreSQL does not store, and an id
+ * with leading zeros, which would be a second address of the same post. Pages ignore what they cannot use of a query.
+ */
+function checkTextParameters(app: HttpApp): void {
+  app.addHook('preValidation', async (request) => {
+    for (const [name, text] of parametersOf(request)) {
+      const problem = problemOf(name, text);
+      if (problem) throw new AppError('invalid_input', `${name} ${problem}`, { fields: { [name]: problem } });
+    }
+  });
+}
+
+function parametersOf({ params, query, url }: FastifyRequest): [name: string, text: unknown][] {
+  const ofQuery = url.startsWith(`${protectedPrefix}/`) ? Object.entries(query ?? {}) : [];
+  return [...Object.entries(params ?? {}), ...ofQuery].flatMap(([name, given]) =>
+    [given].flat().map((text): [string, unknown] => [name, text]),
+  );
+}
+
+/** The name of a stored export: whatever is not one is 404, and no database sees it. */
+const exportNames = new Set(['key', 'name']);
+
+function problemOf(name: string, text: unknown): string | undefined {
+  if (typeof text !== 'string' || exportNames.has(name)) return undefined;
+  if (text.includes('\0')) return 'must not contain the character U+0000';
+  return name === 'id' && /^0\d/.test(text) ? 'must not start with a zero' : undefined;
 }

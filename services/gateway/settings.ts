@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { type Config, choice, flag, integer, refuse, type Settings, text } from '#kit/config.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
-import { corsOriginSetting } from '#kit/http/cors.ts';
+import { type Config, choice, flag, integer, refuse, type Settings, text } from '#kit/base/config.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { corsOriginSetting } from '#kit/http/responses/cors.ts';
 import type { S3Options } from '#kit/objects/index.ts';
+import { oidcSettings } from '#kit/sign-in/index.ts';
 
 const secretBytesMin = 32;
 
@@ -16,13 +17,14 @@ export const settings = {
   }),
   MFA_ASSERTION: choice(['header', 'signed'], {
     default: 'header',
-    help: 'What proves a second factor: the X-MFA-Verified header, or the amr claim of the token',
+    help: 'Proof of a second factor: the X-MFA-Verified header, or the amr claim of the token',
   }),
   CORS_ORIGIN: corsOriginSetting,
   TRUST_PROXY: trustProxySetting,
+  ...oidcSettings,
   OBJECT_STORE: flag({
     default: true,
-    help: 'Whether exports are stored: in a folder, or in S3 if S3_BUCKET is set',
+    help: 'Stores exports: in a folder, or in S3 if S3_BUCKET is set',
   }),
   S3_ENDPOINT: text({ help: 'Address of an S3-compatible server; Amazon S3 if unset' }),
   S3_BUCKET: text({ help: 'Existing bucket to store exports in; a folder in OCTAVO_DATA if unset' }),

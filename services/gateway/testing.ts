@@ -1,29 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
 import type { Tab, TabOptions, TestBrowser } from '#kit/testing/browser.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
+import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
 import type { TestSystem } from '../testing.ts';
 import type { Post } from './posts/post.ts';
 
 export const jwtSecret = 'the key of the tests, which is long enough';
-
-export interface ApiResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The body as JSON. */
-  readonly json: Json;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
-type Json = any;
-
-export interface CallOptions {
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 /** Calls the API as one person: `alice.post('/posts', { title, body })`. Paths are below `/api/v1`. */
 export class Person {
@@ -35,34 +19,24 @@ export class Person {
     this.token = token;
   }
 
-  get(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
+  get(path: string, headers?: Record<string, string>): Promise<TestResponse> {
     return this.call('GET', path, { headers });
   }
 
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse> {
     return this.call('POST', path, { body, headers });
   }
 
-  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse> {
     return this.call('PUT', path, { body, headers });
   }
 
-  delete(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
+  delete(path: string, headers?: Record<string, string>): Promise<TestResponse> {
     return this.call('DELETE', path, { headers });
   }
 
-  async call(method: string, path: string, { body, headers = {} }: CallOptions = {}): Promise<ApiResponse> {
-    const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
-    const response = await fetch(this.#address(path), {
-      method,
-      headers: {
-        ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: (isRaw ? body : JSON.stringify(body)) as RequestInit['body'],
-    });
-    return toApiResponse(response);
+  call(method: string, path: string, { body, headers }: TestRequest = {}): Promise<TestResponse> {
+    return sendRequest(this.#address(path), { method, body, headers: { ...bearer(this.token), ...headers } });
   }
 
   /** With header lines as they are, also duplicate ones. */
@@ -94,18 +68,6 @@ export class Person {
   }
 }
 
-async function toApiResponse(response: Response): Promise<ApiResponse> {
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    get json() {
-      return JSON.parse(text);
-    },
-  };
-}
-
 /** Alice writes (editor), Bob may do everything (admin), Charlie only reads (viewer), and a stranger has no token. */
 export async function castOf({ url, passwords }: Pick<TestSystem, 'url' | 'passwords'>) {
   const stranger = new Person(url);
@@ -119,7 +81,7 @@ export async function castOf({ url, passwords }: Pick<TestSystem, 'url' | 'passw
 }
 
 /** Asserts that a response is an error, and gives its fields. */
-export function assertError(response: ApiResponse, status: number, code: string): Record<string, string> {
+export function assertError(response: TestResponse, status: number, code: string): Record<string, string> {
   assert.equal(response.status, status, response.text);
   const { error, meta, ...rest } = response.json;
   assert.deepEqual(rest, {});
@@ -187,12 +149,20 @@ export async function visitorsOf(system: TestSystem) {
   return { alice, bob, charlie };
 }
 
-/** The first result that is neither false nor undefined. Fails after ten seconds. */
-export async function until<T>(look: () => Promise<T>): Promise<Exclude<T, false | undefined>> {
-  for (let tries = 0; tries < 200; tries++) {
-    const seen = await look();
-    if (seen) return seen as Exclude<T, false | undefined>;
-    await setTimeout(50);
-  }
-  throw new Error('it did not happen within ten seconds');
+/** An import without scripts: its address and the pages of its preview and result. The page of a refused upload is both. */
+export async function importFile(
+  client: PageClient,
+  file: Parameters<PageClient['upload']>[1],
+  mapping: Readonly<Record<string, string>> = {},
+): Promise<{ path: string; preview: PageResponse; result: PageResponse }> {
+  await client.open('/posts/import');
+  const uploaded = await client.upload('/posts/import', file);
+  if (uploaded.status !== 303) return { path: '', preview: uploaded, result: uploaded };
+  const path = uploaded.location.replace(/\?.*/, '');
+  const preview = await client.open(uploaded.location);
+  const chosen = Object.entries(mapping).map(([field, column]) => [`map-${field}`, column]);
+  const fields = { do: 'import', name: file.name, ...Object.fromEntries(chosen) };
+  const sent = await client.send(path, fields);
+  const result = sent.status === 303 ? await client.open(sent.location) : sent;
+  return { path, preview, result };
 }

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { createTraceparent, formatTraceparent } from '#kit/trace.ts';
+import { createTraceparent, formatTraceparent } from '#kit/base/trace.ts';
+import { until } from '#kit/testing/until.ts';
 import { startTestSystem } from '../testing.ts';
-import { castOf, until } from './testing.ts';
+import { castOf } from './testing.ts';
 
 interface Span {
   readonly service: string;

@@ -1,27 +1,52 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAccounts } from '#kit/accounts/index.ts';
-import { readConfig } from '#kit/config.ts';
-import { silentLog } from '#kit/log.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
+import { eventually } from '#kit/testing/until.ts';
 import { passwordless } from './service.ts';
 import type { TokenPair } from './sessions/index.ts';
-import {
-  alice,
-  bob,
-  charlie,
-  eventually,
-  inTestMode,
-  secret,
-  startService,
-  type TestService,
-} from './testing.ts';
+import { alice, bob, charlie, inTestMode, secret, startService, type TestService } from './testing.ts';
 import { signedIn } from './testing-pages.ts';
 
 const password = 'ferries wait in fog';
 const list = '/admin/sign_in/user/';
 
 await inTestMode((world) => {
+  test('staff add applications, whose secret is shown once, and give roles', async (t) => {
+    const service = await startService(t, world, { environment: cheap });
+    const staff = await signedInStaff(service);
+    const applications = '/admin/sign_in/application/';
+    await staff.open(`${applications}add/`);
+    const wrong = await staff.send(`${applications}add/`, {
+      name: 'My App',
+      redirects: 'javascript:alert(1)',
+    });
+    assert.equal(wrong.status, 422);
+    const redirects = 'https://app.example/one\nhttps://app.example/two';
+    const added = await staff.send(`${applications}add/`, { name: 'My App', redirects, firstParty: 'on' });
+    assert.equal(added.status, 303, added.html);
+    const twice = await staff.send(`${applications}add/`, { name: 'my app', redirects });
+    assert.match(twice.html, /Name is already registered/);
+    const page = await staff.open(`${applications}my-app/secret/`);
+    assert.equal(page.status, 200, page.html);
+    const made = await staff.send(`${applications}my-app/secret/`, {});
+    const shown = await staff.open(made.headers.get('location') ?? '');
+    const shownSecret = /The secret is ([\w-]{43})\./.exec(shown.html)?.[1];
+    assert.ok(shownSecret, shown.html);
+    assert.ok(!(await staff.open(`${applications}my-app/change/`)).html.includes(shownSecret));
+    const [row] = await service.database.kysely.selectFrom('oidc_client').selectAll().execute();
+    assert.deepEqual([row?.id, row?.first_party, row?.audience], ['my-app', 1, 'https://app.example']);
+    await service.signIn(alice);
+    const roles = '/admin/sign_in/role/';
+    await staff.open(`${roles}add/`);
+    assert.equal((await staff.send(`${roles}add/`, { email: bob, role: 'admin' })).status, 422);
+    const given = await staff.send(`${roles}add/`, { email: alice, role: 'editor', service: 'my-app' });
+    assert.equal(given.status, 303, given.html);
+    assert.match((await staff.open(roles)).html, /alice@example\.com/);
+  });
+
   test('staff see, add and delete users, and end their sessions', async (t) => {
     const service = await startService(t, world, {
       environment: { ...cheap, PASSWORDLESS_ALLOW_SIGNUP: 'off' },

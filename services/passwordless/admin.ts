@@ -13,12 +13,13 @@ import {
   staffCookie,
   text,
 } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { notFound } from '#kit/errors.ts';
 import type { Accounts } from './account/index.ts';
+import { clientModel, roleModel } from './oidc/admin.ts';
 import type { Sessions, TokenPair } from './sessions/index.ts';
-import type { Tables } from './store.ts';
+import type { Tables } from './store/store.ts';
 import { findUser, listUsers, type User } from './users/index.ts';
 
 export interface PasswordlessAdminParts {
@@ -36,13 +37,14 @@ const staffSessionSeconds = 14 * 86_400;
 /** The admin at `/admin/`: the users, for staff with a password. */
 export function createPasswordlessAdmin(parts: PasswordlessAdminParts): Admin<TokenPair> {
   const { staff, database, clock, secret } = parts;
-  const models = [userModel(parts)];
+  const models = [userModel(parts), clientModel(parts), roleModel(parts)];
   const cookie = { name: 'passwordless_staff', secret, clock, maxAgeSeconds: staffSessionSeconds };
   return createAdmin({
     title: 'Sign-in admin',
     models: [...models, ...accountModels(staff, models)],
     accounts: staffAccounts(staff, staffCookie<TokenPair>(cookie)),
-    ...{ database, clock },
+    database,
+    clock,
   });
 }
 
@@ -57,12 +59,12 @@ function userModel({ accounts, sessions, database }: PasswordlessAdminParts): Mo
     path: 'sign_in/user',
     label: 'user',
     title: 'email',
-    description: 'People who sign in by link, code or passkey. They change how they sign in themselves.',
+    description: 'People who sign in by link, code or passkey. They manage their own sign-in methods.',
     fields: {
       email: text({
         label: 'E-mail address',
         charactersMax: 254,
-        help: 'Whoever reads mails to it signs in as this user, by a link. No mail is sent now.',
+        help: 'Anyone who can read mail at this address can sign in as this user. No e-mail is sent now.',
       }),
       verified: flag({ label: 'Address verified', readOnly: true }),
       totp: flag({ label: 'Authenticator app', readOnly: true }),

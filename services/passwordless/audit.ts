@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
 import { type AuditFacts, AuditTrail } from '#kit/auth/audit.ts';
-import type { Clock } from '#kit/clock.ts';
-import type { Executor } from '#kit/db/index.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import type { Log } from '#kit/log.ts';
-import { insertEvent } from './store-audit.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
+import { insertEvent } from './store/audit.ts';
+import type { Store } from './store/store.ts';
 
 /** Names of the OWASP Logging Vocabulary. `refresh_race` and the names about sign-in methods are ours. */
 type AuditEvent =
@@ -39,14 +39,14 @@ export class Audit extends AuditTrail<AuditEvent> {
   }
 
   /** Logs and counts the event, and stores it in the caller's transaction. */
-  async record(session: Executor, event: AuditEvent, facts: AuditFacts): Promise<void> {
+  async record(session: Store, event: AuditEvent, facts: AuditFacts): Promise<void> {
     this.note(event, facts);
-    await insertEvent.run(session, {
+    await insertEvent(session, {
       id: newOrderedId(),
-      nowMs: this.#clock.now(),
+      at_ms: this.#clock.now(),
       event,
-      userId: facts.userId ?? null,
-      sessionId: facts.sessionId ?? null,
+      user_id: facts.userId ?? null,
+      session_id: facts.sessionId ?? null,
       address: facts.address ?? null,
     });
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse as parseToml } from 'smol-toml';
-import { type Environment, refuse, type Settings } from '#kit/config.ts';
-import type { Log } from '#kit/log.ts';
+import { type Environment, refuse, rejectSettings, type Settings } from '#kit/base/config.ts';
+import type { Log } from '#kit/base/log.ts';
 
 const prefix = 'PASSWORDLESS_';
 const defaultFiles = ['config.toml', 'config.json'];
@@ -69,7 +69,7 @@ function parse(file: string, isDefault: boolean): Record<string, unknown> {
     const text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
     const value: unknown = file.endsWith('.json') ? JSON.parse(text) : parseToml(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-    return refuse({ [name]: `(${file}) must contain keys and values` }) as never;
+    return rejectSettings({ [name]: `(${file}) must contain keys and values` });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'CONFIG' || (error as { reason?: string }).reason === 'CONFIG') throw error;
@@ -77,7 +77,7 @@ function parse(file: string, isDefault: boolean): Record<string, unknown> {
     const problem = code
       ? `cannot be read: ${code}`
       : `is not well-formed: ${placeOf(error as Error, message)}`;
-    return refuse({ [name]: `(${file}) ${problem}` }) as never;
+    return rejectSettings({ [name]: `(${file}) ${problem}` });
   }
 }
 

@@ -1,11 +1,11 @@
 import { Encryption } from '#kit/auth/encryption.ts';
-import type { Background } from '#kit/background.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { Background } from '#kit/concurrency/background.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { Accounts } from './account/index.ts';
 import { Audit } from './audit.ts';
-import type { Keys } from './keys.ts';
+import type { Keys } from './keys/keys.ts';
 import { MagicLinks } from './magic-links/index.ts';
 import type { MailQueue } from './mail/index.ts';
 import { createParty, PasskeySignIns, Passkeys } from './passkeys/index.ts';
@@ -13,7 +13,7 @@ import { RecoveryCodes } from './recovery-codes/index.ts';
 import { AccessTokens, Sessions } from './sessions/index.ts';
 import type { PasswordlessConfig } from './settings.ts';
 import type { Site } from './site.ts';
-import type { Tables } from './store.ts';
+import type { Tables } from './store/store.ts';
 import { TotpSetup, TotpSignIns } from './totp/index.ts';
 import { UnprovenEnrollment } from './users/index.ts';
 
@@ -33,25 +33,33 @@ export function createFeatures(parts: {
   const sessions = createSessions({ config, site, keys, database, mails, audit, clock });
   const shared = { database, sessions, mails, audit, clock };
   const unprovenEnrollment = new UnprovenEnrollment({
-    ...{ database, mails, audit, background },
+    database,
+    mails,
+    audit,
+    background,
     mode: config.PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF,
     allowsSignUp: config.PASSWORDLESS_ALLOW_SIGNUP,
   });
-  const codeKeys = keys.all('code-hmac');
-  const encryption = new Encryption(keys.all('totp-enc'));
-  const party = createParty(config, site);
-  const passkeys = { ...shared, unprovenEnrollment, party, decoyKeys: keys.all('decoy') };
+  const codeKeys = keys.keysFor('code-hmac');
+  const encryption = new Encryption(keys.keysFor('totp-enc'));
+  const relyingParty = createParty(config, site);
+  const passkeys = { ...shared, unprovenEnrollment, relyingParty, decoyKeys: keys.keysFor('decoy') };
   return {
     sessions,
-    party,
+    audit,
+    party: relyingParty,
     magicLinks: new MagicLinks({
-      ...{ ...shared, site, codeKeys },
+      ...shared,
+      site,
+      codeKeys,
       lifetimeSeconds: config.PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS,
       perAddressMax: config.PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS,
       allowsSignUp: config.PASSWORDLESS_ALLOW_SIGNUP,
     }),
     totpSetup: new TotpSetup({
-      ...{ ...shared, unprovenEnrollment, encryption },
+      ...shared,
+      unprovenEnrollment,
+      encryption,
       issuer: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
     }),
     totpSignIns: new TotpSignIns({ ...shared, encryption }),
@@ -76,7 +84,10 @@ export function createSessions(parts: {
 }): Sessions {
   const { config, site, keys, database, mails, audit, clock } = parts;
   return new Sessions({
-    ...{ database, mails, audit, clock },
+    database,
+    mails,
+    audit,
+    clock,
     accessTokens: new AccessTokens({ config, site, keys, clock }),
     refreshSeconds: config.PASSWORDLESS_REFRESH_TOKEN_EXPIRY_SECONDS,
     sessionSecondsMax: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import type { Clock } from '#kit/clock.ts';
-import type { RateLimit } from '#kit/http/rate-limit.ts';
+import type { RateLimit } from '#kit/http/requests/rate-limit.ts';
 import type { PasswordlessConfig } from './settings.ts';
 
 const keysMax = 100_000;
@@ -19,6 +18,8 @@ export interface RequestLimits {
   readonly verify: LimitRequest;
   /** Exchanging a refresh token. */
   readonly refresh: LimitRequest;
+  /** Any request of OpenID Connect. */
+  readonly oidc: LimitRequest;
   /**
    * Calls `send` to send a magic link, unless the client has reached its limit. The client is never told. With sign-up off it is called after the
    * response, as unknown addresses take less time. `send` returns whether the request
@@ -34,6 +35,7 @@ export class Limits {
   readonly enroll: readonly RateLimit[];
   readonly verify: readonly RateLimit[];
   readonly refresh: readonly RateLimit[];
+  readonly oidc: readonly RateLimit[];
 
   constructor(config: PasswordlessConfig) {
     this.post = limitOf('post', config.PASSWORDLESS_LIMIT_POST_PER_IP, 5 * minuteMs);
@@ -41,15 +43,7 @@ export class Limits {
     this.enroll = limitOf('enroll', config.PASSWORDLESS_LIMIT_ENROLL_PER_IP, 10 * minuteMs);
     this.verify = limitOf('verify', config.PASSWORDLESS_LIMIT_VERIFY_PER_IP, 5 * minuteMs);
     this.refresh = limitOf('refresh', config.PASSWORDLESS_LIMIT_REFRESH_PER_IP, 5 * minuteMs);
-  }
-
-  /** Forgets clients whose window is over, every minute until disposed of. */
-  startSweeping(clock: Clock): Disposable {
-    const all = [this.post, this.magic, this.enroll, this.verify, this.refresh].flat();
-    const timer = setInterval(() => {
-      for (const { limiter } of all) limiter.sweep(clock.now());
-    }, minuteMs).unref();
-    return { [Symbol.dispose]: () => clearInterval(timer) };
+    this.oidc = limitOf('oidc', config.PASSWORDLESS_LIMIT_OIDC_PER_IP, 5 * minuteMs);
   }
 }
 

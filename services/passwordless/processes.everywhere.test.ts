@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { silentLog } from '#kit/base/log.ts';
 import { openDatabase } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import { configOf } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, stopProcess } from '../testing.ts';
 import { passwordless } from './service.ts';
-import type { Tables } from './store.ts';
+import type { Tables } from './store/store.ts';
 import {
   alice,
   type Client,

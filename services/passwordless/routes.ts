@@ -26,6 +26,8 @@ export const routes = {
 /** The paths of the pages. A form with errors is shown at the path it was sent to. */
 export const pageRoutes = {
   home: '/',
+  setup: '/setup/:ticket',
+  demoSignIn: '/demo-sign-in/:ticket',
   signIn: '/sign-in',
   signInByCode: '/sign-in/code',
   signInByLink: '/sign-in/link',
@@ -46,6 +48,21 @@ export const pageRoutes = {
   endSession: '/account/sessions/end',
   endAllSessions: '/account/sessions/end-all',
   deleteAccount: '/account/delete',
-  mails: '/mails',
-  mail: '/mails/:id',
+} as const;
+
+/** The paths of the OpenID provider. */
+export const oidcRoutes = {
+  discovery: ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'],
+  interaction: '/oidc/interaction/:uid',
+  consent: '/oidc/interaction/:uid/consent',
+  cancel: '/oidc/interaction/:uid/cancel',
+  /** Names and paths as the library's configuration has them. */
+  library: {
+    authorization: '/oidc/auth',
+    token: '/oidc/token',
+    jwks: '/oidc/jwks',
+    userinfo: '/oidc/me',
+    end_session: '/oidc/session/end',
+    revocation: '/oidc/token/revocation',
+  },
 } as const;

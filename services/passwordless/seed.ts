@@ -1,9 +1,9 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Audit } from './audit.ts';
 import type { MailQueue } from './mail/index.ts';
 import type { Sessions } from './sessions/index.ts';
-import type { Tables } from './store.ts';
+import type { Tables } from './store/store.ts';
 import { claimAccount, lockAddress, usersOf } from './users/index.ts';
 
 /** Somebody who joined some days ago and has signed in every few days since then, at about the same hour (UTC). */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { readConfig } from '#kit/config.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { backupDatabase, restoreDatabase } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import { loadDemo, passwordless } from './service.ts';
 import { alice, appCode, enrollApp, inTestMode, refused, secret, startService } from './testing.ts';
 

@@ -7,25 +7,27 @@ import {
   setupAddress,
 } from '#kit/accounts/index.ts';
 import { adminMigrations } from '#kit/admin/index.ts';
-import { Background } from '#kit/background.ts';
-import { type Config, refuse, type Settings } from '#kit/config.ts';
+import { type Config, refuse, type Settings } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { Background } from '#kit/concurrency/background.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import { type Database, DatabaseHealth } from '#kit/db/index.ts';
-import { loadAssets } from '#kit/html/assets.ts';
-import { servePages } from '#kit/html/pages.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
+import { loadAssets } from '#kit/html/pages/assets.ts';
+import { addMailPages, mailsHint } from '#kit/html/pages/mails.ts';
+import { servePages } from '#kit/html/pages/pages.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
-import { silentLog } from '#kit/log.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { addAccountApi } from './account/api.ts';
 import { addAccountPages, createAccountPage } from './account/pages.ts';
 import { createPasswordlessAdmin } from './admin.ts';
-import { createApiAccess } from './api-access.ts';
-import { createRequestLimits } from './api-limits.ts';
+import { createApiAccess } from './api/access.ts';
+import { createRequestLimits } from './api/limits.ts';
 import { Audit } from './audit.ts';
-import { Cleanup } from './cleanup.ts';
+import { deleteExpiredRows } from './cleanup.ts';
 import { withConfigFile } from './config-file.ts';
 import { createFeatures, createSessions, type Features } from './features.ts';
-import { checkSecrets, type Keys, openKeys } from './keys.ts';
+import { checkSecrets, type Keys, openKeys } from './keys/keys.ts';
 import { Limits, type RequestLimits } from './limits.ts';
 import { addMagicLinkApi, type ShowLanding } from './magic-links/api.ts';
 import { addMagicLinkPages, createLanding } from './magic-links/pages.ts';
@@ -38,8 +40,9 @@ import {
   openMail,
   shownMailFolder,
 } from './mail/index.ts';
-import { addMailPages, mailsHint } from './mail/pages.ts';
-import { createErrorPage, createPageContext } from './pages.ts';
+import { addClient, ensureClient, listClients, type NewClient, removeClient } from './oidc/index.ts';
+import { createOpenId, type OpenId } from './oidc/pages-mount.ts';
+import { createErrorPage, createPageContext } from './pages/pages.ts';
 import { addPasskeyApi } from './passkeys/api.ts';
 import { checkParty } from './passkeys/index.ts';
 import { addPasskeyPages, passkeysCard } from './passkeys/pages.ts';
@@ -51,9 +54,12 @@ import type { TokenPair } from './sessions/index.ts';
 import { addSessionPages, sessionsCard } from './sessions/pages.ts';
 import { settings as commonSettings } from './settings.ts';
 import { Site } from './site.ts';
-import type { Tables } from './store.ts';
+import type { Tables } from './store/store.ts';
+import { SuiteSignIn } from './suite/index.ts';
+import { addSuitePages } from './suite/pages.ts';
 import { addTotpApi } from './totp/api.ts';
 import { addTotpPages, totpCard } from './totp/pages.ts';
+import { grantRole, listRoles, type Role, revokeRole } from './users/index.ts';
 
 const settings = {
   ...commonSettings,
@@ -69,6 +75,8 @@ const commonChecks = [checkSecrets, checkMails, databaseLocation];
 
 export type { MailQueueAdmin, QueuedMail } from './mail/index.ts';
 
+const cleanupMs = 60_000;
+
 /** Sign-in without passwords: by link, code or passkey. */
 export const passwordless = defineService({
   name: 'passwordless',
@@ -78,7 +86,7 @@ export const passwordless = defineService({
   checks: [
     ...commonChecks,
     checkParty,
-    (config) => new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL),
+    (config) => new Site(config),
     (config, context) => config.PASSWORDLESS_WORKER && checkMailer(config, context),
   ],
   migrations: [accountMigrations, adminMigrations, new URL('./migrations/', import.meta.url)],
@@ -99,7 +107,7 @@ export const passwordlessWorker = defineService({
 
 async function build({ config, context, stack, openDatabase }: Parts) {
   const { clock, log } = context;
-  const site = new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL);
+  const site = new Site(config);
   const keys = await openKeys(config, context);
   const database = await openDatabase<Tables>();
   const runsWorker = config.PASSWORDLESS_WORKER;
@@ -111,15 +119,30 @@ async function build({ config, context, stack, openDatabase }: Parts) {
   const linksLater = config.PASSWORDLESS_ALLOW_SIGNUP ? undefined : background;
   const requestLimits = createRequestLimits(limits, clock, linksLater);
   const words = ['octavo', 'passwordless'];
-  const staff = await openAccounts({ database, config, clock, log, stack, words });
-  const wiring = { config, context, keys, database, staff, features, limits: requestLimits };
-  const showLanding = addPages(server.app, wiring);
+  const staff = await openAccounts({ database, config, clock, log, stack, words, peopleRealm: null });
+  const suiteSignIn = new SuiteSignIn({ database, clock, site, ...features });
+  const wiring = {
+    config,
+    context,
+    site,
+    keys,
+    database,
+    staff,
+    features,
+    limits: requestLimits,
+    suiteSignIn,
+  };
+  const { showLanding, openId } = addPages(server.app, wiring);
   addApi(server.app, { site, features, limits: requestLimits, showLanding });
-  stack.use(limits.startSweeping(clock));
-  stack.use(new Cleanup({ database, clock, log, auditDays: config.PASSWORDLESS_AUDIT_DAYS }).start());
+  suiteSignIn.issueBy((token) => openId.issue(token));
+  stack.use(openId.backChannel.start());
+  const auditDays = config.PASSWORDLESS_AUDIT_DAYS;
+  const cleanUp = () => deleteExpiredRows({ database, clock, auditDays });
+  stack.use(runEvery(cleanupMs, cleanUp, { log, failure: 'expired rows could not be deleted' }));
   const url = site.listensAt(await server.listen());
   const inProduction = config.ADMIN_SETUP_LINK;
-  return { url, setupLink: url && (await setupAddress(staff, { url, context, inProduction })) };
+  const setupLink = url && (await setupAddress(staff, { url, context, inProduction }));
+  return { url, setupLink, suiteSignIn };
 }
 
 async function buildWorker({ config, context, stack }: Parts) {
@@ -152,10 +175,28 @@ export async function openMailQueue(
   return { queue, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
+/** The applications and roles of the OpenID provider, for the command line. */
+export async function openApplications(config: PasswordlessConfig, context: ServiceContext) {
+  const database = await openServiceDatabase<Tables>(passwordless, config, context);
+  const place = { database, clock: context.clock };
+  return {
+    addClient: (client: NewClient) => addClient(place, client),
+    ensureClient: (client: NewClient & { readonly secret: string }) => ensureClient(place, client),
+    removeClient: (name: string) => removeClient(database, name),
+    listClients: () => listClients(database),
+    grantRole: (email: string, role: Role) => grantRole(place, email, role),
+    revokeRole: (email: string, role: Role) => revokeRole(database, email, role),
+    listRoles: (email?: string) => listRoles(database, { email }),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+export type Applications = Awaited<ReturnType<typeof openApplications>>;
+
 /** Loads demo users. Returns how many. */
 export async function loadDemo(config: PasswordlessConfig, context: ServiceContext): Promise<number> {
   await using stack = new AsyncDisposableStack();
-  const site = new Site(config.PASSWORDLESS_MAGIC_LINK_BASE_URL);
+  const site = new Site(config);
   // Nobody gets the tokens, whose issuer is the site.
   site.listensAt('http://127.0.0.1');
   const keys = await openKeys(config, context);
@@ -187,7 +228,7 @@ function createServer(
   return createHttpServer({
     name: 'passwordless',
     context,
-    title: 'Passwordless sign-in',
+    title: 'Sign-in',
     description: 'Sign-in by e-mail link, authenticator code or passkey; access and refresh tokens.',
     checks: { database: () => health.run() },
     namesOptionalChecks: true,
@@ -235,20 +276,21 @@ function addPages(
   wiring: {
     config: PasswordlessConfig;
     context: ServiceContext;
+    site: Site;
     keys: Keys;
     database: Database<Tables>;
     staff: StaffAccounts;
     features: Features;
     limits: RequestLimits;
+    suiteSignIn: SuiteSignIn;
   },
-): ShowLanding {
+): { showLanding: ShowLanding; openId: OpenId } {
   const { config, context, keys, database, staff, features, limits } = wiring;
   const { clock } = context;
   const { sessions, accounts } = features;
   const mailFolder = shownMailFolder(config, context);
   const pages = createPageContext({
     sessions,
-    serviceName: config.PASSWORDLESS_WEBAUTHN_RP_NAME,
     showsMails: mailFolder !== undefined,
   });
   const cards = {
@@ -259,6 +301,7 @@ function addPages(
   };
   const showAccount = createAccountPage({ pages, accounts, clock, cards });
   const parts = { ...features, pages, limits, showAccount };
+  const openId = createOpenId({ ...wiring, ...features, pages, limit: limits.oidc });
   const secret = keys.current('session').toString('base64url');
   const admin = createPasswordlessAdmin({ staff, accounts, sessions, database, clock, secret });
   const ownErrorPage = createErrorPage(pages);
@@ -269,7 +312,8 @@ function addPages(
       secret,
       sessionSeconds: config.PASSWORDLESS_SESSION_MAX_AGE_SECONDS,
       clock,
-      assets: loadAssets(new URL('passkeys/assets/', import.meta.url)),
+      assets: loadAssets(...['passkeys', 'oidc'].map((name) => new URL(`${name}/assets/`, import.meta.url))),
+      apiToken: async (visit) => (await pages.callerOf(visit)) && visit.who?.access_token,
       errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? ownErrorPage(visit, error),
     },
     (routes) => {
@@ -283,9 +327,19 @@ function addPages(
       addPasskeyPages(routes, parts);
       addSessionPages(routes, parts);
       addAccountPages(routes, parts);
+      addSuitePages(routes, { ...parts, suiteSignIn: wiring.suiteSignIn });
+      openId.addPages(routes);
       admin.addRoutes(routes);
-      if (mailFolder !== undefined) addMailPages(routes, { pages, folder: mailFolder });
+      if (mailFolder !== undefined) {
+        const hint = {
+          text: 'Request a sign-in link, and its e-mail appears here.',
+          href: '/',
+          label: 'Sign in',
+        };
+        addMailPages(routes, { folder: mailFolder, frameOf: pages.frameOf, hint });
+      }
     },
   );
-  return createLanding(answer, pages);
+  openId.mount(app, answer);
+  return { showLanding: createLanding(answer, pages), openId };
 }

@@ -1,7 +1,7 @@
-import { type Config, choice, flag, integer, type Settings, text } from '#kit/config.ts';
-import { databaseSettings } from '#kit/db/index.ts';
-import { corsOriginSetting } from '#kit/http/cors.ts';
-import { mailServerSettings } from '#kit/mail/settings.ts';
+import { type Config, choice, flag, integer, type Settings, text } from '#kit/base/config.ts';
+import { databaseSettings, problemOfUrl } from '#kit/db/index.ts';
+import { corsOriginSetting } from '#kit/http/responses/cors.ts';
+import { insecureMailSetting, mailServerSettings } from '#kit/mail/settings.ts';
 
 const day = 86_400;
 
@@ -47,7 +47,7 @@ export const settings = {
     default: 0,
     min: 0,
     max: 60,
-    help: 'How long an exchanged refresh token returns the same new token again, for clients that lost the response',
+    help: 'Time for which an exchanged refresh token returns the same new token again, for clients that lost the response',
   }),
   PASSWORDLESS_MAGIC_LINK_EXPIRY_SECONDS: integer({
     default: 600,
@@ -59,9 +59,12 @@ export const settings = {
     requiredInProduction: true,
     help: 'Address that mails link to; default: http://localhost:PORT/verify/magic',
   }),
+  PASSWORDLESS_URL: text({
+    help: 'Public address without a path, the issuer of OpenID Connect; default: the origin of PASSWORDLESS_MAGIC_LINK_BASE_URL',
+  }),
   PASSWORDLESS_ALLOW_SIGNUP: flag({
     default: true,
-    help: 'Whether a magic link, or a sign-in method added without a token, creates a user',
+    help: 'Creates a user for a magic link, or for a sign-in method added without a token',
   }),
   PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF: choice(['provisional', 'inert', 'off'], {
     default: 'provisional',
@@ -75,23 +78,18 @@ export const settings = {
   }),
   PASSWORDLESS_WEBAUTHN_RP_NAME: text({
     default: 'Octavo',
-    help: 'Name of the service in authenticators, mails and pages',
+    help: 'Name of the service in authenticators and mails',
   }),
   PASSWORDLESS_WEBAUTHN_USER_VERIFICATION: choice(['preferred', 'required'], {
     default: 'preferred',
-    help: 'Whether the authenticator must verify its user, by PIN or fingerprint',
+    help: 'Verification of the user by the authenticator, with a PIN or fingerprint',
   }),
   PASSWORDLESS_SMTP_HOST: text({
     help: 'Mail server; default: SMTP_HOST. Without one, mails go to a folder',
   }),
-  PASSWORDLESS_SMTP_PORT: integer({
-    default: 587,
-    min: 1,
-    max: 65_535,
-    help: 'Port of the mail server; 465 uses TLS from the start',
-  }),
-  PASSWORDLESS_SMTP_USERNAME: text({ help: 'User name at the mail server' }),
-  PASSWORDLESS_SMTP_PASSWORD: text({ secret: true, help: 'Password at the mail server' }),
+  PASSWORDLESS_SMTP_PORT: mailServerSettings.SMTP_PORT,
+  PASSWORDLESS_SMTP_USERNAME: mailServerSettings.SMTP_USERNAME,
+  PASSWORDLESS_SMTP_PASSWORD: mailServerSettings.SMTP_PASSWORD,
   PASSWORDLESS_EMAIL_FROM: text({ default: 'Octavo <no-reply@localhost>', help: 'Sender of the mails' }),
   PASSWORDLESS_DATABASE_PATH: text({
     help: 'SQLite file; default: passwordless.sqlite in the data folder',
@@ -99,6 +97,7 @@ export const settings = {
   PASSWORDLESS_DATABASE_URL: text({
     secret: true,
     help: 'PostgreSQL to keep data in; default: DATABASE_URL',
+    check: problemOfUrl,
   }),
   PASSWORDLESS_LIMIT_POST_PER_IP: limit(
     300,
@@ -109,6 +108,7 @@ export const settings = {
   PASSWORDLESS_LIMIT_ENROLL_PER_IP: limit(20, 'Enrollments started per client in 10 minutes'),
   PASSWORDLESS_LIMIT_VERIFY_PER_IP: limit(60, 'Links, codes and passkey responses per client in 5 minutes'),
   PASSWORDLESS_LIMIT_REFRESH_PER_IP: limit(150, 'Refresh token exchanges per client in 5 minutes'),
+  PASSWORDLESS_LIMIT_OIDC_PER_IP: limit(3_000, 'Requests of OpenID Connect per client in 5 minutes'),
   PASSWORDLESS_CORS_ORIGIN: { ...corsOriginSetting, default: '*' },
   PASSWORDLESS_AUDIT_DAYS: integer({
     default: 90,
@@ -118,12 +118,9 @@ export const settings = {
   }),
   PASSWORDLESS_WORKER: flag({
     default: true,
-    help: 'Whether the web process also sends the mails; off leaves them to passwordless-worker',
+    help: 'Sends mails from the web process; off leaves them to passwordless-worker',
   }),
-  PASSWORDLESS_SMTP_INSECURE: flag({
-    default: false,
-    help: 'Send to a remote mail server without TLS, or accept any certificate',
-  }),
+  PASSWORDLESS_SMTP_INSECURE: insecureMailSetting,
   PASSWORDLESS_SMTP_CA_FILE: text({ help: 'PEM file of certificates to trust besides the well-known ones' }),
   PASSWORDLESS_MAIL_FOLDER: text({
     help: 'Folder for mails where there is no mail server; default: mails in the data folder, in production none',

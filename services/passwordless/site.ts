@@ -1,16 +1,23 @@
-import { refuse } from '#kit/config.ts';
+import { rejectSettings } from '#kit/base/config.ts';
+import type { PasswordlessConfig } from './settings.ts';
 
 const verifyPath = '/verify/magic';
 
 /** The public address of the service. It never comes from a request: a `Host` header could name another site. */
 export class Site {
   readonly #given: URL | undefined;
+  readonly #issuer: string | undefined;
   #url: URL | undefined;
   #linkStart: string | undefined;
 
-  /** Refuses a setting that is not an http or https address. */
-  constructor(magicLinkBaseUrl: string | undefined) {
-    this.#given = magicLinkBaseUrl === undefined ? undefined : parse(magicLinkBaseUrl);
+  /** Refuses settings that are not http or https addresses. */
+  constructor({
+    PASSWORDLESS_MAGIC_LINK_BASE_URL: linkUrl,
+    PASSWORDLESS_URL: publicUrl,
+  }: Pick<PasswordlessConfig, 'PASSWORDLESS_MAGIC_LINK_BASE_URL' | 'PASSWORDLESS_URL'>) {
+    this.#issuer = publicUrl === undefined ? undefined : originOf(publicUrl);
+    const given = linkUrl ?? (this.#issuer && `${this.#issuer}${verifyPath}`);
+    this.#given = given === undefined ? undefined : parse(given, 'PASSWORDLESS_MAGIC_LINK_BASE_URL');
     this.#url = this.#given;
   }
 
@@ -25,6 +32,11 @@ export class Site {
   /** Such as `https://sign-in.example.com`; also the issuer of tokens unless one is set. */
   get origin(): string {
     return this.#base().origin;
+  }
+
+  /** Issuer of OpenID Connect, where the provider is mounted. */
+  get issuer(): string {
+    return this.#issuer ?? this.origin;
   }
 
   get host(): string {
@@ -50,10 +62,16 @@ function linkStart(base: URL): string {
   return url.href;
 }
 
-function parse(text: string): URL {
+function originOf(text: string): string {
+  const { origin, pathname, search } = parse(text, 'PASSWORDLESS_URL');
+  if (pathname === '/' && search === '') return origin;
+  return rejectSettings({ PASSWORDLESS_URL: 'must be an address without a path' });
+}
+
+function parse(text: string, setting: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.hash) {
-    return refuse({ PASSWORDLESS_MAGIC_LINK_BASE_URL: 'must be an http or https address' }) as never;
+    return rejectSettings({ [setting]: 'must be an http or https address' });
   }
   return url;
 }

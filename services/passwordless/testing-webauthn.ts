@@ -31,7 +31,7 @@ interface Credential {
 }
 
 export interface VirtualAuthenticator {
-  /** Whether a user confirms each request. */
+  /** True if a user confirms each request. */
   setPresence(enabled: boolean): Promise<void>;
   credentials(): Promise<Credential[]>;
   add(credential: Partial<Credential>): Promise<void>;

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { Encryption } from '#kit/auth/encryption.ts';
 import { totpCode } from '#kit/auth/totp.ts';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig } from '#kit/config.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig } from '#kit/base/config.ts';
+import { createLog, silentLog } from '#kit/base/log.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
-import { createLog, silentLog } from '#kit/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
-import { Keys } from './keys.ts';
+import { Keys } from './keys/keys.ts';
 import { passwordless } from './service.ts';
 import type { TokenPair } from './sessions/session.ts';
-import type { Tables } from './store.ts';
+import type { Tables } from './store/store.ts';
 
 export const secret = 'the secret of the tests, which is long enough';
 export const alice = 'alice@example.com';
@@ -27,19 +27,8 @@ export interface World {
   readonly databaseUrl: string | undefined;
 }
 
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read any response
-  readonly json: any;
-}
-
-export interface CallOptions {
-  /** A string is sent as is, anything else as JSON. */
-  readonly body?: unknown;
+export interface CallOptions extends Omit<TestRequest, 'method'> {
   readonly token?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A queued mail, decrypted. */
@@ -150,21 +139,8 @@ export function databaseOptionsOf(config: Config, context: ServiceContext): Data
 export type Client = Pick<TestService, 'call' | 'post' | 'get' | 'mails' | 'requestLink' | 'signIn'>;
 
 export function clientOf(url: string, database: Database<Tables>): Client {
-  const call = async (method: string, path: string, options: CallOptions = {}): Promise<TestResponse> => {
-    const { body, token, headers = {} } = options;
-    const isRaw = typeof body === 'string' || body === undefined;
-    const response = await fetch(`${url}${path}`, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: isRaw ? body : JSON.stringify(body),
-    });
-    return readResponse(response);
-  };
+  const call = (method: string, path: string, { body, token, headers }: CallOptions = {}) =>
+    sendRequest(`${url}${path}`, { method, body, headers: { ...bearer(token), ...headers } });
   const post = (path: string, body?: unknown, token?: string) => call('POST', path, { body, token });
   const get = (path: string, token?: string) => call('GET', path, { token });
   const mails = (to?: string) => readMails(database, to);
@@ -188,7 +164,7 @@ export function clientOf(url: string, database: Database<Tables>): Client {
 }
 
 async function readMails(database: Database<Tables>, to?: string): Promise<WaitingMail[]> {
-  const encryption = new Encryption(new Keys(secret, undefined).all('queue'));
+  const encryption = new Encryption(new Keys(secret, undefined).keysFor('queue'));
   const rows = await database.kysely.selectFrom('email_queue').selectAll().orderBy('created_at_ms').execute();
   return rows
     .filter(({ recipient }) => to === undefined || recipient === to)
@@ -208,30 +184,6 @@ export async function dropSchema(url: string): Promise<void> {
   await client.connect();
   await client.query('DROP SCHEMA IF EXISTS passwordless CASCADE');
   await client.end();
-}
-
-async function readResponse(response: Response): Promise<TestResponse> {
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    get json() {
-      return JSON.parse(text);
-    },
-  };
-}
-
-/** Retries a check for at most two seconds. */
-export async function eventually(check: () => Promise<void>): Promise<void> {
-  for (const untilMs = performance.now() + 2_000; ; ) {
-    try {
-      return await check();
-    } catch (error) {
-      if (performance.now() > untilMs) throw error;
-    }
-    await setTimeout(5);
-  }
 }
 
 /** Asserts an error response. */

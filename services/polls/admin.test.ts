@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { sql } from 'kysely';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { password, startPolls, type TestPolls } from './testing.ts';
 
@@ -71,6 +72,21 @@ describe('the admin', () => {
     assert.equal((await polls.call('GET', `/api/questions/${id}/`)).json.question_text, 'Tea or coffee?');
   });
 
+  test('limits the answers per vote, and counts people', async () => {
+    const { id, choices } = await polls.createPoll(['A', 'B']);
+    const path = `/admin/polls/question/${id}/change/`;
+    const save = async (max_choices: string) => {
+      const { html } = await alice.open(path);
+      return alice.send(path, { ...fieldsOf(html), max_choices });
+    };
+    for (const wrong of ['0', '21', 'x']) assert.equal((await save(wrong)).status, 422, wrong);
+    assert.equal((await save('2')).status, 303);
+    const { json } = await polls.call('POST', `/api/questions/${id}/vote/`, { body: { choices } });
+    assert.equal(json.voters, 1);
+    const row = new RegExp(`href="[^"]*/${id}/change/"[\\s\\S]*?</tr>`);
+    assert.match(row.exec((await alice.open('/admin/polls/question/')).html)?.[0] ?? '', />1<\/td>/);
+  });
+
   test('closes polls, and opens them again', async () => {
     const { id } = await polls.createPoll(['A']);
     const run = async (action: string) => {
@@ -80,6 +96,11 @@ describe('the admin', () => {
       return (await polls.call('GET', `/api/questions/${id}/`)).json.closes_at;
     };
     assert.equal(await run('close'), '2026-03-01T12:00:00Z');
+    const history = await alice.open(`/admin/polls/question/${id}/history/`);
+    assert.match(
+      history.html,
+      /Close now[\s\S]*?Closes: <del>[\s\S]*?<ins><time datetime="2026-03-01T12:00:00/,
+    );
     assert.equal(await run('reopen'), null);
   });
 
@@ -110,6 +131,46 @@ describe('the admin', () => {
     assert.equal((await polls.call('GET', `/api/questions/${id}/`, options)).json.closes_at, null);
   });
 
+  test('tells in the history what the API did, and on the page of a conflict who did it', async () => {
+    const { id, choices } = await polls.createPoll(['Tea', 'Coffee']);
+    const path = `/admin/polls/question/${id}/change/`;
+    const form = fieldsOf((await alice.open(path)).html);
+    await polls.call('PATCH', `/api/choices/${choices[1]}/`, { body: { choice_text: 'Cocoa' } });
+    const second = Object.keys(form).find((name) => form[name] === 'Coffee') ?? '';
+    const conflict = await alice.send(path, { ...form, [second]: 'Milk' });
+    assert.equal(conflict.status, 409);
+    assert.match(conflict.html, /<b>alice<\/b> changed this <time[^>]*>[^<]*<\/time> through the API/);
+    await alice.send(path, { ...fieldsOf(conflict.html), question_text: 'What?' });
+    const body = { id, question_text: 'Which?', pub_date: '2026-02-02T00:00:00Z' };
+    await polls.call('PUT', '/api/questions/', { body: [body] });
+    await polls.call('PATCH', `/api/questions/${id}/`, { body: { question_text: 'Which?' } });
+    const history = async (model: string, object: number | undefined) =>
+      (await alice.open(`/admin/polls/${model}/${object}/history/`)).html
+        .replace(/<time[^>]*>([^<]*)<\/time>/g, '$1')
+        .replace(/[\s\S]*<tbody/, '')
+        .replace(/<[^>]+>/g, ' ')
+        .replace(/\s+/g, ' ');
+    const question = await history('question', id);
+    assert.match(
+      question,
+      /alice API Changed Question: What\? → Which\? Published: Feb 1, 2026, 00:00 UTC → Feb 2, 2026, 00:00 UTC .*alice Admin Changed .*Which one\? → What\?.*alice API Changed “Cocoa” Choice: Coffee → Cocoa .*alice API Added “Coffee” Question: Which one\? Choice: Coffee Correct: false.*alice API Added/,
+    );
+    assert.equal(question.match(/API Changed/g)?.length, 2, 'a change that changes nothing is no entry');
+    const choice = await history('choice', choices[1]);
+    assert.match(choice, /alice API Changed Choice: Coffee → Cocoa .*alice API Added/);
+    await polls.call('DELETE', '/api/choices/', { body: { ids: choices } });
+    await using database = await polls.openDatabase();
+    const last = database.kysely.selectFrom('admin_log').select(['title', 'user_name', 'via']);
+    const deleted = await last.where('action', '=', 'delete').orderBy('id').execute();
+    assert.deepEqual(
+      deleted.map((entry) => Object.values(entry)),
+      [
+        ['Tea', 'alice', 'api'],
+        ['Milk', 'alice', 'api'],
+      ],
+    );
+  });
+
   test('lists tokens by how they begin, and revokes them', async () => {
     const { json } = await polls.call('POST', '/api/token/', {
       body: { username: 'bob', password },
@@ -136,5 +197,43 @@ describe('the admin', () => {
     }
     const csv = await alice.open('/admin/polls/choice/export/?format=csv');
     assert.match(csv.html, /choice_text/);
+  });
+
+  test('deletes a poll with many votes while others write', async () => {
+    const { id, choices } = await polls.createPoll(['A']);
+    await using database = await polls.openDatabase();
+    await database.write(({ kysely }) =>
+      sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 40000)
+        insert into vote (choice, created_at_ms) select ${choices[0]}, i from n`.execute(kysely),
+    );
+    await alice.open('/admin/polls/question/');
+    let isOver = false;
+    const deletion = alice.send(`/admin/polls/question/${id}/delete/`, { post: 'yes' }).finally(() => {
+      isOver = true;
+    });
+    let writes = 0;
+    for (; !isOver; writes++) await polls.createPoll([]);
+    assert.equal((await deletion).status, 303);
+    assert.ok(writes >= 6, `${writes} writes of somebody else`);
+    assert.equal((await polls.call('GET', `/api/questions/${id}/`)).status, 404);
+    const votes = database.kysely.selectFrom('vote').select('id').where('choice', 'in', choices);
+    const left = await votes.limit(1).execute();
+    assert.deepEqual(left, []);
+  });
+
+  test('leads to the page of a question once it is published', async () => {
+    const { html } = await alice.open('/admin/polls/question/add/');
+    for (const [pub_date, isShown] of [
+      ['2020-02-01T08:00:00', true],
+      ['2090-02-01T08:00:00', false],
+    ] as const) {
+      const question = { ...fieldsOf(html), question_text: `Since ${pub_date}?`, pub_date, _continue: '1' };
+      const { location } = await alice.send('/admin/polls/question/add/', question);
+      const page = await alice.open(location);
+      const link = /href="(\/polls\/\d+\/results\/)">View on site</.exec(page.html)?.[1];
+      assert.equal(link !== undefined, isShown, pub_date);
+      if (link) assert.equal((await alice.open(link)).status, 200);
+      await alice.send(location.replace('/change/', '/delete/'), { post: 'yes' });
+    }
   });
 });

@@ -3,24 +3,23 @@ import {
   type AccountSession,
   type Admin,
   accountModels,
-  choice,
+  adminFields,
   createAdmin,
-  dateTime,
-  flag,
   integer,
+  type Model,
   reference,
   staffAccounts,
   tableModel,
-  text,
 } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import { tokenModel } from '#kit/drf/authtoken/admin.ts';
-import { dateTimeOf } from '#kit/drf/date-time.ts';
-import { AppError } from '#kit/errors.ts';
-import { badge } from '#kit/html/blocks.ts';
+import { badge } from '#kit/html/components/blocks.ts';
 import { time } from '#kit/html/format.ts';
-import { closeProblem, duplicatesWords, type Question, resultsWords, textMax } from './poll.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import { choiceFields, closeProblem, type Question, questionFields } from './poll.ts';
 import { pageRoutes, pathOf } from './routes.ts';
 import { closeQuestions, type Tables, voteTotal } from './store.ts';
 
@@ -28,16 +27,32 @@ export interface AdminParts {
   readonly accounts: Accounts;
   readonly database: Database<Tables>;
   readonly clock: Clock;
+  /** Those of {@link pollModels}. */
+  readonly models: readonly Model[];
+  readonly oidc: OidcSignIn<AccountSession> | undefined;
+}
+
+/** Models that staff edit, and whose changes have a history. */
+export function pollModels(clock: Clock): readonly Model[] {
+  return [questionModel(clock), choiceModel];
 }
 
 /** The admin at `/admin/`: questions with their choices, tokens, users and groups. */
-export function createPollsAdmin({ accounts, database, clock }: AdminParts): Admin<AccountSession> {
-  const models = [questionModel(clock), choiceModel, tokenModel];
+export function createPollsAdmin({
+  accounts,
+  database,
+  clock,
+  oidc,
+  ...parts
+}: AdminParts): Admin<AccountSession> {
+  const models = [...parts.models, tokenModel];
   return createAdmin({
     title: 'Polls admin',
     models: [...models, ...accountModels(accounts, models)],
-    accounts: staffAccounts(accounts),
-    ...{ database, clock },
+    accounts: staffAccounts(accounts, undefined, oidc),
+    database,
+    clock,
+    tables: { vote: 'vote', voter: null },
   });
 }
 
@@ -47,24 +62,8 @@ const questionModel = (clock: Clock) =>
     label: 'question',
     table: 'question',
     title: 'question_text',
-    fields: {
-      question_text: text({ label: 'Question', charactersMax: textMax }),
-      pub_date: dateTime({
-        label: 'Published',
-        isText: true,
-        initial: dateTimeOf,
-        help: 'Until then, only staff see it.',
-      }),
-      closes_at: dateTime({
-        label: 'Closes',
-        isText: true,
-        isOptional: true,
-        help: 'Then it takes no more votes. Without it, results that show when the poll closes stay hidden.',
-      }),
-      results: choice(Object.entries(resultsWords), { label: 'Show the results' }),
-      duplicates: choice(Object.entries(duplicatesWords), { label: 'People may vote' }),
-    },
-    sections: [{ title: 'Rules', fields: ['results', 'duplicates'] }],
+    fields: adminFields(questionFields, { pub_date: { initial: dateTimeOf }, max_choices: { initial: 1 } }),
+    sections: [{ title: 'Rules', fields: ['results', 'duplicates', 'max_choices', 'visibility'] }],
     columns: [
       'question_text',
       'pub_date',
@@ -86,7 +85,7 @@ const questionModel = (clock: Clock) =>
       },
     ],
     search: ['question_text'],
-    filters: ['pub_date', 'results', 'duplicates'],
+    filters: ['pub_date', 'results', 'duplicates', 'visibility'],
     dates: 'pub_date',
     order: ['-pub_date'],
     inlines: [{ model: 'polls/choice', parent: 'question' }],
@@ -106,7 +105,11 @@ const questionModel = (clock: Clock) =>
       },
       reopen: { label: 'Open again', set: { closes_at: null } },
     },
-    links: ({ id }) => [{ href: pathOf(pageRoutes.results, Number(id)), label: 'View on site' }],
+    // Before its publication and while it is hidden, the page of a question is 404 for everybody.
+    links: ({ id, pub_date, visibility }) =>
+      String(pub_date) <= dateTimeOf(clock.now()) && visibility !== 'hidden'
+        ? [{ href: pathOf(pageRoutes.results, Number(id)), label: 'View on site' }]
+        : [],
   });
 
 const choiceModel = tableModel<Tables>({
@@ -116,12 +119,12 @@ const choiceModel = tableModel<Tables>({
   title: 'choice_text',
   fields: {
     question: reference('polls/question', { label: 'Question' }),
-    choice_text: text({ label: 'Choice', charactersMax: textMax }),
-    is_correct: flag({ label: 'Correct' }),
+    ...adminFields(choiceFields),
     votes: integer({ label: 'Votes', readOnly: true, initial: 0 }),
   },
   columns: ['choice_text', 'question', 'is_correct', 'votes'],
   search: ['choice_text', 'question'],
   filters: ['question', 'is_correct'],
+  links: ({ question }) => [{ href: `/admin/polls/question/${question}/change/`, label: 'The question' }],
   uniqueErrors: { question: { field: 'is_correct', message: 'Question already has a correct choice.' } },
 });

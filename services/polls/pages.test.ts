@@ -42,7 +42,7 @@ describe('the list', () => {
     );
     assert.match(html, /A &lt;b&gt;/);
     assert.doesNotMatch(html, /Not yet/);
-    for (const page of ['2', '99']) {
+    for (const page of ['2', '99', '9'.repeat(30)]) {
       assert.match(
         (await visitor().open(`/polls/?page=${page}`)).html,
         /Question &lt;1&gt;[\s\S]*21–21 of 21/,
@@ -63,7 +63,7 @@ describe('a poll', () => {
       const { status, html } = await client.open(`/polls/${id}/results/`);
       assert.equal(status, 200);
       assert.match(html, /Your answer is not correct[\s\S]*Wrong[\s\S]*Right/);
-      assert.match(html, /100\.0 %/);
+      assert.match(html, /100\.0%/);
     }
     assert.deepEqual(await votesOf(id), [0, 1, 0]);
     await client.send(`/polls/${id}/vote/`, { choice: String(choices[0]) });
@@ -80,7 +80,7 @@ describe('a poll', () => {
     }
     const { html } = await visitor().open(`/polls/${id}/results/`);
     assert.deepEqual(
-      [...html.matchAll(/data-share-percent>([\d.]+) %/g)].map(([, percent]) => percent),
+      [...html.matchAll(/data-share-percent>([\d.]+)%/g)].map(([, percent]) => percent),
       [...['33.4', '33.3', '33.3']],
     );
     assert.doesNotMatch(html, /correct/);
@@ -119,6 +119,7 @@ describe('a poll', () => {
       }
       const voted = await visitor().send(`/polls/${id}/vote/`, { choice: String(future.choices[0]) });
       assert.equal(voted.status, 404);
+      assert.match(voted.html, /<nav aria-label="Main">.*Page not found/s);
     }
     assert.deepEqual(await votesOf(future.id), [0]);
   });
@@ -184,6 +185,42 @@ describe('a poll', () => {
     assert.match((await client.open(`/polls/${later.id}/results/`)).html, /Your vote was counted/);
   });
 
+  test('that takes several answers has a box for each, and shows shares of the people who voted', async () => {
+    const { id, choices } = await polls.createPoll(['Right', 'B', 'C', 'D'], { max_choices: 2 });
+    const ids = choices.map(String);
+    const client = visitor();
+    const form = await client.open(`/polls/${id}/`);
+    assert.match(form.html, /Choose up to 2\.[\s\S]*<input type="checkbox"/);
+    assert.match(form.html, /Answers per vote<\/dt>\s*<dd>Up to 2/);
+    const free = await polls.createPoll(['A', 'B'], { max_choices: 20 });
+    assert.match((await visitor().open(`/polls/${free.id}/`)).html, /Choose one or more\./);
+    const none = await client.send(`/polls/${id}/vote/`, {});
+    assert.match(none.html, /You didn&#39;t select a choice\./);
+    const many = await client.send(`/polls/${id}/vote/`, { choice: ids.slice(1) });
+    assert.equal(many.status, 200);
+    assert.match(many.html, /Choose at most 2 answers\./);
+    assert.equal(many.html.match(/ checked/g)?.length, 3, 'what was picked is kept');
+    assert.deepEqual(await votesOf(id), [0, 0, 0, 0]);
+    const voted = await client.send(`/polls/${id}/vote/`, { choice: ids.slice(0, 2) });
+    assert.equal(voted.status, 302);
+    await visitor().send(`/polls/${id}/vote/`, { choice: ids[1] as string });
+    const { html } = await client.open(`/polls/${id}/results/`);
+    assert.match(html, /<span data-voters>2 voters<\/span>, several answers possible/);
+    assert.match(html, /You picked <b>Right, B<\/b>\. The correct answer is <b>Right<\/b>/);
+    assert.deepEqual(
+      [...html.matchAll(/data-share-percent>([\d.]+)%/g)].map(([, percent]) => percent),
+      ['50.0', '100.0', '0.0', '0.0'],
+    );
+    assert.equal(html.match(/your vote/g)?.length, 2);
+    const again = await client.open(`/polls/${id}/`);
+    assert.equal(again.html.match(/ checked/g)?.length, 2);
+    const row = new RegExp(`href="/polls/${id}/"[\\s\\S]*?</tr>`);
+    assert.match(row.exec((await client.open('/polls/')).html)?.[0] ?? '', />2<\/td>/);
+    assert.match((await client.open(`/polls/${id}/card.svg`)).html, /4 choices · 2 voters · open/);
+    const screen = await visitor().open(`/polls/${id}/screen/`);
+    assert.match(screen.html, /2 voters<\/span>, several answers possible/);
+  });
+
   test('without choices says so', async () => {
     const { id } = await polls.createPoll([]);
     assert.match((await visitor().open(`/polls/${id}/`)).html, /No choices yet/);
@@ -199,7 +236,12 @@ describe('for links that are shared', () => {
     const { html } = await visitor().open(`/polls/${id}/?x=1`);
     assert.ok(html.includes(`<link rel="canonical" href="${polls.url}/polls/${id}/">`));
     assert.ok(html.includes('<meta name="description" content="Tea &amp; cake · Coffee">'));
-    assert.ok(html.includes(`<meta property="og:image" content="${polls.url}/polls/${id}/card.svg">`));
+    const [, picture = ''] = /<meta property="og:image" content="([^"]+)">/.exec(html) ?? [];
+    assert.ok(picture.startsWith(`${polls.url}/assets/`), picture);
+    const drawn = await fetch(picture);
+    assert.equal(drawn.headers.get('content-type'), 'image/png');
+    const bytes = Buffer.from(await drawn.arrayBuffer());
+    assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [1_200, 630]);
     const card = await polls.call('GET', `/polls/${id}/card.svg`);
     assert.equal(card.headers.get('content-type'), 'image/svg+xml; charset=utf-8');
     assert.match(card.text, /^<svg [\s\S]*Why &lt;very[\s\S]*2 choices · 0 votes · open/);
@@ -232,6 +274,46 @@ describe('live results', () => {
     assert.ok(performance.now() - startedMs > 400);
     abort.abort();
     await assert.rejects(events.next(), { name: 'AbortError' });
+  });
+
+  test('of several answers count people', async () => {
+    const { id, choices } = await polls.createPoll(['A', 'B'], { max_choices: 2 });
+    const abort = new AbortController();
+    const events = eventsOf(await fetch(`${polls.url}/polls/${id}/results/stream`, { signal: abort.signal }));
+    await events.next();
+    await polls.call('POST', `/api/questions/${id}/vote/`, { body: { choices } });
+    assert.deepEqual((await events.next()).value, {
+      total: 1,
+      choices: choices.map((choice) => ({ choice, votes: 1, percent: 100 })),
+    });
+    abort.abort();
+  });
+
+  test('end when they become hidden, and only for those who may not see them', async () => {
+    const hiding = [
+      { results: 'after_close' },
+      { results: 'after_vote' },
+      { pub_date: '2027-01-01T00:00:00Z' },
+    ];
+    for (const change of hiding) {
+      const { id, choices } = await polls.createPoll(['A', 'B']);
+      const path = `/polls/${id}/results/stream`;
+      const ballot = { body: { choice: choices[0] } };
+      const { headers } = await polls.call('POST', `/api/questions/${id}/vote/`, ballot);
+      const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+      const stranger = eventsOf(await fetch(`${polls.url}${path}`));
+      const abort = new AbortController();
+      const { signal } = abort;
+      const voter = eventsOf(await fetch(`${polls.url}${path}`, { headers: { cookie }, signal }));
+      assert.equal((await stranger.next()).value.total, 1);
+      assert.equal((await voter.next()).value.total, 1);
+      assert.equal((await polls.call('PATCH', `/api/questions/${id}/`, { body: change })).status, 200);
+      assert.deepEqual(await stranger.next(), { done: true, value: undefined });
+      const isVisible = change.results === 'after_vote';
+      assert.equal((await voter.next()).done, !isVisible);
+      assert.equal((await fetch(`${polls.url}${path}`)).ok, false);
+      abort.abort();
+    }
   });
 
   test('end when the service stops', async () => {

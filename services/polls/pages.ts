@@ -1,39 +1,27 @@
-import type { FastifyRequest } from 'fastify';
 import type { AccountSession, Admin } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/clock.ts';
-import type { Database } from '#kit/db/index.ts';
-import { dateTimeOf } from '#kit/drf/date-time.ts';
-import { AppError } from '#kit/errors.ts';
-import { loadAssets } from '#kit/html/assets.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { pageNumber } from '#kit/html/components/pager.ts';
+import { qrCodeSvg } from '#kit/html/components/qr-code.ts';
+import { shareImage } from '#kit/html/components/share-image.ts';
 import { count } from '#kit/html/format.ts';
-import { pageNumber } from '#kit/html/pager.ts';
-import { type PageRoutes, servePages } from '#kit/html/pages.ts';
-import { RenderedPages } from '#kit/html/rendered-pages.ts';
-import { shareImage } from '#kit/html/share-image.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
-import { sendEvents } from '#kit/http/event-stream.ts';
+import { loadAssets } from '#kit/html/pages/assets.ts';
+import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import type { LiveValues } from '#kit/live-values.ts';
-import {
-  hiddenResultsPage,
-  listPage,
-  type PageVisit,
-  type PollView,
-  pollErrorPage,
-  pollPage,
-  resultsPage,
-} from './pages-views.ts';
-import { type Counts, type Question, type Standing, standingOf, toCounts } from './poll.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import { addMakingPages, type MakingOptions } from './making/pages.ts';
+import { findPublished, type PageVisit, viewOf } from './pages-poll.ts';
+import { listPage, pollErrorPage, pollPage } from './pages-views.ts';
+import { type Question, takesSeveral, toCounts, visibilityFor } from './poll.ts';
+import { addResultPages, addResultStream, type ResultOptions } from './results/pages.ts';
 import { pageRoutes, pathOf } from './routes.ts';
-import { choicesOf, findQuestion, newestPolls, type Tables } from './store.ts';
-import type { Votes } from './votes.ts';
+import { choicesOf, newestPolls, withChoices } from './store.ts';
+import type { Votes } from './votes/votes.ts';
 
-export interface PagesOptions {
-  readonly database: Database<Tables>;
+export interface PagesOptions extends ResultOptions {
   readonly votes: Votes;
-  readonly live: LiveValues<Counts>;
   readonly admin: Admin<AccountSession>;
-  readonly clock: Clock;
+  readonly making: MakingOptions;
   /** Encrypts cookies. */
   readonly secret: string;
   /** The public address, if it is set; else that of each request. */
@@ -68,63 +56,71 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
         const list = await newestPolls(options.database, now, pageNumber(visit.request.query));
         return listPage(visit, { ...list, now });
       });
+      addMakingPages(routes, options.making);
       addPollPages(routes, options);
+      addResultPages(routes, options);
     },
   );
-  addStream(app, options);
+  addResultStream(app, options);
   addCard(app, options);
 }
 
 function addPollPages(routes: PageRoutes<AccountSession>, options: PagesOptions): void {
-  const { database, votes } = options;
-  routes.get(pageRoutes.poll, open, async (visit) => pollPage(visit, await viewOf(visit, options)));
+  const { database, votes, voteCookie } = options;
+  routes.get(pageRoutes.qrCode, open, async ({ request, reply, origin }) => {
+    const { question } = await findPublished({ request, reply }, options);
+    return reply
+      .type('image/svg+xml; charset=utf-8')
+      .header('cache-control', 'public, max-age=300')
+      .send(qrCodeSvg(`${origin}${pathOf(pageRoutes.poll, question.id)}`));
+  });
+  routes.get(pageRoutes.poll, open, async (visit) => {
+    const view = await viewOf(visit, options);
+    return pollPage(visit, view, options.making.tokens.takeAddress(visit, view.question.id));
+  });
   routes.post(pageRoutes.vote, { ...open, proof: 'origin' }, async (visit) => {
     const { request, reply } = visit;
     const view = await viewOf(visit, options);
     const { question } = view;
-    const choice = Number(/^\d{1,15}$/.exec(visit.field('choice'))?.[0] ?? 0);
+    const choices = pickedChoices(visit, question);
     const sessionId = question.duplicates === 'session' ? visit.sessionId : undefined;
     try {
-      await votes.cast({ request, reply, question, choice, address: clientAddress(request), sessionId });
+      const hasVoted = view.chosen.length > 0;
+      await votes.cast({ question, choices, hasVoted, address: clientAddress(request), sessionId });
+      voteCookie.remember(reply, question.id, choices);
     } catch (error) {
       if (!(error instanceof AppError) || error.reason === undefined) throw error;
       return pollPage(visit, {
         ...view,
         choices: await choicesOf(database, question.id),
+        picked: choices,
         problem: error.message,
       });
     }
     return visit.reply.code(302).header('location', pathOf(pageRoutes.results, question.id)).send();
   });
-  const rendered = new RenderedPages({ pagesMax: 500 });
-  routes.get(pageRoutes.results, open, async (visit) => {
-    const view = await viewOf(visit, options);
-    const render = view.standing.showsResults ? resultsPage : hiddenResultsPage;
-    return visit.hasFlash ? render(visit, view) : rendered.send(visit, view, () => render(visit, view));
-  });
 }
 
-/** Counts only. Whoever may not see the results gets 403. */
-function addStream(app: HttpApp, options: PagesOptions): void {
-  app.get(pageRoutes.stream, { ...open, schema: { hide: true } }, async (request, reply) => {
-    const { question, standing } = await findPublished(request, options);
-    if (!standing.showsResults) throw new AppError('forbidden', 'The results of this poll are hidden.');
-    return sendEvents(reply, options.live.watch(question.id));
-  });
+/** The ids of a form that can be ids. Where only one counts it is the last, as for any repeated field. */
+function pickedChoices(visit: PageVisit, question: Question): readonly number[] {
+  const sent = takesSeveral(question) ? visit.values('choice') : [visit.field('choice')];
+  const ids = sent.filter((id) => /^\d{1,15}$/.test(id)).map(Number);
+  return [...new Set(ids)];
 }
 
 function addCard(app: HttpApp, options: PagesOptions): void {
   app.get(pageRoutes.card, { ...open, schema: { hide: true } }, async (request, reply) => {
-    const { question } = await findPublished(request, options);
+    const found = await findPublished({ request, reply }, options);
     // Caches give it to everybody, so it shows nothing that only voters may see.
-    const { isClosed, showsResults } = standingOf(question, {
+    const { isClosed, showsResults } = visibilityFor(found.question, {
       hasVoted: false,
       now: dateTimeOf(options.clock.now()),
     });
-    const choices = await choicesOf(options.database, question.id);
+    const { question, choices } = await withChoices(options.database, found.question);
+    const word = takesSeveral(question) ? 'voter' : 'vote';
     const facts = [
       count(choices.length, 'choice'),
-      ...(showsResults ? [count(toCounts(choices).total, 'vote')] : []),
+      ...(showsResults ? [count(toCounts(question, choices).total, word)] : []),
       isClosed ? 'closed' : 'open',
     ];
     const footer = facts.join(' · ');
@@ -133,28 +129,4 @@ function addCard(app: HttpApp, options: PagesOptions): void {
       .headers({ 'cache-control': 'public, max-age=300', 'cross-origin-resource-policy': 'cross-origin' })
       .send(shareImage({ service: 'Polls', title: question.question_text, footer }));
   });
-}
-
-async function viewOf({ request }: PageVisit, options: PagesOptions): Promise<PollView> {
-  const found = await findPublished(request, options);
-  return { ...found, choices: await choicesOf(options.database, found.question.id) };
-}
-
-interface Found {
-  readonly question: Question;
-  readonly standing: Standing;
-  readonly chosen: number | undefined;
-}
-
-/** The question of a request's path. Throws `not_found` if there is none, or not yet. */
-async function findPublished(
-  request: FastifyRequest,
-  { database, votes, clock }: PagesOptions,
-): Promise<Found> {
-  const { id = '' } = request.params as { id?: string };
-  const now = dateTimeOf(clock.now());
-  const question = /^\d{1,15}$/.test(id) ? await findQuestion(database, Number(id), now) : undefined;
-  if (!question) throw new AppError('not_found', 'There is no poll at this address.');
-  const chosen = votes.choiceOf(request, question.id);
-  return { question, chosen, standing: standingOf(question, { hasVoted: chosen !== undefined, now }) };
 }

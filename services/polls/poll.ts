@@ -1,9 +1,11 @@
-import { AppError } from '#kit/errors.ts';
-import { percentages } from '#kit/percentages.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Entity, labelled, Type } from '#kit/base/schema.ts';
 
 /** Longest text of a question or a choice, in code points. */
 export const textMax = 200;
 export const pageSize = 20;
+/** Most choices that one vote may name, whatever the question allows. */
+export const choicesMax = 20;
 
 /** When the results show, and in words. */
 export const resultsWords = {
@@ -11,36 +13,90 @@ export const resultsWords = {
   after_vote: 'After you vote',
   after_close: 'When the poll closes',
 } as const;
-export type ResultsMode = keyof typeof resultsWords;
-export const resultsModes = Object.keys(resultsWords) as ResultsMode[];
 
-/** How often somebody may vote, by what may vote only once. */
+/** Labels of the limits on repeated votes. */
 export const duplicatesWords = {
-  none: 'As often as they like',
+  none: 'As often as you like',
   session: 'Once per browser',
   address: 'Once per address',
 } as const;
-export type DuplicatesMode = keyof typeof duplicatesWords;
-export const duplicatesModes = Object.keys(duplicatesWords) as DuplicatesMode[];
 
-/** Times are texts of `kit/drf/date-time.ts`, which are in the order of time. */
-export interface Question {
-  readonly id: number;
-  readonly question_text: string;
-  readonly pub_date: string;
-  readonly closes_at: string | null;
-  /** When its results show. */
-  readonly results: ResultsMode;
-  /** What may vote only once. */
-  readonly duplicates: DuplicatesMode;
+/** The people who find a question, in words. */
+export const visibilityWords = {
+  listed: 'On the list of polls',
+  link: 'Only with the link',
+  hidden: 'To nobody',
+} as const;
+
+/** The fields of a question: the API and the admin take them from here. */
+export const questionFields = {
+  question_text: Type.String({
+    label: 'Question',
+    maxLength: textMax,
+    examples: ['Which season do you like best?'],
+  }),
+  pub_date: Type.String({
+    label: 'Published',
+    format: 'date-time',
+    description: 'Only staff see the question before this time.',
+  }),
+  closes_at: Type.Optional(
+    Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      label: 'Closes',
+      description:
+        'The poll accepts no votes after this time. Leave it empty to keep the poll open; results that show when the poll closes then stay hidden.',
+    }),
+  ),
+  results: Type.Optional(
+    labelled(resultsWords, {
+      label: 'Show the results',
+      description: 'Time at which visitors see the results.',
+    }),
+  ),
+  duplicates: Type.Optional(
+    labelled(duplicatesWords, { label: 'Votes allowed', description: 'Limit on repeated votes.' }),
+  ),
+  max_choices: Type.Optional(
+    Type.Integer({
+      label: 'Answers per vote',
+      description:
+        'Number of choices that one vote may name, 1 to 20. With several, percentages are shares of the people who voted.',
+      minimum: 1,
+      maximum: choicesMax,
+      default: 1,
+    }),
+  ),
+  visibility: Type.Optional(
+    labelled(visibilityWords, {
+      label: 'Show the poll',
+      description:
+        'Where people find the poll. With only the link, it is on no list, and search engines are told to leave it out.',
+    }),
+  ),
+};
+
+/** Times are texts of `kit/text/date-time.ts`, which are in the order of time. */
+export interface Question extends Entity<typeof questionFields> {
+  /** Votes on choices beyond the first of each ballot. It is smaller by the votes of choices that were deleted. */
+  readonly extra_votes: number;
+  /** The account that made it; null for those of strangers and of accounts that were deleted. */
+  readonly owner: number | null;
 }
 
-export interface Choice {
-  readonly id: number;
+/** The fields of a choice, besides its question. */
+export const choiceFields = {
+  choice_text: Type.String({ label: 'Choice', maxLength: textMax, examples: ['Autumn'] }),
+  is_correct: Type.Optional(
+    Type.Boolean({
+      label: 'Correct',
+      description: 'At most one choice of a question is correct.',
+      default: false,
+    }),
+  ),
+};
+
+export interface Choice extends Entity<typeof choiceFields> {
   readonly question: number;
-  readonly choice_text: string;
-  /** 1 or 0. */
-  readonly is_correct: number;
   readonly votes: number;
 }
 
@@ -50,29 +106,64 @@ export interface Poll {
   readonly choices: readonly Choice[];
 }
 
-/** The results in numbers: percentages add up to 100.0. */
+/**
+ * The results in numbers. `total` counts ballots: people who voted, who may have picked several choices. Percentages are shares of it; where
+ * each ballot has one choice they add up to 100.0.
+ */
 export interface Counts {
   readonly total: number;
   readonly choices: readonly { readonly choice: number; readonly votes: number; readonly percent: number }[];
 }
 
-export function toCounts(choices: readonly Pick<Choice, 'id' | 'votes'>[]): Counts {
-  const percents = percentages(choices.map(({ votes }) => votes));
+type Ballots = Pick<Question, 'max_choices' | 'extra_votes'>;
+
+/** True if a vote may name several choices. */
+export function takesSeveral({ max_choices }: Pick<Question, 'max_choices'>): boolean {
+  return max_choices > 1;
+}
+
+export function toCounts(question: Ballots, choices: readonly Pick<Choice, 'id' | 'votes'>[]): Counts {
+  const votes = choices.map((choice) => choice.votes);
+  const sum = votes.reduce((all, each) => all + each, 0);
+  const total = takesSeveral(question) ? sum - question.extra_votes : sum;
+  const percents = takesSeveral(question) ? votes.map((each) => share(each, total)) : percentages(votes);
   return {
-    total: choices.reduce((sum, { votes }) => sum + votes, 0),
+    total,
     choices: choices.map(({ id, votes }, index) => ({ choice: id, votes, percent: percents[index] ?? 0 })),
   };
 }
 
+/** The share in percent, rounded to one decimal. */
+function share(part: number, total: number): number {
+  return total === 0 ? 0 : Math.round((part * 1_000) / total) / 10;
+}
+
+/**
+ * Percentages with one decimal that add up to 100.0, by largest remainder; zeros if all counts are 0.
+ * @param counts whole numbers; of equal remainders, the first gets the rest
+ */
+function percentages(counts: readonly number[]): number[] {
+  const total = counts.reduce((sum, each) => sum + each, 0);
+  if (total === 0) return counts.map(() => 0);
+  const tenths = counts.map((each) => Math.floor((each * 1_000) / total));
+  const remainders = counts.map((each) => (each * 1_000) % total);
+  const rest = 1_000 - tenths.reduce((sum, each) => sum + each, 0);
+  const byRemainder = remainders
+    .map((remainder, index) => ({ remainder, index }))
+    .sort((one, other) => other.remainder - one.remainder);
+  for (const { index } of byRemainder.slice(0, rest)) tenths[index] = (tenths[index] ?? 0) + 1;
+  return tenths.map((each) => each / 10);
+}
+
 /** A question as one visitor sees it at one time. */
-export interface Standing {
+export interface Visibility {
   readonly isClosed: boolean;
   readonly showsResults: boolean;
-  /** Whether the visitor may know which choice is correct. */
+  /** True if the visitor may know the correct choice. */
   readonly showsCorrect: boolean;
 }
 
-/** What is wrong with the times of a question, to be said at `closes_at`. */
+/** Returns the problem with the times of a question, for the field `closes_at`. */
 export function closeProblem({ pub_date, closes_at }: Pick<Question, 'pub_date' | 'closes_at'>) {
   const isEarly = closes_at !== null && closes_at < pub_date;
   return isEarly ? 'The poll must not close before it is published.' : undefined;
@@ -82,10 +173,10 @@ export function isClosedAt({ closes_at }: Question, now: string): boolean {
   return closes_at !== null && closes_at <= now;
 }
 
-export function standingOf(
+export function visibilityFor(
   question: Question,
   { hasVoted, now }: { hasVoted: boolean; now: string },
-): Standing {
+): Visibility {
   const isClosed = isClosedAt(question, now);
   const mayPeek = hasVoted && question.results !== 'after_close';
   return {
@@ -95,10 +186,10 @@ export function standingOf(
   };
 }
 
-/** Whether a choice was right; null if the question has no correct choice. */
-export function isRight(choices: readonly Choice[], choiceId: number): boolean | null {
+/** Returns true if the correct choice was picked, and no other; null if the question has none. */
+export function isRight(choices: readonly Choice[], picked: readonly number[]): boolean | null {
   const correct = choices.find((choice) => choice.is_correct === 1);
-  return correct ? correct.id === choiceId : null;
+  return correct ? picked.length === 1 && picked[0] === correct.id : null;
 }
 
 export const pollClosed = () => new AppError('forbidden', 'This poll is closed.', { reason: 'POLL_CLOSED' });

@@ -10,8 +10,13 @@ after(() => polls[Symbol.asyncDispose]());
 
 const question = { question_text: 'Tea or coffee?', pub_date: '2026-02-01T10:00:00.123456+02:00' };
 const shown = {
-  ...{ question_text: 'Tea or coffee?', pub_date: '2026-02-01T08:00:00.123456Z', closes_at: null },
-  ...{ results: 'always', duplicates: 'none' },
+  question_text: 'Tea or coffee?',
+  pub_date: '2026-02-01T08:00:00.123456Z',
+  closes_at: null,
+  results: 'always',
+  duplicates: 'none',
+  max_choices: 1,
+  visibility: 'listed',
 };
 const future = { question_text: 'Later?', pub_date: '2027-01-01T00:00:00Z' };
 const notFound = { detail: 'Not found.' };
@@ -121,8 +126,11 @@ describe('questions', () => {
     assert.deepEqual(await refused('POST', '/api/questions/', { ...question, ...before }), early);
     assert.deepEqual(await refused('PUT', path, { ...question, ...before }), early);
     assert.deepEqual(await refused('PATCH', path, before), early);
-    const item = { ...question, id };
-    assert.deepEqual(await refused('PUT', '/api/questions/', [item, { ...item, ...before }]), { 1: early });
+    const items = [
+      { ...question, id: await create() },
+      { ...question, id, ...before },
+    ];
+    assert.deepEqual(await refused('PUT', '/api/questions/', items), { 1: early });
     assert.equal((await polls.call('PATCH', path, { body: at })).status, 200);
     assert.deepEqual(await refused('PATCH', path, { pub_date: '2026-02-02T00:00:00Z' }), early);
     assert.equal((await polls.call('GET', path)).json.pub_date, shown.pub_date);
@@ -229,6 +237,10 @@ describe('choices', () => {
     });
     const both = await polls.call('PUT', path, { body: [bodyOf(right, true), bodyOf(wrong, true)] });
     assert.deepEqual([both.status, both.json], [400, { 1: second }]);
+    const twice = await polls.call('PUT', path, {
+      body: [bodyOf(right, true), bodyOf(wrong, false), bodyOf(right, false)],
+    });
+    assert.deepEqual([twice.status, twice.json], [400, { 2: { id: ['Each id may be named only once.'] } }]);
     const swapped = await polls.call('PUT', path, { body: [bodyOf(wrong, true), bodyOf(right, false)] });
     assert.deepEqual(
       swapped.json.map((each: { is_correct: boolean }) => each.is_correct),

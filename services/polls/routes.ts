@@ -12,10 +12,21 @@ export const routes = {
 export const pageRoutes = {
   home: '/',
   polls: '/polls/',
+  newPoll: '/polls/new/',
+  mine: '/polls/mine/',
+  mineOne: '/polls/mine/:id/',
+  /** A poll of a stranger, for whoever has the token. */
+  manage: '/polls/manage/:token/',
   poll: '/polls/:id/',
   vote: '/polls/:id/vote/',
   results: '/polls/:id/results/',
   stream: '/polls/:id/results/stream',
+  resultsFile: '/polls/:id/results.csv',
+  /** The question and its results for a projector. */
+  screen: '/polls/:id/screen/',
+  /** The question and its results for frames on other sites. */
+  embed: '/polls/:id/embed/',
+  qrCode: '/polls/:id/qr.svg',
   card: '/polls/:id/card.svg',
 } as const;
 

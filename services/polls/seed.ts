@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import { dateTimeOf } from '#kit/drf/date-time.ts';
-import type { DuplicatesMode, ResultsMode } from './poll.ts';
-import { choiceWrites, hasQuestion, insertVotes, questionWrites, type Tables } from './store.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import type { Question } from './poll.ts';
+import { choiceWrites, hasQuestion, holdsOnlyOthers, questionWrites, type Tables } from './store.ts';
+import { insertVotes } from './votes/store.ts';
 
 interface SeedPoll {
   readonly question: string;
   readonly daysAgo: number;
   readonly closesInDays?: number;
-  readonly results?: ResultsMode;
-  readonly duplicates?: DuplicatesMode;
+  readonly results?: Question['results'];
+  readonly duplicates?: Question['duplicates'];
+  readonly maxChoices?: number;
+  /** People who voted; the weights of choices are percentages of them. */
   readonly votes: number;
   readonly choices: readonly (readonly [text: string, weight: number])[];
   readonly correct?: string;
@@ -20,16 +23,27 @@ const dayMs = 24 * hourMs;
 
 /** Loads the polls that are not there yet, with votes since their publication. Returns how many polls it loaded. */
 export async function seedPolls(database: Database<Tables>, nowMs: number): Promise<number> {
-  const polls: SeedPoll[] = JSON.parse(readFileSync(new URL('./seed.json', import.meta.url), 'utf8'));
   let loaded = 0;
-  for (const poll of polls) {
+  for (const poll of readPolls()) {
     if (await database.write((session) => seedPoll(session, poll, nowMs), { alone: true })) loaded++;
   }
   return loaded;
 }
 
+/** True if there are polls and none of them is of the demo data, which would then stand among those of the owner. */
+export function holdsOwnPolls(database: Database<Tables>): Promise<boolean> {
+  const texts = readPolls().map(({ question }) => question);
+  return holdsOnlyOthers(database, texts);
+}
+
+function readPolls(): SeedPoll[] {
+  return JSON.parse(readFileSync(new URL('./seed.json', import.meta.url), 'utf8'));
+}
+
 async function seedPoll(session: WriteSession<Tables>, poll: SeedPoll, nowMs: number): Promise<boolean> {
   const { question: question_text, daysAgo, closesInDays, results = 'always', duplicates = 'none' } = poll;
+  const { maxChoices: max_choices = 1 } = poll;
+  await session.lock('seed');
   if (await hasQuestion(session, question_text)) return false;
   const todayMs = nowMs - (nowMs % dayMs);
   const pubMs = todayMs - daysAgo * dayMs + 9 * hourMs;
@@ -38,13 +52,22 @@ async function seedPoll(session: WriteSession<Tables>, poll: SeedPoll, nowMs: nu
     pub_date: dateTimeOf(pubMs),
     closes_at: closesMs === undefined ? null : dateTimeOf(closesMs),
   };
-  const question = await questionWrites.insert(session, { question_text, ...times, results, duplicates });
-  for (const [index, [choice_text, weight]] of poll.choices.entries()) {
+  const counts = poll.choices.map(([, weight]) => Math.round((poll.votes * weight) / 100));
+  const sum = counts.reduce((all, each) => all + each, 0);
+  const question = await questionWrites.insert(session, {
+    question_text,
+    ...times,
+    results,
+    duplicates,
+    max_choices,
+    extra_votes: max_choices > 1 ? sum - poll.votes : 0,
+  });
+  for (const [index, [choice_text]] of poll.choices.entries()) {
     const is_correct = Number(choice_text === poll.correct);
     const choice = await choiceWrites.insert(session, { question: question.id, choice_text, is_correct });
     const phase = index / poll.choices.length;
     const span = { fromMs: pubMs, toMs: Math.min(nowMs, closesMs ?? nowMs), phase };
-    await insertVotes(session, choice.id, voteTimes(Math.round((poll.votes * weight) / 100), span));
+    await insertVotes(session, choice.id, voteTimes(counts[index] ?? 0, span));
   }
   return true;
 }

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { testFolder } from '#kit/testing/folder.ts';
+import { seeds } from '../index.ts';
 import { contextFor } from '../system.ts';
 import { startProcess, stopProcess } from '../testing.ts';
 import { seedPolls } from './seed.ts';
 import { exportResults, exportVotes, openPolls } from './service.ts';
+import { questionWrites } from './store.ts';
 import { startPolls } from './testing.ts';
 
 const environmentOf = () => ({ OCTAVO_DATA: testFolder('polls'), LOG_LEVEL: 'silent', NODE_ENV: 'test' });
@@ -38,6 +40,19 @@ describe('the demo data', () => {
       .select(({ fn }) => [fn.min('created_at_ms').as('first'), fn.max('created_at_ms').as('last')])
       .executeTakeFirstOrThrow();
     assert.ok(times.last <= nowMs && times.last - times.first > 30 * 86_400_000);
+  });
+
+  test('comes beside polls of somebody else only on demand', async () => {
+    const environment = environmentOf();
+    await using database = await openPolls(environment, contextFor('polls', { environment }));
+    const load = async (isForced: boolean) =>
+      seeds.polls?.(environment, { count: 1, isForced, onProgress: () => {} });
+    const own = { question_text: 'Ours?', pub_date: '2026-01-01T00:00:00Z', closes_at: null };
+    const rules = { results: 'always', duplicates: 'none' } as const;
+    await database.write((session) => questionWrites.insert(session, { ...own, ...rules }));
+    assert.equal(await load(false), undefined);
+    assert.match((await load(true)) ?? '', /^1\d polls$/);
+    assert.equal(await load(false), '0 polls', 'once it is there, it is only completed');
   });
 
   test('is exported as CSV', async () => {
@@ -118,7 +133,7 @@ describe('the service', () => {
     ]);
     assert.deepEqual(Object.keys(json.paths['/api/questions/']).sort(), ['delete', 'get', 'post', 'put']);
     assert.deepEqual(Object.keys(json.paths['/api/questions/'].post.responses), [
-      ...['201', '400', '401', '403', '408', '413', '415', '431', '500', '503'],
+      ...['201', '400', '401', '403', '408', '413', '415', '431', '500', '503', '504'],
     ]);
   });
 });

@@ -1,25 +1,31 @@
 import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
-import { adminMigrations } from '#kit/admin/index.ts';
-import { type Environment, type Settings, text } from '#kit/config.ts';
-import { type Database, databaseSettings } from '#kit/db/index.ts';
+import { adminMigrations, openStaffSignIn, RowHistory } from '#kit/admin/index.ts';
+import { type Environment, flag, integer, type Settings, text } from '#kit/base/config.ts';
+import { LiveValues } from '#kit/concurrency/live-values.ts';
+import { type Database, databaseCheck, databaseSettings, healthMigrations } from '#kit/db/index.ts';
 import { tokenMigrations, tokenScheme } from '#kit/drf/authtoken/index.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { addTrailingSlashes } from '#kit/http/trailing-slash.ts';
-import { LiveValues } from '#kit/live-values.ts';
 import { configOf, defineService, openServiceDatabase, type ServiceContext } from '#kit/service.ts';
-import { createPollsAdmin } from './admin.ts';
+import { checkOidc, oidcMigrations, oidcSettings } from '#kit/sign-in/index.ts';
+import { createPollsAdmin, pollModels } from './admin.ts';
 import { addApi } from './api.ts';
+import { ManageTokens } from './making/maker.ts';
 import { addPages } from './pages.ts';
-import { countsOf, type Tables } from './store.ts';
-import { Votes } from './votes.ts';
+import { type Tables, watchedPolls } from './store.ts';
+import { VoteCookie } from './votes/vote-cookie.ts';
+import { Votes } from './votes/votes.ts';
 
-export { exportResults, exportVotes } from './export.ts';
+export { exportResults, exportVotes } from './results/export.ts';
+
+const limitMax = 1_000_000;
 
 const settings = {
   ...databaseSettings,
   ...accountSettings,
+  ...oidcSettings,
   POLLS_SECRET: text({
     secret: true,
     minLength: 32,
@@ -27,6 +33,22 @@ const settings = {
   }),
   POLLS_URL: text({
     help: 'Public address of the polls, for links that are shared; that of each request if unset',
+  }),
+  POLLS_OPEN: flag({
+    default: false,
+    help: 'Lets strangers make polls, which are found only by their link',
+  }),
+  POLLS_LIMIT_MADE: integer({
+    default: 30,
+    min: 0,
+    max: limitMax,
+    help: 'Polls that one account makes on the pages in an hour; 0 means no limit',
+  }),
+  POLLS_LIMIT_MADE_ADDRESS: integer({
+    default: 10,
+    min: 0,
+    max: limitMax,
+    help: 'Polls that strangers of one address make in an hour; 0 means no limit',
   }),
   TRUST_PROXY: trustProxySetting,
 } satisfies Settings;
@@ -40,8 +62,11 @@ export const polls = defineService({
     accountMigrations,
     adminMigrations,
     tokenMigrations,
+    healthMigrations,
+    oidcMigrations,
     new URL('./migrations/', import.meta.url),
   ],
+  checks: [checkOidc],
   async build({ config, context, stack, openDatabase }) {
     const { clock, log, metrics } = context;
     const database = await openDatabase<Tables>();
@@ -53,23 +78,54 @@ export const polls = defineService({
         context,
         title: 'Polls',
         description: 'Questions with choices to vote on. Speaks the dialect of Django REST Framework.',
-        checks: { database: () => database.ping() },
+        checks: { database: databaseCheck({ database, log }) },
         ...drfErrors,
         ...tokenScheme,
         trustedProxy: config.TRUST_PROXY,
-        // A vote is cheap, and whoever watches results is in flight all the time.
-        limits: { inFlight: 5_000 },
       }),
     );
     const votes = new Votes({ database, clock, secret, metrics });
-    const read = (questions: readonly number[]) => countsOf(database, questions);
+    const voteCookie = new VoteCookie(secret);
+    const read = (questions: readonly number[]) =>
+      database.read((session) => watchedPolls(session, questions));
     const watching = { everyMs: 250, watchersMax: 1_000, gauge: 'polls_watchers', metrics, log };
     const live = new LiveValues({ read, ...watching });
     server.app.addHook('preClose', async () => live[Symbol.dispose]());
     addTrailingSlashes(server.app, '/polls/');
-    const admin = createPollsAdmin({ accounts, database, clock });
-    addPages(server.app, { database, votes, live, admin, clock, secret, publicUrl: config.POLLS_URL });
-    addApi(server.app, { database, accounts, votes, clock });
+    const models = pollModels(clock);
+    const oidc = openStaffSignIn(accounts, {
+      config,
+      publicUrl: config.POLLS_URL,
+      database,
+      context,
+      name: 'polls',
+      title: 'Polls',
+      secret,
+      stack,
+    });
+    const admin = createPollsAdmin({ accounts, database, clock, models, oidc });
+    const history = new RowHistory(models);
+    const making = {
+      database,
+      accounts,
+      clock,
+      history,
+      tokens: new ManageTokens({ secret, clock }),
+      isOpen: config.POLLS_OPEN,
+      limits: { account: config.POLLS_LIMIT_MADE, address: config.POLLS_LIMIT_MADE_ADDRESS },
+    };
+    addPages(server.app, {
+      making,
+      database,
+      votes,
+      voteCookie,
+      live,
+      admin,
+      clock,
+      secret,
+      publicUrl: config.POLLS_URL,
+    });
+    addApi(server.app, { database, accounts, votes, voteCookie, clock, history, oidc });
     const url = await server.listen();
     const inProduction = config.ADMIN_SETUP_LINK;
     return { url, setupLink: await setupAddress(accounts, { url, context, inProduction }) };

@@ -2,6 +2,7 @@ import { type Generated, type Kysely, sql } from 'kysely';
 import type { AdminTables } from '#kit/admin/index.ts';
 import {
   type Database,
+  type HealthTables,
   keyShare,
   type Mark,
   type Session,
@@ -9,15 +10,40 @@ import {
   type WriteSession,
 } from '#kit/db/index.ts';
 import type { TokenTables } from '#kit/drf/authtoken/index.ts';
-import { type Page, type Paging, totalOf } from '#kit/drf/paging.ts';
+import { totalOf } from '#kit/drf/paging.ts';
 import { tableWrites } from '#kit/drf/table-writes.ts';
-import { type Choice, type Counts, type Poll, pageSize, type Question, toCounts } from './poll.ts';
+import type { OffsetRequest, Page } from '#kit/rest/paging.ts';
+import type { OidcTables } from '#kit/sign-in/index.ts';
+import {
+  type Choice,
+  type Counts,
+  type Poll,
+  pageSize,
+  type Question,
+  takesSeveral,
+  toCounts,
+} from './poll.ts';
 
-export interface Tables extends TokenTables, AdminTables {
-  question: Stored<Question, 'closes_at' | 'results' | 'duplicates'>;
+export interface Tables extends TokenTables, AdminTables, OidcTables, HealthTables {
+  question: Stored<
+    StoredQuestion,
+    | 'closes_at'
+    | 'results'
+    | 'duplicates'
+    | 'max_choices'
+    | 'extra_votes'
+    | 'visibility'
+    | 'owner'
+    | 'manage_hash'
+  >;
   choice: Stored<Choice, 'is_correct' | 'votes'>;
   vote: { id: Generated<number>; choice: number; created_at_ms: number };
   voter: { question: number; key: string };
+}
+
+interface StoredQuestion extends Question {
+  /** SHA-256 of the token with which the question was made on a page. */
+  readonly manage_hash: string | null;
 }
 
 type Stored<Row, Default> = {
@@ -30,88 +56,128 @@ export const questionWrites = tableWrites<Tables, 'question'>('question');
 export const choiceWrites = tableWrites<Tables, 'choice'>('choice');
 
 /** A time after every publication, for readers who see all questions. */
-export const endOfTime = '9999-12-31T23:59:59.999999Z';
+export const everything = '9999-12-31T23:59:59.999999Z';
 
-const publishedQuestions = statement<Tables, { until: string } & Paging>()((db, p) => {
-  const published = db.selectFrom('question').selectAll().where('pub_date', '<=', p('until'));
+const publishedQuestions = statement<Tables, { publishedBefore: string } & OffsetRequest>()((db, p) => {
+  const published = db
+    .selectFrom('question')
+    .selectAll()
+    .where('pub_date', '<=', p('publishedBefore'))
+    .where(sql<boolean>`(visibility = 'listed' or ${p('publishedBefore')} = ${sql.lit(everything)})`);
   return published.orderBy('id').limit(p('limit')).offset(p('offset'));
 });
 
-// All without those to come, which are few: counting all rows of an index is faster than searching each.
-const questionCount = statement<Tables, { until: string }>()(
+// All without those to come or on no list, which are few: counting all rows of an index is faster than searching each.
+const questionCount = statement<Tables, { publishedBefore: string }>()(
   (_db, p) => sql<{ total: number }>`select (select count(*) from question)
-    - (select count(*) from question where pub_date > ${p('until')}) as total`,
+    - (select count(*) from question where pub_date > ${p('publishedBefore')})
+    - (select count(*) from question where visibility <> 'listed' and pub_date <= ${p('publishedBefore')}
+       and ${p('publishedBefore')} <> ${sql.lit(everything)}) as total`,
 );
 
-const choiceCount = statement<Tables, { until: string }>()(
-  (_db, p) => sql<{ total: number }>`select (select count(*) from choice)
+async function choiceCount({ kysely }: Store, publishedBefore: string) {
+  const { rows } = await sql<{ total: number }>`select (select count(*) from choice)
     - (select count(*) from question join choice on choice.question = question.id
-       where pub_date > ${p('until')}) as total`,
-);
-
-/** Questions that are published `until` then, by ascending id. */
-export async function listQuestions(store: Store, until: string, paging: Paging): Promise<Page<Question>> {
-  const items = await publishedQuestions.all(store, { until, ...paging });
-  return { items, total: await totalOf(items, paging, () => questionCount.first(store, { until })) };
+       where pub_date > ${publishedBefore}
+       or (visibility <> 'listed' and ${publishedBefore} <> ${sql.lit(everything)})) as total`.execute(
+    kysely,
+  );
+  return rows[0];
 }
 
-const questionById = statement<Tables, { id: number; until: string }>()((db, p) =>
-  db.selectFrom('question').selectAll().where('id', '=', p('id')).where('pub_date', '<=', p('until')),
-);
-
-/** The question, if it is published `until` then. */
-export function findQuestion(store: Store, id: number, until: string): Promise<Question | undefined> {
-  return questionById.first(store, { id, until });
+/** Listed questions that are published up to `publishedBefore`, by ascending id. */
+export async function listQuestions(
+  store: Store,
+  publishedBefore: string,
+  paging: OffsetRequest,
+): Promise<Page<Question>> {
+  const items = await publishedQuestions.all(store, { publishedBefore, ...paging });
+  return {
+    items,
+    total: await totalOf(items, paging, () => questionCount.first(store, { publishedBefore })),
+  };
 }
 
-const newestQuestions = statement<Tables, { until: string } & Paging>()((db, p) => {
-  const published = db.selectFrom('question').selectAll().where('pub_date', '<=', p('until'));
+/** The question, if it is published up to `publishedBefore` and not hidden. */
+export function findQuestion(
+  store: Store,
+  id: number,
+  publishedBefore: string,
+): Promise<Question | undefined> {
+  return store.kysely
+    .selectFrom('question')
+    .selectAll()
+    .where('id', '=', id)
+    .where('pub_date', '<=', publishedBefore)
+    .where('visibility', 'in', shownTo(publishedBefore))
+    .executeTakeFirst();
+}
+
+/** Questions that can be opened; readers who see all questions also see hidden ones. */
+function shownTo(publishedBefore: string): readonly Question['visibility'][] {
+  return publishedBefore === everything ? ['listed', 'link', 'hidden'] : ['listed', 'link'];
+}
+
+function newestQuestions(
+  { kysely }: Store,
+  { publishedBefore, limit, offset }: { publishedBefore: string } & OffsetRequest,
+) {
+  const published = kysely
+    .selectFrom('question')
+    .selectAll()
+    .where('pub_date', '<=', publishedBefore)
+    .where('visibility', '=', 'listed');
   const newest = published.orderBy('pub_date', 'desc').orderBy('id', 'desc');
-  return newest.limit(p('limit')).offset(p('offset'));
-});
+  return newest.limit(limit).offset(offset).execute();
+}
 
-/** A page of published questions, newest first. A page beyond the end is the last one. */
+/** A page of published questions that are listed, newest first. A page beyond the end is the last one. */
 export async function newestPolls(
   store: Store,
-  until: string,
+  publishedBefore: string,
   page: number,
 ): Promise<Page<Poll> & { readonly page: number }> {
-  const { total } = (await questionCount.first(store, { until })) ?? { total: 0 };
+  const { total } = (await questionCount.first(store, { publishedBefore })) ?? { total: 0 };
   const shown = Math.min(page, Math.max(1, Math.ceil(total / pageSize)));
   const paging = { limit: pageSize, offset: (shown - 1) * pageSize };
-  const questions = await newestQuestions.all(store, { until, ...paging });
+  const questions = await newestQuestions(store, { publishedBefore, ...paging });
   const ids = questions.map(({ id }) => id);
   const choices = await choicesByQuestion(store, ids);
   const items = questions.map((question) => ({ question, choices: choices.get(question.id) ?? [] }));
   return { items, total, page: shown };
 }
 
-/** Choices by ascending id, of questions that are published `until` then. */
+/** Choices by ascending id, of listed questions that are published up to `publishedBefore`, or of one question that is not hidden. */
 export async function listChoices(
   store: Store,
-  filter: { until: string; question: number | undefined },
-  paging: Paging,
+  filter: { publishedBefore: string; question: number | undefined },
+  paging: OffsetRequest,
 ): Promise<Page<Choice>> {
-  const visible = visibleChoices(store, filter.until);
+  const visible = visibleChoices(store, filter.publishedBefore);
   const { question } = filter;
-  const found = question === undefined ? visible : visible.where('choice.question', '=', question);
+  const isListedOnly = question === undefined && filter.publishedBefore !== everything;
+  const open = isListedOnly ? visible.where('visibility', '=', 'listed') : visible;
+  const found = question === undefined ? open : open.where('choice.question', '=', question);
   const ordered = found.selectAll('choice').orderBy('choice.id').limit(paging.limit).offset(paging.offset);
   const items = await ordered.execute();
   const count = () =>
     question === undefined
-      ? choiceCount.first(store, { until: filter.until })
+      ? choiceCount(store, filter.publishedBefore)
       : found.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirst();
   return { items, total: await totalOf(items, paging, count) };
 }
 
-/** The choice, if its question is published `until` then. */
-export function findChoice(store: Store, id: number, until: string): Promise<Choice | undefined> {
-  return visibleChoices(store, until).selectAll('choice').where('choice.id', '=', id).executeTakeFirst();
+/** The choice, if its question is published up to `publishedBefore` and not hidden. */
+export function findChoice(store: Store, id: number, publishedBefore: string): Promise<Choice | undefined> {
+  return visibleChoices(store, publishedBefore)
+    .selectAll('choice')
+    .where('choice.id', '=', id)
+    .executeTakeFirst();
 }
 
-function visibleChoices({ kysely }: Store, until: string) {
+function visibleChoices({ kysely }: Store, publishedBefore: string) {
   const joined = kysely.selectFrom('choice').innerJoin('question', 'question.id', 'choice.question');
-  return joined.where('pub_date', '<=', until);
+  return joined.where('pub_date', '<=', publishedBefore).where('visibility', 'in', shownTo(publishedBefore));
 }
 
 const choicesOfQuestion = statement<Tables, { question: number }>()((db, p) =>
@@ -121,6 +187,21 @@ const choicesOfQuestion = statement<Tables, { question: number }>()((db, p) =>
 /** The choices of one question in order of id. */
 export function choicesOf(store: Store, question: number): Promise<Choice[]> {
   return choicesOfQuestion.all(store, { question });
+}
+
+/**
+ * A question that was just read, with its choices in order of id. If it takes several answers, it is read again in one snapshot with
+ * them, because its counts depend on both.
+ */
+export function withChoices(database: Database<Tables>, question: Question): Promise<Poll> {
+  const read = async (store: Store, shown: Question) => ({
+    question: shown,
+    choices: await choicesOf(store, question.id),
+  });
+  if (!takesSeveral(question)) return read(database, question);
+  return database.read(async (session) =>
+    read(session, (await findQuestion(session, question.id, everything)) ?? question),
+  );
 }
 
 /** The choices of several questions in order of id, in one query. */
@@ -133,111 +214,88 @@ export async function choicesByQuestion(
   return Map.groupBy(await found.orderBy('id').execute(), ({ question }) => question);
 }
 
-/** The counts of several questions. */
-export async function countsOf(store: Store, ids: readonly number[]): Promise<Map<number, Counts>> {
-  const found = await choicesByQuestion(store, ids);
-  return new Map([...found].map(([id, choices]) => [id, toCounts(choices)]));
+/** A question as those see it who watch its results. */
+export interface WatchedPoll {
+  readonly question: Question;
+  readonly counts: Counts;
 }
 
-/** The sum of a question's votes, in a query on questions. */
-export const voteTotal = sql<number>`(select coalesce(sum(votes), 0) from choice where choice.question = question.id)`;
+/** Several questions with their counts. */
+export async function watchedPolls(store: Store, ids: readonly number[]): Promise<Map<number, WatchedPoll>> {
+  if (ids.length === 0) return new Map();
+  const questions = await store.kysely.selectFrom('question').selectAll().where('id', 'in', ids).execute();
+  const choices = await choicesByQuestion(store, ids);
+  return new Map(
+    questions.map((question) => [
+      question.id,
+      { question, counts: toCounts(question, choices.get(question.id) ?? []) },
+    ]),
+  );
+}
+
+/** The ballots of a question, in a query on questions. */
+export const voteTotal = sql<number>`((select coalesce(sum(votes), 0) from choice where choice.question = question.id)
+  - case when max_choices > 1 then extra_votes else 0 end)`;
 
 export interface Vote {
   readonly question: number;
-  readonly choice: number;
-  /** Who may vote only once; undefined if anyone may vote again. */
+  /** At least one; none twice. */
+  readonly choices: readonly number[];
+  /** Key that may vote once; undefined if repeat votes are allowed. */
   readonly voter: string | undefined;
   readonly now: string;
   readonly nowMs: number;
 }
 
+/** A vote for one choice. */
+type Answer = Omit<Vote, 'choices' | 'voter'> & { readonly choice: number };
+
 /** The choice, if its question takes votes now. */
-const openChoice = statement<Tables, Pick<Vote, 'question' | 'choice' | 'now'>>()((db, p) =>
-  openChoices(db, p).select('choice.id'),
+export const openChoice = statement<Tables, Pick<Answer, 'question' | 'choice' | 'now'>>()((db, p) =>
+  openChoices(db, p).where('choice.id', '=', p('choice')).select('choice.id'),
 );
 
-const insertVote = statement<Tables, Omit<Vote, 'voter'>>()((db, p, dialect) => {
+export const insertVote = statement<Tables, Answer>()((db, p, dialect) => {
   const row = openChoices(db, p)
+    .where('choice.id', '=', p('choice'))
     .select((eb) => ['choice.id', eb.cast<number>(p('nowMs'), 'bigint').as('nowMs')])
     .modifyEnd(keyShare(dialect, 'choice'));
   return db.insertInto('vote').columns(['choice', 'created_at_ms']).expression(row);
 });
 
-function openChoices(db: Kysely<Tables>, p: Mark<Pick<Vote, 'question' | 'choice' | 'now'>>) {
+/** The choices of a question that takes votes now. */
+export function openChoices(db: Kysely<Tables>, p: Mark<Pick<Vote, 'question' | 'now'>>) {
   return db
     .selectFrom('choice')
     .innerJoin('question', 'question.id', 'choice.question')
-    .where('choice.id', '=', p('choice'))
     .where('question.id', '=', p('question'))
     .where('pub_date', '<=', p('now'))
+    .where('visibility', '<>', sql.lit('hidden' as const))
     .where((eb) => eb.or([eb('closes_at', 'is', null), eb('closes_at', '>', p('now'))]));
 }
 
-const insertVoter = statement<Tables, Pick<Vote, 'question' | 'choice' | 'now'> & { voter: string }>()(
-  (db, p, dialect) => {
-    const row = openChoices(db, p)
-      .select((eb) => ['question.id', eb.cast<string>(p('voter'), 'text').as('key')])
-      .modifyEnd(keyShare(dialect, 'question'));
-    return db
-      .insertInto('voter')
-      .columns(['question', 'key'])
-      .expression(row)
-      .onConflict((conflict) => conflict.doNothing());
-  },
-);
+/** Also needs the question to take votes now, so that nobody is kept from voting later. */
+export const insertVoter = statement<
+  Tables,
+  Pick<Answer, 'question' | 'choice' | 'now'> & { voter: string }
+>()((db, p, dialect) => {
+  const row = openChoices(db, p)
+    .where('choice.id', '=', p('choice'))
+    .select((eb) => ['question.id', eb.cast<string>(p('voter'), 'text').as('key')])
+    .modifyEnd(keyShare(dialect, 'question'));
+  return db
+    .insertInto('voter')
+    .columns(['question', 'key'])
+    .expression(row)
+    .onConflict((conflict) => conflict.doNothing());
+});
 
-const deleteVoter = statement<Tables, { question: number; voter: string }>()((db, p) =>
-  db.deleteFrom('voter').where('question', '=', p('question')).where('key', '=', p('voter')),
-);
-
-const countVotes = statement<Tables, { choice: number; count: number }>()((db, p) =>
+export const countVotes = statement<Tables, { choice: number; count: number }>()((db, p) =>
   db
     .updateTable('choice')
     .set((eb) => ({ votes: eb('votes', '+', p('count')) }))
     .where('id', '=', p('choice')),
 );
-
-/** `refused`: the question takes no votes now, or has no such choice. `duplicate`: the voter has voted. */
-export type VoteOutcome = 'counted' | 'refused' | 'duplicate';
-
-/**
- * Counts votes, each in one transaction with its row. The counters come last, because other transactions wait for them until the end
- * of this one, and in order of id, so that two do not wait for each other.
- */
-export function castVotes(database: Database<Tables>, votes: readonly Vote[]): Promise<VoteOutcome[]> {
-  return database.write(async (session) => {
-    const outcomes: VoteOutcome[] = [];
-    const counts = new Map<number, number>();
-    for (const { voter, ...vote } of votes) {
-      const outcome = await insertBallot(session, vote, voter);
-      if (outcome === 'counted') counts.set(vote.choice, (counts.get(vote.choice) ?? 0) + 1);
-      outcomes.push(outcome);
-    }
-    for (const [choice, count] of [...counts].sort(([one], [other]) => one - other)) {
-      await countVotes.run(session, { choice, count });
-    }
-    return outcomes;
-  });
-}
-
-async function insertBallot(
-  store: Store,
-  vote: Omit<Vote, 'voter'>,
-  voter: string | undefined,
-): Promise<VoteOutcome> {
-  const { question, choice, now } = vote;
-  if (voter !== undefined) {
-    const { changes } = await insertVoter.run(store, { question, choice, now, voter });
-    if (changes === 0) {
-      return (await openChoice.first(store, { question, choice, now })) ? 'duplicate' : 'refused';
-    }
-  }
-  const { changes } = await insertVote.run(store, vote);
-  if (changes > 0) return 'counted';
-  // On PostgreSQL, the poll may have been closed since the voter was inserted.
-  if (voter !== undefined) await deleteVoter.run(store, { question, voter });
-  return 'refused';
-}
 
 /** Closes the questions that are published, `now`. */
 export async function closeQuestions(
@@ -249,18 +307,15 @@ export async function closeQuestions(
   await published.set({ closes_at: now }).execute();
 }
 
-const votesByAge = statement<Tables, { question: number }>()((db, p) =>
-  db
+/** Every vote on a question, oldest first, in batches. */
+export function streamVotes(database: Database<Tables>, question: number) {
+  const votes = database.kysely
     .selectFrom('vote')
     .innerJoin('choice', 'choice.id', 'vote.choice')
     .select(['vote.id', 'vote.created_at_ms', 'choice.id as choice', 'choice_text'])
-    .where('question', '=', p('question'))
-    .orderBy('vote.id'),
-);
-
-/** Every vote on a question, oldest first, in batches. */
-export function streamVotes(database: Database<Tables>, question: number) {
-  return database.stream(votesByAge, { question }, { batchRows: 500 });
+    .where('question', '=', question)
+    .orderBy('vote.id');
+  return database.stream(votes, { batchRows: 500 });
 }
 
 export async function hasQuestion({ kysely }: Store, question_text: string): Promise<boolean> {
@@ -268,16 +323,9 @@ export async function hasQuestion({ kysely }: Store, question_text: string): Pro
   return (await known.executeTakeFirst()) !== undefined;
 }
 
-/** Adds votes on a choice that has none, as of given times. */
-export async function insertVotes(
-  { kysely }: WriteSession<Tables>,
-  choice: number,
-  timesMs: readonly number[],
-): Promise<void> {
-  const rowsAtOnce = 500;
-  for (let from = 0; from < timesMs.length; from += rowsAtOnce) {
-    const rows = timesMs.slice(from, from + rowsAtOnce).map((created_at_ms) => ({ choice, created_at_ms }));
-    await kysely.insertInto('vote').values(rows).execute();
-  }
-  await kysely.updateTable('choice').set({ votes: timesMs.length }).where('id', '=', choice).execute();
+/** True if there are questions, none of them with one of these texts. */
+export async function holdsOnlyOthers({ kysely }: Store, texts: readonly string[]): Promise<boolean> {
+  const any = kysely.selectFrom('question').select('id').limit(1);
+  if ((await any.executeTakeFirst()) === undefined) return false;
+  return (await any.where('question_text', 'in', texts).executeTakeFirst()) === undefined;
 }

@@ -1,32 +1,22 @@
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
-import { openServiceAccounts } from '#kit/accounts/command-line.ts';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig, type Settings } from '#kit/config.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
+import { openServiceAccounts } from '#kit/service-accounts.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { openPolls, polls } from './service.ts';
 import type { Tables } from './store.ts';
 
 export const password = 'ferries wait in fog';
 
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
-  readonly json: any;
-}
-
-export interface CallOptions {
-  /** Text and forms are sent as they are, anything else as JSON. */
-  readonly body?: unknown;
+export interface CallOptions extends Omit<TestRequest, 'method'> {
   /** The whole `Authorization` header; by default that of Alice on writes. */
   readonly authorization?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface TestPolls extends AsyncDisposable {
@@ -53,8 +43,13 @@ export async function startPolls(given: Environment = {}): Promise<TestPolls> {
   const clock = new FakeClock(startMs);
   const metrics = new Registry();
   const context: ServiceContext = {
-    ...{ log: silentLog, clock, metrics, dataFolder: testFolder('polls') },
-    ...{ environment: 'test', host: '127.0.0.1', port: 0 },
+    log: silentLog,
+    clock,
+    metrics,
+    dataFolder: testFolder('polls'),
+    environment: 'test',
+    host: '127.0.0.1',
+    port: 0,
   };
   await createStaff({ environment, context });
   const running = await polls.start(readConfig(polls.settings, environment), context, {});
@@ -68,7 +63,10 @@ export async function startPolls(given: Environment = {}): Promise<TestPolls> {
     return call(method, path, { ...(isWrite && { authorization: `Token ${token}` }), ...options });
   };
   return {
-    ...{ url, clock, token, call: withToken },
+    url,
+    clock,
+    token,
+    call: withToken,
     async createPoll(texts, question = {}) {
       const body = { question_text: 'Which one?', pub_date: '2026-02-01T00:00:00Z', ...question };
       const created = await withToken('POST', '/api/questions/', { body });
@@ -101,29 +99,8 @@ async function createStaff(place: { environment: Environment; context: ServiceCo
 }
 
 function callOf(url: string): TestPolls['call'] {
-  return async (method, path, { body, authorization, headers = {} } = {}) => {
-    const isRaw =
-      body === undefined ||
-      typeof body === 'string' ||
-      body instanceof URLSearchParams ||
-      body instanceof FormData;
-    const response = await fetch(`${url}${path}`, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(authorization !== undefined && { authorization }),
-        ...(!isRaw && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: isRaw ? (body as RequestInit['body']) : JSON.stringify(body),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: isJson ? JSON.parse(text) : undefined,
-    };
+  return (method, path, { body, authorization, headers } = {}) => {
+    const signedIn = authorization !== undefined && { authorization };
+    return sendRequest(`${url}${path}`, { method, body, headers: { ...signedIn, ...headers } });
   };
 }

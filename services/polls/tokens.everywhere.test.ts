@@ -46,13 +46,13 @@ describe('POST /api/token/', () => {
   test('keeps twenty tokens of a user: the one unused for longest goes', async () => {
     const tokens: string[] = [];
     for (let count = 0; count < 20; count++) {
-      polls.clock.advance(1_000);
+      polls.clock.advance(61_000);
       tokens.push((await signIn({ username: 'bob', password })).json.token);
     }
-    polls.clock.advance(1_000);
+    polls.clock.advance(61_000);
     const [oldest = '', second = ''] = tokens;
     assert.equal((await read(oldest)).status, 200);
-    polls.clock.advance(1_000);
+    polls.clock.advance(61_000);
     await signIn({ username: 'bob', password });
     assert.equal((await read(oldest)).status, 200);
     assert.deepEqual((await read(second)).json, { detail: 'Invalid token.' });
@@ -82,6 +82,23 @@ describe('the header Authorization', () => {
       ];
       for (const { status, json } of responses) assert.deepEqual([status, json], [401, { detail }]);
     }
+  });
+
+  test('is written as used once a minute, however often it is sent', async () => {
+    const { json } = await signIn({ username: 'alice', password });
+    await using database = await polls.openDatabase();
+    const lastUsed = async () => {
+      const tokens = database.kysely.selectFrom('auth_token').select('last_used_at_ms');
+      const token = tokens.where('hint', '=', json.token.slice(0, 6));
+      return (await token.executeTakeFirstOrThrow()).last_used_at_ms - polls.clock.now();
+    };
+    assert.equal(await lastUsed(), 0);
+    polls.clock.advance(59_999);
+    await read(json.token);
+    assert.equal(await lastUsed(), -59_999);
+    polls.clock.advance(1);
+    await read(json.token);
+    assert.equal(await lastUsed(), 0);
   });
 
   test('lets a user without permissions read what is public, but not write', async () => {

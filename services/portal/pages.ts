@@ -1,146 +1,177 @@
-import type { Clock } from '#kit/clock.ts';
-import { loadAssets } from '#kit/html/assets.ts';
-import { badge, card, empty, type Tone } from '#kit/html/blocks.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { isLoopbackName } from '#kit/base/network.ts';
 import { errorPage } from '#kit/html/error-page.ts';
-import { type Content, html } from '#kit/html/html.ts';
-import { keepActions } from '#kit/html/keep.ts';
-import { type Frame, single } from '#kit/html/layout.ts';
-import { servePages } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { type Frame, single, standalone } from '#kit/html/layout.ts';
+import { loadAssets } from '#kit/html/pages/assets.ts';
+import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { reportOn, type SignIn, type Site, type SiteReport } from './sites.ts';
+import type { SuiteSite } from '#kit/http/suite.ts';
+import type { ActivityMonitor } from './activity.ts';
+import type { DemoData } from './demo-data.ts';
+import { type MailFolders, mailPage, mailsPage } from './mails.ts';
+import type { PortalPeople, PortalSession } from './people.ts';
+import type { LoggedError } from './recent-errors.ts';
+import { requestsPage, type SampleRequest } from './requests.ts';
+import { demoRoles, reportOn, type SignIn, type SuiteSignIn } from './sites.ts';
+import { nextSteps, noServices, type Seeding, signInCard, tile, trafficCard, trialCard } from './views.ts';
+import { errorsCard, recordsCard } from './views-admin.ts';
 
 export interface PagesOptions {
   readonly clock: Clock;
   /** Encrypts cookies. */
   readonly secret: string;
-  sites(): Promise<readonly Site[]>;
-  demoSignIns(): Promise<readonly SignIn[]>;
-  /** The services that can be filled with demo data here. */
-  readonly seedable: readonly string[];
+  /** People who are signed in; undefined without an OpenID provider. */
+  readonly people: PortalPeople | undefined;
+  sites(): readonly SuiteSite[];
+  readonly activity: ActivityMonitor;
+  /** Instructions for signing in, by service. */
+  readonly signInHints: Readonly<Record<string, string | undefined>>;
+  /** The last errors in the log of this process, newest first. */
+  recentErrors(): readonly LoggedError[];
+  /** Help for whoever tries the services out; given to loopback names only, and nowhere in production. */
+  readonly trial: Trial | undefined;
+}
+
+interface Trial {
+  /** Demo accounts. */
+  signIns(): Promise<readonly SignIn[]>;
+  readonly suiteSignIn: SuiteSignIn | undefined;
+  readonly samples: Readonly<Record<string, readonly SampleRequest[]>>;
+  readonly mails: MailFolders;
+  /** Demo data; absent where the services run on other machines. */
+  readonly seeding: (Seeding & { readonly demoData: DemoData }) | undefined;
 }
 
 const sessionSeconds = 86_400;
 
-export function addPages(app: HttpApp, { clock, secret, sites, demoSignIns, seedable }: PagesOptions): void {
+export function addPages(app: HttpApp, options: PagesOptions): void {
+  const { clock, secret } = options;
   const assets = loadAssets();
-  const options = { name: 'portal', secret, sessionSeconds, clock, assets, errorPage: errorPageOf };
-  servePages<never>(app, options, (routes) =>
-    routes.get('/', { access: 'public' }, async (visit) => {
-      const others = (await sites()).filter(({ name }) => name !== 'portal');
-      const [reports, signIns] = await Promise.all([reportOn(others), demoSignIns()]);
-      return homePage(visit, { reports, signIns, seedable });
-    }),
-  );
+  const pages = { name: 'portal', secret, sessionSeconds, clock, assets, errorPage: errorPageOf };
+  servePages<PortalSession>(app, pages, (routes) => {
+    routes.get('/', { access: 'public' }, (visit) => homePage(visit, options));
+    if (options.people) addSignIn(routes, options.people);
+    routes.post('/demo-sign-in', { access: 'public' }, async (visit) => {
+      const { suiteSignIn } = trialOf(visit, options) ?? {};
+      const role = demoRoles.find((each) => each === visit.field('role'));
+      if (!suiteSignIn || !role) throw new AppError('not_found', 'There is no such demo account here.');
+      // Through the sign-in of the portal, so that it knows the visitor too.
+      const target = options.people ? '/sign-in/oidc?next=/' : '/';
+      return goToPage(visit, suiteSignIn.demoAddress(role, `${visit.origin}${target}`));
+    });
+    addMails(routes, options);
+    // Where the switch of the theme leads back to.
+    routes.get('/requests', { access: 'public' }, async (visit) => visit.redirect('/'));
+    // A form of ours asks for it, because it makes tokens.
+    routes.post('/requests', { access: 'public' }, async (visit) => {
+      const { suiteSignIn: signIn, samples } = trialOf(visit, options) ?? {};
+      if (!signIn || !samples) throw new AppError('not_found', 'There are no requests to try out here.');
+      visit.reply.header('cache-control', 'no-store');
+      return single(frameOf(visit), await requestsPage({ sites: options.sites(), samples, signIn }));
+    });
+    routes.post('/demo-data', { access: 'public' }, async (visit) => {
+      const seeding = trialOf(visit, options)?.seeding;
+      if (!seeding) throw new AppError('not_found', 'There is no demo data to load here.');
+      seeding.demoData.load();
+      return visit.redirect('/');
+    });
+  });
 }
 
-function frameOf(visit: Visit<never>): Frame {
+/** Mails open accounts, so they are shown only where nobody but this machine can ask for them. */
+function addMails(routes: PageRoutes<PortalSession>, options: PagesOptions): void {
+  const mailsFor = (visit: Visit<PortalSession>): MailFolders => {
+    const { mails } = trialOf(visit, options) ?? {};
+    if (!mails)
+      throw new AppError('not_found', 'Mails are shown only at localhost, and never in production.');
+    return mails;
+  };
+  routes.get('/mails', { access: 'public' }, async (visit) =>
+    single(frameOf(visit), await mailsPage(mailsFor(visit))),
+  );
+  routes.get('/mails/:service/:id', { access: 'public' }, async (visit) => {
+    const { service = '', id = '' } = visit.request.params as Record<string, string>;
+    return single(frameOf(visit), await mailPage(mailsFor(visit), { service, id }));
+  });
+}
+
+function addSignIn(routes: PageRoutes<PortalSession>, people: PortalPeople): void {
+  const { oidc } = people;
+  oidc.addRoutes(routes);
+  routes.get('/sign-in', { access: 'public' }, async (visit) => {
+    if (people.of(visit.who?.key)) return visit.redirect('/');
+    const choice = await oidc.choice('/');
+    const frame = frameOf(visit);
+    return standalone(frame, { title: 'Sign in', main: html`${choice}` });
+  });
+  routes.post('/sign-out', { access: 'public' }, async (visit) => {
+    const { key } = visit.who ?? {};
+    visit.signOut();
+    return (await oidc.signOut(visit, key)) ?? visit.redirect('/');
+  });
+}
+
+/** The link to sign in, or who is signed in with the button to sign out. */
+function signInActions(visit: Visit<PortalSession>, people: PortalPeople, csrfField: Html): Html {
+  const person = people.of(visit.who?.key);
+  if (!person) return html`<a class="button secondary" href="/sign-in">Sign in</a>`;
+  const name = person.isAdministrator ? `${person.name}, administrator` : person.name;
+  return html`<form class="actions" method="post" action="/sign-out">${csrfField}<span class="muted">${name}</span><button class="secondary">Sign out</button></form>`;
+}
+
+/** Names other than those of the loopback may be another site's, whose pages must not read passwords (DNS rebinding). */
+function trialOf(visit: Visit<PortalSession>, { trial }: PagesOptions): Trial | undefined {
+  return isLoopbackName(visit.request.headers.host) ? trial : undefined;
+}
+
+function frameOf(visit: Visit<PortalSession>): Frame {
   return { ...visit.frame(), service: 'Octavo', navigation: [], flash: visit.takeFlash() };
 }
 
-interface HomeView {
-  readonly reports: readonly SiteReport[];
-  readonly signIns: readonly SignIn[];
-  readonly seedable: readonly string[];
-}
-
-function homePage(visit: Visit<never>, { reports, signIns, seedable }: HomeView): string {
-  const ready = reports.filter(({ state }) => state === 'ready').length;
+/** A page that goes on to an address of another service: the security policy lets no form redirect there. */
+function goToPage(visit: Visit<PortalSession>, href: string): string {
+  visit.reply.header('refresh', `0; url=${href}`);
   return single(frameOf(visit), {
-    title: 'Running services',
-    lead: `${ready} of ${reports.length} ready`,
+    title: 'One moment',
+    main: html`<p><a href="${href}">Go on to Sign-in</a></p>`,
+  });
+}
+
+async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Promise<string> {
+  const { sites, activity, signInHints } = options;
+  const trial = trialOf(visit, options);
+  const others = sites().filter(({ name }) => name !== 'portal');
+  const [reports, signIns = []] = await Promise.all([
+    reportOn(others),
+    trial?.signIns(),
+    activity.readFirst(),
+  ]);
+  const demoData = trial?.seeding?.demoData.state ?? { phase: 'idle' };
+  // Shows the progress without a script.
+  if (demoData.phase === 'running') visit.reply.header('refresh', '2');
+  const isAdministrator = options.people?.of(visit.who?.key)?.isAdministrator ?? false;
+  const frame = frameOf(visit);
+  const titleOf = (service: string) => reports.find(({ name }) => name === service)?.title ?? service;
+  const ready = reports.filter(({ state }) => state === 'ready').length;
+  const tiles = reports.map((report) => tile(report, activity.of(report.name), signInHints[report.name]));
+  return single(frame, {
+    title: 'Octavo',
+    lead: `${ready} of ${reports.length} services work`,
+    actions: options.people && signInActions(visit, options.people, frame.csrfField),
+    styles: ['charts.css'],
     modules: ['keep.js'],
-    main: html`<div class="stack">${reports.length === 0 ? noServices() : siteTable(reports)}${signIns.length > 0 && signInCard(signIns, reports)}${nextSteps(reports, seedable)}</div>`,
+    main: html`<div class="stack">${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
+${(trial || isAdministrator) && trafficCard(reports, (name) => activity.of(name))}${isAdministrator && recordsCard(reports, (name) => activity.of(name))}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${(trial?.suiteSignIn || signIns.length > 0) && signInCard(signIns, reports, trial?.suiteSignIn && frame.csrfField)}
+${trial && trialCard(trial.suiteSignIn && frame.csrfField)}
+${trial?.seeding && nextSteps(reports, { seeding: trial.seeding, demoData, csrfField: frame.csrfField })}</div>`,
   });
 }
 
-const tones: Readonly<Record<SiteReport['state'], Tone>> = {
-  ready: 'good',
-  'not ready': 'warn',
-  'no response': 'bad',
-};
-
-function siteTable(reports: readonly SiteReport[]): Content {
-  return table({
-    caption: 'Services',
-    columns: [
-      {
-        header: 'Service',
-        kind: 'main',
-        cell: ({ name, summary, url, signIn }: SiteReport) =>
-          html`<a href="${url}">${name}</a>${summary !== '' && html`<div>${summary}</div>`}${signIn && html`<div>Sign-in: ${signIn}</div>`}`,
-      },
-      {
-        header: 'Address',
-        kind: 'fit',
-        cell: ({ url }) => html`<a href="${url}">${url.replace(/^https?:\/\//, '')}</a>`,
-      },
-      { header: 'API', kind: 'fit', cell: ({ url }) => html`<a href="${url}/docs">docs</a>` },
-      { header: 'State', kind: 'fit', cell: ({ state }) => badge(tones[state], state) },
-    ],
-    rows: reports,
-  });
-}
-
-function signInCard(signIns: readonly SignIn[], reports: readonly SiteReport[]): Content {
-  return card(
-    'Demo sign-ins',
-    html`<p class="muted">Created at first start on this machine. They do not exist in production.</p>${table(
-      {
-        caption: 'Demo sign-ins',
-        columns: [
-          {
-            header: 'Username',
-            kind: 'fit',
-            cell: ({ username }: SignIn) => copyCell(username, `the user name ${username}`),
-          },
-          { header: 'Role', kind: 'fit', cell: ({ role }) => role },
-          { header: 'For', kind: 'fit', cell: ({ service }) => linkTo(service, reports) },
-          {
-            header: 'Password',
-            cell: ({ username, password }) => copyCell(password, `the password of ${username}`),
-          },
-        ],
-        rows: signIns,
-      },
-    )}`,
-  );
-}
-
-function copyCell(text: string, what: string): Content {
-  return html`<div class="actions"><code>${text}</code>${keepActions({ text, what })}</div>`;
-}
-
-function linkTo(service: string, reports: readonly SiteReport[]): Content {
-  const url = reports.find(({ name }) => name === service)?.url;
-  return url === undefined ? service : html`<a href="${url}">${service}</a>`;
-}
-
-/** What somebody does who sees this for the first time. */
-function nextSteps(reports: readonly SiteReport[], seedable: readonly string[]): Content {
-  const running = reports.filter(({ name }) => seedable.includes(name)).map(({ name }) => name);
-  if (running.length === 0) return undefined;
-  const command = 'npx octavo seed';
-  return card(
-    'What to do next',
-    html`<ol><li>Open a service above. Where it says so, sign in with a demo account.</li>
-<li>Fill ${running.join(', ')} with demo data, in the folder of the project:
-<div class="actions"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></li>
-<li>Read how to call a service: <b>docs</b> in its row describes its API.</li></ol>`,
-  );
-}
-
-function noServices(): Content {
-  return empty({
-    icon: 'inbox',
-    title: 'No other services are running',
-    text: html`Start all of them with <code>octavo up</code>, or one with <code>octavo serve</code>.`,
-  });
-}
-
-function errorPageOf(visit: Visit<never>, error: HttpError): string {
+function errorPageOf(visit: Visit<PortalSession>, error: HttpError): string {
   const home = { href: '/', label: 'See the running services' };
   return errorPage(frameOf(visit), error, { requestId: visit.request.id, home });
 }

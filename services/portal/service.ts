@@ -1,59 +1,92 @@
-import { type Settings, text } from '#kit/config.ts';
+import { newSecret } from '#kit/base/ids.ts';
+import { isLoopback } from '#kit/base/network.ts';
 import { createHttpServer } from '#kit/http/server.ts';
-import { newSecret } from '#kit/ids.ts';
-import { isLoopback } from '#kit/network.ts';
 import { defineService } from '#kit/service.ts';
+import { checkOidc, oidcSettings, providerOf } from '#kit/sign-in/index.ts';
+import { type ActivityMetric, ActivityMonitor, type RecordMetric } from './activity.ts';
+import { DemoData, type SeedCommand } from './demo-data.ts';
 import { addPages } from './pages.ts';
-import { parseSites, type SignIn, type Site } from './sites.ts';
+import { PortalPeople } from './people.ts';
+import type { LoggedError } from './recent-errors.ts';
+import type { SampleRequest } from './requests.ts';
+import type { SignIn, SuiteSignIn } from './sites.ts';
 
 export interface PortalDeps {
-  /** The running services that can be opened. The portal leaves itself out. */
-  sites(): Promise<readonly Site[]>;
+  /** Instructions for signing in, by service. */
+  readonly signInHints: Readonly<Record<string, string | undefined>>;
+  /** Metrics that tell how much is going on, by service. */
+  readonly activity: Readonly<Record<string, readonly ActivityMetric[]>>;
+  /** Gauges that tell how many records there are, by service. */
+  readonly records: Readonly<Record<string, readonly RecordMetric[]>>;
+  /** The last errors in the log of this process, newest first. */
+  recentErrors(): readonly LoggedError[];
+  /** Folders inside the data folder for mails that are not sent, by service. */
+  readonly mailFolders: Readonly<Record<string, string>>;
+  /** Requests to try out, by service. */
+  readonly samples: Readonly<Record<string, readonly SampleRequest[]>>;
   /** Accounts for trying things out; none in production. */
   demoSignIns(): Promise<readonly SignIn[]>;
-  /** The services that `octavo seed` has demo data for. */
-  readonly seedable: readonly string[];
+  /** The sign-in of all services, where there is one. */
+  readonly signIn?: SuiteSignIn | undefined;
+  /** Demo data for the services that run in this process; absent if they run apart from the portal. */
+  readonly seeding: { readonly seedable: readonly string[]; readonly command: SeedCommand } | undefined;
+  /** The services are on PostgreSQL, so `octavo seed` needs its address too. */
+  readonly needsDatabaseUrl: boolean;
 }
 
-const sitesText = text({
-  help: 'Services to list, as name=https://... with commas between; else what runs in this process',
-});
-
-const settings = {
-  PORTAL_SITES: {
-    ...sitesText,
-    parse(value: string) {
-      parseSites(value);
-      return value;
-    },
-  },
-} satisfies Settings;
-
-/** One page that lists the running services. */
-export const portal = defineService<typeof settings, PortalDeps>({
+/** The front door of the suite: all services, how they are and what goes on. */
+export const portal = defineService<typeof oidcSettings, PortalDeps>({
   name: 'portal',
   summary: 'The running services and their addresses',
-  settings,
+  settings: oidcSettings,
+  checks: [checkOidc],
   async build({ config, context, deps, stack }) {
-    const { clock, environment, host } = context;
+    const { clock, dataFolder, environment, host, log } = context;
     const server = stack.use(
       await createHttpServer({
         name: 'portal',
         context,
-        title: 'Portal',
+        title: 'Octavo',
         description: 'The running services and their addresses.',
       }),
     );
-    const sites = config.PORTAL_SITES === undefined ? undefined : parseSites(config.PORTAL_SITES);
-    const showsSignIns = environment !== 'production' && isLoopback(host);
+    const sites = () => context.suite?.sites() ?? [];
+    const others = () => sites().filter(({ name }) => name !== 'portal');
+    const activity = new ActivityMonitor(others, deps.activity, deps.records);
+    stack.use(activity.start(log));
+    const isLocal = environment !== 'production' && isLoopback(host);
+    const { seeding, needsDatabaseUrl } = deps;
+    // Sessions are in memory, so the key need not survive a restart.
+    const secret = newSecret();
+    const provided = providerOf(config);
+    const people = provided && new PortalPeople(provided, context, secret);
+    if (people) stack.use(people.work(log));
     addPages(server.app, {
       clock,
-      // Nobody signs in here, so the key need not survive a restart.
-      secret: newSecret(),
-      sites: sites ? async () => sites : deps.sites,
-      demoSignIns: async () => (showsSignIns ? deps.demoSignIns() : []),
-      // Where several services run apart, commands are for their machines.
-      seedable: showsSignIns && !sites ? deps.seedable : [],
+      secret,
+      people,
+      sites,
+      activity,
+      signInHints: deps.signInHints,
+      recentErrors: deps.recentErrors,
+      trial: isLocal
+        ? {
+            signIns: deps.demoSignIns,
+            suiteSignIn: deps.signIn,
+            samples: deps.samples,
+            mails: {
+              dataFolder,
+              byService: deps.mailFolders,
+              titleOf: (service) => sites().find(({ name }) => name === service)?.title ?? service,
+            },
+            seeding: seeding && {
+              seedable: seeding.seedable,
+              dataFolder,
+              needsDatabaseUrl,
+              demoData: stack.use(new DemoData(seeding.command)),
+            },
+          }
+        : undefined,
     });
     return { url: await server.listen() };
   },

@@ -1,57 +1,55 @@
+import type { SuiteSite } from '#kit/http/suite.ts';
 import type { DemoSignIn } from '#kit/service.ts';
-
-/** A service that can be opened. */
-export interface Site {
-  readonly name: string;
-  /** One sentence; empty where only the address is known. */
-  readonly summary: string;
-  readonly url: string;
-  /** How a newcomer gets in. */
-  readonly signIn?: string | undefined;
-}
 
 /** A demo account of a service. */
 export interface SignIn extends DemoSignIn {
   readonly service: string;
 }
 
-export interface SiteReport extends Site {
+/** The part of the one sign-in that the portal uses. */
+export interface SuiteSignIn {
+  /** A one-time address that signs a visitor in to a demo account and leads on to `target`. */
+  demoAddress(role: DemoRole, target: string): string;
+  /** An access token of a demo account for the service with this address. Undefined if the service takes none. */
+  demoToken(role: DemoRole, audience: string): Promise<string | undefined>;
+}
+
+export const demoRoles = ['administrator', 'editor', 'reader'] as const;
+
+export type DemoRole = (typeof demoRoles)[number];
+
+export interface SiteReport extends SuiteSite {
   readonly state: 'ready' | 'not ready' | 'no response';
+  /** Names of the dependencies that fail, such as `database`. */
+  readonly failing: readonly string[];
 }
 
 const timeoutMs = 800;
 
 /** Asks all services at once whether they are ready. One that does not respond delays the page by at most `timeoutMs`. */
-export function reportOn(sites: readonly Site[]): Promise<SiteReport[]> {
-  return Promise.all(sites.map(async (site) => ({ ...site, state: await stateOf(site) })));
+export function reportOn(sites: readonly SuiteSite[]): Promise<SiteReport[]> {
+  return Promise.all(sites.map(async (site) => ({ ...site, ...(await stateOf(site)) })));
 }
 
-async function stateOf({ url }: Site): Promise<SiteReport['state']> {
+async function stateOf({ url }: SuiteSite): Promise<Pick<SiteReport, 'state' | 'failing'>> {
   try {
     const response = await fetch(new URL('/readiness', url), { signal: AbortSignal.timeout(timeoutMs) });
-    await response.body?.cancel();
-    return response.ok ? 'ready' : 'not ready';
+    if (response.ok) {
+      await response.body?.cancel();
+      return { state: 'ready', failing: [] };
+    }
+    return { state: 'not ready', failing: failingIn(await response.text()) };
   } catch {
-    return 'no response';
+    return { state: 'no response', failing: [] };
   }
 }
 
-/** Reads `name=https://…,name=https://…`. Throws an `Error` that starts with "must be". */
-export function parseSites(text: string): Site[] {
-  const sites = text.split(',').map((entry) => {
-    const [, name, address = ''] = /^\s*([\w-]+)=(\S+)\s*$/.exec(entry) ?? [];
-    const url = URL.parse(address);
-    if (
-      name === undefined ||
-      !url ||
-      !['http:', 'https:'].includes(url.protocol) ||
-      url.username ||
-      url.password
-    )
-      throw new Error('must be name=https://... of each service, with commas between');
-    return { name, summary: '', url: url.href.replace(/\/$/, '') };
-  });
-  if (new Set(sites.map(({ name }) => name)).size < sites.length)
-    throw new Error('must be names that differ');
-  return sites;
+/** Names of the checks that fail in the body of a readiness probe, in either of the shapes that services have. */
+function failingIn(body: string): string[] {
+  try {
+    const { checks = {} } = JSON.parse(body) as { checks?: Record<string, unknown> };
+    return Object.entries(checks).flatMap(([name, verdict]) => (verdict === 'ok' ? [] : [name]));
+  } catch {
+    return [];
+  }
 }

@@ -31,7 +31,10 @@ describe('the admin', () => {
   test('adds a person with sectors, who is found by the API at once', async () => {
     const sector = (await portfolio.get('/api/sectors')).json[0];
     const added = await submit('/admin/portfolio/team/add/', {
-      ...{ name: 'Zoë Ørsted', role: 'Partner', joined_on: '2026-02-01', sectors: sector.id },
+      name: 'Zoë Ørsted',
+      role: 'Partner',
+      joined_on: '2026-02-01',
+      sectors: sector.id,
       links: 'blog https://zoe.example',
     });
     assert.equal(added.status, 303, added.html);
@@ -48,9 +51,18 @@ describe('the admin', () => {
     const [deal] = (await portfolio.get('/api/investments')).json;
     const lead = await idOf('/api/team/zoe-orsted');
     const changed = await submit(`/admin/portfolio/investment/${deal.id}/change/`, {
-      ...{ company: 'Nebel Fähren', lead_id: lead, country: 'DE' },
+      company: 'Nebel Fähren',
+      lead_id: lead,
+      country: 'DE',
     });
     assert.equal(changed.status, 303, changed.html);
+    // The form leads to the page of the investment, which any reader can open.
+    assert.ok(
+      (await alice.open(`/admin/portfolio/investment/${deal.id}/change/`)).html.includes(
+        `href="/investments/${deal.id}"`,
+      ),
+    );
+    assert.match((await alice.open(`/investments/${deal.id}`)).html, /<h1>Nebel Fähren<\/h1>/);
     const { json } = await portfolio.get(`/api/investments/${deal.id}`);
     assert.deepEqual([json.company, json.lead_id, json.team_ids[0]], ['Nebel Fähren', lead, lead]);
     assert.equal((await portfolio.get('/api/investments?name=fahren&country=germany')).json.length, 1);

@@ -14,16 +14,17 @@ import {
   text,
   type Values,
 } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import type { TSchema } from '#kit/base/schema.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import { AppError, type Fields } from '#kit/errors.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import type { TSchema } from '#kit/schema.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { imported, type Kind } from './records.ts';
-import { pathOf, routes } from './routes.ts';
-import type { Tables } from './store.ts';
-import { addLead, freeSlug, membersOf } from './store-admin.ts';
+import { pageRoutes, pathOf } from './routes.ts';
+import { addLead, freeSlug, membersOf } from './store/admin.ts';
+import type { Tables } from './store/store.ts';
 import { slugOf, wordColumns } from './words.ts';
 
 /** The admin at `/admin/`: the people, investments and sectors, users and groups. */
@@ -31,14 +32,21 @@ export function createPortfolioAdmin(parts: {
   readonly accounts: Accounts;
   readonly database: Database<Tables>;
   readonly clock: Clock;
+  readonly oidc: OidcSignIn<AccountSession> | undefined;
 }): Admin<AccountSession> {
-  const { accounts, database, clock } = parts;
+  const { accounts, database, clock, oidc } = parts;
   const models = [teamModel(clock), investmentModel(clock), sectorModel(clock)];
   return createAdmin({
     title: 'Portfolio admin',
     models: [...models, ...accountModels(accounts, models)],
-    accounts: staffAccounts(accounts),
-    ...{ database, clock },
+    accounts: staffAccounts(accounts, undefined, oidc),
+    database,
+    clock,
+    tables: {
+      investment_member: ['place in a team', 'places in a team'],
+      member_sector: ['assignment to a sector', 'assignments to a sector'],
+      sector_lead: ['lead of a sector', 'leads of a sector'],
+    },
   });
 }
 
@@ -49,53 +57,74 @@ const slug = text({
   label: 'Slug',
   charactersMax: 80,
   isOptional: true,
-  help: 'Part of its address; made of the name if empty.',
+  help: 'Part of the address. Leave empty to derive it from the name.',
 });
 const updated = dateTime({ label: 'Changed', column: 'updated_at_ms', readOnly: true, isOptional: true });
 const uniqueErrors = { slug: { field: 'slug', message: 'Another record has this slug.' } };
 
 const teamModel = (clock: Clock) =>
   tableModel<Tables>({
-    ...{ path: 'portfolio/team', label: 'person', plural: 'people', table: 'member', keyIsText: true },
+    path: 'portfolio/team',
+    label: 'person',
+    plural: 'people',
+    table: 'member',
+    keyIsText: true,
     title: 'name',
     fields: {
-      ...{
-        name: line('Name', false),
-        slug,
-        role: line('Role'),
-        title: line('Title'),
-        location: line('Location'),
-      },
-      ...{ email: line('E-mail'), joined_on: day('Joined'), bio: prose('Biography'), links, updated },
+      name: line('Name', false),
+      slug,
+      role: line('Role'),
+      title: line('Title'),
+      location: line('Location'),
+      email: line('E-mail address'),
+      joined_on: day('Joined'),
+      bio: prose('Biography'),
+      links,
+      updated,
     },
     sets: { sectors: membersOf('Sectors', 'member_sector') },
     columns: ['name', 'role', 'location', 'joined_on', 'updated'],
-    ...{ search: ['name', 'role', 'location', 'bio'], filters: ['role', 'location'], order: ['name'] },
-    links: ({ id }) => [{ href: pathOf(routes.member, id), label: 'In the API' }],
+    search: ['name', 'role', 'location', 'bio'],
+    filters: ['role', 'location'],
+    order: ['name'],
+    links: ({ id }) => [{ href: pathOf(pageRoutes.member, id), label: 'View on site' }],
     beforeSave: beforeSave('team', clock),
     uniqueErrors,
   });
 
 const sectorModel = (clock: Clock) =>
   tableModel<Tables>({
-    ...{ path: 'portfolio/sector', label: 'sector', table: 'sector', keyIsText: true, title: 'name' },
+    path: 'portfolio/sector',
+    label: 'sector',
+    table: 'sector',
+    keyIsText: true,
+    title: 'name',
     fields: {
-      ...{ name: line('Name', false), slug, currency: text({ label: 'Currency', initial: 'USD' }) },
-      ...{ description: prose('Description'), updated },
+      name: line('Name', false),
+      slug,
+      currency: text({ label: 'Currency', initial: 'USD' }),
+      description: prose('Description'),
+      updated,
     },
     sets: { lead_ids: membersOf('Leads', 'sector_lead') },
-    ...{ columns: ['name', 'currency', 'updated'], search: ['name', 'description'], order: ['name'] },
-    links: ({ id }) => [{ href: pathOf(routes.sector, id), label: 'In the API' }],
+    columns: ['name', 'currency', 'updated'],
+    search: ['name', 'description'],
+    order: ['name'],
+    links: ({ id }) => [{ href: pathOf(pageRoutes.sector, id), label: 'View on site' }],
     beforeSave: beforeSave('sectors', clock),
     uniqueErrors,
   });
 
 const investmentModel = (clock: Clock) =>
   tableModel<Tables>({
-    ...{ path: 'portfolio/investment', label: 'investment', table: 'investment', keyIsText: true },
+    path: 'portfolio/investment',
+    label: 'investment',
+    table: 'investment',
+    keyIsText: true,
     title: 'company',
     fields: {
-      ...{ company: line('Company', false), slug },
+      company: line('Company', false),
+      slug,
       sector: reference('portfolio/sector', { label: 'Sector', column: 'sector_id', isText: true }),
       stage: line('Stage'),
       status: choice(
@@ -108,17 +137,22 @@ const investmentModel = (clock: Clock) =>
       ),
       amount_minor: integer({ label: 'Amount', min: 0, help: 'In minor units, such as cents.' }),
       currency: text({ label: 'Currency', initial: 'USD' }),
-      ...{ invested_on: day('Invested', false), exited_on: day('Exited') },
+      invested_on: day('Invested', false),
+      exited_on: day('Exited'),
       lead_id: reference('portfolio/team', { label: 'Lead', isText: true, isOptional: true }),
-      ...{ country: line('Country'), website: line('Website'), description: prose('Description'), updated },
+      country: line('Country'),
+      website: line('Website'),
+      description: prose('Description'),
+      updated,
     },
     sets: {
       team_ids: membersOf('Team', 'investment_member'),
     },
     columns: ['company', 'sector', 'stage', 'status', 'amount_minor', 'currency', 'invested_on'],
-    ...{ search: ['company', 'description', 'sector'], filters: ['status', 'sector', 'stage'] },
+    search: ['company', 'description', 'sector'],
+    filters: ['status', 'sector', 'stage'],
     order: ['-invested_on'],
-    links: ({ id }) => [{ href: pathOf(routes.investment, id), label: 'In the API' }],
+    links: ({ id }) => [{ href: pathOf(pageRoutes.investment, id), label: 'View on site' }],
     beforeSave: beforeSave('investments', clock),
     afterSave: addLead,
     uniqueErrors,

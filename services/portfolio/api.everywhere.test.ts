@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { jwtVerify } from 'jose';
 import { testFolder } from '#kit/testing/folder.ts';
+import type { TestResponse } from '#kit/testing/http-client.ts';
 import { importFile } from './service.ts';
-import { jwtSecret, startPortfolio, type TestResponse } from './testing.ts';
+import { jwtSecret, startPortfolio } from './testing.ts';
 
 const service = await startPortfolio({ PORTFOLIO_TOKEN_RATE_LIMIT: '0' });
 after(() => service[Symbol.asyncDispose]());
@@ -376,7 +377,7 @@ test('production starts empty', async () => {
 test('the page says what this is', async () => {
   const { status, text } = await service.get('/', { accept: 'text/html' });
   assert.equal(status, 200);
-  assert.match(text, /Portfolio data API[\s\S]*href="\/docs"[\s\S]*\/auth\/token/);
+  assert.match(text, /<h1>Portfolio<\/h1>[\s\S]*href="\/docs"[\s\S]*\/auth\/token/);
 });
 
 function assertError({ status, json }: TestResponse, expected: number, code: string) {

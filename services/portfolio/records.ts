@@ -1,7 +1,8 @@
-import { type Static, Type } from '#kit/schema.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import type { OffsetRequest } from '#kit/rest/paging.ts';
 import { slugLengthMax } from './words.ts';
 
-/** What there is, by the names that addresses and files use. */
+/** Kinds of records, as addresses and files name them. */
 export const kinds = ['team', 'investments', 'sectors'] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -32,7 +33,8 @@ const Name = Type.String({
   minLength: 1,
   maxLength: 200,
   format: 'text',
-  pattern: '[\\p{L}\\p{N}]',
+  // At least one letter or digit that shows, for the slug.
+  pattern: '(?!\\p{Default_Ignorable_Code_Point})[\\p{L}\\p{N}]',
   'x-problem': 'must not be blank',
   examples: ['Zoë Müller'],
 });
@@ -43,17 +45,24 @@ const statuses = ['active', 'exited', 'written_off'] as const;
 const Links = Type.Record(Type.String(), Url);
 
 const memberFields = {
-  ...{ name: Name, role: Line, title: Line, bio: Prose, location: Line },
+  name: Name,
+  role: Line,
+  title: Line,
+  bio: Prose,
+  location: Line,
   email: orNull(Email),
 };
 const memberDetails = { joined_on: orNull(Day), links: { ...Links, default: {} } };
 
 export const Member = Type.Object(
   {
-    ...{ id: Id, slug: Slug, ...memberFields },
+    id: Id,
+    slug: Slug,
+    ...memberFields,
     sectors: Type.Array(Slug, { description: 'Slugs of sectors' }),
     investment_ids: Type.Array(Id, { description: 'Latest first' }),
-    ...{ ...memberDetails, updated_at: Time },
+    ...memberDetails,
+    updated_at: Time,
   },
   { title: 'Member' },
 );
@@ -71,10 +80,15 @@ const dealDetails = { country: Line, description: Prose, website: orNull(Url) };
 
 export const Investment = Type.Object(
   {
-    ...{ id: Id, slug: Slug, company: Name, sector: Slug, ...dealFields },
+    id: Id,
+    slug: Slug,
+    company: Name,
+    sector: Slug,
+    ...dealFields,
     lead_id: orNull(Id),
     team_ids: Type.Array(Id, { description: 'Everybody who works on it, the lead first' }),
-    ...{ ...dealDetails, updated_at: Time },
+    ...dealDetails,
+    updated_at: Time,
   },
   { title: 'Investment' },
 );
@@ -82,7 +96,10 @@ export type Investment = Static<typeof Investment>;
 
 export const Sector = Type.Object(
   {
-    ...{ id: Id, slug: Slug, name: Name, description: Prose },
+    id: Id,
+    slug: Slug,
+    name: Name,
+    description: Prose,
     lead_ids: Type.Array(Id),
     investment_count: Type.Integer(),
     total_amount_minor: Type.Integer({ description: 'Of the investments in the currency of the sector' }),
@@ -92,7 +109,12 @@ export const Sector = Type.Object(
 );
 export type Sector = Static<typeof Sector>;
 
-export type AnyRecord = Member | Investment | Sector;
+/** A record of each kind. */
+export interface RecordOf {
+  readonly team: Member;
+  readonly investments: Investment;
+  readonly sectors: Sector;
+}
 
 /** Names another record by its id or its slug. */
 const Reference = Type.String({ minLength: 1, maxLength: 200, format: 'text' });
@@ -103,8 +125,13 @@ const identity = { id: Type.Optional(Id), slug: Type.Optional(Slug), updated_at:
 export const imported = {
   team: Type.Object({ ...identity, ...memberFields, sectors: References, ...memberDetails }),
   investments: Type.Object({
-    ...{ ...identity, company: Name, sector: Reference, ...dealFields },
-    ...{ lead_id: orNull(Reference), team_ids: References, ...dealDetails },
+    ...identity,
+    company: Name,
+    sector: Reference,
+    ...dealFields,
+    lead_id: orNull(Reference),
+    team_ids: References,
+    ...dealDetails,
   }),
   sectors: Type.Object({
     ...identity,
@@ -125,7 +152,7 @@ const Filter = Type.Optional(Type.String({ minLength: 1, maxLength: 200, format:
 const FilterDay = Type.Optional(Day);
 const FilterAmount = Type.Optional(Amount);
 
-/** What each list can be narrowed by, the columns that it can be sorted by, and how it is sorted by default. */
+/** Filters of each list, the columns that it can be sorted by, and its default order. */
 export const lists = {
   team: {
     filter: Type.Object({ q: Filter, name: Filter, role: Filter, sector: Filter, location: Filter }),
@@ -134,19 +161,26 @@ export const lists = {
   },
   investments: {
     filter: Type.Object({
-      ...{
-        q: Filter,
-        name: Filter,
-        sector: Filter,
-        stage: Filter,
-        status: Type.Optional(Type.Enum(statuses)),
-      },
-      ...{ team_member: Filter, country: Filter, min_amount: FilterAmount, max_amount: FilterAmount },
-      ...{ from: FilterDay, to: FilterDay },
+      q: Filter,
+      name: Filter,
+      sector: Filter,
+      stage: Filter,
+      status: Type.Optional(Type.Enum(statuses)),
+      team_member: Filter,
+      country: Filter,
+      min_amount: FilterAmount,
+      max_amount: FilterAmount,
+      from: FilterDay,
+      to: FilterDay,
     }),
     sorts: {
-      ...{ name: 'company_words', company: 'company_words', stage: 'stage', status: 'status' },
-      ...{ amount_minor: 'amount_minor', invested_on: 'invested_on', exited_on: 'exited_on' },
+      name: 'company_words',
+      company: 'company_words',
+      stage: 'stage',
+      status: 'status',
+      amount_minor: 'amount_minor',
+      invested_on: 'invested_on',
+      exited_on: 'exited_on',
       updated_at: 'updated_at_ms',
     },
     sort: '-invested_on',
@@ -154,7 +188,8 @@ export const lists = {
   sectors: {
     filter: Type.Object({ q: Filter, name: Filter }),
     sorts: {
-      ...{ name: 'name_words', investment_count: 'investment_count' },
+      name: 'name_words',
+      investment_count: 'investment_count',
       total_amount_minor: 'total_amount_minor',
     },
     sort: 'name',
@@ -163,17 +198,9 @@ export const lists = {
 
 export type Filters = { readonly [K in Kind]: Static<(typeof lists)[K]['filter']> };
 
-/** Which part of a list to read, and in which order: the name of a column, descending with a `-` before it. */
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
+/** Part of a list to read, and its order: the name of a column, descending with a `-` before it. */
+export interface ListRequest extends OffsetRequest {
   readonly sort: string;
-}
-
-/** A part of a list, and how many there are in all. */
-export interface Found<T> {
-  readonly items: readonly T[];
-  readonly total: number;
 }
 
 export type Counts = Readonly<Record<Kind, number>>;

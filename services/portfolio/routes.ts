@@ -1,6 +1,5 @@
-/** The URL space of the API and the page. `:id` is an id or a slug. */
+/** The URL space of the API. `:id` is an id or a slug. */
 export const routes = {
-  home: '/',
   token: '/auth/token',
   team: '/api/team',
   member: '/api/team/:id',
@@ -12,10 +11,26 @@ export const routes = {
   sectorInvestments: '/api/sectors/:id/investments',
 } as const;
 
+/** The URL space of the pages. */
+export const pageRoutes = {
+  home: '/',
+  team: '/team',
+  member: '/team/:id',
+  investments: '/investments',
+  investment: '/investments/:id',
+  sectors: '/sectors',
+  sector: '/sectors/:id',
+  import: '/import',
+  importFile: '/import/:id',
+  signIn: '/admin/login/',
+  signOut: '/admin/logout/',
+  admin: '/admin/',
+} as const;
+
 /** Every address below needs a token, also one without a route. */
 export const protectedPrefix = '/api/';
 
 /** The address of a route for one record. */
 export function pathOf(route: string, id: unknown): string {
-  return route.replace(':id', String(id));
+  return route.replace(':id', encodeURIComponent(String(id)));
 }

@@ -1,25 +1,66 @@
 import { hash } from 'node:crypto';
-import type { Database } from '#kit/db/index.ts';
-import type { Counts, Imported } from './records.ts';
-import type { Tables } from './store.ts';
-import { claimDemoLoad } from './store.ts';
-import { saveRecords } from './store-import.ts';
+import type { Database, Session } from '#kit/db/index.ts';
+import { type Imported, kinds } from './records.ts';
+import { findFree, saveRecords } from './store/import.ts';
+import { claimDemoLoad, countRecords, isDemoLoadClaimed, type Tables } from './store/store.ts';
 
-/** Loads the fictitious firm of `demo.json`. It has the same ids and times whenever it is loaded. */
-export async function seedPortfolio(database: Database<Tables>, nowMs: number): Promise<Counts> {
+/**
+ * Loads the records of the fictitious firm of `demo.json` that are not there yet, and returns how many. They have the same ids and
+ * times whenever they are loaded. What somebody else has under an id or a slug of theirs is left alone.
+ */
+export async function seedPortfolio(database: Database<Tables>, nowMs: number): Promise<number> {
   const demo = await readDemo();
-  return database.write(async (store) => {
-    await claimDemoLoad(store, nowMs);
-    return saveRecords(store, demo, { nowMs, replaces: false });
-  });
+  return database.write(
+    async (store) => {
+      await claimDemoLoad(store, nowMs);
+      const missing = await missingOf(store, demo);
+      const { team, investments, sectors } = await saveRecords(store, missing, { nowMs, replaces: false });
+      return team + investments + sectors;
+    },
+    { alone: true },
+  );
 }
 
-/** Loads it where no data was ever loaded, so that a first question finds something. */
-export async function seedFirstStart(database: Database<Tables>, nowMs: number): Promise<void> {
+/**
+ * The first start outside production loads it where nothing ever was, so that a first question finds something. Any start settles
+ * this for good: what is deleted later does not come back, and a database of production stays its owner's.
+ */
+export async function seedFirstStart(
+  database: Database<Tables>,
+  { nowMs, isDemo }: { nowMs: number; isDemo: boolean },
+): Promise<void> {
+  if (await isDemoLoadClaimed(database)) return;
   const demo = await readDemo();
-  await database.write(async (store) => {
-    if (await claimDemoLoad(store, nowMs)) await saveRecords(store, demo, { nowMs, replaces: false });
-  });
+  await database.write(
+    async (store) => {
+      if (!(await claimDemoLoad(store, nowMs)) || !isDemo || (await holdsRecords(store))) return;
+      await saveRecords(store, demo, { nowMs, replaces: false });
+    },
+    { alone: true },
+  );
+}
+
+/** True if there are records and none of them is of the demo data, which would then stand among those of the owner. */
+export async function holdsOwnRecords(database: Database<Tables>): Promise<boolean> {
+  const demo = await readDemo();
+  const missing = await missingOf(database, demo);
+  const isUntouched = kinds.every((kind) => missing[kind].length === demo[kind].length);
+  return isUntouched && (await holdsRecords(database));
+}
+
+async function holdsRecords(store: Session<Tables>): Promise<boolean> {
+  const counts = await countRecords(store);
+  return kinds.some((kind) => counts[kind] > 0);
+}
+
+/** The records whose id and slug nobody has. */
+async function missingOf(store: Session<Tables>, demo: Imported): Promise<Imported> {
+  const isMissing = await findFree(store);
+  return {
+    team: demo.team.filter((each) => isMissing('team', each)),
+    sectors: demo.sectors.filter((each) => isMissing('sectors', each)),
+    investments: demo.investments.filter((each) => isMissing('investments', each)),
+  };
 }
 
 async function readDemo(): Promise<Imported> {

@@ -1,24 +1,26 @@
 import { join } from 'node:path';
 import { Counter, Gauge } from 'prom-client';
 import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
-import { adminMigrations } from '#kit/admin/index.ts';
+import { adminMigrations, openStaffSignIn } from '#kit/admin/index.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { type Environment, integer, readConfig, type Settings, text } from '#kit/config.ts';
-import { type Database, databaseSettings } from '#kit/db/index.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
+import { choice, type Environment, integer, readConfig, type Settings, text } from '#kit/base/config.ts';
+import { type Database, databaseCheck, databaseSettings, healthMigrations } from '#kit/db/index.ts';
 import type { HttpError } from '#kit/http/options.ts';
-import { limitRequests } from '#kit/http/rate-limit.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { limitRequests } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
+import { checkOidc, oidcMigrations, oidcSettings } from '#kit/sign-in/index.ts';
 import { createPortfolioAdmin } from './admin.ts';
 import { addApi } from './api.ts';
-import { readImport } from './cli-import.ts';
+import { readImport } from './imports/pages-file.ts';
 import { addPages } from './pages.ts';
 import { type Counts, kinds } from './records.ts';
-import { seedFirstStart, seedPortfolio } from './seed.ts';
-import { countRecords, type Tables } from './store.ts';
-import { saveRecords } from './store-import.ts';
+import { holdsOwnRecords, seedFirstStart, seedPortfolio } from './seed.ts';
+import { createVisitors } from './site.ts';
+import { saveRecords } from './store/import.ts';
+import { claimDemoLoad, countRecords, type Tables } from './store/store.ts';
 import { parseClients, Tokens } from './tokens.ts';
 
 const secretFile = 'portfolio-jwt-secret';
@@ -30,6 +32,7 @@ const clientsText = text({
 const settings = {
   ...databaseSettings,
   ...accountSettings,
+  ...oidcSettings,
   PORTFOLIO_JWT_SECRET: text({
     secret: true,
     requiredInProduction: true,
@@ -41,6 +44,10 @@ const settings = {
     min: 0,
     max: 1_000_000,
     help: 'Tokens that a client address may ask for in a minute; 0 means no limit',
+  }),
+  PORTFOLIO_PAGES: choice(['auto', 'public', 'signed-in'], {
+    default: 'auto',
+    help: 'Who may open the pages: everybody, or people with an account; auto is everybody outside production where anybody gets a token',
   }),
   AUTH_CLIENTS: {
     ...clientsText,
@@ -55,10 +62,17 @@ const settings = {
 /** People, investments and sectors of a firm, for programs that ask about them. */
 export const portfolio = defineService({
   name: 'portfolio',
-  summary: 'Team, investments and sectors of a firm, as an API for the chat',
+  summary: 'Team, investments and sectors of a firm, as pages and as an API for the chat',
   settings,
-  migrations: [accountMigrations, adminMigrations, new URL('./migrations/', import.meta.url)],
+  migrations: [
+    accountMigrations,
+    adminMigrations,
+    healthMigrations,
+    oidcMigrations,
+    new URL('./migrations/', import.meta.url),
+  ],
   backupFiles: [secretFile],
+  checks: [checkOidc],
   build,
 });
 
@@ -75,14 +89,14 @@ async function build(parts: ServiceParts<typeof settings>) {
     stack,
     words: ['octavo', 'portfolio'],
   });
-  if (environment !== 'production') await seedFirstStart(database, clock.now());
+  await seedFirstStart(database, { nowMs: clock.now(), isDemo: environment !== 'production' });
   const server = stack.use(
     await createHttpServer({
       name: 'portfolio',
       context,
-      title: 'Portfolio data API',
+      title: 'Portfolio',
       description: 'Team, investments and sectors of a firm. `GET /auth/token` gives the bearer token.',
-      checks: { database: () => database.ping() },
+      checks: { database: databaseCheck({ database, log }) },
       errorTable: {
         validation_failed: { status: 400, code: 'VALIDATION_FAILED' },
         rate_limited: { status: 429, code: 'RATE_LIMIT_EXCEEDED' },
@@ -100,16 +114,32 @@ async function build(parts: ServiceParts<typeof settings>) {
     labelNames: ['outcome'],
     registers: [metrics],
   });
+  const pageSecret = await accounts.secret('portfolio', undefined);
+  const oidc = openStaffSignIn(accounts, {
+    config,
+    database,
+    context,
+    name: 'portfolio',
+    title: 'Portfolio',
+    secret: pageSecret,
+    stack,
+  });
   addApi(server.app, {
     database,
+    oidc,
     tokens: new Tokens({ secret, clock, clients }),
     issued,
     limit: limitRequests(requestsMax > 0 ? [{ name: 'token', limiter }] : [], clock),
   });
+  const isPublic =
+    config.PORTFOLIO_PAGES === 'auto'
+      ? environment !== 'production' && clients === undefined
+      : config.PORTFOLIO_PAGES === 'public';
   addPages(server.app, {
     database,
-    admin: createPortfolioAdmin({ accounts, database, clock }),
-    secret: await accounts.secret('portfolio', undefined),
+    visitors: createVisitors(accounts, isPublic),
+    admin: createPortfolioAdmin({ accounts, database, clock, oidc }),
+    secret: pageSecret,
     clock,
   });
   new Gauge({
@@ -127,11 +157,15 @@ async function build(parts: ServiceParts<typeof settings>) {
   return { url, setupLink: await setupAddress(accounts, { url, context, inProduction }) };
 }
 
-/** Loads the demo data without serving, and returns how many records it has. */
-export async function loadDemo(environment: Environment, context: ServiceContext): Promise<number> {
+/** Loads the demo data without serving, and returns how many records are new; undefined beside the owner's own unless it is forced. */
+export async function loadDemo(
+  environment: Environment,
+  context: ServiceContext,
+  isForced: boolean,
+): Promise<number | undefined> {
   await using database = await openDatabase(environment, context);
-  const { team, investments, sectors } = await seedPortfolio(database, context.clock.now());
-  return team + investments + sectors;
+  if (!isForced && (await holdsOwnRecords(database))) return undefined;
+  return await seedPortfolio(database, context.clock.now());
 }
 
 /** Reads a file of the owner's own data; see `parseImport` for what it may hold. */
@@ -145,11 +179,13 @@ export async function importFile(options: {
   const { environment, context, file, kind, replaces } = options;
   const records = await readImport(file, kind);
   await using database = await openDatabase(environment, context);
+  const nowMs = context.clock.now();
   return await database.write(
-    (store) => saveRecords(store, records, { nowMs: context.clock.now(), replaces }),
-    {
-      alone: true,
+    async (store) => {
+      await claimDemoLoad(store, nowMs);
+      return saveRecords(store, records, { nowMs, replaces });
     },
+    { alone: true },
   );
 }
 

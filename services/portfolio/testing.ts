@@ -1,27 +1,20 @@
 import { Registry } from 'prom-client';
-import { openServiceAccounts } from '#kit/accounts/command-line.ts';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig, type Settings } from '#kit/config.ts';
-import { silentLog } from '#kit/log.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
+import { openServiceAccounts } from '#kit/service-accounts.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { bearer, sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { portfolio } from './service.ts';
 
 export const jwtSecret = 'the signing key of the tests, long enough';
 
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
-  readonly json: any;
-}
-
 export interface TestPortfolio extends AsyncDisposable {
   readonly url: string;
   readonly clock: FakeClock;
-  /** Where its data is, for `importFile`. */
+  /** Environment with its data, for `importFile`. */
   readonly environment: Environment;
   readonly context: ServiceContext;
   readonly token: string;
@@ -33,25 +26,25 @@ export interface TestPortfolio extends AsyncDisposable {
 export async function startPortfolio(
   given: Environment = {},
   nodeEnv: ServiceContext['environment'] = 'test',
+  dataFolder = testFolder('portfolio'),
 ): Promise<TestPortfolio> {
   const { databaseUrl = '' } = await testMode();
   const environment = { DATABASE_URL: databaseUrl, PORTFOLIO_JWT_SECRET: jwtSecret, ...given };
   const clock = new FakeClock();
   const context: ServiceContext = {
-    ...{ log: silentLog, clock, dataFolder: testFolder('portfolio'), environment: nodeEnv },
-    ...{ metrics: new Registry(), host: '127.0.0.1', port: 0 },
+    log: silentLog,
+    clock,
+    dataFolder,
+    environment: nodeEnv,
+    metrics: new Registry(),
+    host: '127.0.0.1',
+    port: 0,
   };
   const running = await portfolio.start(readConfig(portfolio.settings, environment), context, {});
   const url = running.url ?? '';
   let token = '';
-  const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> => {
-    const response = await fetch(`${url}${path}`, {
-      headers: { authorization: `Bearer ${token}`, ...headers },
-    });
-    const text = await response.text();
-    const { status } = response;
-    return { status, headers: response.headers, text, json: text === '' ? undefined : parsed(text) };
-  };
+  const get = (path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse> =>
+    sendRequest(`${url}${path}`, { headers: { ...bearer(token), ...headers } });
   if (!given.AUTH_CLIENTS) token = (await get('/auth/token')).json.token;
   return {
     url,
@@ -74,12 +67,4 @@ export async function addAdministrator(
   const service = portfolio as unknown as Service<Settings, never>;
   const accounts = await openServiceAccounts(service, { environment, context, stack });
   await accounts.create({ username, password, isStaff: true, isSuperuser: true });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,26 +1,32 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { bearerToken } from '#kit/auth/bearer.ts';
-import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/jwt.ts';
-import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
+import { bearerToken } from '#kit/auth/tokens/bearer.ts';
+import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/tokens/jwt.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
 
 export const tokenSeconds = 3_600;
 export const scope = 'domain:read';
 const anybody = 'public';
 const tokensCached = 10_000;
+const secretBytesMin = 8;
 
-/** Who may ask for tokens: secrets by the id of the client. */
+/** Clients that may request tokens: secrets by the id of the client. */
 export type Clients = ReadonlyMap<string, string>;
 
-/** Reads `id:secret,id:secret`. Throws an `Error` that starts with "must be". */
+/** Reads `id:secret, id:secret`, also with blanks around each part. Throws an `Error` that starts with "must". */
 export function parseClients(text: string): Clients {
-  const pairs = text.split(',').map((pair) => {
-    const [, id = '', secret = ''] = /^\s*([^\s:]+):(\S+)\s*$/.exec(pair) ?? [];
-    if (id === '' || Buffer.byteLength(secret) < 8)
-      throw new Error('must be id:secret, with secrets of at least 8 bytes');
-    return [id, secret] as const;
-  });
-  return new Map(pairs);
+  const clients = new Map<string, string>();
+  for (const pair of text.split(',').filter((each) => each.trim() !== '')) {
+    const [, id = '', secret = ''] = /^([^:]+):(.+)$/s.exec(pair)?.map((part) => part.trim()) ?? [];
+    if (id === '' || secret === '') throw new Error('must be id:secret of each client, with commas between');
+    if (/\s/.test(id + secret)) throw new Error('must have no blank inside an id or a secret');
+    if (Buffer.byteLength(secret) < secretBytesMin)
+      throw new Error(`must have secrets of at least ${secretBytesMin} bytes`);
+    if (clients.has(id)) throw new Error('must have ids that differ');
+    clients.set(id, secret);
+  }
+  if (clients.size === 0) throw new Error('must be id:secret of each client, with commas between');
+  return clients;
 }
 
 /** Issues and checks the tokens of the API. Without clients anybody gets one. */
@@ -47,7 +53,10 @@ export class Tokens {
     const issuedAt = Math.floor(this.#clock.now() / 1_000);
     const token = this.#jwt.sign({ sub, nbf: issuedAt, scope }, tokenSeconds);
     return {
-      ...{ token, access_token: token, token_type: 'Bearer' as const, expires_in: tokenSeconds },
+      token,
+      access_token: token,
+      token_type: 'Bearer' as const,
+      expires_in: tokenSeconds,
       expires_at: new Date((issuedAt + tokenSeconds) * 1_000).toISOString(),
     };
   }

@@ -24,7 +24,7 @@ export const wordColumns = {
     country,
     description,
   }: Texts<'company' | 'stage' | 'country' | 'description'>) => {
-    const region = /^[A-Z]{2}$/.test(country) ? regionNames.of(country) : undefined;
+    const region = regionOf(country);
     return {
       company_words: wordsOf(company),
       stage_words: wordsOf(stage.replaceAll('_', ' ')),
@@ -36,6 +36,11 @@ export const wordColumns = {
 
 type Texts<K extends string> = { readonly [name in K]: string };
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+
+/** The name of a country by its code; undefined for other texts. */
+export function regionOf(country: string): string | undefined {
+  return /^[A-Z]{2}$/.test(country) ? regionNames.of(country) : undefined;
+}
 
 /** The words of a query; each must begin a word of the text. Signs such as `%` count as they are. */
 export function tokensOf(text: string): string[] {

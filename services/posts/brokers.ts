@@ -1,5 +1,5 @@
-import type { Clock } from '#kit/clock.ts';
-import { type Config, flag, integer, refuse, type Settings, text } from '#kit/config.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { type Config, flag, integer, refuse, type Settings, text } from '#kit/base/config.ts';
 import type { Database } from '#kit/db/index.ts';
 import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
 import { type JobQueue, openNatsJobs, openTableJobs } from '#kit/jobs/index.ts';
@@ -13,11 +13,11 @@ const dayMs = 86_400_000;
 export const brokerSettings = {
   MESSAGE_BROKER: flag({
     default: true,
-    help: 'Whether reanalyses can be requested: their jobs are in the database, or in NATS if NATS_URL is set',
+    help: 'Enables reanalyses: jobs are kept in the database, or in NATS if NATS_URL is set',
   }),
   EVENT_STREAM: flag({
     default: true,
-    help: 'Whether changes of posts are published as events: in the database, or in NATS if NATS_URL is set',
+    help: 'Publishes changes of posts as events: in the database, or in NATS if NATS_URL is set',
   }),
   NATS_URL: text({
     secret: true,
@@ -28,17 +28,17 @@ export const brokerSettings = {
     default: 7,
     min: 1,
     max: 3_650,
-    help: 'How many days events are kept for consumers that are down',
+    help: 'Days that events are kept for consumers that are down',
   }),
   JOB_LEASE_MS: integer({
     default: 15_000,
     min: 500,
     max: 600_000,
-    help: 'How long a worker may be silent before another takes over its jobs',
+    help: 'Time that a worker may be silent before another takes over its jobs',
   }),
 } satisfies Settings;
 
-/** What is switched on. */
+/** Integrations that are switched on. */
 export interface Brokers {
   readonly queue: JobQueue | undefined;
   readonly events: EventStream | undefined;

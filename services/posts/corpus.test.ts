@@ -52,14 +52,17 @@ await inTestMode((world) => {
   test('a seeded service has the posts of the corpus', async (context) => {
     const { client } = await startPosts(context, world);
     const counts: number[] = [];
-    await seedPosts(client, createCorpus({ seed: 1, size: 1_500, users: 3 }), {
-      onProgress: (count) => counts.push(count),
-    });
+    const corpus = createCorpus({ seed: 1, size: 1_500, users: 3 });
+    const added = await seedPosts(client, corpus, { onProgress: (count) => counts.push(count) });
     assert.deepEqual(counts, [1_000, 1_500]);
+    assert.equal(added, 1_500);
     const stored = await exported(client);
     assert.equal(stored.length, 1_500);
-    await seedPosts(client, createCorpus({ seed: 1, size: 1_500, users: 3 }));
+    assert.equal(await seedPosts(client, corpus), 0);
     assert.equal((await exported(client)).length, 1_500, 'twice is the same as once');
+    const other = createCorpus({ seed: 2, size: 3, users: 3 });
+    assert.equal(await seedPosts(client, other), undefined, 'beside other posts only on demand');
+    assert.equal(await seedPosts(client, other, { isForced: true }), 3);
     assert.equal(
       (await client.listPosts(listing({ filter: { search: 'ISTANBUL' } }))).total,
       stored.filter(({ title, body }) => `${title}|${body}`.includes('İstanbul')).length,

@@ -1,4 +1,4 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import { type PostServiceDefinition, PostSort } from '#proto/posts/v1/posts.ts';
@@ -80,20 +80,27 @@ export class SeedClock implements Clock {
 export interface SeedProgress {
   /** The service creates posts at this time, if it runs in this process. */
   readonly clock?: SeedClock;
+  /** Also loads it beside posts that are not of the corpus. */
+  readonly isForced?: boolean;
   /** Gets the number of posts so far. */
   onProgress?(posts: number): void;
 }
 
-/** Loads what is missing of a corpus by the public calls, so that loading it twice is the same as once. */
+/**
+ * Loads what is missing of a corpus by the public calls, so that loading it twice is the same as once. Returns how many posts are new;
+ * undefined beside posts that are not of the corpus, unless it is forced.
+ */
 export async function seedPosts(
   client: Client<PostServiceDefinition>,
   corpus: Corpus,
-  { clock, onProgress }: SeedProgress = {},
-): Promise<void> {
+  { clock, onProgress, isForced = false }: SeedProgress = {},
+): Promise<number | undefined> {
   const batch = clock
     ? Math.max(1, Math.min(postLimits.bulk, Math.floor(corpus.size / batchesMin)))
     : postLimits.bulk;
-  for (let start = await countLoaded(client, corpus); start < corpus.size; ) {
+  const loaded = await countLoaded(client, corpus);
+  if (loaded === 0 && !isForced && (await holdsPosts(client))) return undefined;
+  for (let start = loaded; start < corpus.size; ) {
     const end = Math.min(corpus.size, start + batch);
     const posts = Array.from({ length: end - start }, (_, index) => {
       const { userId, title, body } = corpus.at(start + index);
@@ -104,9 +111,21 @@ export async function seedPosts(
     onProgress?.(end);
     start = end;
   }
+  return corpus.size - loaded;
 }
 
-/** How many posts of the corpus, from its first, are there: by bisection, because they are loaded in order. */
+async function holdsPosts(client: Client<PostServiceDefinition>): Promise<boolean> {
+  const { posts } = await client.listPosts({
+    filter: {},
+    sort: PostSort.POST_SORT_ID,
+    descending: false,
+    page: 1,
+    pageSize: 1,
+  });
+  return posts.length > 0;
+}
+
+/** Counts the posts of the corpus that are loaded, from its first: by bisection, because they are loaded in order. */
 async function countLoaded(client: Client<PostServiceDefinition>, corpus: Corpus): Promise<number> {
   let [loaded, missing] = [0, corpus.size + 1];
   while (missing - loaded > 1) {

@@ -1,4 +1,10 @@
-import { type Database, type DatabaseOptions, type HealthTables, openDatabase } from '#kit/db/index.ts';
+import {
+  type Database,
+  type DatabaseOptions,
+  type HealthTables,
+  openDatabase,
+  type Session,
+} from '#kit/db/index.ts';
 import type { EventTables } from '#kit/events/index.ts';
 import type { JobTables } from '#kit/jobs/index.ts';
 
@@ -16,6 +22,7 @@ export function openPostDatabase(
 
 export interface Tables extends EventTables, JobTables, HealthTables {
   post: PostRow;
+  deleted_post: Omit<PostRow, 'folded'> & { deleted_at_ms: number };
   post_total: TotalRow;
   user_tally: { user_id: number; posts: number };
   character_tally: { code_point: number; occurrences: number };
@@ -27,6 +34,9 @@ export interface Tables extends EventTables, JobTables, HealthTables {
   reanalysis: ReanalysisRow;
 }
 
+/** Place where queries run: the database, a snapshot or a transaction. */
+export type Store = Session<Tables>;
+
 export interface PostRow {
   id: number;
   user_id: number;
@@ -35,7 +45,7 @@ export interface PostRow {
   created_at_ms: number;
   updated_at_ms: number;
   revision: number;
-  /** What `storedNormalized` of kit/search gives. */
+  /** Normalized text, as `storedNormalized` of kit/search returns it. */
   folded: string | null;
 }
 

@@ -1,4 +1,4 @@
-import { AppError, problemOf as describe } from '#kit/errors.ts';
+import { AppError, problemOf as describe } from '#kit/base/errors.ts';
 
 /** Resolves if an integration answers. */
 export type Check = (signal: AbortSignal) => Promise<void>;
@@ -6,7 +6,7 @@ export type Check = (signal: AbortSignal) => Promise<void>;
 /** Callers of `CheckIntegrations` wait a little longer than this. */
 const checkTimeoutMs = 300;
 
-/** What is wrong with each integration, in words for callers; empty where it answers. */
+/** Returns the problem of each integration, in words for callers; empty if it responds. */
 export function checkAll(
   checks: Readonly<Record<string, Check>>,
   signal: AbortSignal,

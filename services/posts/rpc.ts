@@ -1,10 +1,10 @@
-import type { Clock } from '#kit/clock.ts';
-import { type Database, type DatabaseHealth, engineOf } from '#kit/db/index.ts';
-import { notFound } from '#kit/errors.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { notFound } from '#kit/base/errors.ts';
+import { productVersion } from '#kit/base/version.ts';
+import { type Database, type DatabaseHealth, engineOf, type Session } from '#kit/db/index.ts';
 import type { EventStream } from '#kit/events/index.ts';
 import type { JobQueue } from '#kit/jobs/index.ts';
 import type { Handlers } from '#kit/rpc/index.ts';
-import { productVersion } from '#kit/version.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import {
   type NewPost as NewWirePost,
@@ -17,7 +17,14 @@ import {
 } from '#proto/posts/v1/posts.ts';
 import type { Tables } from './database.ts';
 import { type Check, checkAll, switchedOff } from './integrations.ts';
-import { findPost, type NewPost, type Post, type PostWriter } from './posts/index.ts';
+import {
+  type DeletedPosts,
+  findPost,
+  type NewPost,
+  type Post,
+  type PostWriter,
+  refuse,
+} from './posts/index.ts';
 import {
   cancelReanalysis,
   getReanalysis,
@@ -26,13 +33,21 @@ import {
   requestReanalysis,
 } from './reanalysis/index.ts';
 import { exportPosts, type PageRequest, type PageThreads, readFilter, readSlice } from './search/index.ts';
-import { type Classifier, checkText, findSentiment, toWireClassification } from './sentiment/index.ts';
+import {
+  type Classifier,
+  checkText,
+  findSentiment,
+  labelsOf,
+  toWireClassification,
+  wireLabels,
+} from './sentiment/index.ts';
 import { readAnalytics } from './statistics/index.ts';
 
 export interface HandlerParts {
   readonly database: Database<Tables>;
   readonly clock: Clock;
   readonly writer: PostWriter;
+  readonly deleted: DeletedPosts;
   readonly pages: PageThreads;
   /** Absent where inference is off. */
   readonly classifier: Classifier | undefined;
@@ -76,7 +91,10 @@ export function createHandlers(parts: HandlerParts): PostHandlers {
 
 function writeHandlers({
   writer,
-}: HandlerParts): Pick<PostHandlers, 'createPost' | 'updatePost' | 'deletePost' | 'bulkCreatePosts'> {
+}: HandlerParts): Pick<
+  PostHandlers,
+  'createPost' | 'updatePost' | 'deletePost' | 'restorePost' | 'bulkCreatePosts'
+> {
   return {
     createPost: async ({ post, idempotency }, call) => {
       const given = toNewPost(post);
@@ -94,6 +112,8 @@ function writeHandlers({
       return {};
     },
 
+    restorePost: async ({ id }, call) => ({ post: toWire(await writer.restore(id, call)) }),
+
     bulkCreatePosts: async ({ posts, errors, idempotencyKey, digest }, call) => {
       const idempotency = idempotencyKey === '' ? undefined : { key: idempotencyKey, digest };
       const outcome = await writer.createMany({ posts, errors, idempotency }, call);
@@ -106,7 +126,12 @@ function readHandlers({
   database,
   pages,
   classifier,
-}: HandlerParts): Pick<PostHandlers, 'getPost' | 'listPosts' | 'exportPosts' | 'getAnalytics'> {
+  deleted,
+  clock,
+}: HandlerParts): Pick<
+  PostHandlers,
+  'getPost' | 'listPosts' | 'listDeletedPosts' | 'exportPosts' | 'getAnalytics'
+> {
   const usable = (filter: WireFilter) => {
     if (filter.sentiment && !classifier) throw switchedOff('inferenceServer');
     return readFilter(filter);
@@ -123,6 +148,18 @@ function readHandlers({
       const slice = readSlice(page, pageSize);
       const { posts, total } = await pages.read({ ...usable(filter), order, descending, ...slice });
       return { posts: posts.map(toWire), total };
+    },
+
+    listDeletedPosts: async ({ page, pageSize }) => {
+      const slice = readSlice(page, pageSize);
+      const read = (session: Session<Tables>) => deleted.list(session, { ...slice, nowMs: clock.now() });
+      const { posts, total } = await database.read(read);
+      const found = posts.map(({ deletedAtMs, keptUntilMs, ...post }) => ({
+        post: toWire(post),
+        deletedAtMs,
+        keptUntilMs,
+      }));
+      return { posts: found, total };
     },
 
     exportPosts: async function* ({ filter = {} }, { signal }) {
@@ -147,7 +184,7 @@ function readHandlers({
 function sentimentHandlers({
   database,
   classifier,
-}: HandlerParts): Pick<PostHandlers, 'classifyText' | 'getPostSentiment'> {
+}: HandlerParts): Pick<PostHandlers, 'classifyText' | 'getPostSentiment' | 'getSentimentLabels'> {
   return {
     classifyText: async ({ text }, { signal }) => {
       if (!classifier) throw switchedOff('inferenceServer');
@@ -163,6 +200,13 @@ function sentimentHandlers({
       if (!sentiment) throw notFound('sentiment of post', id);
       const { model, classifiedAtMs } = sentiment;
       return { classification: toWireClassification(sentiment, model), classifiedAtMs };
+    },
+
+    getSentimentLabels: async ({ ids }) => {
+      if (!classifier) throw switchedOff('inferenceServer');
+      if (ids.length > postLimits.pageSize) refuse({ ids: `must be at most ${postLimits.pageSize}` });
+      const found = await labelsOf(database, ids);
+      return { labels: new Map(found.map(({ postId, label }) => [postId, wireLabels[label]])) };
     },
   };
 }

@@ -1,14 +1,15 @@
-import { type Config, flag, type Settings } from '#kit/config.ts';
-import { type Database, type DatabaseHealth, databaseSettings } from '#kit/db/index.ts';
+import { type Config, flag, integer, type Settings } from '#kit/base/config.ts';
+import type { Log } from '#kit/base/log.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import { type Database, DatabaseHealth, databaseSettings } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { type Brokers, brokerSettings, checkBrokers, openBrokers } from './brokers.ts';
 import { migrations, openPostDatabase, type Tables } from './database.ts';
-import { createHealth } from './health.ts';
 import { type Check, switchedOff } from './integrations.ts';
-import { PostWriter } from './posts/index.ts';
+import { DeletedPosts, PostWriter } from './posts/index.ts';
 import { type DeadJobs, deadJobs, startReanalyses } from './reanalysis/index.ts';
 import { createHandlers } from './rpc.ts';
 import { PageThreads, PostIndexer } from './search/index.ts';
@@ -20,6 +21,7 @@ import {
   openClassifier,
   startEnrichment,
 } from './sentiment/index.ts';
+import { lastPostId, postUpTo } from './statistics/index.ts';
 
 export type { DeadJobs } from './reanalysis/index.ts';
 
@@ -30,20 +32,28 @@ const workerSettings = {
   ...brokerSettings,
 } satisfies Settings;
 
+const sweepEveryMs = 3_600_000;
+
 const workerChecks = [checkBrokers, checkInference];
 
 const settings = {
   ...workerSettings,
   POSTS_WORKER: flag({
     default: true,
-    help: 'Whether this process runs queued work too; off leaves it to posts-worker',
+    help: 'Runs queued work in this process too; off leaves it to posts-worker',
+  }),
+  POSTS_KEEP_DELETED_DAYS: integer({
+    default: 30,
+    min: 0,
+    max: 3_650,
+    help: 'Days in which a deleted post can be restored; 0 deletes at once and for good',
   }),
 } satisfies Settings;
 
 type WorkerConfig = Config<typeof workerSettings>;
 type Parts = ServiceParts<typeof settings>;
 
-/** What both services open. */
+/** Resources that both services open. */
 interface Opened extends Brokers {
   readonly database: Database<Tables>;
   /** Absent where inference is off. */
@@ -78,10 +88,22 @@ async function build(parts: Parts) {
     database.dialect === 'sqlite' ? stack.use(new PostIndexer({ database, folder, log })) : undefined;
   indexer?.start();
   const onWritten = (count: number) => indexer?.written(count);
-  const writer = stack.use(new PostWriter({ database, folder, clock, events, onWritten }));
+  const deleted = new DeletedPosts(config.POSTS_KEEP_DELETED_DAYS);
+  const failure = 'posts that were deleted long ago are still kept';
+  const removeExpired = () => deleted.removeExpired(database, clock.now());
+  stack.use(runEvery(sweepEveryMs, removeExpired, { log, failure, startsNow: true }));
+  const writer = stack.use(new PostWriter({ database, folder, clock, events, deleted, onWritten }));
   const pages = stack.use(new PageThreads({ database, folder }));
   const health = createHealth(database, log);
-  const handlers = createHandlers({ ...opened, clock, writer, pages, health, checks: checksOf(opened) });
+  const handlers = createHandlers({
+    ...opened,
+    clock,
+    writer,
+    deleted,
+    pages,
+    health,
+    checks: checksOf(opened),
+  });
   if (config.POSTS_WORKER) startWork(parts, opened);
   return { url: await listen(parts, handlers, { ...opened, health }), handlers };
 }
@@ -181,4 +203,18 @@ export async function openDeadJobs(
 /** The database of the posts, for processes that do not serve them. */
 function openOf(config: WorkerConfig, { dataFolder: folder, log, metrics }: ServiceContext) {
   return openPostDatabase({ url: config.DATABASE_URL, folder, log, metrics });
+}
+
+/**
+ * Checks that the database of the posts can be read and written. It reads the newest post and one at random, which finds
+ * damaged pages. It costs the same at a million posts.
+ */
+function createHealth(database: Database<Tables>, log: Log): DatabaseHealth<Tables> {
+  return new DatabaseHealth({ database, log, read: readSome });
+}
+
+async function readSome(database: Database<Tables>): Promise<void> {
+  const last = await lastPostId(database);
+  const ids = [last, Math.ceil(Math.random() * last)];
+  await Promise.all(ids.map((upTo) => postUpTo(database, upTo)));
 }

@@ -3,14 +3,15 @@ import type { ChildProcess } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { type Database, statement } from '#kit/db/index.ts';
+import type { Database } from '#kit/db/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
+import { until } from '#kit/testing/until.ts';
 import { PostCreated } from '#proto/posts/v1/events.ts';
 import { type PostServiceDefinition, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import { startProcess, stopProcess } from '../testing.ts';
 import type { Tables } from './database.ts';
 import { bulkCreate, startPosts } from './testing/testing.ts';
-import { ended, fresh, inEachProcess, until, type WorkWorld } from './testing/work.ts';
+import { ended, fresh, inEachProcess, type WorkWorld } from './testing/work.ts';
 
 const batch = 500;
 const bodies = ['I love this, it is wonderful!', 'Horrible, I am so disappointed.', 'It is on Tuesday.'];
@@ -22,7 +23,7 @@ await inEachProcess((each) => {
     await create(client, 8_000);
     const expected = await client.getAnalytics({});
     await using database = await open();
-    await spoil.run(database, {});
+    await spoil(database);
     const { reanalysis } = await client.requestReanalysis({});
     const id = reanalysis?.id ?? '';
     // Nothing but the reanalysis classifies, so that its report can be known.
@@ -114,14 +115,15 @@ async function startWorker(
 }
 
 async function classifiedIn(database: Database<Tables>): Promise<number> {
-  return Number((await countSentiments.first(database, {}))?.count);
+  const sentiments = database.kysely.selectFrom('post_sentiment');
+  return (await sentiments.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirstOrThrow())
+    .count;
 }
 
 /** Makes the stored statistics wrong. */
-const spoil = statement<Tables>()((db) =>
-  db.updateTable('character_tally').set((e) => ({ occurrences: e('occurrences', '+', 7) })),
-);
-
-const countSentiments = statement<Tables>()((db) =>
-  db.selectFrom('post_sentiment').select((e) => e.fn.countAll<number>().as('count')),
-);
+function spoil({ kysely }: Database<Tables>) {
+  return kysely
+    .updateTable('character_tally')
+    .set((e) => ({ occurrences: e('occurrences', '+', 7) }))
+    .execute();
+}

@@ -3,6 +3,7 @@ import {
   type AccountSession,
   type Admin,
   accountModels,
+  adminFields,
   choice,
   createAdmin,
   dateTime,
@@ -13,22 +14,26 @@ import {
   tableModel,
   text,
 } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
-import { badge } from '#kit/html/blocks.ts';
+import { badge } from '#kit/html/components/blocks.ts';
 import type { Html } from '#kit/html/html.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { commentTextMax } from './comments/comment.ts';
 import type { DayKeys } from './daily/index.ts';
-import { attributions, quoteLimits } from './quotes/quote.ts';
+import { attributions, quoteFields, quoteLimits } from './quotes/quote.ts';
 import {
+  afterSave,
+  approveChanges,
   categoryColumns,
+  deleteChanges,
   indexCategory,
-  indexQuote,
+  publish,
   quoteColumns,
-  setPublished,
+  withdraw,
 } from './quotes/store-admin.ts';
 import { noteMax, reasonLabels, reasons, reportStatuses } from './reports/report.ts';
-import { answerReports, isOpen } from './reports/store-admin.ts';
+import { answerReports, isOpen } from './reports/store.ts';
 import { categoryPath, pageRoutes, quotePath } from './routes.ts';
 import type { Tables } from './tables.ts';
 
@@ -37,17 +42,31 @@ export interface QuotesAdminParts {
   readonly database: Database<Tables>;
   readonly clock: Clock;
   readonly dayKeys: DayKeys;
+  readonly oidc: OidcSignIn<AccountSession> | undefined;
 }
 
-/** The admin: quotes, categories, comments, the queue of reports, and the accounts. */
-export function quotesAdmin({ accounts, database, clock, dayKeys }: QuotesAdminParts): Admin<AccountSession> {
-  const models = [quoteModel(clock, dayKeys), categoryModel(), commentModel(), reportModel(clock)];
+/** The admin: quotes, the queue of their changes, categories, comments, the queue of reports, and the accounts. */
+export function quotesAdmin({
+  accounts,
+  database,
+  clock,
+  dayKeys,
+  oidc,
+}: QuotesAdminParts): Admin<AccountSession> {
+  const models = [
+    quoteModel(clock, dayKeys),
+    changeModel(clock),
+    categoryModel(),
+    commentModel(),
+    reportModel(clock),
+  ];
   return createAdmin({
     title: 'Quotes admin',
     models: [...models, ...accountModels(accounts, models)],
-    accounts: staffAccounts(accounts),
+    accounts: staffAccounts(accounts, undefined, oidc),
     database,
     clock,
+    tables: { quote_like: 'like', quote_words: null, quote_of_day: null, token_family: 'session' },
   });
 }
 
@@ -62,11 +81,8 @@ function quoteModel(clock: Clock, dayKeys: DayKeys) {
     title: 'text',
     description: 'Quotes that are not published wait for you. Only who added them and the staff see them.',
     fields: {
-      text: text({ label: 'Text', charactersMax: quoteLimits.text, isLong: true }),
-      author: text({ label: 'Author', charactersMax: quoteLimits.author }),
+      ...adminFields(quoteFields),
       category: reference('quotes/category', { label: 'Category', column: 'category_id' }),
-      source: text({ label: 'Source', charactersMax: quoteLimits.source, isOptional: true }),
-      attribution: choice(labelled(attributions), { label: 'Attribution', initial: 'unverified' }),
       is_published: flag({ label: 'Published', initial: 1 }),
       created_by: reference('auth/user', { label: 'Added by', isOptional: true, readOnly: true }),
       created: dateTime({ label: 'Added', column: 'created_at_ms', readOnly: true }),
@@ -81,14 +97,12 @@ function quoteModel(clock: Clock, dayKeys: DayKeys) {
     actions: {
       publish: {
         label: 'Publish',
-        run: (session, ids) =>
-          setPublished(session, { ids: ids.map(Number), isPublished: true, nowMs: clock.now() }),
+        run: (session, ids) => publish(session, { ids: ids.map(Number), nowMs: clock.now(), dayKeys }),
       },
       withdraw: {
         label: 'Withdraw',
         confirms: true,
-        run: (session, ids) =>
-          setPublished(session, { ids: ids.map(Number), isPublished: false, nowMs: clock.now() }),
+        run: (session, ids) => withdraw(session, { ids: ids.map(Number), nowMs: clock.now() }),
       },
       verify: { label: 'Mark as verified', set: { attribution: 'verified' } },
     },
@@ -101,7 +115,56 @@ function quoteModel(clock: Clock, dayKeys: DayKeys) {
         nowMs: clock.now(),
         dayKeys,
       }),
-    afterSave: (session, { id }) => indexQuote(session, Number(id)),
+    afterSave: (session, { id }) => afterSave(session, Number(id), dayKeys),
+  });
+}
+
+/** Changes of published quotes that wait for approval. Empty fields stay as they are. */
+function changeModel(clock: Clock) {
+  const readOnly = { readOnly: true, isOptional: true } as const;
+  return tableModel<Tables>({
+    path: 'quotes/change',
+    label: 'change',
+    table: 'quote_change',
+    title: 'base_text',
+    description:
+      'Changes of published quotes that wait for you. Select them, then approve or reject them. Fields without a value stay as they are.',
+    fields: {
+      base_text: text({ label: 'Published text', readOnly: true }),
+      quote: reference('quotes/quote', { label: 'Quote', column: 'quote_id', readOnly: true }),
+      text: text({ label: 'New text', ...readOnly }),
+      author: text({ label: 'New author', ...readOnly }),
+      category: text({ label: 'New category', ...readOnly }),
+      source: text({ label: 'New source', ...readOnly }),
+      attribution: choice(labelled(attributions), { label: 'New attribution', ...readOnly }),
+      user: reference('auth/user', { label: 'Proposed by', column: 'user_id', readOnly: true }),
+      created: dateTime({ label: 'Proposed', column: 'created_at_ms', readOnly: true }),
+    },
+    columns: ['base_text', 'text', 'author', 'category', 'source', 'attribution', 'user', 'created'],
+    search: ['base_text', 'text', 'author', 'user'],
+    dates: 'created',
+    order: ['created'],
+    can: { add: false },
+    actions: {
+      approve: {
+        label: 'Approve',
+        run: (session, ids, { user }) =>
+          approveChanges(session, ids.map(Number), {
+            id: Number(user.id),
+            username: user.name,
+            isStaff: 1,
+            nowMs: clock.now(),
+            via: 'admin',
+          }),
+      },
+      reject: {
+        label: 'Reject',
+        confirms: true,
+        isDangerous: true,
+        run: (session, ids) => deleteChanges(session, ids.map(Number)),
+      },
+    },
+    links: ({ quote }) => [{ href: quotePath(pageRoutes.quote, Number(quote)), label: 'View on site' }],
   });
 }
 
@@ -118,7 +181,7 @@ function categoryModel() {
         label: 'Slug',
         charactersMax: 80,
         isOptional: true,
-        help: 'The part of its address; made of the name if empty.',
+        help: 'Part of the address. Leave empty to derive it from the name.',
         pattern: (slug) =>
           /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug)
             ? undefined
@@ -172,7 +235,7 @@ function reportModel(clock: Clock) {
     label: 'report',
     table: 'report',
     title: 'reason',
-    description: 'What readers say is wrong. Open reports wait for an answer.',
+    description: 'Problems that readers reported. Open reports wait for a decision.',
     fields: {
       quote: reference('quotes/quote', { label: 'Quote', column: 'quote_id', readOnly: true }),
       reason: choice(

@@ -1,4 +1,4 @@
-import { type Change, recordChanges } from '#kit/admin/index.ts';
+import { type Author, type Change, recordChanges } from '#kit/admin/index.ts';
 import type { WriteSession } from '#kit/db/index.ts';
 import type { Tables } from './tables.ts';
 
@@ -6,8 +6,8 @@ import type { Tables } from './tables.ts';
 export async function record(
   session: WriteSession<Tables>,
   change: Omit<Change, 'id'> & { readonly id: number },
-  who: { readonly id: number; readonly username: string; readonly nowMs: number },
+  { id, username, nowMs, via }: { readonly id: number; readonly username: string } & Omit<Author, 'user'>,
 ): Promise<void> {
-  const user = { id: String(who.id), name: who.username };
-  await recordChanges(session, [{ ...change, id: String(change.id) }], { user, nowMs: who.nowMs });
+  const user = { id: String(id), name: username };
+  await recordChanges(session, [{ ...change, id: String(change.id) }], { user, nowMs, via });
 }

@@ -69,6 +69,42 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(tab.complaints, []);
   });
 
+  test('a comment that was posted does not come back into its box, one that was not does', async () => {
+    const tab = await browser.open({ baseUrl: app.url });
+    const path = `/quotes/${id}/`;
+    await signIn(tab, path);
+    const { page } = tab;
+    const box = page.locator('#comments [name=text]');
+    const post = page.locator('#comments form.form button');
+    const restored = page.getByText('What you typed here before was restored.');
+    await box.fill('Half a thought.');
+    await page.reload();
+    await restored.waitFor();
+    assert.equal(await box.inputValue(), 'Half a thought.');
+    await post.click();
+    await page.waitForURL('**/quotes/*/?comments=*');
+    for (const again of [() => page.reload(), () => page.goto(path)]) {
+      assert.equal(await box.inputValue(), '');
+      assert.equal(await restored.count(), 0);
+      await again();
+    }
+    assert.equal(await box.inputValue(), '');
+    await box.fill('x'.repeat(2_001));
+    await post.click();
+    await page.locator('[aria-invalid="true"]').waitFor();
+    await page.goto(path);
+    assert.equal((await box.inputValue()).length, 2_001);
+    await box.fill('Written before the session ended.');
+    await page.context().clearCookies();
+    await post.click();
+    await page.fill('[name=username]', 'alice');
+    await page.fill('[name=password]', password);
+    await page.click('main button:not([data-reveal])');
+    await page.waitForURL(`**${path}#comments`);
+    await restored.waitFor();
+    assert.equal(await box.inputValue(), 'Written before the session ended.');
+  });
+
   test('a page with its styles is small, and needs no script', async () => {
     const tab = await browser.open({ baseUrl: app.url, javaScript: false });
     let sizeBytes = 0;

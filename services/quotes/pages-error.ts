@@ -1,18 +1,19 @@
-import { linkButton } from '#kit/html/blocks.ts';
+import { linkButton } from '#kit/html/components/blocks.ts';
 import { html } from '#kit/html/html.ts';
 import { site } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
 import type { HttpError } from '#kit/http/options.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { signInPage } from './accounts/index.ts';
 import { pageRoutes } from './routes.ts';
 import type { PageSession, Visitors } from './site.ts';
 
 /** Shows what went wrong. Where a session has ended meanwhile, that is the sign-in, which leads back. */
-export function createErrorPage(visitors: Visitors) {
+export function createErrorPage(visitors: Visitors, oidc: OidcSignIn<PageSession> | undefined) {
   return async (visit: Visit<PageSession>, error: HttpError): Promise<string> => {
     if (error.status === 401) {
       const errors = { status: 401, errors: {}, problem: 'Your session has ended. Sign in again.' };
-      return signInPage(visit, { next: backTo(visit), problem: errors });
+      return signInPage(visit, { next: backTo(visit), problem: errors }, oidc);
     }
     const visitor = await visitors(visit);
     const { id } = visit.request;
@@ -40,7 +41,7 @@ function titleFor(status: number): string {
     429: 'Too many requests',
     503: 'Not available right now',
   };
-  return titles[status] ?? (status < 500 ? 'This did not work' : 'Something went wrong');
+  return titles[status] ?? (status < 500 ? 'The request could not be completed' : 'Something went wrong');
 }
 
 function textFor({ status, message }: HttpError): string {

@@ -26,7 +26,7 @@ describe('the page of a quote', () => {
     assert.match(html, /Disputed/);
     assert.match(html, /<title>Ada &amp; Co: First line \/ Second line · Quotes<\/title>/);
     assert.match(html, new RegExp(`<link rel="canonical" href="https://quotes\\.example/quotes/${id}/">`));
-    assert.match(html, new RegExp(`og:image" content="https://quotes\\.example/quotes/${id}/card\\.svg"`));
+    assert.match(html, /og:image" content="https:\/\/quotes\.example\/assets\/[^/"]+\/share\.png"/);
     assert.match(
       html,
       /<meta name="description" content="“First line \/ Second line” — Ada &amp; Co, Poems \(1890\)">/,
@@ -173,6 +173,7 @@ test('a category has its quotes, 20 a page', async () => {
   assert.match(await page('?page=abc'), /1–20 of 21/);
   assert.match(await page('?page=0'), /1–20 of 21/);
   assert.match(await page('?page=99'), /21–21 of 21/);
+  assert.match(await page(`?page=${'9'.repeat(30)}`), /21–21 of 21/);
   assert.equal((await browser.open('/categories/none/')).status, 404);
 });
 
@@ -182,7 +183,7 @@ describe('accounts', () => {
     await browser.open('/accounts/signup/?next=/search/');
     const send = (fields: Record<string, string>) =>
       browser.send('/accounts/signup/', { next: '/search/', email: '', ...fields });
-    assert.match((await send({ username: '', password: '' })).html, /Username is required/);
+    assert.match((await send({ username: '', password: '' })).html, /User name is required/);
     assert.match((await send({ username: 'Alice', password })).html, /already/);
     const weak = await send({ username: 'heidi', password: 'password123' });
     assert.equal(weak.status, 400);

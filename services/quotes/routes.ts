@@ -20,6 +20,9 @@ export const routes = {
 export const pageRoutes = {
   home: '/',
   category: '/categories/:slug/',
+  quotes: '/quotes/',
+  author: '/authors/:author/',
+  likes: '/likes/',
   quote: '/quotes/:id/',
   card: '/quotes/:id/card.svg',
   like: '/quotes/:id/like/',
@@ -52,7 +55,10 @@ export function signInPath(next: string): string {
   return `${pageRoutes.signIn}?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`;
 }
 
-/** What a visitor searches for by clicking the name of an author. */
+/** Returns the address of the quotes of an author; of a search for a name that no address can hold. */
 export function authorPath(author: string): string {
+  // Browsers take these for a folder and its parent.
+  if (!/^\.{1,2}$/.test(author))
+    return pageRoutes.author.replace(':author', () => encodeURIComponent(author));
   return `${pageRoutes.search}?q=${encodeURIComponent(`"${author.replaceAll('"', ' ')}"`)}`;
 }

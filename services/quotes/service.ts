@@ -1,15 +1,18 @@
+import { Gauge, type Registry } from 'prom-client';
 import { accountMigrations, keptSecret, openAccounts, setupAddress } from '#kit/accounts/index.ts';
-import { adminMigrations } from '#kit/admin/index.ts';
+import { adminMigrations, openStaffSignIn } from '#kit/admin/index.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import type { Clock } from '#kit/clock.ts';
-import type { Environment } from '#kit/config.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { Environment } from '#kit/base/config.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import { type Database, databaseCheck, healthMigrations } from '#kit/db/index.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
 import { useDrf } from '#kit/drf/scope.ts';
-import { loadAssets } from '#kit/html/assets.ts';
-import { servePages } from '#kit/html/pages.ts';
-import { limitRequests } from '#kit/http/rate-limit.ts';
-import { createHttpServer } from '#kit/http/server.ts';
-import { addTrailingSlashes } from '#kit/http/trailing-slash.ts';
+import { loadAssets } from '#kit/html/pages/assets.ts';
+import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
+import { limitRequests } from '#kit/http/requests/rate-limit.ts';
+import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
+import { createHttpServer, type HttpApp } from '#kit/http/server.ts';
 import {
   configOf,
   defineService,
@@ -17,30 +20,34 @@ import {
   type ServiceContext,
   type ServiceParts,
 } from '#kit/service.ts';
-import { addAccountApi } from './accounts/api.ts';
+import { checkOidc, oidcMigrations } from '#kit/sign-in/index.ts';
+import { type AccountApiParts, addAccountApi } from './accounts/api.ts';
 import { createAccess, errorSchema, Tokens } from './accounts/index.ts';
-import { addAccountPages } from './accounts/pages.ts';
+import { type AccountPagesParts, addAccountPages } from './accounts/pages.ts';
 import { quotesAdmin } from './admin.ts';
-import { addCommentApi } from './comments/api.ts';
-import { addCommentPages } from './comments/pages.ts';
-import { addDailyApi } from './daily/api.ts';
+import { addCommentApi, type CommentApiParts } from './comments/api.ts';
+import { addCommentPages, type CommentPagesParts } from './comments/pages.ts';
+import { addDailyApi, type DailyApiParts } from './daily/api.ts';
 import { createDayKeys } from './daily/index.ts';
-import { addDailyPages } from './daily/pages.ts';
-import { addLikeApi } from './likes/api.ts';
-import { addLikePages } from './likes/pages.ts';
-import { measure } from './metrics.ts';
+import { addDailyPages, type DailyPagesParts } from './daily/pages.ts';
+import { addLikeApi, type LikeApiParts } from './likes/api.ts';
+import { addLikePages, type LikePagesParts } from './likes/pages.ts';
+import { addListPages } from './lists/pages.ts';
 import { createErrorPage } from './pages-error.ts';
-import { addQuoteApi } from './quotes/api.ts';
-import { addQuotePages } from './quotes/pages.ts';
-import { addEditPages } from './quotes/pages-edit.ts';
-import { addReportApi } from './reports/api.ts';
-import { addReportPages } from './reports/pages.ts';
-import { addSearchPages } from './search/pages.ts';
+import { addQuoteApi, type QuoteApiParts } from './quotes/api.ts';
+import { addQuotePages, type QuotePagesParts } from './quotes/pages.ts';
+import { addEditPages, type EditPagesParts } from './quotes/pages-edit.ts';
+import { addReportApi, type ReportApiParts } from './reports/api.ts';
+import { addReportPages, type ReportPagesParts } from './reports/pages.ts';
+import { pageRoutes } from './routes.ts';
+import { addSearchPages, type SearchPagesParts } from './search/pages.ts';
 import { type QuotesConfig, settings } from './settings.ts';
 import { addCards } from './sharing/pages.ts';
 import { createVisitors, type PageSession } from './site.ts';
+import { countAll } from './store.ts';
 import type { Tables } from './tables.ts';
 
+const signInNames = { name: 'quotes', title: 'Quotes', signInPath: pageRoutes.signIn };
 const sessionSeconds = 14 * 86_400;
 const sweepEveryMs = 60_000;
 /** Under which name the key of the permutation is kept. */
@@ -51,7 +58,14 @@ export const quotes = defineService({
   name: 'quotes',
   summary: 'Quotes: one for each day, search, likes and comments',
   settings,
-  migrations: [accountMigrations, adminMigrations, new URL('./migrations/', import.meta.url)],
+  migrations: [
+    accountMigrations,
+    adminMigrations,
+    healthMigrations,
+    oidcMigrations,
+    new URL('./migrations/', import.meta.url),
+  ],
+  checks: [checkOidc],
   build,
 });
 
@@ -69,7 +83,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
       title: 'Quotes',
       description:
         'Quotes with likes and comments, a quote of the day, and search. Speaks the dialect of Django REST Framework.',
-      checks: { database: () => database.ping() },
+      checks: { database: databaseCheck({ database, log }) },
       ...drfErrors,
       errorSchema,
       challenge: 'Bearer realm="api"',
@@ -78,21 +92,32 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     }),
   );
   const { app } = server;
-  const limits = createLimits(config, clock);
+  const publicUrl = config.QUOTES_URL;
+  const signIn = { ...signInNames, config, publicUrl, database, context, secret, stack };
+  const oidc = openStaffSignIn(accounts, signIn);
   const shared = {
-    ...{ database, accounts, tokens, clock, dayKeys, ...limits },
+    database,
+    accounts,
+    tokens,
+    clock,
+    dayKeys,
+    ...createLimits(config, clock),
+    oidc,
     isOpenEditing: config.QUOTES_OPEN_EDITING,
     isModerated: config.QUOTES_MODERATION,
   };
-  const admin = quotesAdmin({ accounts, database, clock, dayKeys });
-  const visitors = createVisitors({ accounts, clock });
-  const ownErrorPage = createErrorPage(visitors);
-  for (const prefix of ['/quotes/', '/categories/', '/search/', '/accounts/'])
+  const admin = quotesAdmin({ accounts, database, clock, dayKeys, oidc });
+  const visitors = createVisitors({ accounts, clock, hasAccountPage: oidc !== undefined });
+  const ownErrorPage = createErrorPage(visitors, oidc);
+  for (const prefix of ['/quotes/', '/categories/', '/authors/', '/likes/', '/search/', '/accounts/'])
     addTrailingSlashes(app, prefix);
   servePages<PageSession>(
     app,
     {
-      ...{ name: 'quotes', secret, sessionSeconds, clock },
+      name: 'quotes',
+      secret,
+      sessionSeconds,
+      clock,
       sameSite: 'lax',
       publicUrl: config.QUOTES_URL,
       assets: loadAssets(new URL('./assets/', import.meta.url)),
@@ -100,34 +125,16 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
         (await admin.errorPage(visit, error)) ?? (await ownErrorPage(visit, error)),
     },
     (routes) => {
-      const parts = { ...shared, visitors };
-      addDailyPages(routes, parts);
-      addQuotePages(routes, parts);
-      addEditPages(routes, parts);
-      addLikePages(routes, parts);
-      addCommentPages(routes, parts);
-      addReportPages(routes, parts);
-      addSearchPages(routes, parts);
-      addAccountPages(routes, parts);
+      addAllPages(routes, { ...shared, visitors });
       admin.addRoutes(routes);
     },
   );
   addCards(app, database);
-  app.register(async (scope) => {
-    const drf = useDrf(scope);
-    const parts = { ...shared, access: createAccess(scope, tokens) };
-    addDailyApi(scope, drf, parts);
-    addQuoteApi(scope, drf, parts);
-    addLikeApi(scope, drf, parts);
-    addCommentApi(scope, drf, parts);
-    addReportApi(scope, drf, parts);
-    addAccountApi(scope, drf, parts);
-  });
+  addApis(app, shared, tokens);
   measure(database, metrics);
-  const sweeping = setInterval(() => {
-    tokens.sweep().catch((err) => log.warn({ err }, 'expired tokens were not deleted'));
-  }, sweepEveryMs).unref();
-  stack.defer(() => clearInterval(sweeping));
+  stack.use(
+    runEvery(sweepEveryMs, () => tokens.sweep(), { log, failure: 'expired tokens were not deleted' }),
+  );
   const url = await server.listen();
   return {
     url,
@@ -141,7 +148,7 @@ export async function openQuotes(environment: Environment, context: ServiceConte
   return { database, dayKeys: createDayKeys(await keptSecret(database, dailySecret)) };
 }
 
-/** What one client may do in a time. */
+/** Creates the limits for each client. */
 function createLimits(config: QuotesConfig, clock: Clock) {
   const limit = (name: string, requestsMax: number, windowMs: number) =>
     limitRequests(
@@ -156,3 +163,75 @@ function createLimits(config: QuotesConfig, clock: Clock) {
     limitSignUps: limit('sign-ups', config.QUOTES_LIMIT_SIGN_UPS, 10 * 60_000),
   };
 }
+
+type AllPagesParts = DailyPagesParts &
+  QuotePagesParts &
+  EditPagesParts &
+  LikePagesParts &
+  CommentPagesParts &
+  ReportPagesParts &
+  SearchPagesParts &
+  AccountPagesParts;
+
+function addAllPages(routes: PageRoutes<PageSession>, parts: AllPagesParts): void {
+  addDailyPages(routes, parts);
+  addQuotePages(routes, parts);
+  addListPages(routes, parts);
+  addEditPages(routes, parts);
+  addLikePages(routes, parts);
+  addCommentPages(routes, parts);
+  addReportPages(routes, parts);
+  addSearchPages(routes, parts);
+  addAccountPages(routes, parts);
+}
+
+type AllApiParts = DailyApiParts &
+  QuoteApiParts &
+  LikeApiParts &
+  CommentApiParts &
+  ReportApiParts &
+  AccountApiParts;
+
+function addApis(
+  app: HttpApp,
+  shared: Omit<AllApiParts, 'access'> & Pick<AccountPagesParts, 'oidc'>,
+  tokens: Tokens,
+): void {
+  app.register(async (scope) => {
+    const drf = useDrf(scope);
+    const parts = {
+      ...shared,
+      access: createAccess(scope, { tokens, accounts: shared.accounts, oidc: shared.oidc }),
+    };
+    addDailyApi(scope, drf, parts);
+    addQuoteApi(scope, drf, parts);
+    addLikeApi(scope, drf, parts);
+    addCommentApi(scope, drf, parts);
+    addReportApi(scope, drf, parts);
+    addAccountApi(scope, drf, parts);
+  });
+}
+
+/** Domain counters, read from the database when Prometheus asks, at most once in ten seconds. */
+function measure(database: Database<Tables>, metrics: Registry): void {
+  let known: { atMs: number; counts: ReturnType<typeof countAll> } | undefined;
+  const counts = () => {
+    const nowMs = Date.now();
+    if (!known || nowMs - known.atMs > freshMs) known = { atMs: nowMs, counts: countAll(database) };
+    return known.counts;
+  };
+  const gauge = (name: string, help: string, pick: (found: Awaited<ReturnType<typeof counts>>) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [metrics],
+      async collect() {
+        this.set(pick(await counts()));
+      },
+    });
+  gauge('quotes_published', 'Published quotes.', ({ published }) => published);
+  gauge('quotes_waiting', 'Quotes that wait for staff.', ({ waiting }) => waiting);
+  gauge('quotes_open_reports', 'Reports that wait for an answer.', ({ reports }) => reports);
+}
+
+const freshMs = 10_000;

@@ -1,13 +1,15 @@
 import { accountSettings } from '#kit/accounts/index.ts';
-import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
+import { type Config, flag, integer, type Settings, text } from '#kit/base/config.ts';
 import { databaseSettings } from '#kit/db/index.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { oidcSettings } from '#kit/sign-in/index.ts';
 
 const requestsMax = 1_000_000;
 
 export const settings = {
   ...databaseSettings,
   ...accountSettings,
+  ...oidcSettings,
   QUOTES_SECRET: text({
     secret: true,
     minLength: 32,
@@ -18,9 +20,12 @@ export const settings = {
   }),
   QUOTES_OPEN_EDITING: flag({
     default: false,
-    help: 'Whether any account may change any quote, as in a wiki',
+    help: 'Lets any account change any quote, as in a wiki',
   }),
-  QUOTES_MODERATION: flag({ default: false, help: 'Whether new quotes wait until staff publishes them' }),
+  QUOTES_MODERATION: flag({
+    default: false,
+    help: 'Whether new quotes, and changes of published ones, wait for staff',
+  }),
   QUOTES_LIMIT_WRITES: integer({
     default: 600,
     min: 0,

@@ -1,21 +1,22 @@
 import type { Accounts } from '#kit/accounts/index.ts';
 import type { AccountSession } from '#kit/admin/index.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { SiteFrame } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import { oidcRoutes } from '#kit/sign-in/index.ts';
 import type { Reader } from './accounts/store.ts';
 import { pageRoutes, signInPath } from './routes.ts';
 
-/** What the session of a page holds; the same as in the admin. */
+/** Content of a page session; the same as in the admin. */
 export type PageSession = AccountSession;
 
 /** Somebody who looks at a page. */
 export interface Visitor {
   readonly visit: Visit<PageSession>;
-  /** Who is signed in; undefined for a stranger. */
+  /** The signed-in reader; undefined for a stranger. */
   readonly reader: Reader | undefined;
   readonly clock: Clock;
-  /** What all pages share. It takes the flash message, so call it once for a page. */
+  /** Frame shared by all pages. It takes the flash message, so call it once for a page. */
   frame(): SiteFrame;
   /** Throws `forbidden` unless the form was made for this visitor. Strangers have no token: what they may do by a form changes nothing. */
   checkToken(): void;
@@ -26,10 +27,12 @@ export type Visitors = (visit: Visit<PageSession>) => Promise<Visitor>;
 export interface SiteOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
+  /** An account has a page where it is connected to the OpenID provider. */
+  readonly hasAccountPage: boolean;
 }
 
 /** The access of pages: everybody, with who they are. */
-export function createVisitors({ accounts, clock }: SiteOptions): Visitors {
+export function createVisitors({ accounts, clock, hasAccountPage }: SiteOptions): Visitors {
   return async (visit) => {
     const user = visit.who && (await accounts.sessions.userOf(visit.who.token));
     const reader = user && ({ id: user.id, username: user.username, isStaff: user.isStaff ? 1 : 0 } as const);
@@ -37,7 +40,7 @@ export function createVisitors({ accounts, clock }: SiteOptions): Visitors {
       visit,
       reader,
       clock,
-      frame: () => frameOf(visit, reader),
+      frame: () => frameOf(visit, reader, hasAccountPage),
       checkToken: () =>
         reader && visit.checkToken(visit.request.headers['x-csrf-token'] ?? visit.field('_csrf')),
     };
@@ -49,13 +52,18 @@ export function isForStrangers({ visit, reader }: Pick<Visitor, 'visit' | 'reade
   return reader === undefined && !visit.hasFlash;
 }
 
-function frameOf(visit: Visit<PageSession>, reader: Reader | undefined): SiteFrame {
+function frameOf(visit: Visit<PageSession>, reader: Reader | undefined, hasAccountPage: boolean): SiteFrame {
   const shared = isForStrangers({ visit, reader }) ? visit.publicFrame() : visit.frame();
   const { q = '' } = visit.request.query as { q?: unknown };
   return {
     ...shared,
     service: 'Quotes',
-    navigation: reader ? [{ href: pageRoutes.newQuote, label: 'Add a quote', icon: 'plus' }] : [],
+    navigation: reader
+      ? [
+          { href: pageRoutes.likes, label: 'My likes', icon: 'heart' },
+          { href: pageRoutes.newQuote, label: 'Add a quote', icon: 'plus' },
+        ]
+      : [],
     search: { href: pageRoutes.search, label: 'Search quotes', value: typeof q === 'string' ? q : '' },
     visitorLinks: [
       { href: signInPath(pathOf(visit)), label: 'Sign in' },
@@ -63,16 +71,22 @@ function frameOf(visit: Visit<PageSession>, reader: Reader | undefined): SiteFra
     ],
     footer: [
       { href: pageRoutes.home, label: 'Quote of the day' },
+      { href: pageRoutes.quotes, label: 'All quotes' },
       { href: '/docs', label: 'API' },
       { href: '/admin/', label: 'Admin' },
     ],
-    account: reader && { name: reader.username, detail: '', signOutHref: pageRoutes.signOut },
+    account: reader && {
+      name: reader.username,
+      detail: '',
+      signOutHref: pageRoutes.signOut,
+      ...(hasAccountPage && { href: oidcRoutes.connect }),
+    },
     styles: ['quotes.css'],
     flash: visit.hasFlash && visit.takeFlash(),
   };
 }
 
-/** Where a visitor comes back to: not to the address of a form. */
+/** Address to which a visitor returns: never the address of a form. */
 function pathOf({ request }: Visit<PageSession>): string {
   return request.method === 'GET' && request.url !== pageRoutes.signIn ? request.url : pageRoutes.home;
 }

@@ -1,23 +1,30 @@
 import type { Generated } from 'kysely';
 import type { AccountTables } from '#kit/accounts/index.ts';
 import type { AdminTables } from '#kit/admin/index.ts';
+import type { HealthTables, Session } from '#kit/db/index.ts';
+import type { OidcTables } from '#kit/sign-in/index.ts';
 
-export interface Tables extends AccountTables, AdminTables {
+export interface Tables extends AccountTables, AdminTables, OidcTables, HealthTables {
   category: CategoryRow;
   quote: QuoteRow;
   quote_like: { id: Generated<number>; quote_id: number; user_id: number; created_at_ms: number };
   comment: { id: Generated<number>; quote_id: number; user_id: number; text: string; created_at_ms: number };
   report: ReportRow;
   quote_of_day: { day: string; quote_id: number };
+  daily_round: { only_row: number; round: number };
+  quote_change: QuoteChangeRow;
   token_family: TokenFamilyRow;
 }
+
+/** Place where queries run: the database, a snapshot or a transaction. */
+export type Store = Session<Tables>;
 
 export interface CategoryRow {
   id: Generated<number>;
   name: string;
   name_key: string;
   slug: string;
-  /** How many published quotes it has; kept by triggers. */
+  /** Number of its published quotes; kept by triggers. */
   quotes: Generated<number>;
 }
 
@@ -36,6 +43,20 @@ export interface QuoteRow {
   updated_at_ms: number;
   day_round: number;
   day_key: number;
+}
+
+export interface QuoteChangeRow {
+  id: Generated<number>;
+  quote_id: number;
+  user_id: number;
+  /** The text that was published when the change was proposed. */
+  base_text: string;
+  text: string | null;
+  author: string | null;
+  category: string | null;
+  source: string | null;
+  attribution: string | null;
+  created_at_ms: number;
 }
 
 export interface ReportRow {

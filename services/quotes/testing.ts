@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
-import { openServiceAccounts } from '#kit/accounts/command-line.ts';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig, type Settings } from '#kit/config.ts';
-import { silentLog } from '#kit/log.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
+import { openServiceAccounts } from '#kit/service-accounts.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
-import { PageClient } from '#kit/testing/page-client.ts';
+import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
 import { quotes } from './service.ts';
 
 export const password = 'ferries wait in fog';
@@ -15,20 +16,9 @@ export const password = 'ferries wait in fog';
 const { databaseUrl } = await testMode();
 export const startMs = Date.parse('2026-03-01T12:00:00Z');
 
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
-  readonly json: any;
-}
-
-export interface CallOptions {
-  /** Text and forms are sent unchanged, anything else as JSON. */
-  readonly body?: unknown;
+export interface CallOptions extends Omit<TestRequest, 'method'> {
   /** An access token. */
   readonly token?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface TestQuotes extends AsyncDisposable {
@@ -45,6 +35,8 @@ export interface TestQuotes extends AsyncDisposable {
   add(quote?: Partial<QuoteBody>, token?: string): Promise<number>;
   /** A browser without scripts, in which somebody is signed in. */
   browser(username?: string): Promise<PageClient>;
+  /** Runs a bulk action of the admin on quotes, as Dora does; by the label of the model, such as `quote`. */
+  act(model: string, action: string, ids: readonly number[]): Promise<PageResponse>;
   metric(name: string): Promise<number>;
 }
 
@@ -58,13 +50,21 @@ export interface QuoteBody {
 
 let added = 0;
 
-/** The service on a free port, in the mode of the tests, with four accounts. */
-export async function startQuotes(given: Environment = {}): Promise<TestQuotes> {
+/** The service on a free port, in the mode of the tests, with four accounts; in this folder if it is on SQLite. */
+export async function startQuotes(
+  given: Environment = {},
+  dataFolder = testFolder('quotes'),
+): Promise<TestQuotes> {
   const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
   const clock = new FakeClock(startMs);
   const context: ServiceContext = {
-    ...{ log: silentLog, clock, metrics: new Registry(), dataFolder: testFolder('quotes') },
-    ...{ environment: 'test', host: '127.0.0.1', port: 0 },
+    log: silentLog,
+    clock,
+    metrics: new Registry(),
+    dataFolder,
+    environment: 'test',
+    host: '127.0.0.1',
+    port: 0,
   };
   await createReaders({ environment, context });
   await using stack = new AsyncDisposableStack();
@@ -83,7 +83,13 @@ export async function startQuotes(given: Environment = {}): Promise<TestQuotes> 
   ) as TestQuotes['tokens'];
   const owned = stack.move();
   return {
-    ...{ url, clock, context, environment, tokens, call, signIn },
+    url,
+    clock,
+    context,
+    environment,
+    tokens,
+    call,
+    signIn,
     async add(quote = {}, token = tokens.alice) {
       const body = { text: `Quote number ${++added}.`, author: 'Somebody', category: 'Life', ...quote };
       const created = await call('POST', '/api/quotes/', { body, token });
@@ -97,6 +103,12 @@ export async function startQuotes(given: Environment = {}): Promise<TestQuotes> 
       const { status } = await client.send('/accounts/login/', { username, password, next: '/' });
       assert.equal(status, 303);
       return client;
+    },
+    async act(this: TestQuotes, model, action, ids) {
+      const client = await this.browser('dora');
+      const list = `/admin/quotes/${model}/`;
+      await client.open(list);
+      return client.send(list, { action, post: 'yes', _selected_action: ids.map(String) });
     },
     async metric(name) {
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec((await call('GET', '/metrics')).text)?.[1]);
@@ -115,29 +127,6 @@ async function createReaders(place: { environment: Environment; context: Service
 }
 
 function callOf(url: string): TestQuotes['call'] {
-  return async (method, path, { body, token, headers = {} } = {}) => {
-    const isRaw =
-      body === undefined ||
-      typeof body === 'string' ||
-      body instanceof URLSearchParams ||
-      body instanceof FormData;
-    const response = await fetch(`${url}${path}`, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(!isRaw && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: isRaw ? (body as RequestInit['body']) : JSON.stringify(body),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: isJson ? JSON.parse(text) : undefined,
-    };
-  };
+  return (method, path, { body, token, headers } = {}) =>
+    sendRequest(`${url}${path}`, { method, body, headers: { ...bearer(token), ...headers } });
 }

@@ -1,7 +1,9 @@
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import type { Accounts } from './accounts.ts';
+import type { Accounts } from './accounts/accounts.ts';
+import type { SignIns } from './accounts/sign-ins.ts';
+import type { Caller, Session } from './accounts/user.ts';
 import {
   Confirmation,
   EmailChange,
@@ -13,8 +15,6 @@ import {
 } from './api-schemas.ts';
 import { errors } from './errors.ts';
 import { routes } from './routes.ts';
-import type { SignIns } from './sign-ins.ts';
-import type { Caller, Session } from './user.ts';
 
 export interface RouteOptions {
   readonly accounts: Accounts;
@@ -29,7 +29,7 @@ const deleted = { message: 'Account deleted successfully' } as const;
 const revoked = { message: 'Session revoked successfully' } as const;
 const allRevoked = { message: 'All sessions revoked successfully' } as const;
 
-const bearerErrors = [
+export const bearerErrors = [
   errors.missingToken(),
   errors.invalidToken(),
   errors.tokenExpired(),
@@ -48,14 +48,14 @@ export function addAccountRoutes(app: HttpApp, { accounts, signIns, preValidatio
   addDeletion(app, accounts, checks);
 }
 
-/** What every route here requires: a token, and then the rate limit. */
+/** Access of every route here: a token, and then the rate limit. */
 interface Checks {
   readonly access: AccessRule;
   readonly preValidation: preValidationHookHandler;
 }
 
 /** The caller of a route is whoever holds the bearer token. */
-function bearer(signIns: SignIns): AccessRule {
+export function bearer(signIns: SignIns): AccessRule {
   return {
     security: [{ bearer: [] }],
     preValidation(request, _reply, done) {
@@ -67,7 +67,7 @@ function bearer(signIns: SignIns): AccessRule {
   };
 }
 
-function callerOf(request: FastifyRequest): Caller {
+export function callerOf(request: FastifyRequest): Caller {
   return request.getDecorator('caller');
 }
 
@@ -78,7 +78,12 @@ function addProfile(app: HttpApp, accounts: Accounts, { access, preValidation }:
     {
       access,
       preValidation,
-      schema: { tags, response: { 200: Profile }, summary: 'The user that the token belongs to' },
+      schema: {
+        tags,
+        response: { 200: Profile },
+        summary: 'The user that the token belongs to',
+        description: 'Returns id, e-mail address and time of registration of the caller.',
+      },
       config: { errors: bearerErrors },
     },
     async (request) => {
@@ -96,6 +101,8 @@ function addProfile(app: HttpApp, accounts: Accounts, { access, preValidation }:
         body: PasswordChange,
         response: { 200: message(passwordChanged.message) },
         summary: 'Change the password and end all sessions',
+        description:
+          'Takes `currentPassword` and `newPassword`. All sessions end, this one too: log in again with the new password.',
       },
       config: { errors: [errors.weakPassword('must be at least 8 characters'), ...confirmed] },
     },
@@ -114,6 +121,7 @@ function addProfile(app: HttpApp, accounts: Accounts, { access, preValidation }:
         body: EmailChange,
         response: { 200: message(emailChanged.message) },
         summary: 'Change the e-mail address',
+        description: 'Takes `newEmail` and `password`. The old address no longer signs in; sessions go on.',
       },
       config: { errors: [errors.invalidEmail(), errors.duplicateEmail(), ...confirmed] },
     },
@@ -135,6 +143,7 @@ function addSessions(app: HttpApp, signIns: SignIns, { access, preValidation }: 
         tags,
         response: { 200: message(allRevoked.message) },
         summary: 'End all sessions, including this one',
+        description: 'Signs the caller out everywhere. All of their refresh tokens are refused from then on.',
       },
       config: { errors: bearerErrors },
     },
@@ -148,7 +157,12 @@ function addSessions(app: HttpApp, signIns: SignIns, { access, preValidation }: 
     {
       access,
       preValidation,
-      schema: { tags, response: { 200: SessionList }, summary: 'Live sessions, newest first' },
+      schema: {
+        tags,
+        response: { 200: SessionList },
+        summary: 'Live sessions, newest first',
+        description: 'Returns each session that has not ended, with its device and when it was last used.',
+      },
       config: { errors: bearerErrors },
     },
     async (request) => {
@@ -166,6 +180,7 @@ function addSessions(app: HttpApp, signIns: SignIns, { access, preValidation }: 
         params: SessionId,
         response: { 200: message(revoked.message) },
         summary: 'End one session',
+        description: 'Ends one of your sessions by its id. Its refresh token is refused from then on.',
       },
       config: { errors: [errors.sessionNotFound(), ...bearerErrors] },
     },
@@ -186,6 +201,8 @@ function addDeletion(app: HttpApp, accounts: Accounts, { access, preValidation }
       body: Confirmation,
       response: { 200: message(deleted.message) },
       summary: 'Delete the account',
+      description:
+        'Takes the `password`, deletes the account and ends its sessions. It cannot be undone. Clients that drop the body of a DELETE use the POST.',
     },
     config: { errors: confirmed },
   };

@@ -1,9 +1,10 @@
-import { Type } from '#kit/schema.ts';
+import { Type } from '#kit/base/schema.ts';
 
 const required = (options: object = {}) => Type.String({ minLength: 1, ...options });
 const password = required({ examples: ['correct horse battery staple'] });
 const email = required({ examples: ['alice@example.com'] });
 const jwt = required({ examples: ['eyJhbGciOiJIUzI1NiJ9.e30.c2ln'] });
+const linkToken = required({ maxLength: 512, examples: ['the token in the link of the mail'] });
 const instant = Type.String({ format: 'date-time' });
 const uuid = Type.String({ format: 'uuid' });
 
@@ -12,6 +13,16 @@ export const RefreshToken = Type.Object({ refreshToken: jwt }, { title: 'Refresh
 export const PasswordChange = Type.Object(
   { currentPassword: password, newPassword: password },
   { title: 'PasswordChange' },
+);
+export const ResetRequest = Type.Object({ email }, { title: 'ResetRequest' });
+export const PasswordReset = Type.Object(
+  { token: linkToken, newPassword: password },
+  { title: 'PasswordReset' },
+);
+export const Verification = Type.Object({ token: linkToken }, { title: 'Verification' });
+export const EmailState = Type.Object(
+  { email, verified: Type.Boolean({ description: 'True after a link that was mailed to it was used' }) },
+  { title: 'EmailState' },
 );
 export const EmailChange = Type.Object({ newEmail: email, password }, { title: 'EmailChange' });
 export const Confirmation = Type.Object({ password }, { title: 'Confirmation' });

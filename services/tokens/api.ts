@@ -1,18 +1,21 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify';
-import { AppError } from '#kit/errors.ts';
-import { refuseLong } from '#kit/http/body.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { refuseLong } from '#kit/http/requests/body.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import type { Accounts } from './accounts.ts';
-import { addAccountRoutes, type RouteOptions } from './api-account.ts';
+import type { Accounts } from './accounts/accounts.ts';
+import type { SignIns } from './accounts/sign-ins.ts';
+import { addAccountRoutes, bearer, bearerErrors, callerOf, type RouteOptions } from './api-account.ts';
 import { Credentials, Issued, message, RefreshToken } from './api-schemas.ts';
 import { errors } from './errors.ts';
+import { addLinkRoutes } from './links/api.ts';
+import type { MailLinks } from './links/links.ts';
 import { routes } from './routes.ts';
-import type { SignIns } from './sign-ins.ts';
 
 export interface ApiOptions {
   readonly accounts: Accounts;
   readonly signIns: SignIns;
+  readonly links: MailLinks;
   /** Throws RATE_LIMITED. */
   limit(request: FastifyRequest, reply: FastifyReply): void;
 }
@@ -20,7 +23,7 @@ export interface ApiOptions {
 const changePasswordPage = '/#password';
 
 /** Adds every endpoint. A request passes these in order: body, access, rate limit, validation, handler. */
-export function addApi(app: HttpApp, { accounts, signIns, limit }: ApiOptions): void {
+export function addApi(app: HttpApp, { accounts, signIns, links, limit }: ApiOptions): void {
   // Where password managers send people to change a password (W3C, A Well-Known URL for Changing Passwords).
   app.get(routes.changePasswordHint, { access: 'public', schema: { hide: true } }, (_request, reply) =>
     reply.code(302).header('location', changePasswordPage).send(),
@@ -37,10 +40,12 @@ export function addApi(app: HttpApp, { accounts, signIns, limit }: ApiOptions): 
     };
     addSignInRoutes(scope, { accounts, signIns, preValidation });
     addAccountRoutes(scope, { accounts, signIns, preValidation });
+    addLinkRoutes(scope, { links, preValidation, bearer: bearer(signIns), bearerErrors, callerOf });
   });
 }
 
 const tags = ['sign-in'];
+const verifyFirst = { message: 'Verify the address by the link that was mailed to it' } as const;
 const loggedOut = { message: 'Logged out successfully' } as const;
 const openErrors = [errors.rateLimited(60), errors.missingSecret()];
 
@@ -50,7 +55,14 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
     {
       access: 'public',
       preValidation,
-      schema: { body: Credentials, response: { 201: Issued }, tags, summary: 'Register' },
+      schema: {
+        body: Credentials,
+        response: { 201: Issued, 202: message(verifyFirst.message) },
+        tags,
+        summary: 'Register',
+        description:
+          'Takes `email` and `password` and returns a pair of tokens for the new account. 409 if the address is taken. 202 without tokens if the address must be verified first, which is a setting.',
+      },
       config: {
         errors: [
           errors.invalidEmail(),
@@ -61,8 +73,9 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
       },
     },
     async (request, reply) => {
-      reply.code(201);
-      return { tokens: await accounts.register(request.body, visitorOf(request)) };
+      const tokens = await accounts.register(request.body, visitorOf(request));
+      if (!tokens) return reply.code(202).send(verifyFirst);
+      return reply.code(201).send({ tokens });
     },
   );
   app.post(
@@ -70,8 +83,17 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
     {
       access: 'public',
       preValidation,
-      schema: { body: Credentials, response: { 200: Issued }, tags, summary: 'Log in' },
-      config: { errors: [errors.invalidCredentials(), errors.locked(900), ...openErrors] },
+      schema: {
+        body: Credentials,
+        response: { 200: Issued },
+        tags,
+        summary: 'Sign in',
+        description:
+          'Takes `email` and `password` and returns a pair of tokens. Several wrong passwords lock the account for a while; the response does not tell whether the account exists.',
+      },
+      config: {
+        errors: [errors.invalidCredentials(), errors.emailNotVerified(), errors.locked(900), ...openErrors],
+      },
     },
     async (request) => ({ tokens: await signIns.login(request.body, visitorOf(request)) }),
   );
@@ -85,6 +107,8 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
         response: { 200: Issued },
         tags,
         summary: 'Exchange a refresh token for a new pair',
+        description:
+          'Takes a `refreshToken` and returns the next pair. The old one is no longer valid; using it again ends the session, because it may have been stolen.',
       },
       config: {
         errors: [errors.invalidToken(), errors.tokenExpired(), errors.userNotFound(), ...openErrors],
@@ -102,6 +126,8 @@ function addSignInRoutes(app: HttpApp, { accounts, signIns, preValidation }: Rou
         response: { 200: message(loggedOut.message) },
         tags,
         summary: 'End the session of a refresh token',
+        description:
+          'Takes a `refreshToken` and ends its session. The response is 200 even if the token is invalid.',
       },
       config: { errors: openErrors },
     },

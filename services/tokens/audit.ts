@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import { AuditTrail } from '#kit/auth/audit.ts';
-import type { Log } from '#kit/log.ts';
+import type { Log } from '#kit/base/log.ts';
 
-/** Names from the OWASP Logging Vocabulary, and our own `refresh_race`. */
+/** Names from the OWASP Logging Vocabulary, and our own `refresh_race` and `authn_password_reset_request`. */
 export type AuditEvent =
   | 'user_created'
   | 'user_updated'
@@ -12,6 +12,7 @@ export type AuditEvent =
   | 'authn_login_lock'
   | 'authn_password_change'
   | 'authn_password_change_fail'
+  | 'authn_password_reset_request'
   | 'authn_token_created'
   | 'authn_token_revoked'
   | 'authn_token_reuse'

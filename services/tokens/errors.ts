@@ -1,5 +1,5 @@
-import { weakPassword } from '#kit/auth/password-rules.ts';
-import { AppError } from '#kit/errors.ts';
+import { weakPassword } from '#kit/auth/passwords/password-rules.ts';
+import { AppError } from '#kit/base/errors.ts';
 
 /** The errors of this service. Where a reason is given, it is the code that clients see. */
 export const errors = {
@@ -33,6 +33,11 @@ export const errors = {
     new AppError('unavailable', 'No more users can be registered. Try again later.', {
       retryAfterSeconds: 3_600,
     }),
+  emailNotVerified: () =>
+    new AppError('forbidden', 'Verify your e-mail address first, by the link that was mailed to it.', {
+      reason: 'EMAIL_NOT_VERIFIED',
+    }),
+  noMail: () => new AppError('unavailable', 'This server sends no e-mail.', { retryAfterSeconds: 3_600 }),
   missingSecret: () =>
     new AppError('internal', 'The server has no key for signing tokens.', { reason: 'MISSING_SECRET' }),
 } as const;

@@ -176,7 +176,7 @@ type Change = (
   held: Held,
 ) => Promise<{ status: number; expected: number }>;
 
-/** What needs a live token and the password once more. */
+/** A command that needs a live token and the password once more. */
 function confirmed(name: string, change: Change) {
   return command(name, async (model, service) => {
     const held = pick(model.held, Number(name.split(' ').at(-1)));

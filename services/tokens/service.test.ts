@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readConfig } from '#kit/config.ts';
+import { readConfig } from '#kit/base/config.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { tokens } from './service.ts';
 import { assertError, password, startTokens } from './testing.ts';
@@ -55,6 +55,18 @@ test('short keys give a warning, or an error with STRICT_SECRETS', async () => {
     startTokens({ ...short, STRICT_SECRETS: '1' }),
     /JWT_ACCESS_SECRET must be at least 32 bytes/,
   );
+});
+
+test('a previous key is checked like the one in use', async () => {
+  for (const name of ['JWT_ACCESS_SECRET_PREVIOUS', 'JWT_REFRESH_SECRET_PREVIOUS']) {
+    await using service = await startTokens({ [name]: 'short' });
+    const warned = service.lines.some(({ short }) => Array.isArray(short) && short.includes(name));
+    assert.ok(warned, name);
+    await assert.rejects(
+      startTokens({ [name]: 'short', STRICT_SECRETS: '1' }),
+      new RegExp(`${name} must be at least 32 bytes`),
+    );
+  }
 });
 
 test('invalid settings are named in the error', async () => {

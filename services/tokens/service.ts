@@ -1,24 +1,33 @@
 import { availableParallelism } from 'node:os';
 import { Gauge, type Registry } from 'prom-client';
-import { checkBreachedFile, openPasswordRules, type PasswordRules } from '#kit/auth/password-rules.ts';
-import { Passwords, passwordCost } from '#kit/auth/passwords.ts';
+import {
+  checkBreachedFile,
+  openPasswordRules,
+  type PasswordRules,
+} from '#kit/auth/passwords/password-rules.ts';
+import { Passwords, passwordCost } from '#kit/auth/passwords/passwords.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import { AppError } from '#kit/errors.ts';
-import { limitRequests } from '#kit/http/rate-limit.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newSecret } from '#kit/base/ids.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import { limitRequests } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
-import { newSecret } from '#kit/ids.ts';
 import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
-import { Accounts } from './accounts.ts';
+import { Accounts } from './accounts/accounts.ts';
+import { Lockout } from './accounts/lockout.ts';
+import { SignIns } from './accounts/sign-ins.ts';
+import { Sessions, Users } from './accounts/store.ts';
+import { checkSecrets, chooseSecrets, Tokens } from './accounts/tokens.ts';
 import { addApi } from './api.ts';
 import { Audit } from './audit.ts';
-import { Lockout } from './lockout.ts';
-import { addPages } from './pages.ts';
-import { addAccountPages } from './pages-account.ts';
-import { addSignInPages } from './pages-sign-in.ts';
+import { MailLinks } from './links/links.ts';
+import { addLinkPages } from './links/pages.ts';
+import { Links } from './links/store.ts';
+import { checkMails, type Mails, openMails, originOf, shownFolder } from './mail/mails.ts';
+import { addAccountPages } from './pages/account.ts';
+import { addPages } from './pages/pages.ts';
+import { addSignInPages } from './pages/sign-in.ts';
 import { settings, type TokensConfig } from './settings.ts';
-import { SignIns } from './sign-ins.ts';
-import { Sessions, Users } from './store.ts';
-import { checkSecrets, chooseSecrets, Tokens } from './tokens.ts';
 
 const keysMax = 100_000;
 const sweepMs = 1_000;
@@ -29,7 +38,7 @@ export const tokens = defineService({
   name: 'tokens',
   summary: 'Accounts with passwords, access and refresh tokens',
   settings,
-  checks: [checkSecrets, checkBreachedFile],
+  checks: [checkSecrets, checkBreachedFile, checkMails],
   isSingle: true,
   build,
 });
@@ -39,21 +48,30 @@ async function build({ config, context, stack }: ServiceParts<typeof settings>) 
   const state = createState(config, context);
   const words = new Set([serviceWord, config.JWT_ISSUER.toLowerCase()]);
   const passwordRules = await openPasswordRules(config, [...words], stack);
-  const { signIns, accounts } = createRules(config, context, state, passwordRules);
+  const mails = await openMails(config, context, stack);
+  const { signIns, accounts, links } = createRules(config, context, state, { passwordRules, mails });
   const { app, listen } = stack.use(await createServer(config, context, signIns));
   const limit = limitRequests(state.limiter ? [{ name: 'auth', limiter: state.limiter }] : [], clock);
-  addApi(app, { signIns, accounts, limit });
-  const pages = { signIns, accounts, passwordRules, clock, limit };
+  addApi(app, { signIns, accounts, links, limit });
+  const mailFolder = shownFolder(config, context);
+  const pages = { signIns, accounts, links, mailFolder, passwordRules, clock, limit };
   // Cookies hold tokens, which a restart makes invalid, so their key need not be kept either.
   const cookies = { secret: newSecret(), sessionSeconds: config.SESSION_MAX_AGE_SECONDS, clock, signIns };
   addPages(app, cookies, (routes) => {
     addSignInPages(routes, pages);
     addAccountPages(routes, pages);
+    addLinkPages(routes, pages);
   });
-  measure(state, context.metrics);
-  const sweeping = setInterval(() => sweep(state, clock.now()), sweepMs).unref();
-  stack.defer(() => clearInterval(sweeping));
-  return { url: await listen() };
+  measure({ ...state, mails }, context.metrics);
+  stack.use(runEvery(sweepMs, () => sweep(state, clock.now())));
+  const url = await listen();
+  links.origin = config.TOKENS_URL ? originOf(config.TOKENS_URL) : localOrigin(url);
+  return { url };
+}
+
+/** The address for browsers on this machine. */
+function localOrigin(url: string): string {
+  return `http://localhost:${new URL(url).port}`;
 }
 
 type State = ReturnType<typeof createState>;
@@ -67,6 +85,7 @@ function createState(config: TokensConfig, { clock }: ServiceContext) {
     sessions: new Sessions(),
     lockout: new Lockout(locking),
     confirmations: new Lockout(locking),
+    links: new Links(),
     limiter: requestsMax > 0 ? new RateLimiter({ requestsMax, windowMs, keysMax }) : undefined,
   };
 }
@@ -74,8 +93,8 @@ function createState(config: TokensConfig, { clock }: ServiceContext) {
 function createRules(
   config: TokensConfig,
   { clock, environment, log, metrics }: ServiceContext,
-  { users, sessions, lockout, confirmations }: State,
-  passwordRules: PasswordRules,
+  { users, sessions, links: linkStore, lockout, confirmations }: State,
+  { passwordRules, mails }: { passwordRules: PasswordRules; mails: Mails | undefined },
 ) {
   const secrets = chooseSecrets(config, environment, log);
   const tokens =
@@ -93,16 +112,31 @@ function createRules(
   const running = Math.min(4, availableParallelism());
   const passwords = new Passwords({ cost: passwordCost(config), running, pepper: config.PASSWORD_PEPPER });
   const audit = new Audit(log, metrics);
-  const signIns = new SignIns({ users, sessions, tokens, passwords, lockout, audit, clock });
-  const shared = { users, sessions, signIns, passwords, passwordRules, confirmations, audit, clock };
-  return { signIns, accounts: new Accounts(shared) };
+  const shared = { users, sessions, passwords, passwordRules, lockout, confirmations, audit, clock };
+  const perAddressMax = config.LINK_MAILS_PER_ADDRESS;
+  const links = new MailLinks({
+    ...shared,
+    links: linkStore,
+    mails,
+    limiter:
+      perAddressMax > 0
+        ? new RateLimiter({ requestsMax: perAddressMax, windowMs: 3_600_000, keysMax })
+        : undefined,
+    verification: config.EMAIL_VERIFICATION,
+    lifetimesMs: {
+      'password-reset': config.PASSWORD_RESET_SECONDS * 1_000,
+      'email-verification': config.EMAIL_VERIFICATION_SECONDS * 1_000,
+    },
+  });
+  const signIns = new SignIns({ ...shared, tokens, mails: links });
+  return { signIns, links, accounts: new Accounts({ ...shared, signIns, mails: links }) };
 }
 
 function createServer(config: TokensConfig, context: ServiceContext, signIns: SignIns): Promise<HttpServer> {
   return createHttpServer({
     name: 'tokens',
     context,
-    title: 'Password token service',
+    title: 'Accounts',
     description: 'Accounts with passwords. Access and refresh tokens: issued, exchanged, listed and revoked.',
     checks: {
       secrets: async () => {
@@ -127,15 +161,16 @@ function createServer(config: TokensConfig, context: ServiceContext, signIns: Si
   });
 }
 
-function sweep({ sessions, lockout, confirmations, limiter }: State, nowMs: number): void {
+function sweep({ sessions, links, lockout, confirmations }: State, nowMs: number): void {
   sessions.sweep(nowMs);
+  links.sweep(nowMs);
   lockout.sweep();
   confirmations.sweep();
-  limiter?.sweep(nowMs);
 }
 
-function measure({ users, sessions, lockout, limiter }: State, metrics: Registry): void {
-  const sizes = { users, sessions, lockouts: lockout, limiter_keys: limiter };
+function measure(state: State & { mails: Mails | undefined }, metrics: Registry): void {
+  const { users, sessions, lockout, limiter, links, mails } = state;
+  const sizes = { users, sessions, lockouts: lockout, limiter_keys: limiter, links, mails };
   for (const [name, holder] of Object.entries(sizes)) {
     new Gauge({
       name: `tokens_${name}`,

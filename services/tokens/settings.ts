@@ -1,9 +1,10 @@
-import { lockoutSettings } from '#kit/auth/lockout-settings.ts';
-import { passwordRuleSettings } from '#kit/auth/password-rules.ts';
-import { passwordSettings } from '#kit/auth/passwords.ts';
-import { type Config, flag, integer, type Settings, text } from '#kit/config.ts';
-import { trustProxySetting } from '#kit/http/client-address.ts';
-import { corsOriginSetting } from '#kit/http/cors.ts';
+import { lockoutSettings } from '#kit/auth/passwords/lockout-settings.ts';
+import { passwordRuleSettings } from '#kit/auth/passwords/password-rules.ts';
+import { passwordSettings } from '#kit/auth/passwords/passwords.ts';
+import { type Config, choice, flag, integer, type Settings, text } from '#kit/base/config.ts';
+import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { corsOriginSetting } from '#kit/http/responses/cors.ts';
+import { insecureMailSetting, mailServerSettings } from '#kit/mail/settings.ts';
 
 const day = 86_400;
 
@@ -58,6 +59,37 @@ export const settings = {
   CORS_ORIGIN: { ...corsOriginSetting, default: '*' },
   TRUST_PROXY: trustProxySetting,
   ...passwordSettings,
+  EMAIL_VERIFICATION: choice(['off', 'optional', 'required'], {
+    default: 'optional',
+    help: 'Mails a link to new addresses; required gives no tokens before it is used',
+  }),
+  PASSWORD_RESET_SECONDS: integer({
+    default: 1_800,
+    min: 60,
+    max: day,
+    help: 'Lifetime of a link that resets a password',
+  }),
+  EMAIL_VERIFICATION_SECONDS: integer({
+    default: day,
+    min: 60,
+    max: 7 * day,
+    help: 'Lifetime of a link that verifies an address',
+  }),
+  LINK_MAILS_PER_ADDRESS: integer({
+    default: 5,
+    min: 0,
+    max: 1_000_000,
+    help: 'Mails with links of each kind per e-mail address in an hour; 0 means no limit',
+  }),
+  TOKENS_URL: text({
+    help: 'Public address of the service, for links in mails; default: http://localhost:PORT. In production, no mails are sent without it',
+  }),
+  TOKENS_MAIL_FROM: text({ default: 'Octavo Accounts <no-reply@localhost>', help: 'Sender of the mails' }),
+  TOKENS_MAIL_FOLDER: text({
+    help: 'Folder for mails where SMTP_HOST is not set; default: accounts-mails in the data folder, in production none',
+  }),
+  TOKENS_SMTP_INSECURE: insecureMailSetting,
+  ...mailServerSettings,
 } satisfies Settings;
 
 export type TokensConfig = Config<typeof settings>;

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig } from '#kit/config.ts';
-import { createLog } from '#kit/log.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig } from '#kit/base/config.ts';
+import { createLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { tokens } from './service.ts';
 
 export const secrets = {
@@ -18,14 +19,6 @@ export const password = 'ferries wait in fog';
 export interface Pair {
   readonly accessToken: string;
   readonly refreshToken: string;
-}
-
-export interface TestResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test inspects any response
-  readonly json: any;
 }
 
 export interface TestTokens extends AsyncDisposable {
@@ -42,11 +35,8 @@ export interface TestTokens extends AsyncDisposable {
   metric(name: string): Promise<number>;
 }
 
-export interface CallOptions {
-  /** Text is sent unchanged, anything else as JSON. */
-  readonly body?: unknown;
+export interface CallOptions extends Omit<TestRequest, 'method'> {
   readonly token?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The service on a free port. By default it has no rate limit and fast hashes. */
@@ -63,6 +53,7 @@ export async function startTokens(
   });
   const config = readConfig(tokens.settings, {
     RATE_LIMIT_MAX: '0',
+    EMAIL_VERIFICATION: 'off',
     ARGON2_MEMORY_KIB: '8',
     ARGON2_PASSES: '1',
     ...(nodeEnv === 'production'
@@ -87,21 +78,8 @@ export async function startTokens(
 }
 
 function clientOf(url: string) {
-  const call = async (method: string, path: string, options: CallOptions = {}): Promise<TestResponse> => {
-    const { body, token, headers = {} } = options;
-    const isRaw = typeof body === 'string' || body === undefined;
-    const response = await fetch(`${url}${path}`, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: isRaw ? body : JSON.stringify(body),
-    });
-    return readResponse(response);
-  };
+  const call = (method: string, path: string, { body, token, headers }: CallOptions = {}) =>
+    sendRequest(`${url}${path}`, { method, body, headers: { ...bearer(token), ...headers } });
   const pairOf = async (path: string, status: number, given: object): Promise<Pair> => {
     const response = await call('POST', path, { body: given });
     assert.equal(response.status, status, response.text);
@@ -116,18 +94,6 @@ function clientOf(url: string) {
     async metric(name: string): Promise<number> {
       const { text } = await call('GET', '/metrics');
       return Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
-    },
-  };
-}
-
-async function readResponse(response: Response): Promise<TestResponse> {
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    get json() {
-      return JSON.parse(text);
     },
   };
 }

@@ -1,7 +1,8 @@
+import { judgeInput } from '../../services/chat/answers/index.ts';
 import { sentenceCandidates } from '../../services/chat/answers/sentence-features.ts';
-import { confidenceInput, judge, type Weights } from '../../services/chat/retrieval/rerank.ts';
+import { confidenceInput, rerank, type Weights } from '../../services/chat/retrieval/ranking/rerank.ts';
 import type { Corpus } from './corpus.ts';
-import type { Example, Verdict } from './learn.ts';
+import type { Example, Judgment, Verdict } from './learn.ts';
 
 /** An example with the documents of its candidates, and all that are relevant. */
 export interface RankingExample extends Example {
@@ -16,7 +17,7 @@ async function gather({ retriever, library }: Corpus, query: string) {
   return retriever.gather(request);
 }
 
-/** What the reranker learns from: the features of what each question finds. */
+/** Makes the reranker's training examples: the features of what each question finds. */
 export async function rankingExamples(
   corpus: Corpus,
   questions: readonly Asked[],
@@ -24,7 +25,7 @@ export async function rankingExamples(
   const examples: RankingExample[] = [];
   for (const { text, grades } of questions) {
     const { candidates, evidence } = await gather(corpus, text);
-    const judged = judge(candidates, evidence);
+    const judged = rerank(candidates, evidence);
     examples.push({
       features: judged.map(({ features }) => features),
       grades: judged.map(({ read }) => Math.max(0, grades.get(read.passage.filename) ?? 0)),
@@ -36,7 +37,7 @@ export async function rankingExamples(
   return examples;
 }
 
-/** What the choice of sentences learns from: which sentences of the first passages hold an answer. */
+/** Makes the training examples for sentences: those of the first passages that hold an answer. */
 export async function sentenceExamples(
   corpus: Corpus,
   questions: readonly Asked[],
@@ -46,7 +47,7 @@ export async function sentenceExamples(
   for (const { id, text } of questions) {
     const gold = corpus.answers.get(id) ?? [];
     const { candidates, evidence } = await gather(corpus, text);
-    const judged = judge(candidates, evidence, weights).sort((one, other) => other.score - one.score);
+    const judged = rerank(candidates, evidence, weights).sort((one, other) => other.score - one.score);
     const passages = judged.slice(0, 5).map(({ read, score }) => ({ passage: read.passage, score }));
     const sentences = sentenceCandidates(passages, evidence).flat();
     examples.push({
@@ -58,7 +59,7 @@ export async function sentenceExamples(
   return examples;
 }
 
-/** What the judge of answers learns from: questions of this set are answered, those of others are not. */
+/** Makes the training examples for confidence: questions of this set are answered, those of others are not. */
 export async function verdicts(
   corpus: Corpus,
   { questions, isAnswered }: { questions: readonly Asked[]; isAnswered: boolean },
@@ -67,8 +68,39 @@ export async function verdicts(
   const all: Verdict[] = [];
   for (const { text } of questions) {
     const { candidates, evidence } = await gather(corpus, text);
-    const judged = judge(candidates, evidence, weights).sort((one, other) => other.score - one.score);
+    const judged = rerank(candidates, evidence, weights).sort((one, other) => other.score - one.score);
     all.push({ features: confidenceInput(judged, evidence), isAnswered });
+  }
+  return all;
+}
+
+/** A question with the texts that answer it, or none if nothing does. */
+export interface JudgedQuestion {
+  readonly text: string;
+  readonly gold: readonly string[] | undefined;
+  /** Part of the weight of all of its kind. */
+  readonly weight: number;
+}
+
+/** Makes the training examples for the last judge: the best place for each question, and whether its quote has the answer. */
+export async function judgments(
+  { retriever, library }: Corpus,
+  questions: readonly JudgedQuestion[],
+): Promise<Judgment[]> {
+  const all: Judgment[] = [];
+  for (const { text, gold, weight } of questions) {
+    const found = await retriever.search({
+      query: text,
+      strategy: 'hybrid',
+      topK: 10,
+      rerank: true,
+      libraries: [library],
+    });
+    const best = judgeInput(found);
+    if (!best) continue;
+    const isAnswered =
+      gold !== undefined && (gold.length === 0 || gold.some((each) => best.quote.includes(each)));
+    all.push({ features: best.features, isAnswered, weight: weight / questions.length });
   }
   return all;
 }

@@ -6,15 +6,15 @@ export interface Example {
 }
 
 export interface Options {
-  /** How many features there are. */
+  /** Number of features. */
   readonly size: number;
   readonly steps?: number;
   readonly rate?: number;
-  /** How strongly weights are drawn to 0. */
+  /** Strength with which weights are drawn to 0. */
   readonly decay?: number;
   /** The least weight of each feature: 0 where more of it can only speak for a candidate. */
   readonly lower?: readonly number[];
-  /** Whether one good candidate is as good as all of them: what the weights do for the best of them counts then. */
+  /** True if one good candidate is as good as all of them: the weights then count for the best of them. */
   readonly isOneEnough?: boolean;
 }
 
@@ -94,7 +94,7 @@ export function learnBias(sets: readonly (readonly Example[])[], weights: ArrayL
   return low;
 }
 
-/** What a judge of answers learns from: whether the passages answer the question. */
+/** Training example for confidence: do the passages answer the question? */
 export interface Verdict {
   readonly features: Float32Array;
   readonly isAnswered: boolean;
@@ -115,6 +115,31 @@ export function learnVerdicts(verdicts: readonly Verdict[], size: number): Float
     for (let index = 0; index < size; index++)
       weights[index]! += 3 * (gradient[index]! - 2e-4 * weights[index]!);
     weights[size]! += 3 * gradient[size]!;
+  }
+  return weights;
+}
+
+/** Training example for the last judge: is the quoted place right? */
+export interface Judgment extends Verdict {
+  /** Weight of the example among all. */
+  readonly weight: number;
+}
+
+/** Weights of a logistic regression, the bias last: the likelihood among examples that count by their weights. */
+export function learnLikelihood(examples: readonly Judgment[], size: number): Float64Array {
+  const weights = new Float64Array(size + 1);
+  const total = examples.reduce((sum, { weight }) => sum + weight, 0);
+  for (let step = 0; step < 3_000; step++) {
+    const gradient = new Float64Array(size + 1);
+    for (const { features, isAnswered, weight } of examples) {
+      const likelihood = 1 / (1 + Math.exp(-dot(weights, features) - weights[size]!));
+      const error = (weight * ((isAnswered ? 1 : 0) - likelihood)) / total;
+      for (let index = 0; index < size; index++) gradient[index]! += error * features[index]!;
+      gradient[size]! += error;
+    }
+    for (let index = 0; index < size; index++)
+      weights[index]! += 2 * (gradient[index]! - 1e-4 * weights[index]!);
+    weights[size]! += 2 * gradient[size]!;
   }
   return weights;
 }

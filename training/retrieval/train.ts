@@ -6,21 +6,35 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { judgeFeatureNames } from '../../services/chat/answers/judge.ts';
 import { sentenceFeatureNames } from '../../services/chat/answers/sentence-features.ts';
 import { readLabelledSet } from '../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../services/chat/evaluation/metrics.ts';
-import { confidenceFeatureNames } from '../../services/chat/retrieval/confidence.ts';
-import { featureNames } from '../../services/chat/retrieval/features.ts';
+import { confidenceFeatureNames } from '../../services/chat/retrieval/ranking/confidence.ts';
+import { featureNames } from '../../services/chat/retrieval/ranking/reranker-features.ts';
 import { type Corpus, indexCorpus, openCorpus, sample } from './corpus.ts';
-import { type RankingExample, rankingExamples, sentenceExamples, verdicts } from './examples.ts';
-import { dot, type Example, learnBias, learnRanking, learnVerdicts, type Verdict } from './learn.ts';
+import { judgments, type RankingExample, rankingExamples, sentenceExamples, verdicts } from './examples.ts';
+import {
+  dot,
+  type Example,
+  type Judgment,
+  learnBias,
+  learnLikelihood,
+  learnRanking,
+  learnVerdicts,
+  type Verdict,
+} from './learn.ts';
+import { nearMisses } from './near-misses.ts';
 import { syntheticSet } from './synthetic.ts';
 
 const names = ['cranfield', 'cookdocs', 'squad20_dev'];
 const rankingMax = 750;
 const verdictsMax = 250;
-/** How far judges are moved towards refusing. One that was learned on two sets is surer of itself than it should be. */
-const strictness = { shipped: 0.15, fold: 1.6 };
+const judgedMax = 1_500;
+/** Shift of the judges towards refusing. One that was learned on two sets is surer of itself than it should be. */
+const strictness = { shipped: 0, fold: 1.6 };
+/** Weight of questions of each kind for the judge of the place that is quoted: as many near misses as questions with an answer. */
+const kinds = { own: 1, near: 1, unanswerable: 0.1, foreign: 0.3, others: 0.3 };
 const { positionals } = parseArgs({ allowPositionals: true });
 const folder = positionals[0] ?? '';
 const corpora = new Map<string, Corpus>();
@@ -50,11 +64,17 @@ writeFileSync(
   new URL('../../services/chat/retrieval/reranker.json', import.meta.url),
   `${JSON.stringify({ reranker, confidence: judges.shipped })}\n`,
 );
+const place = await learnPlaceJudge();
 writeFileSync(
   new URL('../../services/chat/answers/sentence-model.json', import.meta.url),
-  `${JSON.stringify({ weights: sentenceFolds.shipped })}\n`,
+  `${JSON.stringify({ weights: sentenceFolds.shipped, judge: place.shipped })}\n`,
 );
-const held = { reranker: folds, sentences: sentenceFolds.halves, confidence: judges.folds };
+const held = {
+  reranker: folds,
+  sentences: sentenceFolds.halves,
+  confidence: judges.folds,
+  place: place.halves,
+};
 writeFileSync(new URL('folds.json', import.meta.url), `${JSON.stringify(held)}\n`);
 for (const corpus of corpora.values()) await corpus[Symbol.asyncDispose]();
 
@@ -130,6 +150,57 @@ async function learnJudges() {
   }
   describe([...confidenceFeatureNames, 'bias'], shipped);
   return { shipped, folds };
+}
+
+/** Questions of one half of SQuAD are judged by what was learned on the other half, and on the other sets. */
+async function learnPlaceJudge() {
+  const squad = of('squad20_dev');
+  const foreign = of('cranfield').questions.map(({ text }) => ({
+    text,
+    gold: undefined,
+    weight: kinds.foreign,
+  }));
+  const questions = sample(squad.questions, judgedMax);
+  const middle = questions.length / 2;
+  const halves: Judgment[][] = [];
+  for (const half of [questions.slice(0, middle), questions.slice(middle)]) {
+    const texts = half.map(({ text }) => text);
+    halves.push([
+      ...(await judgments(
+        squad,
+        half.map(({ id, text }) => ({ text, gold: squad.answers.get(id), weight: kinds.own })),
+      )),
+      ...(await judgments(
+        squad,
+        nearMisses(texts).map((text) => ({ text, gold: undefined, weight: kinds.near })),
+      )),
+    ]);
+  }
+  const others = [
+    ...(await judgments(squad, foreign)),
+    ...(await judgments(
+      squad,
+      sample(squad.unanswerable, judgedMax / 3).map((text) => ({
+        text,
+        gold: undefined,
+        weight: kinds.unanswerable,
+      })),
+    )),
+  ];
+  for (const name of ['cranfield', 'cookdocs']) {
+    const own = of(name).questions.map(({ text }) => ({ text, gold: [], weight: kinds.others }));
+    const strange = sample(squad.questions, judgedMax / 6).map(({ text }) => ({
+      text,
+      gold: undefined,
+      weight: kinds.foreign,
+    }));
+    others.push(...(await judgments(of(name), own)), ...(await judgments(of(name), strange)));
+  }
+  const learn = (parts: readonly Judgment[]) => rounded(learnLikelihood(parts, judgeFeatureNames.length));
+  const [first = [], second = []] = halves;
+  const shipped = learn([...first, ...second, ...others]);
+  describe([...judgeFeatureNames, 'bias'], shipped);
+  return { shipped, halves: [learn([...second, ...others]), learn([...first, ...others])] };
 }
 
 function print(what: string, examples: readonly RankingExample[], weights: ArrayLike<number>): void {

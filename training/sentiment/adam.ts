@@ -26,7 +26,7 @@ export class Adam {
   }
 }
 
-/** What the step size is multiplied by after `steps` steps, to make up for means that began at zero. */
+/** Returns the factor of the step size after `steps` steps, to make up for means that began at zero. */
 export function adamCorrection(steps: number): number {
   return Math.sqrt(1 - 0.999 ** steps) / (1 - 0.9 ** steps);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { AccountTables } from '../../accounts/index.ts';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../base/errors.ts';
 import {
   type AdminTables,
   choice,
@@ -120,6 +120,7 @@ const copy = tableModel<Tables>({
     book: reference('library/book', { label: 'Book', column: 'book_id' }),
     shelf: text({ label: 'Shelf', charactersMax: 20 }),
     is_main: flag({ label: 'Main copy' }),
+    number: integer({ label: 'Number', column: 'id', readOnly: true, isOptional: true }),
   },
   columns: ['shelf', 'book', 'is_main'],
   filters: ['book', 'is_main'],

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import { Registry } from 'prom-client';
 import { type Accounts, accountMigrations, accountSettings, openAccounts } from '../../accounts/index.ts';
-import { FakeClock } from '../../clock.ts';
-import { readConfig } from '../../config.ts';
+import { FakeClock } from '../../base/clock.ts';
+import { readConfig } from '../../base/config.ts';
+import { createLog, silentLog } from '../../base/log.ts';
 import { type Database, openDatabase } from '../../db/index.ts';
-import { loadAssets } from '../../html/assets.ts';
-import { servePages } from '../../html/pages.ts';
-import { trustProxySetting } from '../../http/client-address.ts';
+import { loadAssets } from '../../html/pages/assets.ts';
+import { servePages } from '../../html/pages/pages.ts';
+import { trustProxySetting } from '../../http/requests/client-address.ts';
 import { createHttpServer } from '../../http/server.ts';
-import { createLog, silentLog } from '../../log.ts';
 import { testFolder } from '../../testing/folder.ts';
 import { PageClient } from '../../testing/page-client.ts';
 import {
@@ -45,19 +45,33 @@ export async function startLibrary(url?: string): Promise<Library> {
   const migrations = [accountMigrations, adminMigrations, new URL('./migrations/', import.meta.url)];
   const database = stack.use(await openDatabase<Tables>({ ...place, migrations }));
   const config = readConfig(accountSettings, { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
-  const accounts = await openAccounts({ database, config, clock, log, words: ['library'], stack });
+  const accounts = await openAccounts({
+    database,
+    config,
+    clock,
+    log,
+    words: ['library'],
+    peopleRealm: null,
+    stack,
+  });
   const notices = new Map<string, Values>();
   const models = [...libraryModels, noticeModel(notices)];
   const admin = createAdmin<AccountSession>({
     title: 'Library admin',
+    tables: { loan: 'loan', award: 'award' },
     models: [...models, ...accountModels(accounts, models)],
     accounts: staffAccounts(accounts),
     clock,
     database,
   });
   const context = {
-    ...{ log, clock, dataFolder: place.folder, environment: 'test' as const },
-    ...{ metrics: new Registry(), host: '127.0.0.1', port: 0 },
+    log,
+    clock,
+    dataFolder: place.folder,
+    environment: 'test' as const,
+    metrics: new Registry(),
+    host: '127.0.0.1',
+    port: 0,
   };
   const server = stack.use(
     await createHttpServer({
@@ -78,7 +92,11 @@ export async function startLibrary(url?: string): Promise<Library> {
   );
   const address = await server.listen();
   return {
-    ...{ url: address, database, accounts, clock, notices },
+    url: address,
+    database,
+    accounts,
+    clock,
+    notices,
     async signedIn(name, permissions) {
       const isSuperuser = permissions === undefined;
       const user = await accounts.create({ username: name, password, isStaff: true, isSuperuser });
@@ -97,8 +115,12 @@ export async function addBooks(
   books: readonly (Partial<Tables['book']> & { title: string })[],
 ): Promise<number[]> {
   const rows = books.map((book, index) => ({
-    ...{ author_id: null, genre: 'novel', is_lent: 0, pages: 100 },
-    ...{ published_at_ms: Date.UTC(2026, 0, 1 + index), added: '2026-01-01T00:00:00.123456Z' },
+    author_id: null,
+    genre: 'novel',
+    is_lent: 0,
+    pages: 100,
+    published_at_ms: Date.UTC(2026, 0, 1 + index),
+    added: '2026-01-01T00:00:00.123456Z',
     ...book,
   }));
   const added = await database.kysely

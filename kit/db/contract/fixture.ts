@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { silentLog } from '../../log.ts';
+import { silentLog } from '../../base/log.ts';
 import { testFolder } from '../../testing/folder.ts';
 import { type Database, type DatabaseOptions, openDatabase, statement } from '../index.ts';
 
@@ -32,6 +32,11 @@ export const noteById = statement<Tables, { id: number }>()((db, p) =>
 );
 
 export const allNotes = statement<Tables>()((db) => db.selectFrom('note').selectAll().orderBy('id'));
+
+/** Every note, for streams. */
+export function notesIn({ kysely }: Database<Tables>) {
+  return kysely.selectFrom('note').selectAll().orderBy('id');
+}
 
 export const countNotes = statement<Tables>()((db) =>
   db.selectFrom('note').select((expression) => expression.fn.countAll<number>().as('count')),

@@ -52,6 +52,23 @@ export function lifecycleContract(url: string | undefined): void {
     }
   });
 
+  test('one file for both databases may use every type, also on a STRICT table of SQLite', async () => {
+    const steps = new Steps();
+    await using place = new Place(url);
+    const strict = `create table pet (id int primary key, note text not null default 'a "bigint" it''s') strict`;
+    steps.write('0001_pet.sqlite.sql', strict);
+    steps.write('0001_pet.postgres.sql', 'create table pet (id bigint primary key, note text not null)');
+    const types = ['bigint', 'SMALLINT', 'bytea', 'double  precision', 'text', 'integer'];
+    const columns = types.map((type, index) => `alter table pet add column c${index} ${type};`);
+    steps.write('0002_columns.sql', `-- it's no bigint\n${columns.join('\n')}`);
+    steps.write('0003_text.sql', `insert into pet (id, note, c4) values (1, 'a bigint', '''bytea''')`);
+    const { kysely } = await place.open({ migrations: steps.folder });
+    const bytes = new Uint8Array([0, 255]);
+    await sql`update pet set c0 = ${2 ** 40}, c2 = ${bytes}, c3 = ${0.5}`.execute(kysely);
+    const { rows } = await sql`select note, c0, c2, c3, c4 from pet`.execute(kysely);
+    assert.deepEqual(rows, [{ note: 'a bigint', c0: 2 ** 40, c2: bytes, c3: 0.5, c4: "'bytea'" }]);
+  });
+
   test('parts of the kit come first, each with its own numbers, also when a service adds them later', async () => {
     const [own, kit] = [new Steps(), new Steps()];
     await using place = new Place(url);
@@ -155,7 +172,7 @@ export function lifecycleContract(url: string | undefined): void {
 
 const firstChecksum = '295c8e863a3eaf4e12e4aa607d739150310b4835c2fc680b2578a5e02b7c9c15';
 
-/** What the versions before Kysely's migrator left behind. */
+/** Tables left by the versions before Kysely's migrator. */
 const madeByEarlierVersion = `
   create table schema_migration (
     version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at_ms bigint NOT NULL);

@@ -2,32 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { type Database, statement } from '../index.ts';
+import type { Database } from '../index.ts';
 import {
-  allNotes,
   countNotes,
   idsOf,
   insertNote,
   note,
   noteById,
+  notesIn,
   openWithNotes,
   Place,
   type Tables,
 } from './fixture.ts';
 
 /** Computes for a few hundred milliseconds before its only row. */
-const slowCount = statement<Tables, { last: number }>()(
-  (_, p) => sql<{
-    count: number;
-  }>`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
-    select count(*) as count from number`,
-);
-const numbers = statement<Tables, { last: number }>()(
-  (_, p) => sql<{
-    n: number;
-  }>`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${p('last')})
-    select n from number`,
-);
+const slowCount = (last: number) =>
+  sql<{ count: number }>`${numbersTo(last)} select count(*) as count from number`;
+const numbers = (last: number) => sql<{ n: number }>`${numbersTo(last)} select n from number`;
+const numbersTo = (last: number) =>
+  sql`with recursive number (n) as (select 1 union all select n + 1 from number where n < ${last})`;
 const slow = { last: 1_000_000 };
 
 /** Reads see one moment, delay no other request and end when they are told to. */
@@ -78,7 +71,7 @@ export function readContract(url: string | undefined): void {
   test('a stream gives every row in batches', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 25);
-    const batches = await Array.fromAsync(database.stream(allNotes, {}, { batchRows: 10 }));
+    const batches = await Array.fromAsync(database.stream(notesIn(database), { batchRows: 10 }));
     assert.deepEqual(
       batches.map((batch) => batch.length),
       [10, 10, 5],
@@ -87,14 +80,17 @@ export function readContract(url: string | undefined): void {
       batches.flat(),
       Array.from({ length: 25 }, (_, index) => note(index + 1)),
     );
-    assert.deepEqual(await Array.fromAsync(database.stream(noteById, { id: 99 }, { batchRows: 10 })), []);
+    assert.deepEqual(
+      await Array.fromAsync(database.stream(notesIn(database).where('id', '=', 99), { batchRows: 10 })),
+      [],
+    );
   });
 
   test('a stream sees one snapshot while others write', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 25);
     const ids: number[] = [];
-    for await (const batch of database.stream(allNotes, {}, { batchRows: 5 })) {
+    for await (const batch of database.stream(notesIn(database), { batchRows: 5 })) {
       ids.push(...batch.map(({ id }) => id));
       await insertNote.run(database, note(100 + ids.length));
       await database.kysely.deleteFrom('note').where('id', '=', 25).execute();
@@ -107,25 +103,25 @@ export function readContract(url: string | undefined): void {
     await using place = new Place(url);
     const database = await openWithNotes(place, 25);
     for (let round = 1; round <= 10; round++) {
-      for await (const [first] of database.stream(allNotes, {}, { batchRows: 5 })) {
+      for await (const [first] of database.stream(notesIn(database), { batchRows: 5 })) {
         assert.equal(first?.id, 1);
         break;
       }
       const stop = new AbortController();
       const stream = database
-        .stream(allNotes, {}, { batchRows: 5, signal: stop.signal })
+        .stream(notesIn(database), { batchRows: 5, signal: stop.signal })
         [Symbol.asyncIterator]();
       await stream.next();
       stop.abort(new Error('the client is gone'));
       await assert.rejects(stream.next(), /the client is gone/);
     }
-    assert.equal((await Array.fromAsync(database.stream(allNotes, {}, { batchRows: 50 }))).length, 1);
+    assert.equal((await Array.fromAsync(database.stream(notesIn(database), { batchRows: 50 }))).length, 1);
   });
 
   test('a stream that is not read to its end does not block writers', async () => {
     await using place = new Place(url);
     const database = await openWithNotes(place, 25);
-    const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+    const stream = database.stream(notesIn(database), { batchRows: 5 })[Symbol.asyncIterator]();
     await stream.next();
     await insertNote.run(database, note(26));
     await stream.return?.();
@@ -139,7 +135,7 @@ export function readContract(url: string | undefined): void {
     test(`disposing the database ends a stream whose next batch ${state}`, async () => {
       await using place = new Place(url);
       const database = await openWithNotes(place, 25);
-      const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+      const stream = database.stream(notesIn(database), { batchRows: 5 })[Symbol.asyncIterator]();
       await stream.next();
       await delay(ms);
       await database[Symbol.asyncDispose]();
@@ -151,7 +147,7 @@ export function readContract(url: string | undefined): void {
     await using place = new Place(url);
     const database = await openWithNotes(place, 1);
     const startedMs = performance.now();
-    const heavy = Array.fromAsync(database.stream(slowCount, slow, { batchRows: 10 }));
+    const heavy = Array.fromAsync(database.stream(slowCount(slow.last), { batchRows: 10 }));
     const longestMs = await longestWaitMs(heavy, database);
     const heavyMs = performance.now() - startedMs;
     assert.deepEqual(await heavy, [[{ count: slow.last }]]);
@@ -164,8 +160,7 @@ export function readContract(url: string | undefined): void {
     const startedMs = performance.now();
     let rows = 0;
     const streaming = (async () => {
-      for await (const batch of database.stream(numbers, { last: 300_000 }, { batchRows: 500 }))
-        rows += batch.length;
+      for await (const batch of database.stream(numbers(300_000), { batchRows: 500 })) rows += batch.length;
     })();
     const longestMs = await longestWaitMs(streaming, database);
     const streamMs = performance.now() - startedMs;
@@ -178,7 +173,7 @@ export function readContract(url: string | undefined): void {
     const database = await openWithNotes(place, 1);
     const reads = [1, 2, 3, 4, 5].map(() => {
       const signal = AbortSignal.timeout(50);
-      return Array.fromAsync(database.stream(slowCount, { last: 30_000_000 }, { batchRows: 10, signal }));
+      return Array.fromAsync(database.stream(slowCount(30_000_000), { batchRows: 10, signal }));
     });
     for (const result of await Promise.allSettled(reads)) {
       assert.equal(result.status, 'rejected');
@@ -189,8 +184,8 @@ export function readContract(url: string | undefined): void {
   test('errors of a stream reach its consumer', async () => {
     await using place = new Place(url);
     const database = await place.open();
-    const broken = statement<Tables>()(() => sql`select 1 from nowhere`);
-    await assert.rejects(Array.fromAsync(database.stream(broken, {}, { batchRows: 5 })), /nowhere/);
+    const broken = sql`select 1 from nowhere`;
+    await assert.rejects(Array.fromAsync(database.stream(broken, { batchRows: 5 })), /nowhere/);
     await database.ping();
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { statement } from '../index.ts';
 import { allNotes, insertNote, note, noteById, openWithNotes, Place, type Tables } from './fixture.ts';
 
@@ -25,6 +25,18 @@ export function statementContract(url: string | undefined): void {
     assert.equal(await noteById.first(database, { id: 9 }), undefined);
     assert.deepEqual(await allNotes.all(database, {}), [note(1), note(2), note(3)]);
     assert.deepEqual(await database.read((session) => noteById.first(session, { id: 2 })), note(2));
+  });
+
+  test('an empty list has no value, and not to be in it is true of every row', async () => {
+    await using place = new Place(url);
+    const database = await openWithNotes(place, 2);
+    const notes = database.kysely.selectFrom('note').select('id');
+    assert.deepEqual(await notes.where('id', 'in', []).execute(), []);
+    assert.equal((await notes.where('id', 'not in', []).execute()).length, 2);
+    const changed = await database.write(({ kysely }) =>
+      kysely.updateTable('note').set({ lang: 'de' }).where('id', 'in', []).executeTakeFirst(),
+    );
+    assert.equal(changed.numUpdatedRows, 0n);
   });
 
   test('the rows of a statement have the type of its query', async () => {

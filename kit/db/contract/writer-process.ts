@@ -1,4 +1,4 @@
-import { silentLog } from '../../log.ts';
+import { silentLog } from '../../base/log.ts';
 import type { Database, DatabaseOptions } from '../index.ts';
 import { openDatabase } from '../index.ts';
 import { countNotes, insertNote, note, type Tables } from './fixture.ts';
@@ -6,7 +6,7 @@ import { countNotes, insertNote, note, type Tables } from './fixture.ts';
 // A process of its own that writes and reads until it is told to stop or is killed. Sends `{ id }` for each
 // acknowledged write, or `{ error }`, or `{ done }`.
 
-/** What the parent sends first. */
+/** First message of the parent. */
 export interface WriterTask {
   readonly options: Pick<DatabaseOptions, 'name' | 'url' | 'folder'> & { migrations: string };
   readonly firstId: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { type Session, statement } from '../index.ts';
 import {
   countNotes,

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { silentLog } from '../../log.ts';
+import { silentLog } from '../../base/log.ts';
 import { testDatabaseUrl } from '../../testing/postgres.ts';
+import { type Gate, startGate } from '../../testing/proxies.ts';
 import {
   allNotes,
   idsOf,
   insertNote,
   note,
   noteById,
+  notesIn,
   openWithNotes,
   Place,
   Steps,
@@ -52,21 +55,42 @@ test('a lost connection is unavailable, and the next request has a new one', { s
   });
   await assert.rejects(lost, unavailable);
   assert.deepEqual(await idsOf(database), [1, 2, 3]);
-  const asleep = statement<Tables>()(() => sql`select pg_sleep(60)`);
-  const interrupted = assert.rejects(
-    Array.fromAsync(database.stream(asleep, {}, { batchRows: 1 })),
-    unavailable,
-  );
+  const asleep = sql`select pg_sleep(60)`;
+  const interrupted = assert.rejects(Array.fromAsync(database.stream(asleep, { batchRows: 1 })), unavailable);
   while ((await terminate(place, 'active')) === 0);
   await interrupted;
   await database.ping();
-  assert.equal((await Array.fromAsync(database.stream(allNotes, {}, { batchRows: 10 }))).length, 1);
+  assert.equal((await Array.fromAsync(database.stream(notesIn(database), { batchRows: 10 }))).length, 1);
+});
+
+test('a change whose commit was not confirmed is unknown, and one before it is undone', {
+  skip,
+}, async () => {
+  const { gate, gatedUrl } = await gated();
+  await using place = new Place(gatedUrl);
+  const database = await openWithNotes(place, 1);
+  const unknown = { name: 'AppError', code: 'timeout', retryAfterSeconds: undefined };
+  gate.cutResponseTo('COMMIT');
+  await assert.rejects(
+    database.write((session) => insertNote.run(session, note(2))),
+    unknown,
+  );
+  gate.cutResponseTo('COMMIT');
+  await assert.rejects(insertNote.run(database, note(3)), unknown);
+  gate.cutResponseTo('note-4');
+  await assert.rejects(insertNote.run(database, note(4)), unavailable);
+  gate.cutResponseTo('COMMIT');
+  await assert.rejects(
+    database.read((session) => allNotes.all(session, {})),
+    unavailable,
+  );
+  assert.deepEqual(await idsOf(database), [1, 2, 3]);
 });
 
 test('a stream that loses its connection between two batches is unavailable', { skip }, async () => {
   await using place = new Place(url);
   const database = await openWithNotes(place, 25);
-  const stream = database.stream(allNotes, {}, { batchRows: 5 })[Symbol.asyncIterator]();
+  const stream = database.stream(notesIn(database), { batchRows: 5 })[Symbol.asyncIterator]();
   await stream.next();
   while ((await terminate(place, 'idle in transaction')) === 0);
   await assert.rejects(Array.fromAsync({ [Symbol.asyncIterator]: () => stream }), unavailable);
@@ -124,7 +148,9 @@ test('the server ends what a request, a stream or a migration must not hold', { 
   assert.deepEqual(await current.all(database, {}), [request]);
   assert.deepEqual(await database.read((session) => current.all(session, {})), [request]);
   assert.deepEqual(await database.write((session) => current.all(session, {})), [request]);
-  const streamed = await Array.fromAsync(database.stream(current, {}, { batchRows: 1 }));
+  const streamed = await Array.fromAsync(
+    database.stream(sql<{ timeouts: string }>`select ${sql.raw(settings)}`, { batchRows: 1 }),
+  );
   assert.deepEqual(streamed, [[{ timeouts: '10min 15s 2min' }]]);
   const { rows } = await sql`select timeouts from migrated`.execute(database.kysely);
   assert.deepEqual(rows, [{ timeouts: '0 2min 1min' }]);
@@ -198,39 +224,115 @@ function closedPort(): Promise<number> {
 }
 
 test('a server that freezes holds neither requests nor the end of the process', { skip }, async () => {
-  const target = new URL(url as string);
-  const sockets = new Set<Socket>();
-  let isFrozen = false;
-  const proxy = createServer((client) => {
-    const server = connect(Number(target.port || 5432), target.hostname);
-    for (const [from, to] of [[client, server] as const, [server, client] as const]) {
-      sockets.add(from);
-      from.on('data', (bytes) => !isFrozen && to.write(bytes));
-      from.on('error', () => {}).on('close', () => to.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => {
-    proxy.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const through = new URL(target);
-  through.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const { gate, gatedUrl } = await gated();
   const open = (statementMs: number) =>
     new PostgresPool({
-      ...{ url: through.href, schema: 'public', max: 1, log: silentLog, closeMs: 50 },
+      url: gatedUrl,
+      schema: 'public',
+      max: 1,
+      log: silentLog,
+      closeMs: 50,
       timeouts: { ...requestTimeouts, statementMs },
     });
   const [requests, closing] = [open(100), open(60_000)];
   const ask = (client: pg.PoolClient) => client.query('SELECT 1');
   await Promise.all([requests.use(ask), closing.use(ask)]);
-  isFrozen = true;
+  gate.freeze();
   await assert.rejects(requests.use(ask), { name: 'ConnectionLost' });
   const unanswered = assert.rejects(closing.use(ask), { name: 'ConnectionLost' });
   await closing[Symbol.asyncDispose]();
   await unanswered;
-  isFrozen = false;
+  gate.thaw();
   await requests.use(ask);
   await requests[Symbol.asyncDispose]();
 });
+
+function openPool(gatedUrl: string, max: number): PostgresPool {
+  const options = { url: gatedUrl, schema: 'public', max, log: silentLog, closeMs: 50 };
+  return new PostgresPool({ ...options, timeouts: requestTimeouts });
+}
+
+test('a frozen server is told from a slow one within seconds', { skip, timeout: 30_000 }, async () => {
+  const { gate, gatedUrl } = await gated();
+  await using pool = openPool(gatedUrl, 8);
+  const ask = (client: pg.PoolClient) => client.query('SELECT 1');
+  await Promise.all(Array.from({ length: 4 }, () => pool.use(ask)));
+  const slow = pool.use((client) => client.query('SELECT 1 AS one FROM pg_sleep(7)'));
+  assert.deepEqual((await slow).rows, [{ one: 1 }]);
+  gate.freeze();
+  const startedMs = performance.now();
+  const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => pool.use(ask)));
+  const tookMs = performance.now() - startedMs;
+  for (const outcome of outcomes) {
+    assert.equal(outcome.status === 'rejected' && outcome.reason.name, 'ConnectionLost');
+  }
+  assert.ok(tookMs < 7_500, `${tookMs} ms`);
+  gate.thaw();
+  await pool.use(ask);
+});
+
+test('a statement sent shortly before the server is asked does not wait for a second look', {
+  skip,
+  timeout: 30_000,
+}, async () => {
+  const { gate, gatedUrl } = await gated();
+  await using pool = openPool(gatedUrl, 2);
+  const ask = (client: pg.PoolClient) => client.query('SELECT 1');
+  await Promise.all([pool.use(ask), pool.use(ask)]);
+  gate.freeze();
+  const first = assert.rejects(pool.use(ask), { name: 'ConnectionLost' });
+  await delay(500);
+  const startedMs = performance.now();
+  await assert.rejects(pool.use(ask), { name: 'ConnectionLost' });
+  const tookMs = performance.now() - startedMs;
+  assert.ok(tookMs < 6_500, `${tookMs} ms`);
+  await first;
+});
+
+test('one frozen process of a server is told from the others, and from one that computes', {
+  skip,
+  timeout: 30_000,
+}, async (context) => {
+  const options = { url: url as string, schema: 'public', max: 2, log: silentLog, closeMs: 50 };
+  await using pool = new PostgresPool({ ...options, timeouts: requestTimeouts });
+  const [frozen, slow] = [await pool.lease(), await pool.lease()];
+  const { rows } = await frozen.client.query('SELECT pg_backend_pid() AS pid');
+  const { pid } = rows[0] as { pid: number };
+  try {
+    process.kill(pid, 'SIGSTOP');
+  } catch {
+    for (const lease of [frozen, slow]) lease.release();
+    return context.skip('the server is another machine, or belongs to somebody else');
+  }
+  try {
+    const computing = slow.client.query('SELECT pg_sleep(7)');
+    const startedMs = performance.now();
+    await assert.rejects(frozen.client.query('SELECT 1'));
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs < 7_500, `${tookMs} ms`);
+    await computing;
+  } finally {
+    process.kill(pid, 'SIGCONT');
+    for (const lease of [frozen, slow]) lease.release();
+  }
+});
+
+test('a write that a frozen server did not answer is not carried out later', { skip }, async () => {
+  const { gate, gatedUrl } = await gated();
+  await using place = new Place(url);
+  await openWithNotes(place, 1);
+  const frozen = await place.open({ url: gatedUrl });
+  gate.freeze();
+  await assert.rejects(insertNote.run(frozen, note(2)), unavailable);
+  gate.thaw();
+  await insertNote.run(frozen, note(3));
+  assert.deepEqual(await allNotes.all(frozen, {}), [note(1), note(3)]);
+});
+
+/** The server behind a gate. */
+async function gated(): Promise<{ gate: Gate; gatedUrl: string }> {
+  const target = new URL(url as string);
+  const gate = await startGate(`${target.hostname}:${target.port || 5432}`);
+  target.host = gate.address;
+  return { gate, gatedUrl: target.href };
+}

@@ -1,21 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
+import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { Database, StreamOptions, WriteOptions } from '../database.ts';
 import { outerHandleError } from '../errors.ts';
-import { kyselyOver } from '../kysely.ts';
+import { compileQuery, kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
-import type { Statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 import { type ConstraintColumns, fromPostgresError, isTransient } from './errors.ts';
 import type { PostgresPool } from './pool.ts';
-import { inTransaction, postgresTransaction, runQuery } from './session.ts';
+import { beginRead, inTransaction, postgresTransaction, runQuery } from './session.ts';
 import { streamRows } from './stream.ts';
 
 const attempts = 12;
 const beginUnsynced = 'BEGIN; SET LOCAL synchronous_commit = off';
-const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 interface PostgresParts {
   readonly schema: string;
@@ -45,6 +43,8 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
 
   async execute(query: Query): Promise<Outcome> {
     this.#refuseInside();
+    // By itself, a frozen server would carry out a write that it got before the connection was given up.
+    if (query.writes) return this.#retry(() => this.#transact('BEGIN', (session) => session.execute(query)));
     return this.#retry(() => this.#parts.pool.use((client) => runQuery(client, query)));
   }
 
@@ -70,9 +70,9 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
     }
   }
 
-  stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncGenerator<R[]> {
+  stream<R>(query: Compilable<R> | RawBuilder<R>, options: StreamOptions): AsyncGenerator<R[]> {
     this.#refuseInside();
-    return streamRows(this.#parts, statement.bind('postgres', params), options) as AsyncGenerator<R[]>;
+    return streamRows(this.#parts, compileQuery(this.kysely, query), options) as AsyncGenerator<R[]>;
   }
 
   async ping(): Promise<void> {

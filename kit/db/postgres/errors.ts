@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { databaseUnavailable, referenceConflict, uniqueConflict } from '../errors.ts';
+import { AppError } from '../../base/errors.ts';
+import { databaseUnavailable, referenceConflict, UnknownOutcome, uniqueConflict } from '../errors.ts';
 
 const uniqueViolation = '23505';
 const foreignKeyViolations = new Set(['23503', '23001']);
@@ -10,7 +11,7 @@ const conflictsOfTransactions = new Set(['40001', '40P01']);
  */
 const unavailable = /^(?:08|25P03|53|55P03|57014|57P0|58)/;
 
-/** Which columns each unique constraint or index of the schema covers, by its name. */
+/** Columns of each unique constraint or index of the schema, by its name. */
 export type ConstraintColumns = ReadonlyMap<string, readonly string[]>;
 
 /** The connection itself failed, so nothing more can be done on it. */
@@ -21,14 +22,20 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** Whether the same transaction may succeed when it runs again: two conflicted, or a prepared plan went stale. */
+/** True if a COMMIT surely changed nothing: the server said so, and lives on. */
+export function isRolledBack(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return !/^(?:08|57P)/.test(codeOf(error)) && error.severity !== 'PANIC';
+}
+
+/** Returns true if the transaction may succeed when it runs again: two conflicted, or a prepared plan went stale. */
 export function isTransient(error: unknown): boolean {
   return conflictsOfTransactions.has(codeOf(error)) || isStalePlan(error);
 }
 
-/** Whether the connection cannot be used any more: the server closes it, or it keeps a stale plan. */
+/** Returns true if the connection cannot be used any more: the server closes it, or it keeps a stale plan. */
 export function mustReconnect(error: unknown): boolean {
-  return /^(?:08|25P03|57P)/.test(codeOf(error)) || isStalePlan(error);
+  return error instanceof UnknownOutcome || /^(?:08|25P03|57P)/.test(codeOf(error)) || isStalePlan(error);
 }
 
 /** A migration of another process changed what a prepared `select *` returns; a new connection plans it again. */
@@ -36,7 +43,7 @@ function isStalePlan(error: unknown): boolean {
   return codeOf(error) === '0A000' && (error as pg.DatabaseError).routine === 'RevalidateCachedQuery';
 }
 
-/** What callers see of an error of `pg`, decided by its SQLSTATE (PostgreSQL manual, appendix A). */
+/** Translates an error of `pg` for callers, by its SQLSTATE (PostgreSQL manual, appendix A). */
 export function fromPostgresError(error: unknown, columns: ConstraintColumns): unknown {
   const code = codeOf(error);
   if (code === uniqueViolation) {
@@ -46,6 +53,30 @@ export function fromPostgresError(error: unknown, columns: ConstraintColumns): u
   if (unavailable.test(code) || isTransient(error) || error instanceof ConnectionLost)
     return databaseUnavailable(error);
   return error;
+}
+
+/** A login that is refused (28), a database or a schema that does not exist (3D, 3F), and rights that lack (42501). */
+const wrongSettings = /^(?:28|3D|3F|42501)/;
+
+/**
+ * The error of opening a database where its address, or the server, has to be mended by a person; undefined for others. It names the server
+ * without the password.
+ */
+export function startError(error: unknown, url: string): AppError | undefined {
+  const place = `PostgreSQL at ${new URL(url).host || 'its socket'}`;
+  const options = { retryAfterSeconds: 1, cause: error };
+  if (wrongSettings.test(codeOf(error))) {
+    const problem = `${place} refuses it: ${(error as Error).message}. Correct DATABASE_URL, or the role and its rights.`;
+    return new AppError('unavailable', problem, options);
+  }
+  if (!(error instanceof ConnectionLost)) return undefined;
+  const { code, message } = (error.cause ?? {}) as { code?: string; message?: string };
+  const reason = code ?? message ?? 'no answer';
+  return new AppError(
+    'unavailable',
+    `${place} cannot be reached (${reason}). Start it, or correct DATABASE_URL.`,
+    options,
+  );
 }
 
 function codeOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { kyselyOver } from '../kysely.ts';
 import { writeMetrics } from '../metrics.ts';
 import { type HistoryTables, migrate, readMigrations, type SqlMigration } from '../migrations.ts';
 import { PostgresDatabase } from './database.ts';
-import { type ConstraintColumns, fromPostgresError } from './errors.ts';
+import { type ConstraintColumns, fromPostgresError, startError } from './errors.ts';
 import {
   migrationTimeouts,
   PostgresPool,
@@ -44,7 +44,7 @@ export async function openPostgres<DB>(
     return new PostgresDatabase<DB>({ schema, pool, streamPool, columns, metrics });
   } catch (error) {
     await Promise.all([pool[Symbol.asyncDispose](), streamPool[Symbol.asyncDispose]()]);
-    throw fromPostgresError(error, new Map());
+    throw startError(error, url) ?? fromPostgresError(error, new Map());
   }
 }
 

@@ -1,18 +1,20 @@
 import { Socket } from 'node:net';
 import pg, { type CustomTypesConfig } from 'pg';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
+import { UnknownOutcome } from '../errors.ts';
 import { ConnectionLost, mustReconnect } from './errors.ts';
+import { FreezeWatch, type WatchedConnection } from './freeze-watch.ts';
 
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
-/** How much later than by its own timeout the server may answer. */
+/** Time that the server may respond after its own timeout. */
 const lateMs = 1_000;
-/** How long work may go on after it is closed. */
+/** Time that running work gets after closing. */
 const closeMsDefault = 10_000;
 
 /**
- * How long the server lets a connection work, wait for a lock, and keep a transaction open without asking for anything. When one
- * process freezes in a transaction, the others get its locks before their own wait is over.
+ * Limits of the server for a statement, for waiting for a lock, and for an idle open transaction. When one process freezes in a
+ * transaction, the others get its locks before their own wait is over.
  */
 export interface ServerTimeouts {
   readonly statementMs: number;
@@ -44,8 +46,8 @@ export const migrationTimeouts: ServerTimeouts = {
 const { builtins } = pg.types;
 
 /**
- * How values of PostgreSQL arrive, so that rows look as from SQLite: integers and numerics as numbers (beyond 2^53 is
- * an error, not a wrong number), booleans as 1 and 0, bytea as Uint8Array, everything else (JSON, times) as its text.
+ * Parsers that make rows of PostgreSQL look like those of SQLite: integers and numerics as numbers (beyond 2^53 is an error,
+ * not a wrong number), booleans as 1 and 0, bytea as Uint8Array, everything else (JSON, times) as its text.
  */
 const parsers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [builtins.INT2, Number],
@@ -69,13 +71,13 @@ interface PoolOptions {
   readonly max: number;
   readonly timeouts: ServerTimeouts;
   readonly log: Log;
-  /** How long work may go on after the pool is closed. */
+  /** Time that running work gets after the pool is closed. */
   readonly closeMs?: number;
 }
 
 /**
- * A few connections to one schema, opened when needed. Broken ones are replaced, and so are those on which the server does not keep its
- * own timeout, because it is frozen or cannot be reached.
+ * A few connections to one schema, opened when needed. Broken ones are replaced, and so are those on which the server is frozen or does
+ * not keep its own timeout.
  */
 export class PostgresPool implements AsyncDisposable {
   readonly #pool: pg.Pool;
@@ -83,6 +85,7 @@ export class PostgresPool implements AsyncDisposable {
   readonly #silenceMs: number;
   readonly #closeMs: number;
   readonly #leases = new Set<Lease>();
+  readonly #watch: FreezeWatch;
   readonly #idle = Promise.withResolvers<void>();
   /** Leases, and calls that wait for one. */
   #taken = 0;
@@ -93,6 +96,7 @@ export class PostgresPool implements AsyncDisposable {
     const { statementMs } = options.timeouts;
     this.#silenceMs = statementMs === 0 ? 0 : statementMs + lateMs;
     this.#closeMs = options.closeMs ?? closeMsDefault;
+    this.#watch = new FreezeWatch(options.url, this.#leases);
     this.#pool = new pg.Pool({
       connectionString: options.url,
       application_name: options.schema,
@@ -100,6 +104,8 @@ export class PostgresPool implements AsyncDisposable {
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleMs,
       keepAlive: true,
+      // A statement is sent without waiting for the one before.
+      pipeline: true,
       stream: () => this.#openSocket(),
       types: rowTypes,
       onConnect: async (client) => {
@@ -156,6 +162,7 @@ export class PostgresPool implements AsyncDisposable {
     await this.#idle.promise;
     this.#ended ??= this.#pool.end();
     await this.#ended;
+    this.#watch[Symbol.dispose]();
     clearTimeout(cut);
   }
 
@@ -182,12 +189,21 @@ export class PostgresPool implements AsyncDisposable {
   }
 }
 
+/** Internal state of a `pg` client's connection. */
+type Wired = pg.PoolClient & {
+  readonly readyForQuery: boolean;
+  readonly processID: number | null;
+  readonly connection: { readonly stream: Socket };
+};
+
 /** A connection taken from the pool, until it is released. */
-export class Lease {
+export class Lease implements WatchedConnection {
   readonly client: pg.PoolClient;
   readonly #onRelease: () => void;
   #lost = false;
   #released = false;
+  #bytesRead = -1;
+  #silentSinceMs = 0;
 
   constructor(client: pg.PoolClient, onRelease: () => void) {
     this.client = client;
@@ -195,9 +211,26 @@ export class Lease {
     client.on('error', this.#onError);
   }
 
-  /** The error itself, or {@link ConnectionLost} where it came of a lost connection. */
+  /** The error itself, or {@link ConnectionLost} where it came of a lost connection that carried no change. */
   explain(error: unknown): unknown {
+    if (error instanceof UnknownOutcome) return error;
     return this.#lost && !(error instanceof pg.DatabaseError) ? new ConnectionLost(error) : error;
+  }
+
+  get processId(): number | null {
+    return (this.client as Wired).processID;
+  }
+
+  silentSinceMs(nowMs: number): number | undefined {
+    const { readyForQuery, connection } = this.client as Wired;
+    const { bytesRead } = connection.stream;
+    if (readyForQuery || bytesRead !== this.#bytesRead) this.#silentSinceMs = nowMs;
+    this.#bytesRead = bytesRead;
+    return readyForQuery ? undefined : this.#silentSinceMs;
+  }
+
+  cut(): void {
+    (this.client as Wired).connection.stream.destroy();
   }
 
   /** Gives the connection back, with the error that ended its use, if any. With `discard` nobody gets it again. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { PoolClient } from 'pg';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import { notABackup, notEmpty } from '../errors.ts';
 import { type AppliedMigration, checkHistory, historyTables, type SqlMigration } from '../migrations.ts';
 import { migrateSchema } from './open.ts';
@@ -15,7 +15,7 @@ const endLine = 'Eoctavo-postgres-1';
 const batchRowsMax = 500;
 const batchCharactersMax = 4_000_000;
 
-/** What a file holds, in this order: the header, each table followed by its rows, each sequence. */
+/** Lines of a file, in this order: the header, each table followed by its rows, each sequence. */
 type Line =
   | { readonly kind: 'header'; readonly migrations: readonly AppliedMigration[] }
   | { readonly kind: 'table'; readonly name: string; readonly columns: readonly string[] }

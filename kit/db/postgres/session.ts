@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
+import { UnknownOutcome } from '../errors.ts';
 import type { Outcome, Query, Runner } from '../session.ts';
 import { Transaction } from '../transaction.ts';
-import { type ConstraintColumns, fromPostgresError } from './errors.ts';
+import { type ConstraintColumns, fromPostgresError, isRolledBack } from './errors.ts';
 
 /** A session on a connection that is in a transaction. */
 export function postgresTransaction<DB>(
@@ -20,18 +21,30 @@ export function postgresTransaction<DB>(
   });
 }
 
-/** Runs `work` between BEGIN and COMMIT, or rolls back if it throws. `onCommit` gets the duration of the commit. */
+/** Begins what {@link inTransaction} only reads with: one snapshot. */
+export const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/**
+ * Runs `work` between BEGIN and COMMIT, or rolls back if it throws. `onCommit` gets the duration of the commit. A commit of changes that
+ * was not confirmed throws {@link UnknownOutcome}. BEGIN goes in one round trip with the first statement. COMMIT waits for the last one:
+ * what a frozen server finds when it goes on is then never the whole of a transaction that was given up.
+ */
 export async function inTransaction<T>(
   client: ClientBase,
   begin: string,
   work: () => Promise<T>,
   onCommit?: (durationMs: number) => void,
 ): Promise<T> {
-  await client.query(begin);
+  const begun = client.query(begin);
+  // Its error is thrown below. A statement sent behind it fails with the connection, too.
+  begun.catch(() => {});
   try {
     const value = await work();
+    await begun;
     const startedMs = performance.now();
-    await client.query('COMMIT');
+    await client.query('COMMIT').catch((error: unknown) => {
+      throw begin === beginRead || isRolledBack(error) ? error : new UnknownOutcome(error);
+    });
     onCommit?.(performance.now() - startedMs);
     return value;
   } catch (error) {

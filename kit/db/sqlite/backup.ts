@@ -82,7 +82,7 @@ function readHistory(source: SqliteConnection, file: string): AppliedMigration[]
   }
 }
 
-/** Whether a table of ours has a row; virtual tables and their shadows always do. */
+/** Returns true if one of our tables has a row; virtual tables and their shadows always do. */
 function hasRows(file: string): boolean {
   using target = new SqliteConnection(file, { readOnly: true });
   const sql = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'

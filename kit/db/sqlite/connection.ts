@@ -1,10 +1,10 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Outcome, Query, Row, Runner } from '../session.ts';
 
-/** How long SQLite itself waits for a lock of another process. The writer does not use it: it tries again without blocking. */
+/** Time that SQLite itself waits for a lock of another process. The writer does not use it: it tries again without blocking. */
 const busyTimeoutMs = 5_000;
 const adHocStatementsMax = 200;
-/** How much of the write-ahead log's file is left in place when the log starts over. */
+/** Size to which the file of the write-ahead log is truncated when the log starts over. */
 export const walBytesMax = 64 * 1024 * 1024;
 
 /** One connection with its prepared statements. Everything here is synchronous. */

@@ -1,14 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { Kysely } from 'kysely';
-import { AppError } from '../../errors.ts';
-import { WorkerPool } from '../../worker.ts';
+import type { Compilable, Kysely, RawBuilder } from 'kysely';
+import { AppError, FileProblem } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { runEvery } from '../../concurrency/run-every.ts';
+import { WorkerPool } from '../../concurrency/worker.ts';
 import type { Database, StreamOptions, WriteOptions } from '../database.ts';
-import { outerHandleError } from '../errors.ts';
-import { kyselyOver } from '../kysely.ts';
+import { completeDeletions } from '../deletion/delete-rows.ts';
+import { databaseUnavailable, outerHandleError } from '../errors.ts';
+import { compileQuery, kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
-import type { Statement } from '../statement.ts';
 import { Transaction } from '../transaction.ts';
 import { SqliteConnection, toRow } from './connection.ts';
 import { fromSqliteError } from './errors.ts';
@@ -20,6 +23,15 @@ const streamThreadsMax = Math.max(2, Math.min(4, availableParallelism() - 1));
 const streamThreadIdleMs = 60_000;
 /** A snapshot that stays open keeps the write-ahead log from being reset. */
 const streamPauseMsMax = 120_000;
+/** Interval at which deletions of processes that have crashed are looked for. */
+const deletionsEveryMs = 60_000;
+
+interface SqliteParts {
+  readonly file: string;
+  readonly writer: SqliteConnection;
+  readonly metrics: WriteMetrics;
+  readonly log: Log;
+}
 
 /** A {@link Database} in one SQLite file, whose schema is in place. */
 export class SqliteDatabase<DB> implements Database<DB>, Runner {
@@ -33,9 +45,12 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
   readonly #snapshots: SnapshotPool;
   readonly #streamThreads: WorkerPool<StreamTasks>;
   readonly #inside = new AsyncLocalStorage<Transaction<DB>>();
+  readonly #deletions: AsyncDisposable;
+  readonly #inode: number | undefined;
 
-  constructor(file: string, writer: SqliteConnection, metrics: WriteMetrics) {
+  constructor({ file, writer, metrics, log }: SqliteParts) {
     this.#writer = writer;
+    this.#inode = inodeOf(file);
     this.#queue = new WriteQueue(writer, metrics);
     this.#reader = new SqliteConnection(file, { readOnly: true });
     this.#snapshots = new SnapshotPool(file);
@@ -45,6 +60,8 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
       threadsMax: streamThreadsMax,
       idleMs: streamThreadIdleMs,
     });
+    const failure = 'a deletion that was interrupted could not be completed';
+    this.#deletions = runEvery(deletionsEveryMs, () => completeDeletions(this), { log, failure });
   }
 
   async first(query: Query): Promise<Row | undefined> {
@@ -80,17 +97,24 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
     }, options);
   }
 
-  stream<P, R>(statement: Statement<P, R>, params: P, options: StreamOptions): AsyncGenerator<R[]> {
+  stream<R>(query: Compilable<R> | RawBuilder<R>, options: StreamOptions): AsyncGenerator<R[]> {
     this.#refuseInside();
-    return this.#streamRows(statement.bind('sqlite', params), options) as AsyncGenerator<R[]>;
+    return this.#streamRows(compileQuery(this.kysely, query), options) as AsyncGenerator<R[]>;
   }
 
   async ping(): Promise<void> {
+    // Open connections go on with a file that has no name any more, and lose what they write when they close.
+    if (inodeOf(this.#writer.file) !== this.#inode) {
+      const remedy = 'was deleted or replaced: stop the service, and put the file back or restore a backup';
+      throw databaseUnavailable(new FileProblem(this.#writer.file, remedy, undefined));
+    }
     await this.first({ sql: 'SELECT 1', parameters: [], writes: false, name: 'ping' });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const deletions = this.#deletions[Symbol.asyncDispose]();
     await this.#queue.close();
+    await deletions;
     await this.#streamThreads[Symbol.asyncDispose]();
     this.#snapshots[Symbol.dispose]();
     this.#reader[Symbol.dispose]();
@@ -119,8 +143,12 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
   }
 }
 
+function inodeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
+}
+
 /** A session on a connection that is in a transaction, or about to be. */
-function transactionOn<DB>(connection: SqliteConnection): Transaction<DB> {
+export function transactionOn<DB>(connection: SqliteConnection): Transaction<DB> {
   return new Transaction<DB>({
     dialect: 'sqlite',
     runner: connection.runner,

@@ -1,4 +1,4 @@
-import { FileProblem } from '../../errors.ts';
+import { FileProblem } from '../../base/errors.ts';
 import { brokenDatabase, databaseUnavailable, referenceConflict, uniqueConflict } from '../errors.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -8,15 +8,15 @@ const uniqueViolations = new Set([1555, 2067, 2579]);
 /** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
 const unavailable = new Set([3, busy, 6, 7, 8, 10, 13, 14, 15]);
 
-/** Whether another connection holds the lock (SQLITE_BUSY in any form), so that trying again later makes sense. */
+/** Returns true if another connection holds the lock (SQLITE_BUSY in any form), so that trying again later makes sense. */
 export function isBusy(error: unknown): boolean {
   return (errcodeOf(error) & 0xff) === busy;
 }
 
 /**
- * What callers see of a node:sqlite error, decided by its extended result code (sqlite.org/rescode.html): a unique or
- * foreign-key violation is a `conflict`, a database that cannot work now is `unavailable`, anything else stays as it is. The cause
- * names the file and what to do where a user of this machine can mend it.
+ * Translates an error of node:sqlite for callers, by its extended result code (sqlite.org/rescode.html): a unique or
+ * foreign-key violation is a `conflict`, a database that cannot work now is `unavailable`, anything else stays as it is. The
+ * cause names the file and the remedy if a user of this machine has one.
  */
 export function fromSqliteError(error: unknown, connection: SqliteConnection): unknown {
   const errcode = errcodeOf(error);
@@ -28,7 +28,7 @@ export function fromSqliteError(error: unknown, connection: SqliteConnection): u
   return described === error ? error : brokenDatabase(described);
 }
 
-/** What to do about each error that a user of this machine can mend: PERM, IOERR, READONLY, CORRUPT, FULL, CANTOPEN, NOTADB. */
+/** Remedies for the errors that a user of this machine can fix: PERM, IOERR, READONLY, CORRUPT, FULL, CANTOPEN, NOTADB. */
 const remedies: Readonly<Record<number, string>> = {
   3: 'is not permitted: give it to the user that runs this',
   8: 'cannot be written: give it and its folder to the user that runs this',

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseOptions } from '../database.ts';
 
-/** Where the SQLite file of a service is. */
+/** Returns the path of a service's SQLite file. */
 export function sqliteFile(options: Pick<DatabaseOptions, 'folder' | 'name' | 'fileName'>): string {
   return join(options.folder, options.fileName ?? `${options.name}.sqlite`);
 }

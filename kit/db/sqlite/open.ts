@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../../base/log.ts';
 import type { DatabaseOptions } from '../database.ts';
+import { completeSlice, hasUnfinished, unfinishedTable } from '../deletion/unfinished.ts';
 import { kyselyOver } from '../kysely.ts';
 import { writeMetrics } from '../metrics.ts';
 import { type HistoryTables, migrate, readMigrations } from '../migrations.ts';
 import { SqliteConnection } from './connection.ts';
-import { SqliteDatabase } from './database.ts';
+import { SqliteDatabase, transactionOn } from './database.ts';
 import { describeFileError, fromSqliteError, isBusy } from './errors.ts';
 import { createFile, sqliteFile } from './file.ts';
 import { begin } from './writer.ts';
@@ -20,8 +22,10 @@ export async function openSqlite<DB>(options: DatabaseOptions): Promise<SqliteDa
   const writer = await openWriter(file);
   try {
     await whenFree(() => writer.exec('PRAGMA journal_mode = WAL'));
+    await completeInterrupted(writer, options.log);
     await migrateFile(writer, options);
-    return new SqliteDatabase<DB>(file, writer, writeMetrics(options.metrics, options.name));
+    const metrics = writeMetrics(options.metrics, options.name);
+    return new SqliteDatabase<DB>({ file, writer, metrics, log: options.log });
   } catch (error) {
     const described = describeFileError(error, file);
     const translated = described === error ? fromSqliteError(error, writer) : described;
@@ -64,6 +68,7 @@ async function migrateFile(connection: SqliteConnection, options: DatabaseOption
   connection.exec('PRAGMA foreign_keys = OFF');
   await begin(connection, migrationLockWaitMs);
   try {
+    runScript(unfinishedTable);
     const kysely = kyselyOver<HistoryTables>('sqlite', connection.runner);
     const count = await migrate({ kysely, runScript, migrations, log: options.log });
     if (count > 0) checkForeignKeys(connection);
@@ -73,6 +78,23 @@ async function migrateFile(connection: SqliteConnection, options: DatabaseOption
     throw error;
   }
   connection.exec('PRAGMA foreign_keys = ON');
+}
+
+/** Ends large deletions that a crash cut off, before a migration checks the foreign keys and before anybody reads the rest. */
+async function completeInterrupted(connection: SqliteConnection, log: Log): Promise<void> {
+  const table = `SELECT 1 FROM sqlite_schema WHERE name = 'unfinished_deletion'`;
+  if (!connection.first({ sql: table, parameters: [], writes: false })) return;
+  const { dialect, runner } = transactionOn(connection);
+  try {
+    while (await hasUnfinished({ dialect, runner, kysely: kyselyOver(dialect, runner) })) {
+      await begin(connection, migrationLockWaitMs);
+      await transactionOn(connection).run(completeSlice);
+      connection.exec('COMMIT');
+    }
+  } catch (err) {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+    log.warn({ err }, 'a deletion that was interrupted is completed later');
+  }
 }
 
 function checkForeignKeys(connection: SqliteConnection): void {

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { serveTasks } from '../../worker-tasks.ts';
+import { serveTasks } from '../../concurrency/worker-tasks.ts';
 import type { Query } from '../session.ts';
 import type { SqliteConnection } from './connection.ts';
 import { fromSqliteError } from './errors.ts';

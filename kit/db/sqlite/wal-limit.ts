@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type SqliteConnection, walBytesMax } from './connection.ts';
 
-/** How long writers wait for the snapshots that still need the log, and how long they go on if one takes longer. */
+/** Number and interval of the waits for snapshots that still need the log, before writers go on. */
 const attempts = 20;
 const attemptEveryMs = 5;
 const restMs = 5_000;

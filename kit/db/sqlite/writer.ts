@@ -8,7 +8,7 @@ import { WalLimit } from './wal-limit.ts';
 /** A group commits when it has this many writes, or has been open this long. */
 const groupWritesMax = 256;
 const groupOpenMs = 20;
-/** How long to wait for the lock of another process. */
+/** Longest wait for the lock of another process. */
 const lockWaitMs = 15_000;
 /**
  * SQLite has no queue between processes, so a process that writes all the time would keep others out. It pauses this long, this
@@ -26,6 +26,8 @@ const release = control('RELEASE one');
 const dataVersion = control('PRAGMA data_version');
 const waitForDisk = control('PRAGMA synchronous = FULL');
 const leaveToSystem = control('PRAGMA synchronous = NORMAL');
+const foreignKeysOn = control('PRAGMA foreign_keys = ON');
+const foreignKeysOff = control('PRAGMA foreign_keys = OFF');
 
 interface Write extends WriteOptions {
   /** Runs the work on the open transaction; throws where it failed or lost the transaction. */
@@ -50,6 +52,7 @@ export class WriteQueue {
   #dataVersion: unknown;
   #othersSeenMs = Number.NEGATIVE_INFINITY;
   #waitsForDisk = true;
+  #hasForeignKeys = true;
 
   constructor(connection: SqliteConnection, metrics: WriteMetrics) {
     this.#connection = connection;
@@ -102,14 +105,15 @@ export class WriteQueue {
 
   async #runGroup(): Promise<void> {
     const mayBeLost = this.#waiting.every((write) => write.mayBeLost);
+    const withoutForeignKeys = this.#waiting[0]?.withoutForeignKeys === true;
     try {
-      await this.#begin(mayBeLost);
+      await this.#begin({ mayBeLost, withoutForeignKeys });
       this.#lookForOthers();
     } catch (error) {
       for (const write of this.#waiting.splice(0)) write.reject(fromSqliteError(error, this.#connection));
       return;
     }
-    const group = await this.#runWrites(mayBeLost);
+    const group = await this.#runWrites({ mayBeLost, withoutForeignKeys });
     if (group.length === 0) return rollback(this.#connection);
     const lost = !this.#connection.isTransaction;
     const failure = lost ? undefined : this.#commit(group.length);
@@ -122,17 +126,18 @@ export class WriteQueue {
   }
 
   /** Runs writes of the queue in the open transaction, and gives those that succeeded so far. */
-  async #runWrites(mayBeLost: boolean): Promise<Done[]> {
+  async #runWrites({ mayBeLost, withoutForeignKeys }: GroupOptions): Promise<Done[]> {
     const openedMs = performance.now();
     const group: Done[] = [];
     while (group.length < groupWritesMax && performance.now() - openedMs < groupOpenMs) {
       if (group.length > 0 && (this.#waiting[0]?.alone || group[0]?.write.alone)) break;
       if (mayBeLost && !this.#waiting[0]?.mayBeLost) break;
+      if (withoutForeignKeys !== (this.#waiting[0]?.withoutForeignKeys === true)) break;
       const write = this.#waiting.shift();
       if (write === undefined) break;
       this.#metrics.queued(this.#waiting.length);
       await this.#runSaved(write, group);
-      if (!this.#connection.isTransaction) break;
+      if (withoutForeignKeys || !this.#connection.isTransaction) break;
     }
     return group;
   }
@@ -153,7 +158,8 @@ export class WriteQueue {
   /** Runs a write again by itself, after its group was lost: only so the write at fault can be told from the others. */
   async #runAlone(write: Write): Promise<void> {
     try {
-      await this.#begin(write.mayBeLost === true);
+      const { mayBeLost = false, withoutForeignKeys = false } = write;
+      await this.#begin({ mayBeLost, withoutForeignKeys });
       const value = await write.run();
       const failure = this.#commit(1);
       if (failure !== undefined) throw failure;
@@ -164,11 +170,15 @@ export class WriteQueue {
     }
   }
 
-  /** `synchronous` can only be changed outside a transaction. */
-  async #begin(mayBeLost: boolean): Promise<void> {
+  /** Both settings can only be changed outside a transaction. */
+  async #begin({ mayBeLost, withoutForeignKeys }: GroupOptions): Promise<void> {
     if (this.#waitsForDisk === mayBeLost) {
       this.#connection.execute(mayBeLost ? leaveToSystem : waitForDisk);
       this.#waitsForDisk = !mayBeLost;
+    }
+    if (this.#hasForeignKeys === withoutForeignKeys) {
+      this.#connection.execute(withoutForeignKeys ? foreignKeysOff : foreignKeysOn);
+      this.#hasForeignKeys = !withoutForeignKeys;
     }
     await begin(this.#connection);
   }
@@ -186,6 +196,9 @@ export class WriteQueue {
     return undefined;
   }
 }
+
+/** Settings that all writes of a transaction share. */
+type GroupOptions = Required<Pick<WriteOptions, 'mayBeLost' | 'withoutForeignKeys'>>;
 
 interface Done {
   readonly write: Write;

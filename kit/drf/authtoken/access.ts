@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify';
-import { noPermissions, type PermissionAction, type Permissions } from '../../accounts/index.ts';
-import { AppError } from '../../errors.ts';
+import { noPermissions, type PermissionAction, type Permissions, type User } from '../../accounts/index.ts';
+import type { Author } from '../../admin/index.ts';
+import { bearerToken } from '../../auth/tokens/bearer.ts';
+import { AppError } from '../../base/errors.ts';
 import type { AccessRule } from '../../http/access.ts';
 import type { HttpApp } from '../../http/server.ts';
+import type { OidcSignIn } from '../../sign-in/index.ts';
 import { type TokensOptions, userOfToken } from './tokens.ts';
 
-/** Rules of access by `Authorization: Token <token>`. Another scheme counts as no token. */
+/** Rules of access by `Authorization: Token <token>`, or by a bearer token of the OpenID provider. Any other counts as no token. */
 export interface TokenAccess {
   /** Everybody. Who sends a token is its user, who may see more ({@link mayView}); a token that is not valid is refused. */
   readonly open: AccessRule;
@@ -16,12 +19,16 @@ export interface TokenAccess {
 /** Makes the rules for the routes of a scope. */
 export function createTokenAccess(scope: HttpApp, tokens: TokensOptions): TokenAccess {
   scope.decorateRequest('tokenPermissions');
+  scope.decorateRequest('tokenUser');
   const identify = async (request: FastifyRequest) => {
-    const token = tokenOf(request.headers.authorization);
-    const user = token === undefined ? undefined : await userOfToken(tokens, token);
+    const { authorization } = request.headers;
+    const token = tokenOf(authorization);
+    const user =
+      token === undefined ? await userOfBearer(tokens, authorization) : await userOfToken(tokens, token);
     if (token !== undefined && !user) throw unauthenticated('Invalid token.');
     if (user && !user.isActive) throw unauthenticated('User inactive or deleted.');
     request.userId = user?.id ?? null;
+    request.setDecorator('tokenUser', user && { id: String(user.id), name: user.username });
     request.setDecorator('tokenPermissions', user && (await tokens.accounts.permissionsOf(user)));
   };
   const open: AccessRule = {
@@ -50,9 +57,14 @@ export function createTokenAccess(scope: HttpApp, tokens: TokensOptions): TokenA
   };
 }
 
-/** Whether the request has the token of a user who may view all of a model, `library/book`. */
+/** Returns true if the request has the token of a user who may view all of a model, `library/book`. */
 export function mayView(request: FastifyRequest, model: string): boolean {
   return (permissionsOf(request) ?? noPermissions).may(model, 'view');
+}
+
+/** The user of the request's token, as the history of the admin names people; undefined without a token. */
+export function tokenUser(request: FastifyRequest): Author['user'] {
+  return request.getDecorator('tokenUser');
 }
 
 /** Those of the token's user; undefined without a token. */
@@ -66,6 +78,15 @@ function tokenOf(header = ''): string | undefined {
   if (!token) throw unauthenticated('Invalid token header. No credentials provided.');
   if (rest.length > 0) throw unauthenticated('Invalid token header. Token string should not contain spaces.');
   return token;
+}
+
+/** The user of an access token of the provider, if one is sent. */
+function userOfBearer(
+  { accounts, oidc }: TokensOptions,
+  authorization: string | undefined,
+): Promise<User | undefined> | undefined {
+  const token = oidc && bearerToken(authorization);
+  return token === undefined ? undefined : accounts.byBearer(oidc as OidcSignIn<never>, token);
 }
 
 function unauthenticated(message: string): AppError {

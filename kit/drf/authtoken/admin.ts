@@ -7,7 +7,7 @@ export const tokenModel: Model = tableModel<TokenTables>({
   label: 'token',
   table: 'auth_token',
   title: 'hint',
-  description: 'Tokens for the API, by how they begin. Deleting one revokes it.',
+  description: 'API tokens, listed by their first characters. Deleting a token revokes it.',
   fields: {
     hint: text({ label: 'Token', readOnly: true }),
     user: reference('auth/user', { label: 'User', column: 'user_id', readOnly: true }),

@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../base/errors.ts';
+import { Type } from '../../base/schema.ts';
 import type { HttpApp } from '../../http/server.ts';
-import { Type } from '../../schema.ts';
 import { fieldErrors, nonFieldErrors } from '../errors.ts';
 import { text } from '../fields.ts';
 import { bodyTypes, type DrfScope } from '../scope.ts';
@@ -40,6 +40,8 @@ export function addTokenRoute(
       schema: {
         tags: ['tokens'],
         summary: 'Create a token',
+        description:
+          'Takes `username` and `password` and returns a token for the `Authorization` header. Each call makes a new one; the others stay valid.',
         consumes: bodyTypes,
         body: credentials.schema,
         response: { 200: Token },

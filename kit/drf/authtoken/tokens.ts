@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Generated } from 'kysely';
 import type { Accounts, AccountTables, User } from '../../accounts/index.ts';
-import type { Clock } from '../../clock.ts';
-import { type Database, type KitMigrations, statement } from '../../db/index.ts';
-import { randomBytes } from '../../random.ts';
+import type { Clock } from '../../base/clock.ts';
+import { randomBytes } from '../../base/random.ts';
+import type { Database, KitMigrations, Session } from '../../db/index.ts';
+import type { OidcSignIn } from '../../sign-in/index.ts';
 
 /** The table of tokens, for `migrations` of a service: `[accountMigrations, tokenMigrations, new URL('./migrations/', import.meta.url)]`. */
 export const tokenMigrations: KitMigrations = {
@@ -27,79 +28,71 @@ export interface TokensOptions {
   readonly database: Database<TokenTables>;
   readonly accounts: Accounts;
   readonly clock: Clock;
+  /** Takes access tokens of an OpenID provider, too, by `Authorization: Bearer`. */
+  readonly oidc?: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
 }
 
 /** A user has at most so many. A further one replaces the one that was unused for longest. */
 const tokensMax = 20;
 const hintLength = 6;
+/** A token that is used all the time is written so often, because each write costs reads on PostgreSQL twice their own time. */
+const touchEveryMs = 60_000;
 
-type NewToken = Omit<TokenTables['auth_token'], 'id' | 'last_used_at_ms'>;
-
-const insertToken = statement<TokenTables, NewToken>()((db, p) =>
-  db.insertInto('auth_token').values({
-    user_id: p('user_id'),
-    hash: p('hash'),
-    hint: p('hint'),
-    created_at_ms: p('created_at_ms'),
-    last_used_at_ms: p('created_at_ms'),
-  }),
-);
-
-const dropUnused = statement<TokenTables, { userId: number; kept: number }>()((db, p) =>
-  db
-    .deleteFrom('auth_token')
-    .where('user_id', '=', p('userId'))
-    .where('id', 'not in', (eb) =>
-      eb
-        .selectFrom('auth_token as newer')
-        .select('newer.id')
-        .where('newer.user_id', '=', p('userId'))
-        .orderBy('newer.last_used_at_ms', 'desc')
-        .orderBy('newer.id', 'desc')
-        .limit(p('kept')),
-    ),
-);
-
-const tokenByHash = statement<TokenTables, { hash: string }>()((db, p) =>
-  db.selectFrom('auth_token').select('user_id').where('hash', '=', p('hash')),
-);
-
-const touchToken = statement<TokenTables, { hash: string; nowMs: number }>()((db, p) =>
-  db
+function touchToken({ kysely }: Session<TokenTables>, hash: string, nowMs: number) {
+  return kysely
     .updateTable('auth_token')
-    .set({ last_used_at_ms: p('nowMs') })
-    .where('hash', '=', p('hash'))
-    .where('last_used_at_ms', '<', p('nowMs')),
-);
+    .set({ last_used_at_ms: nowMs })
+    .where('hash', '=', hash)
+    .where('last_used_at_ms', '<', nowMs)
+    .executeTakeFirst();
+}
 
 /** A new token of a user, 40 hexadecimal digits. It is valid until it is revoked; only its hash is stored. */
 export async function issueToken({ database, clock }: TokensOptions, user: User): Promise<string> {
   const token = randomBytes(20).toString('hex');
+  const nowMs = clock.now();
   const row = {
     user_id: user.id,
     hash: hashOf(token),
     hint: token.slice(0, hintLength),
-    created_at_ms: clock.now(),
+    created_at_ms: nowMs,
+    last_used_at_ms: nowMs,
   };
   await database.write(async (session) => {
     await session.lock(`auth_token ${user.id}`);
-    await insertToken.run(session, row);
-    await dropUnused.run(session, { userId: user.id, kept: tokensMax });
+    await session.kysely.insertInto('auth_token').values(row).execute();
+    await session.kysely
+      .deleteFrom('auth_token')
+      .where('user_id', '=', user.id)
+      .where('id', 'not in', (eb) =>
+        eb
+          .selectFrom('auth_token as newer')
+          .select('newer.id')
+          .where('newer.user_id', '=', user.id)
+          .orderBy('newer.last_used_at_ms', 'desc')
+          .orderBy('newer.id', 'desc')
+          .limit(tokensMax),
+      )
+      .execute();
   });
   return token;
 }
 
-/** Whom a token belongs to; undefined if it is unknown or was revoked. */
+/** Returns the owner of a token; undefined if it is unknown or was revoked. */
 export async function userOfToken(
   { database, accounts, clock }: TokensOptions,
   token: string,
 ): Promise<User | undefined> {
   const hash = hashOf(token);
-  const row = await tokenByHash.first(database, { hash });
+  const row = await database.kysely
+    .selectFrom('auth_token')
+    .select(['user_id', 'last_used_at_ms'])
+    .where('hash', '=', hash)
+    .executeTakeFirst();
   if (!row) return undefined;
-  await database.write((session) => touchToken.run(session, { hash, nowMs: clock.now() }), {
-    mayBeLost: true,
-  });
+  const nowMs = clock.now();
+  if (row.last_used_at_ms <= nowMs - touchEveryMs)
+    await database.write((session) => touchToken(session, hash, nowMs), { mayBeLost: true });
   return accounts.byId(row.user_id);
 }
 

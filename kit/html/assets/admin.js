@@ -1,5 +1,6 @@
 // Helps in the admin: marks all rows of a page at once, counts the marked ones, adds rows to inline children, and looks up the objects
-// that a field refers to. Without this module, each row is marked by itself, saving gives more empty rows, and a number is typed.
+// that a field refers to, and adds them in a window of its own. Without this module, each row is marked by itself, saving gives more
+// empty rows, a number is typed, and the form that adds an object leads back.
 for (const form of document.querySelectorAll('form[data-marks]')) {
   if (form instanceof HTMLFormElement) addMarkAll(form);
 }
@@ -10,6 +11,9 @@ document.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.dataset.choices) lookUp(target, target.dataset.choices);
 });
 for (const input of document.querySelectorAll('input[data-choices]')) input.removeAttribute('inputmode');
+document.addEventListener('click', openAddWindow);
+window.addEventListener('message', takeAdded);
+tellAdded();
 
 /** @param {HTMLFormElement} form */
 function addMarkAll(form) {
@@ -19,7 +23,7 @@ function addMarkAll(form) {
   if (!head || boxes.length === 0) return;
   const all = document.createElement('input');
   all.type = 'checkbox';
-  all.setAttribute('aria-label', 'Mark all on this page');
+  all.setAttribute('aria-label', 'Select all on this page');
   head.append(all);
   const update = () => {
     const marked = boxes.filter((box) => box.checked).length;
@@ -76,15 +80,61 @@ function addRows(section) {
  */
 function renumber(row, index) {
   for (const element of row.querySelectorAll('[name], [id], [for]')) {
-    for (const name of ['name', 'id', 'for']) {
+    for (const name of ['name', 'id', 'for', 'aria-describedby']) {
       const value = element.getAttribute(name);
-      if (value) element.setAttribute(name, value.replace(/-\d+-/, `-${index}-`));
+      if (value) element.setAttribute(name, value.replace(/-\d+-/g, `-${index}-`));
     }
   }
   for (const label of row.querySelectorAll('label')) {
     const text = label.querySelector('span') ?? label;
     text.textContent = (text.textContent ?? '').replace(/ \d+:/, ` ${index + 1}:`);
   }
+}
+
+/**
+ * Windows that add an object, and the controls that they were opened for.
+ * @type {Map<MessageEventSource, HTMLSelectElement | HTMLInputElement>}
+ */
+const addWindows = new Map();
+
+/** @param {MouseEvent} event */
+function openAddWindow(event) {
+  const link = event.target instanceof Element ? event.target.closest('a[data-add-related]') : null;
+  if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const control = link.closest('[data-related]')?.querySelector('select, input');
+  if (!(control instanceof HTMLSelectElement || control instanceof HTMLInputElement)) return;
+  // A browser that opens no window follows the link.
+  const opened = window.open(`${link.href}&_window=1`, '_blank', 'popup,width=760,height=680');
+  if (!opened) return;
+  event.preventDefault();
+  addWindows.set(opened, control);
+}
+
+/**
+ * Picks the object that a window has added, and offers it to the other controls that can refer to it.
+ * @param {MessageEvent} event
+ */
+function takeAdded({ origin, source, data }) {
+  const control = source && addWindows.get(source);
+  if (!control || origin !== location.origin || typeof data?.picked !== 'string') return;
+  addWindows.delete(/** @type {MessageEventSource} */ (source));
+  const { picked, title } = data;
+  const model = control.closest('[data-related]')?.getAttribute('data-related') ?? '';
+  for (const select of document.querySelectorAll(`[data-related="${CSS.escape(model)}"] select`))
+    if (select instanceof HTMLSelectElement) select.add(new Option(title, picked));
+  control.value = picked;
+  const chosen = control.closest('.field')?.querySelector('[data-chosen]');
+  if (chosen) chosen.textContent = `“${title}”.`;
+  control.dispatchEvent(new Event('change', { bubbles: true }));
+  control.focus();
+}
+
+/** Tells the form that opened this window which object was added. */
+function tellAdded() {
+  const added = document.querySelector('[data-picked]');
+  if (!(added instanceof HTMLElement) || !window.opener) return;
+  window.opener.postMessage({ picked: added.dataset.picked, title: added.dataset.title }, location.origin);
+  window.close();
 }
 
 const typingMs = 150;

@@ -9,6 +9,7 @@ for (const input of document.querySelectorAll('[data-count-max]')) {
 for (const form of document.querySelectorAll('form[method="post"]')) {
   if (form instanceof HTMLFormElement) sendOnce(form);
 }
+dropSentDraft();
 for (const form of document.querySelectorAll('form[data-draft]')) {
   if (form instanceof HTMLFormElement) keepDraft(form);
 }
@@ -18,7 +19,6 @@ for (const form of document.querySelectorAll('form[data-sign-out]')) {
 for (const button of document.querySelectorAll('[data-reveal]')) {
   if (button instanceof HTMLButtonElement) revealWith(button);
 }
-dropSentDraft();
 
 /** @param {HTMLInputElement | HTMLTextAreaElement} input */
 function countCharacters(input) {
@@ -50,19 +50,47 @@ function revealWith(button) {
   input.form?.addEventListener('submit', () => show(false));
 }
 
-/** @param {HTMLFormElement} form */
+/**
+ * Sends a form once. After 300 ms its button shows that the form is on its way. A form that a script sends in its place has its own signs.
+ * @param {HTMLFormElement} form
+ */
 function sendOnce(form) {
   let isSent = false;
+  /** @type {HTMLElement | null} */
+  let button = null;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let timer;
+  const end = () => {
+    clearInterval(timer);
+    isSent = false;
+    button?.removeAttribute('aria-busy');
+  };
   form.addEventListener('submit', (event) => {
     if (isSent) event.preventDefault();
-    else if (navigator.onLine) isSent = true;
+    if (isSent || !navigator.onLine) return;
+    isSent = true;
+    button = event.submitter ?? form.querySelector('button:not([type="button"])');
+    timer = setInterval(() => {
+      if (event.defaultPrevented) return clearInterval(timer);
+      if (!tookFile()) return button?.setAttribute('aria-busy', 'true');
+      end();
+      delete document.documentElement.dataset.waiting;
+    }, 300);
   });
   form.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
-  window.addEventListener('pageshow', () => {
-    isSent = false;
-  });
+  // The browser may keep this page and show it again.
+  window.addEventListener('pagehide', end);
+  window.addEventListener('pageshow', end);
+}
+
+// Returns true once after a form was answered with a file, which leaves the page in place: the server says so in a cookie.
+function tookFile() {
+  if (!/(?:^|; )octavo_file=1/.test(document.cookie)) return false;
+  // biome-ignore lint/suspicious/noDocumentCookie: plain HTTP has no Cookie Store API
+  document.cookie = 'octavo_file=; Max-Age=0; Path=/';
+  return true;
 }
 
 /** @param {HTMLFormElement} form */
@@ -125,12 +153,16 @@ function sayRestored(form, key) {
   form.before(notice);
 }
 
-// A sent draft has arrived if the next page shows no failure and is not the page of its form.
+// Forgets a sent draft that has arrived: the next page shows no failure and asks nobody to sign in. Where that page has the form again,
+// a redirect led to it, which is the response to a form that was taken.
 function dropSentDraft() {
   const key = sessionStorage.getItem('draft sent');
   sessionStorage.removeItem('draft sent');
+  if (!key || document.documentElement.hasAttribute('data-failure')) return;
+  if (document.querySelector('[autocomplete="current-password"]')) return;
   const forms = [...document.querySelectorAll('form[data-draft]')];
   const isHere = forms.some((form) => `draft ${form.getAttribute('data-draft')}` === key);
-  if (key && !isHere && !document.documentElement.hasAttribute('data-failure'))
-    sessionStorage.removeItem(key);
+  const [arrival] = performance.getEntriesByType('navigation');
+  const isRedirected = arrival instanceof PerformanceNavigationTiming && arrival.redirectCount > 0;
+  if (!isHere || isRedirected) sessionStorage.removeItem(key);
 }

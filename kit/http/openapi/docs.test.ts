@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Type } from '../../schema.ts';
+import { Type } from '../../base/schema.ts';
 import { testBrowser } from '../../testing/browser.ts';
 import { startTestServer, type TestServer } from '../testing.ts';
 

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import type { RouteOptions } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
+import { loadOnce } from '../../concurrency/load-once.ts';
 import type { HttpApp } from '../access.ts';
-import type { ErrorResponses } from '../error-responses.ts';
 import type { ApiDocument, HttpServerOptions } from '../options.ts';
-import { securityHeaders } from '../security-headers.ts';
+import type { ErrorResponses } from '../responses/error-responses.ts';
+import { securityHeaders } from '../responses/security-headers.ts';
+import { iconAddress } from '../suite.ts';
+
+/** Path at which pages offer `/docs` a token of the visitor who is signed in. */
+export const apiTokenPath = '/docs/token';
 
 const hidden = { access: 'public', schema: { hide: true } } as const;
 
@@ -15,20 +20,25 @@ const hidden = { access: 'public', schema: { hide: true } } as const;
  */
 export function addDocs(app: HttpApp, options: HttpServerOptions, responses: ErrorResponses): void {
   const routes: RouteOptions[] = [];
-  let document: Promise<object> | undefined;
-  let bundle: Promise<Buffer> | undefined;
+  const readDocument = loadOnce(async () => {
+    const { writeApiDocument } = await import('./document.ts');
+    return writeApiDocument(routes, options, responses);
+  });
+  const readBundle = loadOnce(loadBundle);
   app.addHook('onRoute', (route) => {
     if (route.method !== 'HEAD') routes.push(route);
   });
-  app.get('/openapi.json', hidden, async () => {
-    const { writeApiDocument } = await import('./document.ts');
-    document ??= writeApiDocument(routes, options, responses);
-    return document;
-  });
-  app.get('/docs', hidden, (_request, reply) => {
+  app.get('/openapi.json', hidden, readDocument);
+  app.get('/docs', hidden, (request, reply) => {
     reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
-    return reply.send(frame(app, options, reference));
+    return reply.send(frame(request, options, reference(request, options)));
   });
+  const { suite } = options.context;
+  if (suite) {
+    app.get(iconAddress, hidden, (_request, reply) =>
+      reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400').send(suite.iconFile),
+    );
+  }
   for (const document of options.documents ?? []) addDocument(app, options, document);
   for (const [name, type] of files) {
     app.get(`/docs/${name}`, hidden, async (_request, reply) =>
@@ -36,8 +46,7 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
     );
   }
   app.get('/docs/scalar.js', hidden, async (request, reply) => {
-    bundle ??= loadBundle();
-    const compressed = await bundle;
+    const compressed = await readBundle();
     reply
       .type('text/javascript; charset=utf-8')
       .headers({ 'cache-control': 'public, max-age=86400', vary: 'Accept-Encoding' });
@@ -53,12 +62,12 @@ const files = [
 
 function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocument): void {
   const { name, file, label, description } = document;
-  app.get(`/docs/${name}`, hidden, async (_request, reply) => {
+  app.get(`/docs/${name}`, hidden, async (request, reply) => {
     const text = escaped(await document.read());
     reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
     return reply.send(
       frame(
-        app,
+        request,
         options,
         `<main class="document"><h1>${escaped(label)}</h1><p>${escaped(description)} <a href="/docs/${file}" download>${escaped(file)}</a></p>
 <pre tabindex="0"><code>${text}</code></pre></main>`,
@@ -70,13 +79,22 @@ function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocu
   );
 }
 
-const reference = `<div id="reference"></div>
+/** The script replaces the heading by that of Scalar. */
+function reference({ server }: FastifyRequest, { title }: HttpServerOptions): string {
+  const hasTokens = server.hasRoute({ method: 'GET', url: apiTokenPath });
+  return `<div id="reference"${hasTokens ? ` data-token="${apiTokenPath}"` : ''}><h1>${escaped(title)}</h1></div>
 <noscript>This page needs JavaScript. The same is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="/docs/scalar.js"></script>
 <script src="/docs/start.js"></script>`;
+}
 
-function frame(app: HttpApp, { title, documents = [] }: HttpServerOptions, body: string): string {
-  const hasHome = app.hasRoute({ method: 'GET', url: '/' });
+function frame(
+  { server, protocol, host }: FastifyRequest,
+  { title, documents = [], context: { suite } }: HttpServerOptions,
+  body: string,
+): string {
+  const menu = suite?.menu(`${protocol}://${host}`) ?? '';
+  const hasHome = server.hasRoute({ method: 'GET', url: '/' });
   const links = [
     ...(hasHome ? [`<a href="/">${escaped(title)}</a>`] : []),
     ...(documents.length > 0 ? ['<a href="/docs">REST</a>'] : []),
@@ -87,12 +105,12 @@ function frame(app: HttpApp, { title, documents = [] }: HttpServerOptions, body:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
+<link rel="icon" href="${suite ? iconAddress : 'data:,'}">
 <title>${escaped(title)}</title>
 <link rel="stylesheet" href="/docs/docs.css">
 </head>
 <body>
-${links.length > 0 ? `<header class="home">${links.join(' ')}</header>` : ''}
+${links.length > 0 || menu ? `<header class="home">${links.join(' ')}${menu}</header>` : ''}
 ${body}
 </body>
 </html>

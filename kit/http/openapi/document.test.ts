@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { AppError } from '../../errors.ts';
-import { Type } from '../../schema.ts';
+import { AppError } from '../../base/errors.ts';
+import { Type } from '../../base/schema.ts';
 import type { AccessRule } from '../access.ts';
 import type { HttpApp } from '../server.ts';
 import { startTestServer, type TestServer } from '../testing.ts';

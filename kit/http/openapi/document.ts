@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import Fastify, { type FastifySchema, type RouteOptions } from 'fastify';
-import { productVersion } from '../../version.ts';
-import type { ErrorResponses } from '../error-responses.ts';
+import { productVersion } from '../../base/version.ts';
 import type { HttpServerOptions } from '../options.ts';
+import type { ErrorResponses } from '../responses/error-responses.ts';
 import { schemaController } from '../validation/compilers.ts';
 import { type DocumentedError, describeErrors, errorsOf } from './errors.ts';
 import { exampleOf, schemaOf } from './examples.ts';
@@ -14,6 +14,9 @@ type Json = Record<string, unknown>;
 interface Operation extends Json {
   operationId: string;
   summary?: string;
+  description?: string;
+  tags?: string[];
+  security?: Readonly<Record<string, unknown>>[];
   requestBody?: { content?: Record<string, Media> };
   responses: Record<string, Response>;
 }
@@ -55,6 +58,7 @@ function documentOptions(
 ): FastifyDynamicSwaggerOptions {
   const errors = new Map<string, readonly DocumentedError[]>();
   const invalidBody = options.invalidBody ?? 'validation_failed';
+  const hasDatabase = 'database' in (options.checks ?? {});
   return {
     openapi: {
       openapi: '3.1.0',
@@ -73,19 +77,21 @@ function documentOptions(
     convertConstToEnum: false,
     transform({ schema = {}, url, route }) {
       const operationId = schema.operationId ?? idOf(route);
-      errors.set(operationId, errorsOf({ method: route.method, schema }, { invalidBody, ...route.config }));
+      const config = { invalidBody, hasDatabase, ...route.config };
+      errors.set(operationId, errorsOf({ method: route.method, schema }, config));
       const relaxed = { ...schema, ...optionalWhereDefault(schema), ...namedRest(schema), operationId };
       return { url: url.replace('*', ':rest'), schema: relaxed };
     },
-    transformObject(given) {
-      const { openapiObject: document } = given as unknown as { openapiObject: Json };
+    transformObject(object) {
+      const { openapiObject: document } = object as unknown as { openapiObject: Json };
       const schemas = {
         ...((document.components as Json).schemas as Json),
         Error: options.errorSchema ?? errorSchema(responses),
       };
-      for (const operation of operationsOf(document))
+      const given = document.paths as Paths;
+      for (const operation of operationsOf(given))
         complete(operation, errors.get(operation.operationId), responses);
-      const { paths, named } = nameSchemas(document.paths as Json);
+      const { paths, named } = nameSchemas(probesLast(given));
       const components = { ...(document.components as Json), schemas: { ...schemas, ...named } };
       const info = { ...(document.info as Json), 'x-product-version': productVersion() };
       const finished: Json = { info, paths, components };
@@ -140,9 +146,19 @@ function namedRest({ params }: FastifySchema): FastifySchema {
   };
 }
 
-function operationsOf(document: Json): Operation[] {
-  const paths = Object.values((document.paths ?? {}) as Record<string, Record<string, Operation>>);
-  return paths.flatMap((path) => Object.values(path));
+type Paths = Record<string, Record<string, Operation>>;
+
+function operationsOf(paths: Paths): Operation[] {
+  return Object.values(paths).flatMap((path) => Object.values(path));
+}
+
+/** Moves probes to the end: readers of the document come for the resources, and probes are equal in every service. */
+function probesLast(paths: Paths): Paths {
+  const isProbe = ([, path]: [string, Record<string, Operation>]) =>
+    Object.values(path).every(({ tags }) => tags?.includes('Probes'));
+  return Object.fromEntries(
+    Object.entries(paths).toSorted((a, b) => Number(isProbe(a)) - Number(isProbe(b))),
+  );
 }
 
 function complete(
@@ -151,6 +167,8 @@ function complete(
   responses: ErrorResponses,
 ): void {
   operation.summary ??= operation.operationId.replaceAll(/([A-Z])/g, ' $1');
+  operation.tags = operation.tags?.map(inSentenceCase);
+  operation.description = [operation.description, callersOf(operation)].filter(Boolean).join('\n\n');
   for (const media of Object.values(operation.requestBody?.content ?? {})) addExample(media);
   for (const [status, response] of Object.entries(operation.responses)) {
     if (response.description === 'Default Response')
@@ -165,6 +183,18 @@ function complete(
     if (media && media.example === undefined)
       media.examples = { ...(media.examples as Json), [code]: { value: error } };
   }
+}
+
+function inSentenceCase(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** A sentence about who may call an operation. */
+function callersOf({ security = [] }: Operation): string {
+  const schemes = security.map((each) => Object.keys(each).join(' and '));
+  const named = [...new Set(schemes.filter(Boolean))].map((scheme) => `\`${scheme}\``).join(' or ');
+  if (named === '') return 'Needs no sign-in.';
+  return schemes.includes('') ? `Needs no sign-in, and takes ${named}.` : `Needs ${named}.`;
 }
 
 function addExample(media: Media): void {

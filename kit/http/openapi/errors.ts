@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
-import { AppError, type ErrorCode } from '../../errors.ts';
-import { headersTooLarge, lateRequest } from '../client-errors.ts';
-import type { ErrorResponses } from '../error-responses.ts';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { headersTooLarge, lateRequest } from '../requests/client-errors.ts';
+import type { ErrorResponses } from '../responses/error-responses.ts';
 
 /** An error that a route can respond with: a code, or an error with message, reason and fields. */
 export type DocumentedError = ErrorCode | AppError;
@@ -16,6 +16,8 @@ declare module 'fastify' {
 interface RouteConfig {
   readonly invalidBody?: 'validation_failed' | 'invalid_input';
   readonly errors?: readonly DocumentedError[];
+  /** Changes are written to a database, which may not confirm them. */
+  readonly hasDatabase?: boolean;
 }
 
 const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<string, string>]>> = {
@@ -45,7 +47,7 @@ export function errorsOf(
   { method, schema = {} }: Pick<RouteOptions, 'method' | 'schema'>,
   config: RouteConfig,
 ): readonly DocumentedError[] {
-  const { invalidBody = 'validation_failed', errors = [] } = config;
+  const { invalidBody = 'validation_failed', errors = [], hasDatabase = false } = config;
   const implied: DocumentedError[] = ['invalid_input', headersTooLarge, 'internal', 'unavailable'];
   const { security = [] } = schema as { security?: readonly object[] };
   const isSecured = security.length > 0 && security.every((way) => Object.keys(way).length > 0);
@@ -53,6 +55,7 @@ export function errorsOf(
   if (isSecured && !errors.some(isUnauthenticated)) implied.push('unauthenticated', 'forbidden');
   // A body is read before a handler that ignores it.
   if (method !== 'GET') implied.push(lateRequest, 'too_large', 'unsupported_media_type');
+  if (method !== 'GET' && hasDatabase) implied.push('timeout');
   if (schema.body) implied.push(invalidBody);
   return [...implied, ...errors];
 }

@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import type { FastifySchemaCompiler, FastifySerializerCompiler, FastifyServerOptions } from 'fastify';
-import type { Fields } from '../../errors.ts';
-import type { TSchema } from '../../schema.ts';
-import { FormFields } from '../body.ts';
+import type { Fields } from '../../base/errors.ts';
+import type { TSchema } from '../../base/schema.ts';
+import { FormFields } from '../requests/body.ts';
+import { formats } from './fields.ts';
 import { compileTextValidator } from './text-parameters.ts';
 import { compileValidator, type Validation } from './validator.ts';
 
@@ -67,7 +68,18 @@ function bodyValidator(schema: TSchema): (body: unknown) => Validation<unknown> 
   };
 }
 
+/** Formats are checked on the way in. A serializer that does not know one would print a warning for each field. */
+const knownFormats = Object.fromEntries(Object.keys(formats).map((name) => [name, true as const]));
+
 function compileSerializer(schema: TSchema): (value: unknown) => string {
   const build = require('fast-json-stringify') as typeof import('fast-json-stringify');
-  return build(schema);
+  return build(withExactNumbers(schema) as TSchema, { ajv: { formats: knownFormats } });
+}
+
+/** A number with `x-exact` may be one that JavaScript cannot hold (kit/text/exact-json.ts). Without a type it is written as it is. */
+function withExactNumbers(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withExactNumbers);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if ('x-exact' in schema) return {};
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withExactNumbers(value)]));
 }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { Fields } from '../../errors.ts';
+import type { Fields } from '../../base/errors.ts';
 
 interface Format {
   validate(value: string): boolean;
@@ -8,13 +8,23 @@ interface Format {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const date = /^\d{4}-\d\d-\d\d$/;
-const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const dateTime = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** The values of `format` that are checked. `text` is ours: what every database and every encoding can hold. */
+/** Control characters, line breaks, and marks that change the direction of the text around a name. */
+const notOfNames = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+
+/**
+ * The values of `format` that are checked. Ours are `text`, which every database and every encoding can hold, and `name`, a text of one
+ * line that cannot pretend to be another.
+ */
 export const formats: Readonly<Record<string, Format>> = {
   text: {
     validate: (value) => value.isWellFormed() && !value.includes('\u0000'),
     problem: 'must be well-formed Unicode without U+0000',
+  },
+  name: {
+    validate: (value) => value.isWellFormed() && !notOfNames.test(value),
+    problem: 'must be one line without control characters',
   },
   date: {
     validate: (value) => date.test(value) && isDay(value),
@@ -22,7 +32,8 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   uuid: { validate: (value) => uuid.test(value), problem: 'must be a UUID' },
   'date-time': {
-    validate: (value) => dateTime.test(value) && !Number.isNaN(Date.parse(value)),
+    validate: (value) =>
+      dateTime.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value)),
     problem: 'must be a time such as 2026-01-31T12:00:00Z',
   },
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Type } from '../../schema.ts';
+import { Type } from '../../base/schema.ts';
 import { compileTextValidator, parseQuery } from './text-parameters.ts';
 
 const validate = compileTextValidator(

@@ -1,5 +1,5 @@
 import { parse as parseQueryText } from 'node:querystring';
-import type { TSchema } from '../../schema.ts';
+import type { TSchema } from '../../base/schema.ts';
 import { compileValidator, type JsonSchema, type Validation } from './validator.ts';
 
 type Texts = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type TSchema, Type } from '../../schema.ts';
+import { type TSchema, Type } from '../../base/schema.ts';
 import { compileValidator } from './validator.ts';
 
 const Note = Type.Object({
@@ -22,6 +22,17 @@ describe('a validator', () => {
     const validate = problemsBy(Note);
     assert.equal(validate({ title: 'abc', count: 10, kind: 'rich', tags: ['a', 'b'], other: 1 }), undefined);
     assert.equal(validate({ title: 'abc' }), undefined);
+  });
+
+  test('accepts times that exist', () => {
+    const validate = problemsBy(Type.Object({ at: Type.String({ format: 'date-time' }) }));
+    for (const at of ['2026-01-31T12:00:00Z', '2024-02-29T23:59:59.123456789+14:00'])
+      assert.equal(validate({ at }), undefined, at);
+    for (const at of [
+      ...['2026-02-30T12:00:00Z', '2026-02-29T12:00:00Z', '2026-01-31T24:00:00Z', '2026-01-31T12:60:00Z'],
+      ...['2026-01-31', '2026-01-31T12:00Z', '2026-01-31 12:00:00Z', '2026-01-31T12:00:00', 'now'],
+    ])
+      assert.deepEqual(validate({ at }), { at: 'must be a time such as 2026-01-31T12:00:00Z' }, at);
   });
 
   test('names every problem as the sender wrote it', () => {

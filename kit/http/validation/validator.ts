@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
-import type { Ajv, Options, ValidateFunction } from 'ajv';
-import type { Fields } from '../../errors.ts';
-import type { Static, TSchema } from '../../schema.ts';
+import type { Ajv, KeywordDefinition, Options, ValidateFunction } from 'ajv';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
+import type { Fields } from '../../base/errors.ts';
+import type { Static, TSchema } from '../../base/schema.ts';
+import { textIfInexact } from '../requests/number-texts.ts';
 import { fieldsOf, formats } from './fields.ts';
 
 /** The part of JSON Schema by which parameters are parsed. */
@@ -9,7 +11,7 @@ export interface JsonSchema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
-  /** What a larger whole number becomes, if it is a parameter. */
+  /** Value that replaces a larger whole number, for parameters. */
   readonly 'x-clamp'?: number;
 }
 
@@ -48,12 +50,25 @@ const options: Options = {
   keywords: ['x-problem', 'x-clamp', 'example'],
 };
 
+/** `x-exact`: a number that JavaScript cannot hold becomes its text, where the body keeps texts of numbers. */
+const exact: KeywordDefinition = {
+  keyword: 'x-exact',
+  modifying: true,
+  errors: false,
+  validate(_isExact: boolean, value: unknown, _schema?: unknown, place?: DataValidationCxt): boolean {
+    const { parentData, parentDataProperty: name } = place ?? {};
+    if (typeof value === 'number' && parentData && name !== undefined)
+      parentData[name] = textIfInexact(parentData, String(name), value);
+    return true;
+  },
+};
+
 const require = createRequire(import.meta.url);
 let shared: Ajv | undefined;
 
 /** One Ajv for all schemas, loaded when the first of them is compiled. */
 function ajv(): Ajv {
-  shared ??= new (require('ajv') as typeof import('ajv')).Ajv(options);
+  shared ??= new (require('ajv') as typeof import('ajv')).Ajv(options).addKeyword(exact);
   return shared;
 }
 

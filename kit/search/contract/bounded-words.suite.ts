@@ -10,7 +10,7 @@ const terms = new BoundedWordIndex({ table: 'note_terms', fields: ['title', 'bod
 /** One document on each shelf of PostgreSQL, and one beyond the last. */
 const spread = [1, 4_096, 4_097, 32_768, 32_769, 262_144, 262_145, 9_000_000];
 
-/** What every adapter does with words in large collections. */
+/** Contract of every adapter for words in large collections. */
 export function boundedWordContract(url: string | undefined): void {
   test('finds what the ranked index finds', async () => {
     await using database = await openNotes(url);

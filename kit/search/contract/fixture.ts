@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { silentLog } from '../../base/log.ts';
 import { type Database, openDatabase, type WriteSession } from '../../db/index.ts';
-import { silentLog } from '../../log.ts';
 import { testFolder } from '../../testing/folder.ts';
 import { normalizedText, SubstringIndex, storedNormalized, WordIndex } from '../index.ts';
 

@@ -36,7 +36,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('index' as const), rows: fc.integer({ min: 1, max: 60 }) }),
 );
 
-/** What every adapter does with substrings. */
+/** Contract of every adapter for substrings. */
 export function substringContract(url: string | undefined): void {
   test('rows are found by any part of a field, and by nothing else', async () => {
     await using database = await openNotes(url);

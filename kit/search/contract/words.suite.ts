@@ -70,7 +70,7 @@ export const cases: readonly [query: string, ids: number[]][] = [
   ['courage"', [1, 3]],
 ];
 
-/** What every adapter does with words. */
+/** Contract of every adapter for words. */
 export function wordContract(url: string | undefined): void {
   test('documents are found by stems, phrases, prefixes and exclusion, in any case and without accents', async () => {
     await using database = await openNotes(url);
@@ -108,7 +108,9 @@ export function wordContract(url: string | undefined): void {
   test('rare words count more than common ones, however often these occur', async () => {
     await using database = await openNotes(url);
     const common = Array.from({ length: 30 }, (_, index) => ({
-      ...{ id: index + 10, title: 'Others', body: 'a ferry, a ferry, a ferry' },
+      id: index + 10,
+      title: 'Others',
+      body: 'a ferry, a ferry, a ferry',
     }));
     await addNotes(database, [...common, { id: 1, title: 'Others', body: 'a sextant among other words' }]);
     const weights = new Map([

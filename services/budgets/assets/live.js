@@ -15,14 +15,17 @@ function watch(unread, url) {
   let refreshing;
   const source = new EventSource(url);
   source.addEventListener('message', (event) => {
-    const { seq, title, message } = JSON.parse(event.data);
+    const { seq, title, message, isQuiet } = JSON.parse(event.data);
     // After a lost connection, those since the page was loaded come again.
     if (seq <= lastSeq) return;
     lastSeq = seq;
-    const count = Number(unread.dataset.unread) + 1;
-    unread.dataset.unread = String(count);
-    unread.textContent = String(count);
-    tell(title, message);
+    // The reader chose not to be told of it; what it changed is shown.
+    if (!isQuiet) {
+      const count = Number(unread.dataset.unread) + 1;
+      unread.dataset.unread = String(count);
+      unread.textContent = String(count);
+      tell(title, message);
+    }
     clearTimeout(refreshing);
     refreshing = setTimeout(refresh, 300);
   });

@@ -1,20 +1,20 @@
 import type { Lockout } from '#kit/accounts/index.ts';
 import { normalizeEmail } from '#kit/auth/email.ts';
-import type { Jwt } from '#kit/auth/jwt.ts';
-import type { PasswordRules } from '#kit/auth/password-rules.ts';
-import type { Passwords } from '#kit/auth/passwords.ts';
-import type { Background } from '#kit/background.ts';
-import { AppError } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import { invalid } from '#kit/schema-parser.ts';
-import type { Caller, Core } from '../commands.ts';
-import type { AccountRow } from '../tables.ts';
-import { addLink, type LinkKind, type LinkTokens, useLink } from './links.ts';
-import { doOnce, type Once } from './once.ts';
+import type { PasswordRules } from '#kit/auth/passwords/password-rules.ts';
+import type { Passwords } from '#kit/auth/passwords/passwords.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import type { Background } from '#kit/concurrency/background.ts';
+import { type OidcSignIn, passwordsOff } from '#kit/sign-in/index.ts';
+import type { Caller, Context } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import type { AccountRow } from '../store/tables.ts';
+import { doOnce, type Once } from './anonymous-idempotency.ts';
+import { eraseAccount } from './erasure.ts';
+import { addLink, invalidLink, type LinkKind, type LinkTokens, useLink } from './links.ts';
 import {
   accountByEmail,
   accountByNumber,
-  deleteAccount,
   deleteLinksOf,
   deleteSessionsOf,
   insertAccount,
@@ -23,8 +23,9 @@ import {
   updateAccount,
   verifyAddress,
 } from './store.ts';
-import { type NewSession, startSession, tokenOf } from './tokens.ts';
+import { type BrowserSession, type NewSession, startSession, type Tokens, tokenOf } from './tokens.ts';
 import {
+  checkUsername,
   type EmailVerification,
   errors,
   type Login,
@@ -37,13 +38,15 @@ import {
   type User,
 } from './user.ts';
 
-/** What accounts work with. */
+/** Dependencies of the account commands. */
 export interface Accounts {
-  readonly core: Core;
+  readonly core: Context;
   readonly passwords: Passwords;
   readonly rules: PasswordRules;
   readonly lockout: Lockout;
-  readonly tokens: Jwt;
+  readonly tokens: Tokens;
+  /** Signs in with the OpenID provider, if there is one. */
+  readonly oidc: OidcSignIn<BrowserSession> | undefined;
   readonly links: LinkTokens;
   readonly background: Background;
   /** Sends the mail of a link. */
@@ -57,7 +60,7 @@ interface SignedInUser {
 }
 
 interface SignInOptions {
-  /** How long the session lasts; as long as its token by default. */
+  /** Duration of the session; that of its token by default. */
   readonly seconds?: number;
   readonly once?: Once | undefined;
 }
@@ -69,8 +72,10 @@ export async function register(
   { seconds, once }: SignInOptions = {},
 ): Promise<SignedInUser> {
   const { core, rules, passwords } = accounts;
+  if (accounts.oidc?.isOnly) throw passwordsOff();
   const email = normalizeEmail(given.email);
   if (email === undefined) throw invalid({ email: 'must be an e-mail address' });
+  checkUsername({ username: given.username });
   await checkPassword(rules, given.password, { email, field: 'password' });
   const passwordHash = await passwords.hash(given.password);
   const { clock, db } = core;
@@ -81,12 +86,12 @@ export async function register(
     linkId = undefined;
     const nowMs = clock.now();
     return doOnce(session, once, nowMs, async () => {
-      const added = await insertAccount.first(session, { id: userId, email, username, passwordHash, nowMs });
+      const added = await insertAccount(session, { id: userId, email, username, passwordHash, nowMs });
       if (!added) throw errors.taken();
       const owner = added.number;
       linkId = await addLink(session, { owner, email, kind: 'verify' }, clock);
       const started = await startSession(session, { owner, userId, nowMs, seconds });
-      const account = (await accountByNumber.first(session, { owner })) as AccountRow;
+      const account = (await accountByNumber(session, owner)) as AccountRow;
       return { owner, result: { user: toUser(account), started } };
     });
   });
@@ -102,18 +107,19 @@ export async function login(
   { seconds, once }: SignInOptions = {},
 ): Promise<SignedInUser> {
   const { core, passwords, lockout } = accounts;
+  if (accounts.oidc?.isOnly) throw passwordsOff();
   const email = normalizeEmail(given.email);
   // Nobody can be registered with an invalid address, so the error reveals nothing.
   if (email === undefined) throw errors.wrongCredentials();
   const account = await lockout.attempt(signInOf(email), async (hasher) => {
-    const found = await accountByEmail.first(core.db, { email });
+    const found = await accountByEmail(core.db, email);
     return (await hasher.verify(found?.password_hash, given.password)) ? found : undefined;
   });
   if (!account) throw errors.wrongCredentials();
   if (account.disabled === 1) throw errors.disabled();
   const { number: owner, id: userId, password_hash: from } = account;
   if (passwords.needsRehash(from)) {
-    await rehash.run(core.db, { owner, from, to: await passwords.hash(given.password) });
+    await rehash(core.db, { owner, from, to: await passwords.hash(given.password) });
   }
   const started = await core.db.write((session) => {
     const nowMs = core.clock.now();
@@ -131,7 +137,9 @@ export async function verifyEmail({ core, links }: Accounts, token: string, once
     const nowMs = core.clock.now();
     return doOnce(session, once, nowMs, async () => {
       const { owner, email } = await useLink(session, links, { token, kind: 'verify', nowMs });
-      await verifyAddress.run(session, { owner, email, nowMs });
+      const { numUpdatedRows } = await verifyAddress(session, { owner, email, nowMs });
+      // The account has another address by now.
+      if (numUpdatedRows === 0n) throw invalidLink();
       return { owner, result: null };
     });
   });
@@ -142,7 +150,7 @@ export function requestLink(accounts: Accounts, kind: LinkKind, given: string): 
   const { core } = accounts;
   const email = normalizeEmail(given);
   accounts.background.run('a mail', async () => {
-    const account = email && (await accountByEmail.first(core.db, { email }));
+    const account = email && (await accountByEmail(core.db, email));
     if (!account || (kind === 'verify' && account.email_verified === 1)) return;
     const owner = account.number;
     const linkId = await core.db.write((session) => addLink(session, { owner, email, kind }, core.clock));
@@ -163,17 +171,17 @@ export async function resetPassword(
     return doOnce(session, once, nowMs, async () => {
       const { owner, email } = await useLink(session, links, { token, kind: 'reset', nowMs });
       await checkPassword(rules, newPassword, { email, field: 'newPassword' });
-      await setPassword.run(session, { owner, passwordHash, nowMs });
-      await verifyAddress.run(session, { owner, email, nowMs });
-      await deleteLinksOf.run(session, { owner, kind: 'reset' });
-      await deleteSessionsOf.run(session, { owner, except: '' });
+      await setPassword(session, { owner, passwordHash, nowMs });
+      await verifyAddress(session, { owner, email, nowMs });
+      await deleteLinksOf(session, owner, 'reset');
+      await deleteSessionsOf(session, owner, '');
       return { owner, result: { email } };
     });
   });
   await lockout.forget(signInOf(email));
 }
 
-/** What `POST /api/auth/verify-email` asks for: a link to be used, or another mail. */
+/** Handles `POST /api/auth/verify-email`: uses a link, or sends another mail. */
 export async function verifyOrRequest(
   accounts: Accounts,
   given: EmailVerification,
@@ -184,7 +192,7 @@ export async function verifyOrRequest(
   else throw invalid({ token: 'is required, or email' });
 }
 
-/** What `POST /api/auth/reset-password` asks for: a link, or a new password with the token of one. */
+/** Handles `POST /api/auth/reset-password`: sends a link, or sets a new password with the token of one. */
 export async function resetOrRequest(
   accounts: Accounts,
   given: PasswordReset,
@@ -219,27 +227,27 @@ async function requestOnce(accounts: Accounts, kind: LinkKind, email: string, on
 }
 
 export async function getProfile({ core }: Accounts, { owner }: Caller): Promise<Profile> {
-  const account = await accountByNumber.first(core.db, { owner });
+  const account = await accountByNumber(core.db, owner);
   if (!account) throw errors.unauthorized();
   return toProfile(account);
 }
 
-/** What to call somebody. */
+/** Returns the name shown for an account. */
 export async function accountName(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
 ): Promise<{ name: string | null; email: string }> {
-  const account = await accountByNumber.first(db, { owner });
+  const account = await accountByNumber(db, owner);
   if (!account) throw errors.unauthorized();
   return { name: account.username, email: account.email };
 }
 
-/** Where to mail somebody, and whether the address is theirs. */
+/** Returns the e-mail address of an account, and if it is verified. */
 export async function accountAddress(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
 ): Promise<{ email: string; isVerified: boolean }> {
-  const account = await accountByNumber.first(db, { owner });
+  const account = await accountByNumber(db, owner);
   if (!account) throw errors.unauthorized();
   return { email: account.email, isVerified: account.email_verified === 1 };
 }
@@ -254,6 +262,7 @@ export async function updateProfile(
   const { owner } = caller;
   const email = given.email === undefined ? undefined : normalizeEmail(given.email);
   if (given.email !== undefined && email === undefined) throw invalid({ email: 'must be an e-mail address' });
+  checkUsername({ username: given.username });
   const isSensitive = email !== undefined || given.newPassword !== undefined;
   const current = isSensitive ? await confirm(accounts, caller, given.password) : undefined;
   if (given.newPassword !== undefined) {
@@ -263,25 +272,25 @@ export async function updateProfile(
   const passwordHash = given.newPassword && (await passwords.hash(given.newPassword));
   const { account, linkId } = await core.db.write(async (session) => {
     const nowMs = core.clock.now();
-    const before = await accountByNumber.first(session, { owner });
+    const before = await accountByNumber(session, owner);
     if (!before) throw errors.unauthorized();
     const isMoved = email !== undefined && email !== before.email;
-    if (isMoved && (await accountByEmail.first(session, { email }))) throw errors.taken();
+    if (isMoved && (await accountByEmail(session, email))) throw errors.taken();
     const change = {
       owner,
       username: given.username === undefined ? before.username : given.username,
       email: email ?? before.email,
-      verified: isMoved ? false : before.email_verified === 1,
+      verified: isMoved ? 0 : before.email_verified,
       nowMs,
     };
-    const account = (await updateAccount.first(session, change)) as AccountRow;
+    const account = (await updateAccount(session, change)) as AccountRow;
     if (passwordHash) {
-      await setPassword.run(session, { owner, passwordHash, nowMs });
-      await deleteSessionsOf.run(session, { owner, except: caller.sessionId ?? '' });
-      await deleteLinksOf.run(session, { owner, kind: 'reset' });
+      await setPassword(session, { owner, passwordHash, nowMs });
+      await deleteSessionsOf(session, owner, caller.sessionId ?? '');
+      await deleteLinksOf(session, owner, 'reset');
     }
     if (!isMoved) return { account };
-    await deleteLinksOf.run(session, { owner, kind: 'reset' });
+    await deleteLinksOf(session, owner, 'reset');
     return { account, linkId: await addLink(session, { owner, email, kind: 'verify' }, core.clock) };
   });
   if (linkId) accounts.background.run('a mail', () => accounts.mail(linkId));
@@ -291,9 +300,7 @@ export async function updateProfile(
 /** Erases an account with everything that belongs to it. */
 export async function deleteProfile(accounts: Accounts, caller: Caller, password: string): Promise<void> {
   await confirm(accounts, caller, password);
-  await accounts.core.db.write((session) => deleteAccount.run(session, { owner: caller.owner }), {
-    alone: true,
-  });
+  await eraseAccount(accounts.core, caller.owner);
 }
 
 /** Checks the password of somebody who is signed in. Wrong ones are counted apart from those of sign-ins. */
@@ -304,7 +311,7 @@ async function confirm(
 ): Promise<AccountRow> {
   if (password === undefined) throw invalid({ password: 'is required' });
   const account = await lockout.attempt(`account:${userId}`, async (hasher) => {
-    const found = await accountByNumber.first(core.db, { owner });
+    const found = await accountByNumber(core.db, owner);
     return (await hasher.verify(found?.password_hash, password)) ? found : undefined;
   });
   if (!account) throw errors.wrongPassword();
@@ -318,7 +325,7 @@ function signedIn(
   return { user, sessionId: started.sessionId, token: tokenOf(tokens, started) };
 }
 
-/** What wrong passwords at sign-in are counted by. Staff are counted in the same table, by keys of their own. */
+/** Returns the key that counts wrong passwords at sign-in. Staff are counted in the same table, by keys of their own. */
 function signInOf(email: string): string {
   return `address:${email}`;
 }

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
+import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
 import { runCommand } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { callerOf, callerWithIdempotencyKey } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
 import {
   type Accounts,
@@ -16,7 +16,7 @@ import {
   updateProfile,
   verifyOrRequest,
 } from './accounts.ts';
-import type { OnceKeys } from './once.ts';
+import type { AnonymousIdempotency } from './anonymous-idempotency.ts';
 import { endSession, tokenSeconds } from './tokens.ts';
 import {
   Confirmation,
@@ -33,7 +33,7 @@ import {
 export interface AuthenticationApiParts {
   readonly accounts: Accounts;
   readonly bearer: AccessRule;
-  readonly onceKeys: OnceKeys;
+  readonly onceKeys: AnonymousIdempotency;
   /** Throws `rate_limited` for a client address with too many requests. */
   limit(request: FastifyRequest, reply: FastifyReply): void;
 }
@@ -62,6 +62,7 @@ export function addAuthenticationApi(
       schema: {
         operationId: 'logout',
         summary: 'End the session of the token',
+        description: 'Ends this session at once. Other sessions of the account go on.',
         tags,
         headers: IdempotencyHeader,
         response: { 200: Message },
@@ -69,7 +70,7 @@ export function addAuthenticationApi(
       config: { errors: ['conflict', 'rate_limited'] },
     },
     async (request, reply) => {
-      const caller = commanderOf(request, reply);
+      const caller = callerWithIdempotencyKey(request, reply);
       await runCommand(accounts.core, caller, ({ session }) => endSession(session, caller));
       return { message: 'Logged out' };
     },
@@ -89,6 +90,8 @@ function addSignIn(app: HttpApp, { accounts, onceKeys, open }: OpenParts): void 
       schema: {
         operationId: 'register',
         summary: 'Create an account and sign in',
+        description:
+          'Creates an account and mails a link that verifies its address. An address that is taken gives 409.',
         tags,
         headers: IdempotencyHeader,
         body: Registration,
@@ -113,6 +116,8 @@ function addSignIn(app: HttpApp, { accounts, onceKeys, open }: OpenParts): void 
       schema: {
         operationId: 'login',
         summary: 'Sign in with a password',
+        description:
+          'Starts a session and returns its token. Too many wrong passwords lock the account for a while.',
         tags,
         headers: IdempotencyHeader,
         body: Login,
@@ -151,10 +156,12 @@ function addMailed(app: HttpApp, { accounts, onceKeys, open }: OpenParts): void 
   app.post(
     routes.verifyEmail,
     {
-      ...{ ...open, config },
+      ...open,
+      config,
       schema: {
         operationId: 'verifyEmail',
         summary: 'Verify the e-mail address, or get another mail',
+        description: 'With the `token` of a mail, verifies its address; with an `email`, sends another mail.',
         tags,
         headers: IdempotencyHeader,
         body: EmailVerification,
@@ -170,7 +177,8 @@ function addMailed(app: HttpApp, { accounts, onceKeys, open }: OpenParts): void 
   app.post(
     routes.resetPassword,
     {
-      ...{ ...open, config },
+      ...open,
+      config,
       schema: {
         operationId: 'resetPassword',
         summary: 'Get a link by e-mail, or set a new password with its token',
@@ -194,7 +202,13 @@ function addProfile(app: HttpApp, accounts: Accounts, access: AccessRule): void 
     routes.profile,
     {
       access,
-      schema: { operationId: 'getProfile', summary: 'Your account', tags, response: { 200: Profile } },
+      schema: {
+        operationId: 'getProfile',
+        summary: 'Your account',
+        description: 'Reads the account of the token.',
+        tags,
+        response: { 200: Profile },
+      },
     },
     (request) => getProfile(accounts, callerOf(request)),
   );
@@ -221,6 +235,7 @@ function addProfile(app: HttpApp, accounts: Accounts, access: AccessRule): void 
       schema: {
         operationId: 'deleteProfile',
         summary: 'Erase your account with everything in it',
+        description: 'Deletes budgets, expenses and everything else of the account. It cannot be undone.',
         tags,
         body: Confirmation,
         response: { 200: Type.Object({ message: Type.String(), id: Type.String() }, { title: 'Erased' }) },

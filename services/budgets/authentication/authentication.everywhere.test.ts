@@ -246,3 +246,28 @@ test('an account is erased with the password, and everything with it', async () 
   assertError(await login(alice.email), { status: 401, code: 'UNAUTHORIZED' });
   assert.equal((await register(alice.email)).status, 201);
 });
+
+test('a link to an address that the account no longer has verifies nothing', async () => {
+  const email = 'moved@example.com';
+  const { json } = await register(email);
+  const token = linkTokenOf(await nextMail(app, email));
+  const person = personOf(app.send, { id: json.user.id, email, token: json.token });
+  assert.equal(
+    (await person.put('/api/users/profile', { email: 'moved-2@example.com', password })).status,
+    200,
+  );
+  const refused = await app.send('/api/auth/verify-email', { body: { token } });
+  assertError(refused, { status: 400, code: 'VALIDATION_FAILED', field: 'token' });
+});
+
+test('a username is one line that cannot pretend to be another', async () => {
+  const person = await app.person();
+  for (const username of ['a\r\nb', 'a\nb', 'a\u202eb', 'a\u2028b', 'a\u0007b', 'a\u2066b'])
+    assertError(await person.put('/api/users/profile', { username }), {
+      status: 400,
+      code: 'VALIDATION_FAILED',
+      field: 'username',
+    });
+  for (const username of ['Zoë O’Neil', '王小明', '👩‍👩‍👧'])
+    assert.equal((await person.put('/api/users/profile', { username })).status, 200);
+});

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Passwords } from '#kit/auth/passwords.ts';
+import type { Passwords } from '#kit/auth/passwords/passwords.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
-import { newOrderedId, newSecret } from '#kit/ids.ts';
+import { newOrderedId, newSecret } from '#kit/base/ids.ts';
 import type { DemoSignIn } from '#kit/service.ts';
-import type { Caller, Core } from '../commands.ts';
+import type { Caller, Context } from '../commands.ts';
 import { accountByEmail, insertAccount, verifyAddress } from './store.ts';
 
 const email = 'demo@example.com';
@@ -17,30 +17,35 @@ interface StoredPassword {
   readonly passwordHash: string;
 }
 
-/** The account of the demo data, which is created at the first call, with a random password that is kept in the data folder. */
+/**
+ * The account of the demo data, which is created at the first call, with a random password that is kept in the data folder; undefined
+ * if the address belongs to somebody else.
+ */
 export async function createDemoAccount(
-  { db, clock }: Core,
+  { db, clock }: Context,
   { passwords, dataFolder }: { readonly passwords: Passwords; readonly dataFolder: string },
-): Promise<Caller> {
-  const known = await accountByEmail.first(db, { email });
-  if (known) return { owner: known.number, userId: known.id };
+): Promise<Caller | undefined> {
+  const file = join(dataFolder, demoFile);
+  const known = await accountByEmail(db, email);
+  // Without the file, it was not created here: somebody registered with the address.
+  if (known) return (await readStored(file)) && { owner: known.number, userId: known.id };
   const { passwordHash } = JSON.parse(
-    await storedSecret(join(dataFolder, demoFile), () => newPassword(passwords)),
+    await storedSecret(file, () => newPassword(passwords)),
   ) as StoredPassword;
   const account = { id: newOrderedId(), email, username: 'Demo', passwordHash, nowMs: clock.now() };
   await db.write(async (session) => {
-    const added = await insertAccount.first(session, account);
-    if (added) await verifyAddress.run(session, { owner: added.number, email, nowMs: account.nowMs });
+    const added = await insertAccount(session, account);
+    if (added) await verifyAddress(session, { owner: added.number, email, nowMs: account.nowMs });
   });
-  const created = await accountByEmail.first(db, { email });
+  const created = await accountByEmail(db, email);
   if (!created) throw new Error('the demo account was deleted while it was created');
   return { owner: created.number, userId: created.id };
 }
 
 /** The demo account, if it is there and has the password that is kept in the data folder. */
-export async function demoSignIns({ db }: Pick<Core, 'db'>, dataFolder: string): Promise<DemoSignIn[]> {
+export async function demoSignIns({ db }: Pick<Context, 'db'>, dataFolder: string): Promise<DemoSignIn[]> {
   const stored = await readStored(join(dataFolder, demoFile));
-  const account = stored && (await accountByEmail.first(db, { email }));
+  const account = stored && (await accountByEmail(db, email));
   if (!account || account.password_hash !== stored.passwordHash) return [];
   return [{ username: email, password: stored.password, role: 'budgets' }];
 }

@@ -13,19 +13,23 @@ export {
   verifyEmail,
   verifyOrRequest,
 } from './accounts.ts';
+export { AnonymousIdempotency as OnceKeys, sweepOnceKeys } from './anonymous-idempotency.ts';
 export { createDemoAccount, demoFile, demoSignIns } from './demo.ts';
+export { completeErasures } from './erasure.ts';
 export { LinkTokens } from './links.ts';
 export { LinkMails } from './mails.ts';
-export { OnceKeys, sweepOnceKeys } from './once.ts';
 export { SessionWatch } from './session-watch.ts';
 export {
   authenticate,
   authenticateHeader,
   authenticateSession,
+  type BrowserSession,
   browserSeconds,
   createTokens,
   endSession,
   type SignedIn,
+  type Tokens,
+  tokenOfBrowser,
   tokenSeconds,
 } from './tokens.ts';
 export { errors as accountErrors, Profile, User } from './user.ts';

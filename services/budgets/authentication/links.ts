@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newId } from '#kit/base/ids.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import { newId } from '#kit/ids.ts';
-import type { MailedLinkRow, Tables } from '../tables.ts';
+import type { MailedLinkRow, Tables } from '../store/tables.ts';
 import { countRecentLinks, insertLink, takeLink } from './store.ts';
 
 export type LinkKind = MailedLinkRow['kind'];
@@ -47,10 +47,17 @@ export async function addLink(
   // Links that are asked for at the same time are counted one after another.
   await session.lock(`links of account ${owner}`);
   const nowMs = clock.now();
-  const recent = await countRecentLinks.first(session, { owner, kind, sinceMs: nowMs - hourMs });
+  const recent = await countRecentLinks(session, { owner, kind, sinceMs: nowMs - hourMs });
   if ((recent?.links ?? 0) >= perHourMax) return undefined;
   const id = newId();
-  await insertLink.run(session, { id, owner, email, kind, nowMs, expiresAtMs: nowMs + linkMs[kind] });
+  await insertLink(session, {
+    id,
+    owner,
+    email,
+    kind,
+    created_at_ms: nowMs,
+    expires_at_ms: nowMs + linkMs[kind],
+  });
   return id;
 }
 
@@ -61,12 +68,12 @@ export async function useLink(
   { token, kind, nowMs }: { token: string; kind: LinkKind; nowMs: number },
 ): Promise<{ owner: number; email: string }> {
   const id = tokens.idOf(token);
-  const taken = id && (await takeLink.first(session, { id, kind, nowMs }));
+  const taken = id && (await takeLink(session, { id, kind, nowMs }));
   if (!taken) throw invalidLink();
   return taken;
 }
 
-function invalidLink(): AppError {
+export function invalidLink(): AppError {
   return new AppError('validation_failed', 'This link is invalid, was used, or has expired.', {
     fields: { token: 'is invalid, was used, or has expired' },
   });

@@ -1,14 +1,14 @@
 import { html } from '#kit/html/html.ts';
 import { type JobQueue, PermanentJobError } from '#kit/jobs/index.ts';
 import { MailError, type Mailer, type Sender } from '#kit/mail/index.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import { pageRoutes } from '../routes.ts';
-import type { MailedLinkRow } from '../tables.ts';
+import type { MailedLinkRow } from '../store/tables.ts';
 import { type LinkKind, type LinkTokens, linkMs } from './links.ts';
 import { deleteExpiredLinks, deleteExpiredSessions, findLink, markSent, unsentLinks } from './store.ts';
 
 export interface LinkMailsOptions {
-  readonly core: Core;
+  readonly core: Context;
   readonly queue: JobQueue;
   readonly mailer: Mailer;
   readonly sender: Sender;
@@ -66,17 +66,17 @@ export class LinkMails {
   async sweep(): Promise<void> {
     const { db, clock } = this.#options.core;
     const nowMs = clock.now();
-    for (const { id } of await unsentLinks.all(db, { beforeMs: nowMs - lostAfterMs, nowMs })) {
+    for (const { id } of await unsentLinks(db, nowMs - lostAfterMs, nowMs)) {
       await this.add(id);
     }
-    await deleteExpiredLinks.run(db, { beforeMs: nowMs - linkMs.verify });
-    await deleteExpiredSessions.run(db, { nowMs });
+    await deleteExpiredLinks(db, nowMs - linkMs.verify);
+    await deleteExpiredSessions(db, nowMs);
   }
 
   async #send(id: string, signal: AbortSignal): Promise<void> {
     const { core, mailer } = this.#options;
     const { db, clock } = core;
-    const link = await findLink.first(db, { id });
+    const link = await findLink(db, id);
     if (!link || link.sent_at_ms !== null || link.expires_at_ms <= clock.now()) return;
     try {
       await mailer.send(this.#mailOf(link), { signal });
@@ -86,7 +86,7 @@ export class LinkMails {
       }
       throw error;
     }
-    await markSent.run(db, { id, nowMs: clock.now() });
+    await markSent(db, id, clock.now());
   }
 
   #mailOf({ id, kind, email, created_at_ms }: MailedLinkRow) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { assertError, password, personOf, startBudgets, type TestResponse } from '../testing.ts';
+import type { TestResponse } from '#kit/testing/http-client.ts';
+import { assertError, password, personOf, startBudgets } from '../testing.ts';
 import { linkTokenOf, mailsTo, nextMail } from '../testing-mails.ts';
 
 const app = await startBudgets();
@@ -58,7 +59,7 @@ test('a login with a key makes one session, and needs the password each time', a
   assert.notEqual(later.json.token, first.json.token);
 });
 
-test('an account that was erased is registered anew with the same key', async () => {
+test('an account that was erased can be registered again with the same key', async () => {
   const body = { email: 'carol@example.com', password };
   const { json } = await send('register', body, 'register-carol');
   const carol = personOf(app.send, { id: json.user.id, email: body.email, token: json.token });

@@ -1,12 +1,12 @@
-import type { AppError } from '#kit/errors.ts';
-import type { Log } from '#kit/log.ts';
-import type { Core } from '../commands.ts';
-import { repeat } from '../repeat.ts';
+import type { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import type { Context } from '../commands.ts';
 import { openSessions } from './store.ts';
 import type { SignedIn } from './tokens.ts';
 import { errors } from './user.ts';
 
-/** How long a connection may stay open after its session has ended. */
+/** Longest time that a connection may stay open after its session has ended. */
 const checkMs = 2_000;
 /** Sessions that one statement looks up. */
 const batchMax = 500;
@@ -21,14 +21,14 @@ interface Connection {
  * asks the database, since any process may have ended it.
  */
 export class SessionWatch implements AsyncDisposable {
-  readonly #core: Core;
+  readonly #core: Context;
   readonly #connections = new Map<string, Set<Connection>>();
   readonly #checking: AsyncDisposable;
 
-  constructor(core: Core, log: Log) {
+  constructor(core: Context, log: Log) {
     this.#core = core;
     const failure = 'sessions of open connections could not be checked';
-    this.#checking = repeat(failure, () => this.#check(), { everyMs: checkMs, log });
+    this.#checking = runEvery(checkMs, () => this.#check(), { log, failure });
   }
 
   /** Calls `end` when the session has ended, unless the returned function was called before. */
@@ -52,7 +52,7 @@ export class SessionWatch implements AsyncDisposable {
     for (let start = 0; start < ids.length; start += batchMax) {
       const batch = ids.slice(start, start + batchMax);
       const nowMs = this.#core.clock.now();
-      const rows = await openSessions.all(this.#core.db, { ids: JSON.stringify(batch), nowMs });
+      const rows = await openSessions(this.#core.db, JSON.stringify(batch), nowMs);
       const open = new Map(rows.map(({ id, disabled }) => [id, disabled]));
       for (const id of batch) {
         const disabled = open.get(id);

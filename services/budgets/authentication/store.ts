@@ -1,47 +1,43 @@
-import { sql } from 'kysely';
-import { statement } from '#kit/db/index.ts';
-import type { MailedLinkRow, Tables } from '../tables.ts';
+import { type Insertable, sql } from 'kysely';
+import { statement, type WriteSession } from '#kit/db/index.ts';
+import type { MailedLinkRow, Store, Tables } from '../store/tables.ts';
 
 /** Adds an account, unless the address is taken, and returns its number. */
-export const insertAccount = statement<
-  Tables,
-  { id: string; email: string; username: string | null; passwordHash: string; nowMs: number }
->()((db, p) =>
-  db
+export function insertAccount(
+  { kysely }: Store,
+  given: { id: string; email: string; username: string | null; passwordHash: string; nowMs: number },
+) {
+  return kysely
     .insertInto('account')
     .values({
-      id: p('id'),
-      email: p('email'),
-      username: p('username'),
-      password_hash: p('passwordHash'),
+      id: given.id,
+      email: given.email,
+      username: given.username,
+      password_hash: given.passwordHash,
       email_verified: 0,
       disabled: 0,
       notification_seq: 0,
-      created_at_ms: p('nowMs'),
-      updated_at_ms: p('nowMs'),
+      created_at_ms: given.nowMs,
+      updated_at_ms: given.nowMs,
     })
     .onConflict((conflict) => conflict.column('email').doNothing())
-    .returning('number'),
-);
+    .returning('number')
+    .executeTakeFirst();
+}
 
-export const accountByEmail = statement<Tables, { email: string }>()((db, p) =>
-  db.selectFrom('account').selectAll().where('email', '=', p('email')),
-);
+export function accountByEmail({ kysely }: Store, email: string) {
+  return kysely.selectFrom('account').selectAll().where('email', '=', email).executeTakeFirst();
+}
 
-export const accountByNumber = statement<Tables, { owner: number }>()((db, p) =>
-  db.selectFrom('account').selectAll().where('number', '=', p('owner')),
-);
+export function accountByNumber({ kysely }: Store, owner: number) {
+  return kysely.selectFrom('account').selectAll().where('number', '=', owner).executeTakeFirst();
+}
 
-export const insertSession = statement<
-  Tables,
-  { id: string; owner: number; nowMs: number; expiresAtMs: number }
->()((db, p) =>
-  db
-    .insertInto('session')
-    .values({ id: p('id'), owner: p('owner'), created_at_ms: p('nowMs'), expires_at_ms: p('expiresAtMs') }),
-);
+export function insertSession({ kysely }: Store, row: Insertable<Tables['session']>) {
+  return kysely.insertInto('session').values(row).execute();
+}
 
-/** Who a token is for. */
+/** Selects the account of a session. */
 export const accountOfSession = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
   db
     .selectFrom('session')
@@ -53,8 +49,8 @@ export const accountOfSession = statement<Tables, { id: string; nowMs: number }>
 );
 
 /** Those of the sessions, given as a JSON array of ids, that have not ended. */
-export const openSessions = statement<Tables, { ids: string; nowMs: number }>()((db, p, dialect) =>
-  db
+export function openSessions({ kysely, dialect }: Store, ids: string, nowMs: number) {
+  return kysely
     .selectFrom('session')
     .innerJoin('account', 'account.number', 'session.owner')
     .select(['session.id', 'account.disabled'])
@@ -62,147 +58,202 @@ export const openSessions = statement<Tables, { ids: string; nowMs: number }>()(
       'session.id',
       'in',
       dialect === 'sqlite'
-        ? sql<string>`(SELECT value FROM json_each(${p('ids')}))`
-        : sql<string>`(SELECT jsonb_array_elements_text(${p('ids')}::jsonb))`,
+        ? sql<string>`(SELECT value FROM json_each(${ids}))`
+        : sql<string>`(SELECT jsonb_array_elements_text(${ids}::jsonb))`,
     )
-    .where('session.expires_at_ms', '>', p('nowMs')),
-);
+    .where('session.expires_at_ms', '>', nowMs)
+    .execute();
+}
 
-export const deleteSession = statement<Tables, { id: string }>()((db, p) =>
-  db.deleteFrom('session').where('id', '=', p('id')),
-);
+export function deleteSession({ kysely }: Store, id: string) {
+  return kysely.deleteFrom('session').where('id', '=', id).execute();
+}
 
 /** Ends all sessions of an account except one. */
-export const deleteSessionsOf = statement<Tables, { owner: number; except: string }>()((db, p) =>
-  db.deleteFrom('session').where('owner', '=', p('owner')).where('id', '!=', p('except')),
-);
+export function deleteSessionsOf({ kysely }: Store, owner: number, except: string) {
+  return kysely.deleteFrom('session').where('owner', '=', owner).where('id', '!=', except).execute();
+}
 
-export const deleteExpiredSessions = statement<Tables, { nowMs: number }>()((db, p) =>
-  db
+export function deleteExpiredSessions({ kysely }: Store, nowMs: number) {
+  return kysely
     .deleteFrom('session')
     .where('id', 'in', (eb) =>
-      eb.selectFrom('session').select('id').where('expires_at_ms', '<', p('nowMs')).limit(1_000),
-    ),
-);
+      eb.selectFrom('session').select('id').where('expires_at_ms', '<', nowMs).limit(1_000),
+    )
+    .execute();
+}
 
-export const setPassword = statement<Tables, { owner: number; passwordHash: string; nowMs: number }>()(
-  (db, p) =>
-    db
-      .updateTable('account')
-      .set({ password_hash: p('passwordHash'), updated_at_ms: p('nowMs') })
-      .where('number', '=', p('owner')),
-);
+export function setPassword(
+  { kysely }: Store,
+  { owner, passwordHash, nowMs }: { owner: number; passwordHash: string; nowMs: number },
+) {
+  return kysely
+    .updateTable('account')
+    .set({ password_hash: passwordHash, updated_at_ms: nowMs })
+    .where('number', '=', owner)
+    .execute();
+}
 
 /** Replaces a hash that was made with another cost, if it was not changed meanwhile. */
-export const rehash = statement<Tables, { owner: number; from: string; to: string }>()((db, p) =>
-  db
+export function rehash({ kysely }: Store, { owner, from, to }: { owner: number; from: string; to: string }) {
+  return kysely
     .updateTable('account')
-    .set({ password_hash: p('to') })
-    .where('number', '=', p('owner'))
-    .where('password_hash', '=', p('from')),
-);
+    .set({ password_hash: to })
+    .where('number', '=', owner)
+    .where('password_hash', '=', from)
+    .execute();
+}
 
 /** An e-mail address counts as verified only if it is still the one of the account. */
-export const verifyAddress = statement<Tables, { owner: number; email: string; nowMs: number }>()((db, p) =>
-  db
+export function verifyAddress(
+  { kysely }: Store,
+  { owner, email, nowMs }: { owner: number; email: string; nowMs: number },
+) {
+  return kysely
     .updateTable('account')
-    .set({ email_verified: 1, updated_at_ms: p('nowMs') })
-    .where('number', '=', p('owner'))
-    .where('email', '=', p('email')),
-);
+    .set({ email_verified: 1, updated_at_ms: nowMs })
+    .where('number', '=', owner)
+    .where('email', '=', email)
+    .executeTakeFirst();
+}
 
-export const updateAccount = statement<
-  Tables,
-  { owner: number; username: string | null; email: string; verified: boolean; nowMs: number }
->()((db, p) =>
-  db
+export function updateAccount(
+  { kysely }: Store,
+  given: { owner: number; username: string | null; email: string; verified: number; nowMs: number },
+) {
+  return kysely
     .updateTable('account')
     .set({
-      username: p('username'),
-      email: p('email'),
-      email_verified: p('verified') as never,
-      updated_at_ms: p('nowMs'),
+      username: given.username,
+      email: given.email,
+      email_verified: given.verified,
+      updated_at_ms: given.nowMs,
     })
-    .where('number', '=', p('owner'))
-    .returningAll(),
-);
+    .where('number', '=', given.owner)
+    .returningAll()
+    .executeTakeFirst();
+}
 
-export const deleteAccount = statement<Tables, { owner: number }>()((db, p) =>
-  db.deleteFrom('account').where('number', '=', p('owner')),
-);
+export function deleteAccount({ kysely }: Store, owner: number) {
+  return kysely.deleteFrom('account').where('number', '=', owner).executeTakeFirst();
+}
+
+/** Frees the address of an account whose rows are about to be deleted. No other account can have such an address. */
+export function markErased(
+  { kysely }: Store,
+  { owner, email, nowMs }: { owner: number; email: string; nowMs: number },
+) {
+  return kysely
+    .updateTable('account')
+    .set({ email, username: null, password_hash: '', disabled: 1, erased_at_ms: nowMs })
+    .where('number', '=', owner)
+    .execute();
+}
+
+/** Accounts whose erasure was interrupted. */
+export function erasedAccounts({ kysely }: Store) {
+  return kysely
+    .selectFrom('account')
+    .select('number')
+    .where('erased_at_ms', 'is not', null)
+    .limit(100)
+    .execute();
+}
+
+/** Tables with many rows of one account, and a key of each within the account. Others go with the account. */
+const large = {
+  expense: 'number',
+  ledger_transaction: 'id',
+  notification: 'seq',
+  idempotency_key: 'key',
+  task: 'id',
+  customer_order: 'id',
+} as const;
+
+/** Deletes some rows of an account in each of the large tables, and returns how many. */
+export async function deleteSlice(
+  { kysely, dialect }: WriteSession<Tables>,
+  owner: number,
+  limit: number,
+): Promise<number> {
+  let deleted = 0;
+  for (const [table, key] of Object.entries(large)) {
+    const [name, id] = [sql.table(table), sql.ref(key)];
+    const some = sql`SELECT ${id} FROM ${name} WHERE owner = ${owner} LIMIT ${limit - deleted}`;
+    // With an array, PostgreSQL looks up each row instead of scanning the table, also before it has statistics.
+    const chosen = dialect === 'sqlite' ? sql`IN (${some})` : sql`= ANY (ARRAY(${some}))`;
+    const result = await sql`DELETE FROM ${name} WHERE owner = ${owner} AND ${id} ${chosen}`.execute(kysely);
+    deleted += Number(result.numAffectedRows ?? 0);
+    if (deleted >= limit) break;
+  }
+  return deleted;
+}
 
 // Links in mails
 
-export const insertLink = statement<
-  Tables,
-  Pick<MailedLinkRow, 'id' | 'owner' | 'kind' | 'email'> & { nowMs: number; expiresAtMs: number }
->()((db, p) =>
-  db.insertInto('mailed_link').values({
-    id: p('id'),
-    owner: p('owner'),
-    kind: p('kind'),
-    email: p('email'),
-    created_at_ms: p('nowMs'),
-    expires_at_ms: p('expiresAtMs'),
-  }),
-);
+export function insertLink({ kysely }: Store, row: Insertable<Tables['mailed_link']>) {
+  return kysely.insertInto('mailed_link').values(row).execute();
+}
 
-export const countRecentLinks = statement<
-  Tables,
-  { owner: number; kind: MailedLinkRow['kind']; sinceMs: number }
->()((db, p) =>
-  db
+export function countRecentLinks(
+  { kysely }: Store,
+  { owner, kind, sinceMs }: { owner: number; kind: MailedLinkRow['kind']; sinceMs: number },
+) {
+  return kysely
     .selectFrom('mailed_link')
     .select((eb) => eb.fn.countAll<number>().as('links'))
-    .where('owner', '=', p('owner'))
-    .where('kind', '=', p('kind'))
-    .where('created_at_ms', '>', p('sinceMs')),
-);
+    .where('owner', '=', owner)
+    .where('kind', '=', kind)
+    .where('created_at_ms', '>', sinceMs)
+    .executeTakeFirst();
+}
 
-export const findLink = statement<Tables, { id: string }>()((db, p) =>
-  db.selectFrom('mailed_link').selectAll().where('id', '=', p('id')),
-);
+export function findLink({ kysely }: Store, id: string) {
+  return kysely.selectFrom('mailed_link').selectAll().where('id', '=', id).executeTakeFirst();
+}
 
 /** Of several requests with the same link, one gets it. */
-export const takeLink = statement<Tables, { id: string; kind: MailedLinkRow['kind']; nowMs: number }>()(
-  (db, p) =>
-    db
-      .deleteFrom('mailed_link')
-      .where('id', '=', p('id'))
-      .where('kind', '=', p('kind'))
-      .where('expires_at_ms', '>', p('nowMs'))
-      .returning(['owner', 'email']),
-);
+export function takeLink(
+  { kysely }: Store,
+  { id, kind, nowMs }: { id: string; kind: MailedLinkRow['kind']; nowMs: number },
+) {
+  return kysely
+    .deleteFrom('mailed_link')
+    .where('id', '=', id)
+    .where('kind', '=', kind)
+    .where('expires_at_ms', '>', nowMs)
+    .returning(['owner', 'email'])
+    .executeTakeFirst();
+}
 
-export const deleteLinksOf = statement<Tables, { owner: number; kind: MailedLinkRow['kind'] }>()((db, p) =>
-  db.deleteFrom('mailed_link').where('owner', '=', p('owner')).where('kind', '=', p('kind')),
-);
+export function deleteLinksOf({ kysely }: Store, owner: number, kind: MailedLinkRow['kind']) {
+  return kysely.deleteFrom('mailed_link').where('owner', '=', owner).where('kind', '=', kind).execute();
+}
 
-export const markSent = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
-  db
-    .updateTable('mailed_link')
-    .set({ sent_at_ms: p('nowMs') })
-    .where('id', '=', p('id')),
-);
+export function markSent({ kysely }: Store, id: string, nowMs: number) {
+  return kysely.updateTable('mailed_link').set({ sent_at_ms: nowMs }).where('id', '=', id).execute();
+}
 
 /** Links whose mail was not sent, although it was written some time ago. */
-export const unsentLinks = statement<Tables, { beforeMs: number; nowMs: number }>()((db, p) =>
-  db
+export function unsentLinks({ kysely }: Store, beforeMs: number, nowMs: number) {
+  return kysely
     .selectFrom('mailed_link')
     .select('id')
     .where(sql<boolean>`sent_at_ms IS NULL`)
-    .where('created_at_ms', '<', p('beforeMs'))
-    .where('expires_at_ms', '>', p('nowMs'))
-    .limit(100),
-);
+    .where('created_at_ms', '<', beforeMs)
+    .where('expires_at_ms', '>', nowMs)
+    .limit(100)
+    .execute();
+}
 
-export const deleteExpiredLinks = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db
+export function deleteExpiredLinks({ kysely }: Store, beforeMs: number) {
+  return kysely
     .deleteFrom('mailed_link')
     .where('id', 'in', (eb) =>
-      eb.selectFrom('mailed_link').select('id').where('expires_at_ms', '<', p('beforeMs')).limit(1_000),
-    ),
-);
+      eb.selectFrom('mailed_link').select('id').where('expires_at_ms', '<', beforeMs).limit(1_000),
+    )
+    .execute();
+}
 
 // Idempotency-Keys of requests without a session
 
@@ -232,14 +283,11 @@ export const putAnonymousKey = statement<
 });
 
 /** Deletes at most 1,000 of the keys that have expired. */
-export const sweepAnonymousKeys = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db
+export function sweepAnonymousKeys({ kysely }: Store, beforeMs: number) {
+  return kysely
     .deleteFrom('anonymous_key')
     .where('key_hash', 'in', (eb) =>
-      eb
-        .selectFrom('anonymous_key')
-        .select('key_hash')
-        .where('created_at_ms', '<', p('beforeMs'))
-        .limit(1_000),
-    ),
-);
+      eb.selectFrom('anonymous_key').select('key_hash').where('created_at_ms', '<', beforeMs).limit(1_000),
+    )
+    .execute();
+}

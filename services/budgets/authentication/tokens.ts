@@ -1,24 +1,26 @@
-import { bearerToken } from '#kit/auth/bearer.ts';
-import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/jwt.ts';
-import type { Clock } from '#kit/clock.ts';
-import type { Executor } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import { newId } from '#kit/ids.ts';
-import type { Caller, Core } from '../commands.ts';
+import { createHash } from 'node:crypto';
+import { bearerToken } from '#kit/auth/tokens/bearer.ts';
+import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/tokens/jwt.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newId } from '#kit/base/ids.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
+import type { Caller, Context } from '../commands.ts';
+import type { Store } from '../store/tables.ts';
 import { accountOfSession, deleteSession, insertSession } from './store.ts';
 import { errors } from './user.ts';
 
-/** How long a token is valid. */
+/** Validity of a token. */
 export const tokenSeconds = 3_600;
-/** How long a browser stays signed in on the pages. */
+/** Duration of a browser's session on the pages. */
 export const browserSeconds = 14 * 86_400;
 
 const issuer = 'octavo-budgets';
 const verifiedTokensMax = 10_000;
 
 /** Signs and verifies the tokens of this service. */
-export function createTokens(secret: string, clock: Clock): Jwt {
-  return createJwt({
+export function createTokens(secret: string, clock: Clock, oidc?: Holders): Tokens {
+  const jwt = createJwt({
     secret,
     clock,
     issuer,
@@ -26,6 +28,21 @@ export function createTokens(secret: string, clock: Clock): Jwt {
     cacheSize: verifiedTokensMax,
     leewaySeconds: 0,
   });
+  return { jwt, oidc };
+}
+
+/** Tokens of this service, and those of the OpenID provider. */
+export interface Tokens {
+  readonly jwt: Jwt;
+  readonly oidc: Holders | undefined;
+}
+
+type Holders = Pick<OidcSignIn<never>, 'holderOf' | 'tokens'>;
+
+/** Content of the pages' cookie. */
+export interface BrowserSession {
+  /** The session of an account. */
+  readonly sessionId: string;
 }
 
 /** A session that has begun. Its token is {@link tokenOf} these. */
@@ -37,7 +54,7 @@ export interface NewSession {
 
 /** Starts a session in the caller's transaction: for as long as its token, or `seconds`. */
 export async function startSession(
-  session: Executor,
+  session: Store,
   {
     owner,
     userId,
@@ -46,13 +63,18 @@ export async function startSession(
   }: { owner: number; userId: string; nowMs: number; seconds?: number | undefined },
 ): Promise<NewSession> {
   const sessionId = newId();
-  await insertSession.run(session, { id: sessionId, owner, nowMs, expiresAtMs: nowMs + seconds * 1_000 });
+  await insertSession(session, {
+    id: sessionId,
+    owner,
+    created_at_ms: nowMs,
+    expires_at_ms: nowMs + seconds * 1_000,
+  });
   return { sessionId, userId, startedAtMs: nowMs };
 }
 
 /** The token of a session, always the same. */
-export function tokenOf(tokens: Jwt, { sessionId, userId, startedAtMs }: NewSession): string {
-  return tokens.sign({ sub: userId, jti: sessionId }, tokenSeconds, startedAtMs);
+export function tokenOf({ jwt }: Tokens, { sessionId, userId, startedAtMs }: NewSession): string {
+  return jwt.sign({ sub: userId, jti: sessionId }, tokenSeconds, startedAtMs);
 }
 
 /** A caller with the session of the token, and when the token expires. */
@@ -61,8 +83,10 @@ export interface SignedIn extends Caller {
   readonly expiresAtMs: number;
 }
 
-/** Who a token is for, on every edge. Throws `unauthenticated`, or `forbidden` if the account is disabled. */
-export async function authenticate(core: Core, tokens: Jwt, token: string): Promise<SignedIn> {
+/** Returns the account of a token, on every edge. Throws `unauthenticated`, or `forbidden` if the account is disabled. */
+export async function authenticate(core: Context, tokens: Tokens, token: string): Promise<SignedIn> {
+  const { oidc } = tokens;
+  if (oidc?.tokens.isOurs(token)) return authenticateHolder(core, oidc, token);
   const { jti, sub, exp } = verify(tokens, token);
   const found = await accountOfSession.first(core.db, { id: String(jti), nowMs: core.clock.now() });
   if (!found || found.userId !== sub) throw errors.unauthorized();
@@ -70,18 +94,53 @@ export async function authenticate(core: Core, tokens: Jwt, token: string): Prom
   return { owner: found.owner, userId: found.userId, sessionId: String(jti), expiresAtMs: exp * 1_000 };
 }
 
-/** Who a session of the pages is for; undefined once it has ended or the account is disabled. */
-export async function authenticateSession(core: Core, sessionId: string): Promise<SignedIn | undefined> {
+/** An access token of the OpenID provider is verified once, and is a session until it expires. */
+async function authenticateHolder(core: Context, oidc: Holders, token: string): Promise<SignedIn> {
+  const id = createHash('sha256').update(token).digest('base64url');
+  const known = await accountOfSession.first(core.db, { id, nowMs: core.clock.now() });
+  if (!known) {
+    const holder = await oidc.holderOf(token).catch(inOurWords);
+    if (!holder) throw errors.unauthorized();
+    const { account, expiresAtMs } = holder;
+    const times = { created_at_ms: core.clock.now(), expires_at_ms: expiresAtMs };
+    await insertSession(core.db, { id, owner: Number(account), ...times }).catch(ignoreConflict);
+  }
+  const found = known ?? (await accountOfSession.first(core.db, { id, nowMs: core.clock.now() }));
+  if (!found) throw errors.unauthorized();
+  if (found.disabled === 1) throw errors.disabled();
+  return { owner: found.owner, userId: found.userId, sessionId: id, expiresAtMs: found.expiresAtMs };
+}
+
+function inOurWords(error: unknown): never {
+  throw error instanceof AppError && error.code === 'unauthenticated' ? errors.unauthorized() : error;
+}
+
+/** Another request with this token was first. */
+function ignoreConflict(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+}
+
+/** Returns the account of a session of the pages; undefined once it has ended or the account is disabled. */
+export async function authenticateSession(core: Context, sessionId: string): Promise<SignedIn | undefined> {
   const found = await accountOfSession.first(core.db, { id: sessionId, nowMs: core.clock.now() });
   if (!found || found.disabled === 1) return undefined;
   const { owner, userId, expiresAtMs } = found;
   return { owner, userId, sessionId, expiresAtMs };
 }
 
-/** Who an `Authorization` header names. */
+/** Returns a token of the session of a browser, for `/docs`. It expires after an hour, and ends with the session. */
+export async function tokenOfBrowser(
+  { core, tokens }: { readonly core: Context; readonly tokens: Tokens },
+  browser: BrowserSession | undefined,
+): Promise<string | undefined> {
+  const found = browser && (await authenticateSession(core, browser.sessionId));
+  return found && tokenOf(tokens, { ...found, startedAtMs: core.clock.now() });
+}
+
+/** Returns the account of an `Authorization` header. */
 export function authenticateHeader(
-  core: Core,
-  tokens: Jwt,
+  core: Context,
+  tokens: Tokens,
   authorization: string | undefined,
 ): Promise<SignedIn> {
   const token = bearerToken(authorization);
@@ -90,14 +149,14 @@ export function authenticateHeader(
 }
 
 /** Ends the session of a token. */
-export async function endSession(db: Executor, { sessionId }: Pick<SignedIn, 'sessionId'>): Promise<void> {
-  await deleteSession.run(db, { id: sessionId });
+export async function endSession(db: Store, { sessionId }: Pick<SignedIn, 'sessionId'>): Promise<void> {
+  await deleteSession(db, sessionId);
 }
 
 /** The reasons of the kit are not codes of this API. */
-function verify(tokens: Jwt, token: string): JwtClaims {
+function verify({ jwt }: Tokens, token: string): JwtClaims {
   try {
-    return tokens.verify(token);
+    return jwt.verify(token);
   } catch (error) {
     if (error instanceof AppError) throw errors.unauthorized();
     throw error;

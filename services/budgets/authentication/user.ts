@@ -1,6 +1,7 @@
-import { AppError } from '#kit/errors.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import type { AccountRow } from '../tables.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { createParser } from '../edges/schema-parser.ts';
+import type { AccountRow } from '../store/tables.ts';
 
 /** An account as its owner sees it. */
 export const User = Type.Object(
@@ -22,7 +23,12 @@ export type Profile = Static<typeof Profile>;
 
 const email = Type.String({ minLength: 1, maxLength: 320, format: 'text', examples: ['alice@example.com'] });
 const password = Type.String({ minLength: 1, maxLength: 1_024, examples: ['correct horse battery staple'] });
-const username = Type.String({ minLength: 1, maxLength: 64, format: 'text', examples: ['alice'] });
+const username = Type.String({ minLength: 1, maxLength: 64, format: 'name', examples: ['alice'] });
+/** Throws `validation_failed` for a name that an account cannot have. Pages have no schema. */
+export const checkUsername = createParser(
+  Type.Object({ username: Type.Optional(Type.Union([username, Type.Null()])) }),
+);
+
 const token = Type.String({ minLength: 1, maxLength: 512 });
 
 export const Registration = Type.Object(

@@ -1,149 +1,79 @@
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { created, IfMatch, isKnown, listed, NotModified, tagged, versionsIn } from '../api-responses.ts';
-import type { Core } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { addResource, IdParams } from '#kit/rest/resource.ts';
+import type { Context } from '../commands.ts';
+import { callerOf, owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
-import { Deleted, IdParams, listQuery } from '../schemas.ts';
 import { Budget, BudgetInput, BudgetPatch, BudgetSummary } from './budget.ts';
-import {
-  createBudget,
-  deleteBudget,
-  getBudget,
-  getBudgetSummary,
-  listBudgets,
-  updateBudget,
-} from './budgets.ts';
+import { createBudget, getBudget, getBudgetSummary, listBudgets, updateBudget } from './budgets.ts';
+import { deleteBudget } from './deletion.ts';
 
-const tags = ['Budgets'];
+const tag = 'Budgets';
 
-export function addBudgetApi(app: HttpApp, core: Core, access: AccessRule): void {
-  addLists(app, core, access);
-  addOne(app, core, access);
+const cascade = Type.Boolean({ default: false, description: 'Delete its expenses too' });
+
+export function addBudgetApi(app: HttpApp, core: Context, access: AccessRule): void {
+  addResource(app, {
+    ...owned(access),
+    name: 'Budget',
+    tag,
+    paths: { list: routes.budgets, item: routes.budget },
+    schema: Budget,
+    list: {
+      summary: 'Your budgets, newest first',
+      description: 'Lists your budgets, each with what is spent and what remains in its current period.',
+      run: (caller, query) => listBudgets(core, caller, query),
+    },
+    get: {
+      summary: 'A budget',
+      description: 'Reads one of your budgets, with what is spent and what remains in its current period.',
+      run: (caller, id) => getBudget(core, caller, id),
+    },
+    create: {
+      summary: 'Create a budget',
+      description: 'Creates a budget; its currency is USD by default.',
+      body: BudgetInput,
+      run: (caller, body) => createBudget(core, caller, body),
+    },
+    change: {
+      summary: 'Change a budget',
+      description: 'Changes the fields that are given. A budget with expenses keeps its currency: 409.',
+      body: BudgetPatch,
+      errors: ['conflict'],
+      run: (caller, id, change) => updateBudget(core, caller, id, change),
+    },
+    remove: {
+      summary: 'Delete a budget',
+      description: 'Deletes a budget. One with expenses gives 409, unless `cascade` deletes them too.',
+      query: { cascade },
+      errors: ['conflict'],
+      run: (caller, id, options) => deleteBudget(core, caller, id, options),
+    },
+  });
+  addSummary(app, core, access);
+}
+
+function addSummary(app: HttpApp, core: Context, access: AccessRule): void {
+  const period = Type.String({
+    description: 'Such as 2026-02-14, 2026-W07, 2026-02, 2026-Q1, 2026 or all; the current one by default',
+  });
   app.get(
     routes.budgetSummary,
     {
       access,
       schema: {
         operationId: 'getBudgetSummary',
-        summary: 'What was available and spent in a period',
-        tags,
+        summary: 'Summary of a period: available, spent, remaining',
+        description:
+          'Adds up the expenses of a budget in one of its periods, in all and by category. A period of another kind gives 400.',
+        tags: [tag],
         params: IdParams,
-        querystring: Type.Object({
-          period: Type.Optional(
-            Type.String({
-              description:
-                'Such as 2026-02-14, 2026-W07, 2026-02, 2026-Q1, 2026 or all; the current one by default',
-            }),
-          ),
-        }),
+        querystring: Type.Object({ period: Type.Optional(period) }),
         response: { 200: BudgetSummary },
       },
       config: { errors: ['not_found', 'rate_limited'] },
     },
     (request) => getBudgetSummary(core, callerOf(request), request.params.id, request.query.period),
-  );
-}
-
-function addLists(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.budgets,
-    {
-      access,
-      schema: {
-        operationId: 'listBudgets',
-        summary: 'Your budgets, newest first',
-        tags,
-        querystring: Type.Object(listQuery),
-        response: { 200: Type.Array(Budget) },
-      },
-      config: { errors: ['rate_limited'] },
-    },
-    async (request, reply) =>
-      listed(request, reply, await listBudgets(core, callerOf(request), request.query)),
-  );
-  app.post(
-    routes.budgets,
-    {
-      access,
-      schema: {
-        operationId: 'createBudget',
-        summary: 'Create a budget',
-        tags,
-        headers: IdempotencyHeader,
-        body: BudgetInput,
-        response: { 201: Budget },
-      },
-      config: { errors: ['conflict', 'rate_limited'] },
-    },
-    async (request, reply) =>
-      created(reply, routes.budget, await createBudget(core, commanderOf(request, reply), request.body)),
-  );
-}
-
-function addOne(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.budget,
-    {
-      access,
-      schema: {
-        operationId: 'getBudget',
-        summary: 'A budget',
-        tags,
-        params: IdParams,
-        response: { 200: Budget, 304: NotModified },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
-    },
-    async (request, reply) => {
-      const budget = tagged(reply, await getBudget(core, callerOf(request), request.params.id));
-      return isKnown(request, budget) ? reply.code(304).send(null) : budget;
-    },
-  );
-  app.put(
-    routes.budget,
-    {
-      access,
-      schema: {
-        operationId: 'updateBudget',
-        summary: 'Change a budget',
-        tags,
-        params: IdParams,
-        headers: IfMatch,
-        body: BudgetPatch,
-        response: { 200: Budget },
-      },
-      config: { errors: ['not_found', 'conflict', 'precondition_failed', 'rate_limited'] },
-    },
-    async (request, reply) => {
-      const versions = versionsIn(request.headers['if-match']);
-      const change = { ...request.body, versions };
-      return tagged(reply, await updateBudget(core, callerOf(request), request.params.id, change));
-    },
-  );
-  app.delete(
-    routes.budget,
-    {
-      access,
-      schema: {
-        operationId: 'deleteBudget',
-        summary: 'Delete a budget',
-        tags,
-        params: IdParams,
-        headers: IfMatch,
-        querystring: Type.Object({
-          cascade: Type.Boolean({ default: false, description: 'Delete its expenses too' }),
-        }),
-        response: { 200: Deleted },
-      },
-      config: { errors: ['not_found', 'conflict', 'precondition_failed', 'rate_limited'] },
-    },
-    (request) => {
-      const { cascade } = request.query;
-      const versions = versionsIn(request.headers['if-match']);
-      return deleteBudget(core, callerOf(request), request.params.id, { cascade, versions });
-    },
   );
 }

@@ -1,20 +1,32 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import { toMajor } from '../money.ts';
-import { periodKinds } from '../periods.ts';
-import { Amount, AmountInput, Currency, Day, Id, Instant, Minor, nullable, text } from '../schemas.ts';
-import type { BudgetRow } from '../tables.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import {
+  Amount,
+  AmountInput,
+  Currency,
+  Day,
+  Id,
+  Instant,
+  Minor,
+  MinorSum,
+  nullable,
+  sum,
+  text,
+} from '../edges/schemas.ts';
+import { toExact, toMajor, toMinor } from '../money/money.ts';
+import { periodKinds } from '../money/periods.ts';
+import type { BudgetRow } from '../store/tables.ts';
 
 export const rolloverKinds = ['none', 'positive', 'full'] as const;
 
-const period = Type.Enum(periodKinds, { description: 'How often it starts again' });
+const period = Type.Enum(periodKinds, { description: 'Length of its period' });
 const rollover = Type.Enum(rolloverKinds, {
-  description: 'What a period hands on to the next: nothing, what is left, or debts too',
+  description: 'Carried over to the next period: nothing, the remainder, or debts too',
 });
 const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), {
   maxItems: 10,
   uniqueItems: true,
-  description: 'Percent of what is available at which its owner is notified, once in a period',
+  description: 'Percent of the available amount at which its owner is notified, once in a period',
   examples: [[80, 100]],
 });
 
@@ -29,13 +41,13 @@ export const Budget = Type.Object(
     startDate: Day,
     rollover,
     thresholds,
-    spent: Type.Number({ description: 'In the current period', examples: [4.2] }),
-    spentMinor: Minor,
-    remaining: Type.Number({
-      description: 'In the current period, with what was carried over',
+    spent: sum({ description: 'In the current period', examples: [4.2] }),
+    spentMinor: MinorSum,
+    remaining: sum({
+      description: 'In the current period, including the amount carried over',
       examples: [8.3],
     }),
-    remainingMinor: Minor,
+    remainingMinor: MinorSum,
     createdAt: Instant,
     updatedAt: Instant,
     version: Type.Integer({ examples: [1] }),
@@ -44,36 +56,30 @@ export const Budget = Type.Object(
 );
 export type Budget = Static<typeof Budget>;
 
-export const BudgetInput = Type.Object(
-  {
-    name: text(120, { examples: ['Groceries'] }),
-    limit: AmountInput,
-    currency: Type.Optional(Currency),
-    period: Type.Optional(period),
-    startDate: Type.Optional(Day),
-    rollover: Type.Optional(rollover),
-    thresholds: Type.Optional(thresholds),
-  },
-  { title: 'BudgetInput' },
-);
+const optionalFields = {
+  currency: Type.Optional(Currency),
+  period: Type.Optional(period),
+  startDate: Type.Optional(Day),
+  rollover: Type.Optional(rollover),
+  thresholds: Type.Optional(thresholds),
+};
+const requiredFields = { name: text(120, { examples: ['Groceries'] }), limit: AmountInput };
+
+export const BudgetInput = Type.Object({ ...requiredFields, ...optionalFields }, { title: 'BudgetInput' });
 export type BudgetInput = Static<typeof BudgetInput>;
 
 export const BudgetPatch = Type.Object(
   {
-    name: Type.Optional(text(120, { examples: ['Groceries'] })),
-    limit: Type.Optional(AmountInput),
-    currency: Type.Optional(Currency),
-    period: Type.Optional(period),
-    startDate: Type.Optional(Day),
-    rollover: Type.Optional(rollover),
-    thresholds: Type.Optional(thresholds),
+    name: Type.Optional(requiredFields.name),
+    limit: Type.Optional(requiredFields.limit),
+    ...optionalFields,
   },
-  { title: 'BudgetPatch', description: 'What is left out stays' },
+  { title: 'BudgetPatch', description: 'Fields that are left out stay unchanged' },
 );
 export type BudgetPatch = Static<typeof BudgetPatch>;
 
 const Category = Type.Object(
-  { category: nullable(Type.String()), amount: Amount, amountMinor: Minor },
+  { category: nullable(Type.String()), amount: sum(), amountMinor: MinorSum },
   { title: 'CategorySum' },
 );
 
@@ -86,47 +92,54 @@ export const BudgetSummary = Type.Object(
     currency: Currency,
     limit: Amount,
     limitMinor: Minor,
-    carried: Amount,
-    carriedMinor: Minor,
-    available: Amount,
-    availableMinor: Minor,
-    spent: Amount,
-    spentMinor: Minor,
-    remaining: Amount,
-    remainingMinor: Minor,
-    expenses: Type.Integer({ description: 'How many there are' }),
+    carried: sum(),
+    carriedMinor: MinorSum,
+    available: sum(),
+    availableMinor: MinorSum,
+    spent: sum(),
+    spentMinor: MinorSum,
+    remaining: sum(),
+    remainingMinor: MinorSum,
+    expenses: Type.Integer({ description: 'Number of items' }),
     byCategory: Type.Array(Category),
   },
   { title: 'BudgetSummary' },
 );
 export type BudgetSummary = Static<typeof BudgetSummary>;
 
-/** What became of a budget in one period, in minor units. */
-export interface Standing {
-  readonly spent: number;
-  /** What the periods before it handed on. */
-  readonly carried: number;
+/** Spending of a budget in one period, in minor units. */
+export interface PeriodSpending {
+  readonly spent: bigint;
+  /** Amount carried over from the periods before. */
+  readonly carried: bigint;
 }
 
 export const defaultThresholds = [80, 100];
 
 /** A budget as it is read without what was spent, which costs more statements. Its times are formatted only if they are asked for. */
-export type Plan = Pick<
+export type PlannedBudget = Omit<
   Budget,
-  'id' | 'name' | 'limit' | 'limitMinor' | 'currency' | 'period' | 'rollover' | 'version'
+  | 'startDate'
+  | 'thresholds'
+  | 'spent'
+  | 'spentMinor'
+  | 'remaining'
+  | 'remainingMinor'
+  | 'createdAt'
+  | 'updatedAt'
 > &
   Partial<Pick<Budget, 'spent' | 'remaining'>> & {
     readonly createdAt: string | number;
     readonly updatedAt: string | number;
   };
 
-/** The columns of a {@link Plan}. */
+/** The columns of a {@link PlannedBudget}. */
 export const planColumns = [
   ...(['id', 'name', 'limit_minor', 'currency', 'period', 'rollover'] as const),
   ...(['created_at_ms', 'updated_at_ms', 'version'] as const),
 ] as const;
 
-export function toPlan(row: Pick<BudgetRow, (typeof planColumns)[number]>): Plan {
+export function toPlan(row: Pick<BudgetRow, (typeof planColumns)[number]>): PlannedBudget {
   return {
     id: row.id,
     name: row.name,
@@ -141,9 +154,9 @@ export function toPlan(row: Pick<BudgetRow, (typeof planColumns)[number]>): Plan
   };
 }
 
-export function toBudget(row: BudgetRow, { spent, carried }: Standing): Budget {
+export function toBudget(row: BudgetRow, { spent, carried }: PeriodSpending): Budget {
   const { currency } = row;
-  const remaining = row.limit_minor + carried - spent;
+  const remaining = BigInt(row.limit_minor) + carried - spent;
   return {
     id: row.id,
     name: row.name,
@@ -154,10 +167,10 @@ export function toBudget(row: BudgetRow, { spent, carried }: Standing): Budget {
     startDate: row.start_date,
     rollover: row.rollover,
     thresholds: thresholdsOf(row),
-    spent: toMajor(spent, currency),
-    spentMinor: spent,
-    remaining: toMajor(remaining, currency),
-    remainingMinor: remaining,
+    spent: toExact(spent, currency),
+    spentMinor: toMinor(spent),
+    remaining: toExact(remaining, currency),
+    remainingMinor: toMinor(remaining),
     createdAt: isoTime(row.created_at_ms),
     updatedAt: isoTime(row.updated_at_ms),
     version: row.version,

@@ -26,9 +26,18 @@ test('a budget is created, read, changed and deleted', async () => {
   const budget = created.json;
   assert.deepEqual(budget, {
     id: budget.id,
-    ...{ name: 'Food', limit: 12.5, limitMinor: 1250, currency: 'EUR', period: 'monthly' },
-    ...{ startDate: '2026-03-15', rollover: 'none', thresholds: [80, 100] },
-    ...{ spent: 0, spentMinor: 0, remaining: 12.5, remainingMinor: 1250 },
+    name: 'Food',
+    limit: 12.5,
+    limitMinor: 1250,
+    currency: 'EUR',
+    period: 'monthly',
+    startDate: '2026-03-15',
+    rollover: 'none',
+    thresholds: [80, 100],
+    spent: 0,
+    spentMinor: 0,
+    remaining: 12.5,
+    remainingMinor: 1250,
     createdAt: '2026-03-15T12:00:00.000Z',
     updatedAt: '2026-03-15T12:00:00.000Z',
     version: 1,
@@ -84,6 +93,7 @@ test('an invalid budget is refused, with the field', async () => {
     [{ limit: 10 }, 'name'],
     [{ name: 'Food' }, 'limit'],
     [{ ...good, name: '' }, 'name'],
+    [{ ...good, name: '\u2800\u3164' }, 'name'],
     [{ ...good, name: '  ' }, 'name'],
     [{ ...good, name: 'a'.repeat(121) }, 'name'],
     [{ ...good, name: 'a\u0000b' }, 'name'],
@@ -119,6 +129,29 @@ test('limits have the digits of their currency, up to 15', async () => {
   assert.equal((await budgetOf(alice, { limit: 1e2, currency: 'JPY' })).limitMinor, 100);
   assert.equal((await budgetOf(alice, { limit: '1.234', currency: 'KWD' })).limit, 1.234);
   assert.equal((await budgetOf(alice, { limit: 0 })).limit, 0);
+});
+
+test('a number in JSON is read as it is written', async () => {
+  const bodyOf = (limit: string) => `{"name":"Exact","limit":${limit}}`;
+  const type = { 'content-type': 'application/json' };
+  for (const limit of ['1e-400', '1.0000000000000000001', '1e400', '12345678901234567890'])
+    assertError(await alice.post(path, bodyOf(limit), type), {
+      status: 400,
+      code: 'VALIDATION_FAILED',
+      field: 'limit',
+    });
+  for (const limit of ['12.50', '1.25e1', '12.5000000000000000000000', '125E-1'])
+    assert.equal((await alice.post(path, bodyOf(limit), type)).json.limitMinor, 1250, limit);
+  const query = 'mutation ($x: Decimal!) { createBudget(input: { name: "a", limit: $x }) { limit } }';
+  for (const [x, limit] of [
+    ['1.0000000000000000001', undefined],
+    ['1e-400', undefined],
+    ['12.50', 12.5],
+  ]) {
+    const body = `{"query":${JSON.stringify(query)},"variables":{"x":${x}}}`;
+    const { json, text } = await alice.post('/api/graphql', body, type);
+    assert.equal(json.data?.createBudget.limit, limit, text);
+  }
 });
 
 test('a list has pages, newest first, and says how many there are', async () => {
@@ -237,16 +270,22 @@ test('the summary of a period has its ends, its sums, and each category', async 
   await add(99, '2026-03-01', 'Food');
   const { json } = await alice.get(`${path}/${id}/summary?period=2026-02`);
   assert.deepEqual(json, {
-    ...{ budgetId: id, period: '2026-02', from: '2026-02-01', to: '2026-02-28', currency: 'USD' },
-    ...{
-      limit: 500,
-      limitMinor: 50_000,
-      carried: 0,
-      carriedMinor: 0,
-      available: 500,
-      availableMinor: 50_000,
-    },
-    ...{ spent: 13.3, spentMinor: 1_330, remaining: 486.7, remainingMinor: 48_670, expenses: 3 },
+    budgetId: id,
+    period: '2026-02',
+    from: '2026-02-01',
+    to: '2026-02-28',
+    currency: 'USD',
+    limit: 500,
+    limitMinor: 50_000,
+    carried: 0,
+    carriedMinor: 0,
+    available: 500,
+    availableMinor: 50_000,
+    spent: 13.3,
+    spentMinor: 1_330,
+    remaining: 486.7,
+    remainingMinor: 48_670,
+    expenses: 3,
     byCategory: [
       { category: null, amount: 10, amountMinor: 1_000 },
       { category: 'Food', amount: 3.3, amountMinor: 330 },

@@ -1,34 +1,38 @@
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import { isoDay } from '#kit/base/iso-time.ts';
 import type { Session } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import { isoDay } from '#kit/iso-time.ts';
-import { createParser, invalid } from '#kit/schema-parser.ts';
-import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
-import { isCurrency } from '../currencies.ts';
-import { reverseExpensesOf } from '../ledger/index.ts';
-import { type DecimalInput, decimalText, parseMoney, toMajor } from '../money.ts';
+import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import type { RawJson } from '#kit/text/exact-json.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { idOfRow } from '../edges/paging.ts';
+import { createParser, invalid } from '../edges/schema-parser.ts';
+import { isCurrency } from '../money/currencies.ts';
+import { type DecimalInput, decimalText, parseMoney, toExact, toMajor, toMinor } from '../money/money.ts';
+import { isDay, parsePeriod, periodAt } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../paging.ts';
-import { isDay, parsePeriod, periodAt } from '../periods.ts';
-import type { BudgetRow, Tables } from '../tables.ts';
-import { checkVersion, type Versions } from '../versions.ts';
+import { largestFirst } from '../store/sums.ts';
+import type { BudgetRow, Tables } from '../store/tables.ts';
 import {
   type Budget,
   BudgetInput,
   BudgetPatch,
   type BudgetSummary,
   defaultThresholds,
-  type Plan,
+  type PlannedBudget,
   toBudget,
   toPlan,
 } from './budget.ts';
-import { allTime, checkThresholds, standingIn, standingsOf } from './spending.ts';
+import { allTime, checkThresholds, spendingInPeriod, spendingOfBudgets } from './spending.ts';
 import {
+  budgetBeforeId,
   budgetById,
   budgetsPage,
   budgetsWithIds,
+  type ChangedColumn,
   countBudgets,
-  deleteBudgetRow,
   insertBudget,
   plansPage,
   sumByCategory,
@@ -39,7 +43,7 @@ import {
 export const parseBudgetInput = createParser(BudgetInput);
 export const parseBudgetPatch = createParser(BudgetPatch);
 
-export function createBudget(core: Core, caller: Caller, given: BudgetInput): Promise<Budget> {
+export function createBudget(core: Context, caller: Caller, given: BudgetInput): Promise<Budget> {
   const { name, limit, currency = 'USD', period = 'none', rollover = 'none' } = given;
   const thresholds = given.thresholds ?? defaultThresholds;
   if (!isCurrency(currency)) throw unknownCurrency();
@@ -49,17 +53,24 @@ export function createBudget(core: Core, caller: Caller, given: BudgetInput): Pr
     const { session, owner, nowMs } = unit;
     const start_date = given.startDate ?? isoDay(nowMs);
     const row = (await insertBudget.first(session, {
-      ...{ id: newOrderedId(), owner, name, limit_minor, currency, period, start_date, rollover },
+      id: newOrderedId(),
+      owner,
+      name,
+      limit_minor,
+      currency,
+      period,
+      start_date,
+      rollover,
       thresholds: JSON.stringify(thresholds),
       created_at_ms: nowMs,
     })) as BudgetRow;
     const budget = await viewOf(session, row, nowMs);
-    await tell(unit, 'created', budget);
+    await notifyBudget(unit, 'created', budget);
     return budget;
   });
 }
 
-export async function getBudget({ db, clock }: Core, { owner }: Caller, id: string): Promise<Budget> {
+export async function getBudget({ db, clock }: Context, { owner }: Caller, id: string): Promise<Budget> {
   return viewOf(db, await requireBudget(db, owner, id), clock.now());
 }
 
@@ -69,58 +80,71 @@ export interface BudgetsFilter extends PageRequest {
 }
 
 /** Budgets, newest first. */
-export async function listBudgets(core: Core, caller: Caller, filter: BudgetsFilter): Promise<Page<Budget>> {
+export async function listBudgets(
+  core: Context,
+  caller: Caller,
+  filter: BudgetsFilter,
+): Promise<Page<Budget>> {
   const { db, clock } = core;
   const { owner } = caller;
   const { limit } = filter;
   const before = await findPlace(core, caller, filter);
   const found = await budgetsPage.all(db, { owner, before, limit: limit + 1 });
   const rows = found.slice(0, limit);
-  const standings = await standingsOf(db, rows, isoDay(clock.now()));
+  const standings = await spendingOfBudgets(db, rows, isoDay(clock.now()));
   const last = found.length > limit ? rows.at(-1) : undefined;
   const isWhole = last === undefined && before === newestFirst;
   return {
-    items: rows.map((row) => toBudget(row, standings.get(row.number) ?? { spent: 0, carried: 0 })),
+    items: rows.map((row) => toBudget(row, standings.get(row.number) ?? nothingSpent)),
     total: isWhole ? rows.length : ((await countBudgets.first(db, { owner }))?.total ?? 0),
     next: last && encodeCursor([last.number]),
   };
 }
 
-/** The same without what was spent, by one statement. */
-export async function listPlans(core: Core, caller: Caller, filter: BudgetsFilter): Promise<Plan[]> {
+/** Lists budgets without their spending, by one statement. */
+export async function listBudgetsWithoutSpending(
+  core: Context,
+  caller: Caller,
+  filter: BudgetsFilter,
+): Promise<PlannedBudget[]> {
   const before = await findPlace(core, caller, filter);
   return (await plansPage.all(core.db, { owner: caller.owner, before, limit: filter.limit })).map(toPlan);
 }
 
+const nothingSpent = { spent: 0n, carried: 0n };
 const newestFirst = Number.MAX_SAFE_INTEGER;
 
 /** The number that all budgets of a page are below. */
 async function findPlace(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   { cursor, afterId }: BudgetsFilter,
 ): Promise<number> {
-  if (afterId !== undefined) return (await requireBudget(db, owner, afterId)).number;
+  if (afterId !== undefined) {
+    const last = await budgetById.first(db, { owner, id: afterId });
+    if (last) return last.number;
+    // It was deleted meanwhile.
+    const next = await budgetBeforeId.first(db, { owner, id: idOfRow(afterId) });
+    return (next?.number ?? 0) + 1;
+  }
   const [before = newestFirst] = decodeCursor(cursor, ['integer']) as [number?];
   return before;
 }
 
 /** The budgets with these ids that belong to the caller, in one read. */
 export async function findBudgets(
-  { db, clock }: Core,
+  { db, clock }: Context,
   { owner }: Caller,
   ids: readonly string[],
 ): Promise<Map<string, Budget>> {
   const rows = await budgetsWithIds(db, owner, ids);
-  const standings = await standingsOf(db, rows, isoDay(clock.now()));
-  return new Map(
-    rows.map((row) => [row.id, toBudget(row, standings.get(row.number) ?? { spent: 0, carried: 0 })]),
-  );
+  const standings = await spendingOfBudgets(db, rows, isoDay(clock.now()));
+  return new Map(rows.map((row) => [row.id, toBudget(row, standings.get(row.number) ?? nothingSpent)]));
 }
 
 /** Changes what is given; the rest stays. `versions` are those that the caller expects. */
 export function updateBudget(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: BudgetPatch & { readonly versions?: Versions },
@@ -131,48 +155,22 @@ export function updateBudget(
     const before = await requireBudget(session, owner, id);
     checkVersion(before.version, versions);
     const changed = changedRow(before, given);
-    const row = (await updateBudgetRow.first(session, { ...changed, updated_at_ms: nowMs })) as BudgetRow;
+    const row = (await updateBudgetRow.first(session, {
+      ...changed,
+      owner,
+      number: before.number,
+      updated_at_ms: nowMs,
+    })) as BudgetRow;
     const budget = await viewOf(session, row, nowMs);
-    await tell(unit, 'updated', budget);
+    await notifyBudget(unit, 'updated', budget);
     await checkThresholds(unit, row, [isoDay(nowMs)]);
     return budget;
   });
 }
 
-export interface BudgetDeletion {
-  /** Whether its expenses are deleted too. */
-  readonly cascade?: boolean | undefined;
-  readonly versions?: Versions;
-}
-
-/** Throws `conflict` for a budget with expenses, unless they are to be deleted too. */
-export function deleteBudget(
-  core: Core,
-  caller: Caller,
-  id: string,
-  { cascade = false, versions }: BudgetDeletion = {},
-): Promise<{ id: string; message: string }> {
-  return runCommand(
-    core,
-    caller,
-    async (unit) => {
-      const { session, owner, nowMs } = unit;
-      const row = await requireBudget(session, owner, id);
-      checkVersion(row.version, versions);
-      if (row.expenses > 0 && !cascade) throw hasExpenses();
-      const budget = await viewOf(session, row, nowMs);
-      await reverseExpensesOf(unit, row.number);
-      await deleteBudgetRow.run(session, { owner, number: row.number });
-      await tell(unit, 'deleted', budget);
-      return { message: 'Budget deleted', id };
-    },
-    { alone: cascade },
-  );
-}
-
 /** A budget and its expenses in one period, which is the current one by default. */
 export async function getBudgetSummary(
-  { db, clock }: Core,
+  { db, clock }: Context,
   { owner }: Caller,
   id: string,
   periodName?: string,
@@ -185,22 +183,25 @@ export async function getBudgetSummary(
         ? periodAt(row.period, isoDay(clock.now()))
         : parsePeriod(row.period, periodName);
     if (!period) throw unknownPeriod(row);
-    const { spent, carried, expenses } = await standingIn(session, row, period);
+    const { spent, carried, expenses } = await spendingInPeriod(session, row, period);
     const range = { from: period.from ?? allTime.from, to: period.to ?? allTime.to };
     const categories = await sumByCategory.all(session, { owner, budget: row.number, ...range });
-    const sums = { limit, carried, available: limit + carried, spent, remaining: limit + carried - spent };
+    const available = BigInt(limit) + carried;
+    const sums = { carried, available, spent, remaining: available - spent };
     return {
       budgetId: id,
       period: period.name,
       from: period.from,
       to: period.to,
       currency,
+      limit: toMajor(limit, currency),
+      limitMinor: limit,
       ...inBothUnits(sums, currency),
       expenses,
-      byCategory: categories.map(({ category, minor }) => ({
+      byCategory: largestFirst(categories).map(({ category, total }) => ({
         category,
-        amount: toMajor(minor, currency),
-        amountMinor: minor,
+        amount: toExact(total, currency),
+        amountMinor: toMinor(total),
       })),
     };
   });
@@ -213,11 +214,11 @@ export async function requireBudget(session: Session<Tables>, owner: number, id:
   return row;
 }
 
-async function viewOf(session: Session<Tables>, row: BudgetRow, nowMs: number): Promise<Budget> {
-  return toBudget(row, await standingIn(session, row, periodAt(row.period, isoDay(nowMs))));
+export async function viewOf(session: Session<Tables>, row: BudgetRow, nowMs: number): Promise<Budget> {
+  return toBudget(row, await spendingInPeriod(session, row, periodAt(row.period, isoDay(nowMs))));
 }
 
-function changedRow(before: BudgetRow, given: BudgetPatch): BudgetRow {
+function changedRow(before: BudgetRow, given: BudgetPatch): Pick<BudgetRow, ChangedColumn> {
   const { currency = before.currency } = given;
   if (!isCurrency(currency)) throw unknownCurrency();
   if (currency !== before.currency && before.expenses > 0) {
@@ -227,7 +228,6 @@ function changedRow(before: BudgetRow, given: BudgetPatch): BudgetRow {
   }
   const limit = given.limit ?? decimalText(before.limit_minor, before.currency).replace(/\.0+$/, '');
   return {
-    ...before,
     name: given.name ?? before.name,
     currency,
     limit_minor: limitOf(limit, currency),
@@ -238,7 +238,11 @@ function changedRow(before: BudgetRow, given: BudgetPatch): BudgetRow {
   };
 }
 
-async function tell(unit: UnitOfWork, what: 'created' | 'updated' | 'deleted', budget: Budget) {
+export async function notifyBudget(
+  unit: AccountTransaction,
+  what: 'created' | 'updated' | 'deleted',
+  budget: Budget,
+) {
   const title = `Budget ${what}`;
   const message = `The budget ${budget.name} was ${what}.`;
   await notify(unit, { type: `budget.${what}`, title, message, data: budget });
@@ -265,21 +269,13 @@ function unknownPeriod({ period, created_at_ms }: BudgetRow): AppError {
   return new AppError('invalid_input', `period ${problem}`, { fields: { period: problem } });
 }
 
-function hasExpenses(): AppError {
-  const message = 'This budget has expenses. Delete them first, or delete it with cascade=true.';
-  return new AppError('conflict', message);
-}
-
 /** Each sum as a number, and under its name with `Minor` in minor units. */
-function inBothUnits<K extends string>(
-  sums: Readonly<Record<K, number>>,
-  currency: string,
-): Record<K | `${K}Minor`, number> {
-  const entries = Object.entries(sums) as [K, number][];
+function inBothUnits<K extends string>(sums: Readonly<Record<K, bigint>>, currency: string) {
+  const entries = Object.entries(sums) as [K, bigint][];
   return Object.fromEntries(
     entries.flatMap(([name, minor]) => [
-      [name, toMajor(minor, currency)],
-      [`${name}Minor`, minor],
+      [name, toExact(minor, currency)],
+      [`${name}Minor`, toMinor(minor)],
     ]),
-  ) as Record<K | `${K}Minor`, number>;
+  ) as Record<K, number | RawJson> & Record<`${K}Minor`, number | bigint>;
 }

@@ -1,18 +1,17 @@
-export { Budget, BudgetInput, BudgetPatch, BudgetSummary, type Plan } from './budget.ts';
+export { Budget, BudgetInput, BudgetPatch, BudgetSummary, type PlannedBudget as Plan } from './budget.ts';
 export {
-  type BudgetDeletion,
   type BudgetsFilter,
   createBudget,
-  deleteBudget,
   findBudgets,
   getBudget,
   getBudgetSummary,
   listBudgets,
-  listPlans,
+  listBudgetsWithoutSpending as listPlans,
   parseBudgetInput,
   parseBudgetPatch,
   requireBudget,
   updateBudget,
 } from './budgets.ts';
+export { type BudgetDeletion, deleteBudget } from './deletion.ts';
 export { addSpending, addSpendings, checkThresholds } from './spending.ts';
 export { findSpending, type Spending } from './spending-of-many.ts';

@@ -1,18 +1,26 @@
-import { badge, card, empty, linkButton, stats } from '#kit/html/blocks.ts';
-import { barChart } from '#kit/html/charts.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { checkbox } from '#kit/html/form.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { badge, card, empty, linkButton, stats } from '#kit/html/components/blocks.ts';
+import { barChart } from '#kit/html/components/charts.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { checkbox } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
-import { table } from '#kit/html/table.ts';
+import type { Page } from '#kit/rest/paging.ts';
 import { type Expense, expenseTable } from '../expenses/index.ts';
-import type { Page } from '../paging.ts';
-import { addDays, nextPeriod, type Period, periodAt } from '../periods.ts';
+import { addDays, nextPeriod, type Period, periodAt } from '../money/periods.ts';
 import type { MonthRow } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import type { Visitor } from '../site.ts';
-import { balance, hrefWith, money, periodTitle, periodWords, problems, spendingMeter } from '../views.ts';
+import type { Visitor } from '../site/page-context.ts';
+import {
+  balance,
+  hrefWith,
+  money,
+  periodTitle,
+  periodWords,
+  problems,
+  spendingMeter,
+} from '../site/views.ts';
 import type { Budget, BudgetSummary } from './budget.ts';
 
 /** More than so many would fill the page. */
@@ -23,7 +31,7 @@ export { formPage } from './pages-form.ts';
 interface OverviewView {
   readonly budgets: readonly Budget[];
   readonly recent: readonly Expense[];
-  /** What was spent this month, by currency. */
+  /** Spending of this month, by currency. */
   readonly months: readonly MonthRow[];
   readonly quick: Content;
 }
@@ -53,7 +61,7 @@ function noBudgets(): Html {
   return empty({
     icon: 'wallet',
     title: 'No budgets yet',
-    text: 'A budget is an amount that you plan to spend, such as $400 a month on groceries. Create one, then enter what you spend or import it from your bank.',
+    text: `A budget is a limit for what you spend, such as ${money(40_000, 'USD')} a month on groceries. Create one, then enter expenses or import a file from your bank, and see what is left.`,
     actions: linkButton(pageRoutes.newBudget, 'Create your first budget', 'primary'),
   });
 }
@@ -74,10 +82,10 @@ function figures(budgets: readonly Budget[], months: readonly MonthRow[]): Html 
 }
 
 /** Amounts of different currencies are never added. */
-function leftByCurrency(budgets: readonly Budget[]): [string, number][] {
-  const left = new Map<string, number>();
+function leftByCurrency(budgets: readonly Budget[]): [string, bigint][] {
+  const left = new Map<string, bigint>();
   for (const { currency, remainingMinor } of budgets)
-    left.set(currency, (left.get(currency) ?? 0) + remainingMinor);
+    left.set(currency, (left.get(currency) ?? 0n) + BigInt(remainingMinor));
   return [...left].slice(0, currenciesMax);
 }
 
@@ -95,7 +103,7 @@ function budgetTable(budgets: readonly Budget[], today: string): Html {
       {
         header: 'Progress',
         cell: ({ spentMinor, remainingMinor }) =>
-          spendingMeter({ spent: spentMinor, available: spentMinor + remainingMinor }),
+          spendingMeter({ spent: spentMinor, available: BigInt(spentMinor) + BigInt(remainingMinor) }),
       },
       {
         header: 'Spent',
@@ -111,7 +119,8 @@ function budgetTable(budgets: readonly Budget[], today: string): Html {
   });
 }
 
-function planOf({ limitMinor, currency, period, rollover }: Budget): string {
+/** `$400.00 a month, rolls over`. */
+export function planOf({ limitMinor, currency, period, rollover }: Budget): string {
   const carried = rollover === 'none' || period === 'none' ? '' : ', rolls over';
   return `${money(limitMinor, currency)} ${periodWords[period]}${carried}`;
 }
@@ -175,7 +184,7 @@ function categories({ byCategory, currency }: BudgetSummary): Html {
     heads: ['Category', 'Spent'],
     points: byCategory.map(({ category, amountMinor }) => ({
       label: category ?? 'No category',
-      value: amountMinor,
+      value: Number(amountMinor),
       text: money(amountMinor, currency),
     })),
   });

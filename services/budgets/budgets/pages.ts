@@ -1,11 +1,13 @@
-import type { FormProblem } from '#kit/html/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { html } from '#kit/html/html.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { listExpenses, quickEntry } from '../expenses/index.ts';
-import { parsePeriod, periodAt } from '../periods.ts';
+import { parsePeriod, periodAt } from '../money/periods.ts';
 import { reportByMonth } from '../reports/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
+import { ruleOffer } from '../rules/index.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   filled,
   idOf,
   type PageParts,
@@ -13,12 +15,12 @@ import {
   type PageVisit,
   parameter,
   submit,
+  typedAmount,
   type Visitor,
   versionsOf,
-} from '../site.ts';
+} from '../site/page-context.ts';
 import {
   createBudget,
-  deleteBudget,
   getBudget,
   getBudgetSummary,
   listBudgets,
@@ -26,7 +28,8 @@ import {
   parseBudgetPatch,
   updateBudget,
 } from './budgets.ts';
-import { budgetPage, deletionPage, formPage, overviewPage } from './pages-views.ts';
+import { deleteBudget } from './deletion.ts';
+import { budgetPage, deletionPage, formPage, overviewPage, planOf } from './pages-views.ts';
 
 const budgetsMax = 500;
 const recentMax = 8;
@@ -38,11 +41,16 @@ export function addBudgetPages(routes: PageRoutes<PageSession>, parts: PageParts
   routes.get(pageRoutes.newBudget, { access }, async (visitor) => formPage(visitor, { values: {} }));
   routes.post(pageRoutes.budgets, { access }, (visitor) =>
     submit(visitor.visit, {
-      work: () => createBudget(core, commanderOf(visitor), parseBudgetInput(inputOf(visitor.visit))),
-      done: ({ id, name }) =>
-        visitor.visit.redirect(pathOf(pageRoutes.budget, id), {
+      work: () => {
+        const given = parseBudgetInput(inputOf(visitor.visit));
+        const { currency = 'USD' } = given;
+        const limit = typedAmount(given.limit, { field: 'limit', currency });
+        return createBudget(core, callerWithIdempotencyKey(visitor), { ...given, limit });
+      },
+      done: (budget) =>
+        visitor.visit.redirect(pathOf(pageRoutes.budget, budget.id), {
           tone: 'good',
-          text: `The budget ${name} was created.`,
+          text: `The budget ${budget.name} was created: ${planOf(budget)}.`,
         }),
       again: (problem) => formPage(visitor, { values: visitor.visit.fields(), problem }),
     }),
@@ -60,12 +68,16 @@ function addEditing(routes: PageRoutes<PageSession>, { core, visitors: access }:
     const { visit, caller } = visitor;
     const id = idOf(visit);
     return submit(visit, {
-      work: () => {
+      work: async () => {
         const change = parseBudgetPatch(inputOf(visit));
-        return updateBudget(core, caller, id, { ...change, versions: versionsOf(visit) });
+        const { currency = (await getBudget(core, caller, id)).currency } = change;
+        const limit = change.limit && typedAmount(change.limit, { field: 'limit', currency });
+        return updateBudget(core, caller, id, { ...change, limit, versions: versionsOf(visit) });
       },
-      done: () =>
-        visit.redirect(pathOf(pageRoutes.budget, id), { tone: 'good', text: 'The budget was saved.' }),
+      done: (budget) => {
+        const text = `The budget was saved: ${planOf(budget)}.`;
+        return visit.redirect(pathOf(pageRoutes.budget, id), { tone: 'good', text });
+      },
       again: async (problem) => {
         const budget = await getBudget(core, caller, id);
         return formPage(visitor, { budget, values: visit.fields(), problem });
@@ -113,11 +125,12 @@ async function showBudget(visitor: Visitor, { core }: PageParts): Promise<string
     listExpenses(core, caller, { ...range, budgetId: budget.id, limit: expensesMax, sort: '-spentOn' }),
   ]);
   const back = pathOf(pageRoutes.budget, budget.id);
-  const quick = await quickEntry(core, visitor, { budgets: [budget], back });
+  const offer = await ruleOffer(core, visitor, parameter(visit, 'categorized'));
+  const quick = html`${offer}${await quickEntry(core, visitor, { budgets: [budget], back })}`;
   return budgetPage(visitor, { budget, period, summary, expenses, quick });
 }
 
-/** What the form says, as the API takes it. */
+/** Reads the form as a body of the API. */
 function inputOf(visit: PageVisit): Record<string, unknown> {
   const { thresholds, ...given } = filled(visit, [
     'name',

@@ -1,33 +1,32 @@
-import { minorMax } from '../money.ts';
-import { type Period, type PeriodKind, periodAt, startOf } from '../periods.ts';
-import type { BudgetRow } from '../tables.ts';
+import { type Period, type PeriodKind, periodAt, startOf } from '../money/periods.ts';
+import type { BudgetRow } from '../store/tables.ts';
 
 const dayMs = 86_400_000;
 
-/** What was spent from a day on, until the next one in a list. The day may be any of its period. */
+/** Spending from a day on, until the next one in a list. The day may be any of its period. */
 export interface Spending {
   readonly day: string;
-  readonly minor: number;
+  readonly minor: bigint;
 }
 
 /**
- * What a budget hands on to a period, in minor units: the limit of each period from that of the start date on, less what was
- * spent, either of all of them or, with `positive`, never below zero. `before` has what was spent before the period, in any
- * order.
+ * Returns the amount carried over into a period, in minor units: the limit of each period from that of the start date on, less
+ * its spending, either of all of them or, with `positive`, never below zero. `before` has the spending before the period, in
+ * any order.
  */
 export function carriedInto(
   { rollover, period: kind, start_date, limit_minor }: BudgetRow,
   period: Period,
   before: readonly Spending[],
-): number {
-  if (rollover === 'none' || period.from === null) return 0;
+): bigint {
+  if (rollover === 'none' || period.from === null) return 0n;
   const first = indexOf(kind, start_date);
   const end = indexOf(kind, period.from);
-  if (end <= first) return 0;
+  if (end <= first) return 0n;
   const spent = new Map<number, bigint>();
   for (const { day, minor } of before) {
     const index = indexOf(kind, day);
-    if (index >= first && index < end) spent.set(index, (spent.get(index) ?? 0n) + BigInt(minor));
+    if (index >= first && index < end) spent.set(index, (spent.get(index) ?? 0n) + minor);
   }
   const limit = BigInt(limit_minor);
   let carried = 0n;
@@ -37,7 +36,7 @@ export function carriedInto(
     if (rollover === 'positive' && carried < 0n) carried = 0n;
     next = index + 1;
   }
-  return bounded(carried + BigInt(end - next) * limit);
+  return carried + BigInt(end - next) * limit;
 }
 
 /** Counts the periods of a kind. */
@@ -58,9 +57,4 @@ function indexOf(kind: PeriodKind, day: string): number {
     case 'yearly':
       return year;
   }
-}
-
-function bounded(minor: bigint): number {
-  const most = BigInt(minorMax);
-  return Number(minor > most ? most : minor < -most ? -most : minor);
 }

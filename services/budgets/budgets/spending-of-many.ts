@@ -1,22 +1,24 @@
-import { isoDay } from '#kit/iso-time.ts';
-import { invalid } from '#kit/schema-parser.ts';
-import type { Caller, Core } from '../commands.ts';
-import { toMajor } from '../money.ts';
-import { type PeriodKind, parsePeriod } from '../periods.ts';
-import { standingsOf } from './spending.ts';
+import { isoDay } from '#kit/base/iso-time.ts';
+import type { RawJson } from '#kit/text/exact-json.ts';
+import type { Caller, Context } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import { toExact } from '../money/money.ts';
+import { type PeriodKind, parsePeriod } from '../money/periods.ts';
+import type { PeriodSpending } from './budget.ts';
+import { spendingOfBudgets } from './spending.ts';
 import { budgetsWithIds } from './store.ts';
 
 export interface Spending {
-  readonly spent: number;
-  readonly remaining: number;
+  readonly spent: number | RawJson;
+  readonly remaining: number | RawJson;
 }
 
 /**
- * What budgets of the caller have spent in the period with a name, by id; an error for those whose periods have no such name. The number
- * of statements grows with the kinds of periods, not with the number of budgets.
+ * Returns the spending of the caller's budgets in a named period, by id; an error for those whose periods have no such name.
+ * The number of statements grows with the kinds of periods, not with the number of budgets.
  */
 export async function findSpending(
-  { db, clock }: Core,
+  { db, clock }: Context,
   { owner }: Caller,
   ids: readonly string[],
   periodName: string,
@@ -27,7 +29,7 @@ export async function findSpending(
     for (const [kind, some] of Map.groupBy(rows, ({ period }) => period as PeriodKind)) {
       const period = parsePeriod(kind, periodName);
       const day = period?.from ?? isoDay(clock.now());
-      const standings = period ? await standingsOf(session, some, day) : undefined;
+      const standings = period ? await spendingOfBudgets(session, some, day) : undefined;
       for (const row of some) {
         const standing = standings?.get(row.number);
         found.set(row.id, standing ? spendingOf(row, standing) : unknownPeriod(kind));
@@ -39,11 +41,11 @@ export async function findSpending(
 
 function spendingOf(
   { limit_minor, currency }: { limit_minor: number; currency: string },
-  { spent, carried }: { spent: number; carried: number },
+  { spent, carried }: PeriodSpending,
 ): Spending {
   return {
-    spent: toMajor(spent, currency),
-    remaining: toMajor(limit_minor + carried - spent, currency),
+    spent: toExact(spent, currency),
+    remaining: toExact(BigInt(limit_minor) + carried - spent, currency),
   };
 }
 

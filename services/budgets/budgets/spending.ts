@@ -1,13 +1,12 @@
+import { isoDay } from '#kit/base/iso-time.ts';
 import type { Session } from '#kit/db/index.ts';
-import type { AppError } from '#kit/errors.ts';
-import { isoDay } from '#kit/iso-time.ts';
-import { invalid } from '#kit/schema-parser.ts';
-import type { UnitOfWork } from '../commands.ts';
-import { decimalText, toMajor } from '../money.ts';
+import type { AccountTransaction } from '../commands.ts';
+import { decimalText, toExact, toMinor } from '../money/money.ts';
+import { type Period, periodAt } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
-import { type Period, periodAt } from '../periods.ts';
-import type { BudgetRow, Tables } from '../tables.ts';
-import { type Standing, thresholdsOf } from './budget.ts';
+import { type SummedParts, splitSum, storedSum, totalOf } from '../store/sums.ts';
+import type { BudgetRow, Tables } from '../store/tables.ts';
+import { type PeriodSpending, thresholdsOf } from './budget.ts';
 import { carriedInto } from './rollover.ts';
 import {
   addToBudget,
@@ -26,70 +25,69 @@ import {
 export interface SpendingChange {
   readonly day: string;
   readonly minor: number;
-  /** How many expenses more there are. */
+  /** Number of added expenses. */
   readonly expenses: number;
 }
 
 /** The first and last day of all time. */
 export const allTime = { from: '0000-01-01', to: '9999-12-31' };
 
-/** Adds to what was spent from a budget on a day. Throws `validation_failed` if the sum would no longer be exact. */
+/** Adds to what was spent from a budget on a day. */
 export async function addSpending(
-  { session, owner }: UnitOfWork,
+  { session, owner }: AccountTransaction,
   { number: budget }: BudgetRow,
   { day, minor, expenses }: SpendingChange,
 ): Promise<void> {
-  const added = { owner, budget, minor, expenses };
-  const { changes } = await addToBudget.run(session, { ...added, max: Number.MAX_SAFE_INTEGER });
-  if (changes === 0) throw tooMuch();
+  const added = { owner, budget, ...splitSum(BigInt(minor)), expenses };
+  await addToBudget.run(session, added);
   await addToDay.run(session, { ...added, day });
 }
 
-/** Like {@link addSpending} for many new expenses at once. */
+/** Like {@link addSpending} for many expenses at once, that came (`each` is 1) or went (-1). */
 export async function addSpendings(
-  { session, owner }: UnitOfWork,
+  { session, owner }: AccountTransaction,
   { number: budget }: BudgetRow,
   spent: readonly { readonly day: string; readonly minor: number }[],
+  each: 1 | -1 = 1,
 ): Promise<void> {
-  const sum = spent.reduce((all, { minor }) => all + BigInt(minor), 0n);
-  if (sum > BigInt(Number.MAX_SAFE_INTEGER)) throw tooMuch();
-  const added = { owner, budget, minor: Number(sum), expenses: spent.length };
-  const { changes } = await addToBudget.run(session, { ...added, max: Number.MAX_SAFE_INTEGER });
-  if (changes === 0) throw tooMuch();
+  const sum = (some: typeof spent) => splitSum(some.reduce((all, { minor }) => all + BigInt(minor), 0n));
+  await addToBudget.run(session, { owner, budget, ...sum(spent), expenses: each * spent.length });
   const byDay = Map.groupBy(spent, ({ day }) => day);
   const rows = Array.from(byDay, ([day, some]) => {
-    return [owner, budget, day, some.reduce((all, { minor }) => all + minor, 0), some.length];
+    const { high, low } = sum(some);
+    return [owner, budget, day, high, low, each * some.length];
   });
-  await addToDays.run(session, { rows: JSON.stringify(rows) });
+  await addToDays(session, rows);
 }
 
-/** What a budget spent in a period, and what was carried over into it. */
-export async function standingIn(
+/** Returns a budget's spending in a period, and the amount carried over into it. */
+export async function spendingInPeriod(
   session: Session<Tables>,
   budget: BudgetRow,
   period: Period,
-): Promise<Standing & { readonly expenses: number }> {
+): Promise<PeriodSpending & { readonly expenses: number }> {
   const { owner, number, rollover } = budget;
   const range = { from: period.from ?? allTime.from, to: period.to ?? allTime.to };
   const sum = await sumBetween.first(session, { owner, budget: number, ...range });
-  const { minor: spent = 0, expenses = 0 } = sum ?? {};
-  if (rollover === 'none' || period.from === null) return { spent, expenses, carried: 0 };
+  const spent = sum ? totalOf(sum) : 0n;
+  const expenses = sum?.expenses ?? 0;
+  if (rollover === 'none' || period.from === null) return { spent, expenses, carried: 0n };
   const length = bucketLength(budget);
   const before = await spendingBefore.all(session, { owner, budget: number, before: period.from, length });
   return { spent, expenses, carried: carriedInto(budget, period, before.map(spendingOf)) };
 }
 
-/** How each of several budgets stands on a day, by its number. The number of statements is always the same. */
-export async function standingsOf(
+/** Returns the spending of several budgets in their periods of a day, by number. The number of statements is always the same. */
+export async function spendingOfBudgets(
   session: Session<Tables>,
   rows: readonly BudgetRow[],
   day: string,
-): Promise<Map<number, Standing>> {
+): Promise<Map<number, PeriodSpending>> {
   const owner = rows[0]?.owner ?? 0;
   const numbersOf = (some: readonly BudgetRow[]) => some.map(({ number }) => number);
   const periodic = rows.filter(({ period }) => period !== 'none');
   const sums = await sumsNow(session, owner, numbersOf(periodic), day);
-  const spent = new Map(sums.map(({ budget, minor }) => [budget, minor]));
+  const spent = new Map(sums.map((sum) => [sum.budget, totalOf(sum)]));
   const carrying = periodic.filter(({ rollover }) => rollover !== 'none');
   const before = await sumsBefore(session, owner, numbersOf(carrying), day);
   const spendings = Map.groupBy(before, ({ budget }) => budget);
@@ -97,7 +95,7 @@ export async function standingsOf(
     rows.map((row) => {
       const own = (spendings.get(row.number) ?? []).map(spendingOf);
       const carried = carriedInto(row, periodAt(row.period, day), own);
-      const now = row.period === 'none' ? row.spent_minor : (spent.get(row.number) ?? 0);
+      const now = row.period === 'none' ? spentInAll(row) : (spent.get(row.number) ?? 0n);
       return [row.number, { spent: now, carried }];
     }),
   );
@@ -108,7 +106,7 @@ export async function standingsOf(
  * spent in an earlier period changes what is available now, so the current one is checked too.
  */
 export async function checkThresholds(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   budget: BudgetRow,
   days: readonly string[],
 ): Promise<void> {
@@ -119,14 +117,14 @@ export async function checkThresholds(
   for (const period of byName.values()) await checkPeriod(unit, budget, period);
 }
 
-async function checkPeriod(unit: UnitOfWork, budget: BudgetRow, period: Period): Promise<void> {
+async function checkPeriod(unit: AccountTransaction, budget: BudgetRow, period: Period): Promise<void> {
   const { session, owner } = unit;
-  const { spent, carried } = await standingIn(session, budget, period);
-  const available = budget.limit_minor + carried;
+  const { spent, carried } = await spendingInPeriod(session, budget, period);
+  const available = BigInt(budget.limit_minor) + carried;
   const place = { owner, budget: budget.number, period: period.name };
   const told = new Set((await reachedThresholds.all(session, place)).map(({ threshold }) => threshold));
   for (const threshold of thresholdsOf(budget).sort((one, other) => one - other)) {
-    const isReached = spent > 0 && BigInt(spent) * 100n >= BigInt(threshold) * BigInt(available);
+    const isReached = spent > 0n && spent * 100n >= BigInt(threshold) * available;
     if (isReached && !told.has(threshold)) {
       await reachThreshold.run(session, { ...place, threshold });
       await notifyOf(unit, budget, { period: period.name, threshold, spent, available });
@@ -139,12 +137,12 @@ async function checkPeriod(unit: UnitOfWork, budget: BudgetRow, period: Period):
 interface Reached {
   readonly period: string;
   readonly threshold: number;
-  readonly spent: number;
-  readonly available: number;
+  readonly spent: bigint;
+  readonly available: bigint;
 }
 
 async function notifyOf(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   { id: budgetId, name, currency }: BudgetRow,
   { period, threshold, spent, available }: Reached,
 ): Promise<void> {
@@ -157,23 +155,23 @@ async function notifyOf(
       budgetId,
       period,
       threshold,
-      spent: toMajor(spent, currency),
-      spentMinor: spent,
-      available: toMajor(available, currency),
-      availableMinor: available,
+      spent: toExact(spent, currency),
+      spentMinor: toMinor(spent),
+      available: toExact(available, currency),
+      availableMinor: toMinor(available),
       currency,
     },
   });
 }
 
-function tooMuch(): AppError {
-  return invalid({ amount: 'makes the sum of all expenses of the budget too large' });
+function spentInAll({ spent_high: high, spent_minor: low }: BudgetRow): bigint {
+  return storedSum({ high, low });
 }
 
 function bucketLength({ period }: BudgetRow): number {
   return period === 'daily' || period === 'weekly' ? 10 : 7;
 }
 
-function spendingOf({ bucket, minor }: { bucket: string; minor: number }) {
-  return { day: bucket.length === 7 ? `${bucket}-01` : bucket, minor };
+function spendingOf({ bucket, ...sum }: SummedParts & { bucket: string }) {
+  return { day: bucket.length === 7 ? `${bucket}-01` : bucket, minor: totalOf(sum) };
 }

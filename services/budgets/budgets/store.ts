@@ -1,13 +1,14 @@
 import { type Expression, sql } from 'kysely';
 import { type Session, statement } from '#kit/db/index.ts';
-import { type PeriodKind, periodAt, periodKinds } from '../periods.ts';
-import { bulkInsert } from '../store-bulk.ts';
-import type { BudgetRow, Tables } from '../tables.ts';
+import { type PeriodKind, periodAt, periodKinds } from '../money/periods.ts';
+import { bulkInsert } from '../store/store-bulk.ts';
+import { addedTo, type SummedParts, sumOf } from '../store/sums.ts';
+import type { BudgetRow, Tables } from '../store/tables.ts';
 import { planColumns } from './budget.ts';
 
 export const insertBudget = statement<
   Tables,
-  Omit<BudgetRow, 'number' | 'updated_at_ms' | 'version' | 'spent_minor' | 'expenses'>
+  Omit<BudgetRow, 'number' | 'updated_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses'>
 >()((db, p) =>
   db
     .insertInto('budget')
@@ -22,6 +23,7 @@ export const insertBudget = statement<
       rollover: p('rollover'),
       thresholds: p('thresholds'),
       spent_minor: 0,
+      spent_high: 0,
       expenses: 0,
       created_at_ms: p('created_at_ms'),
       updated_at_ms: p('created_at_ms'),
@@ -57,7 +59,7 @@ export const budgetsPage = statement<Tables, { owner: number; before: number; li
     .limit(p('limit')),
 );
 
-/** The same with fewer columns: each costs as much as a step to the next row. */
+/** Selects fewer columns: each costs as much as a step to the next row. */
 export const plansPage = statement<Tables, { owner: number; before: number; limit: number }>()((db, p) =>
   db
     .selectFrom('budget')
@@ -68,6 +70,17 @@ export const plansPage = statement<Tables, { owner: number; before: number; limi
     .limit(p('limit')),
 );
 
+/** The newest budget before an id: ids are ordered by time. */
+export const budgetBeforeId = statement<Tables, { owner: number; id: string }>()((db, p) =>
+  db
+    .selectFrom('budget')
+    .select('number')
+    .where('owner', '=', p('owner'))
+    .where('id', '<', p('id'))
+    .orderBy('number', 'desc')
+    .limit(1),
+);
+
 export const countBudgets = statement<Tables, { owner: number }>()((db, p) =>
   db
     .selectFrom('budget')
@@ -75,23 +88,40 @@ export const countBudgets = statement<Tables, { owner: number }>()((db, p) =>
     .where('owner', '=', p('owner')),
 );
 
+/** The columns that a change may write: every one that is not named here. */
+export type ChangedColumn = Exclude<
+  keyof BudgetRow,
+  | 'number'
+  | 'id'
+  | 'owner'
+  | 'spent_minor'
+  | 'spent_high'
+  | 'expenses'
+  | 'created_at_ms'
+  | 'updated_at_ms'
+  | 'version'
+>;
+
 export const updateBudgetRow = statement<
   Tables,
-  Omit<BudgetRow, 'id' | 'created_at_ms' | 'version' | 'spent_minor' | 'expenses'>
+  Omit<BudgetRow, 'id' | 'created_at_ms' | 'version' | 'spent_minor' | 'spent_high' | 'expenses'>
 >()((db, p) =>
   db
     .updateTable('budget')
-    .set((eb) => ({
-      name: p('name'),
-      limit_minor: p('limit_minor'),
-      currency: p('currency'),
-      period: p('period'),
-      start_date: p('start_date'),
-      rollover: p('rollover'),
-      thresholds: p('thresholds'),
-      updated_at_ms: p('updated_at_ms'),
-      version: eb('version', '+', 1),
-    }))
+    .set(
+      (eb) =>
+        ({
+          name: p('name'),
+          limit_minor: p('limit_minor'),
+          currency: p('currency'),
+          period: p('period'),
+          start_date: p('start_date'),
+          rollover: p('rollover'),
+          thresholds: p('thresholds'),
+          updated_at_ms: p('updated_at_ms'),
+          version: eb('version', '+', 1),
+        }) satisfies Record<ChangedColumn | 'updated_at_ms' | 'version', unknown>,
+    )
     .where('owner', '=', p('owner'))
     .where('number', '=', p('number'))
     .returningAll(),
@@ -101,70 +131,105 @@ export const deleteBudgetRow = statement<Tables, { owner: number; number: number
   db.deleteFrom('budget').where('owner', '=', p('owner')).where('number', '=', p('number')),
 );
 
-type Added = { owner: number; budget: number; minor: number; expenses: number };
-
-/** Adds to the totals of a budget, as long as the sum is an exact number. */
-export const addToBudget = statement<Tables, Added & { max: number }>()((db, p) =>
+/** Any expenses of a budget. In no order, so that they cost what they are, however many there are and whatever index is used. */
+export const someExpenses = statement<Tables, { owner: number; budget: number; limit: number }>()((db, p) =>
   db
+    .selectFrom('expense')
+    .select(['number', 'transaction_id', 'spent_on', 'amount_minor'])
+    .where('owner', '=', p('owner'))
+    .where('budget', '=', p('budget'))
+    .limit(p('limit')),
+);
+
+/** Deletes expenses by their numbers, given as JSON. With an array, PostgreSQL looks up each. */
+export const deleteExpenses = statement<Tables, { owner: number; numbers: string }>()((_db, p, dialect) => {
+  const chosen =
+    dialect === 'sqlite'
+      ? sql`IN (SELECT value FROM json_each(${p('numbers')}))`
+      : sql`= ANY (ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(${p('numbers')}::jsonb) AS each (value)))`;
+  return sql`DELETE FROM expense WHERE owner = ${p('owner')} AND number ${chosen}`;
+});
+
+type Added = { owner: number; budget: number; high: number; low: number; expenses: number };
+
+/** Adds to the totals of a budget. */
+export const addToBudget = statement<Tables, Added>()((db, p) => {
+  const spent = addedTo({ high: 'spent_high', low: 'spent_minor' }, { high: p('high'), low: p('low') });
+  return db
     .updateTable('budget')
     .set((eb) => ({
-      spent_minor: eb('spent_minor', '+', p('minor')),
+      spent_minor: spent.low,
+      spent_high: spent.high,
       expenses: eb('expenses', '+', p('expenses')),
     }))
     .where('owner', '=', p('owner'))
-    .where('number', '=', p('budget'))
-    .where((eb) => eb(eb('spent_minor', '+', p('minor')), '<=', p('max'))),
-);
+    .where('number', '=', p('budget'));
+});
 
-export const addToDay = statement<Tables, Added & { day: string }>()((db, p) =>
-  db
+const daySum = { high: 'budget_day.amount_high', low: 'budget_day.amount_minor' };
+
+export const addToDay = statement<Tables, Added & { day: string }>()((db, p) => {
+  const spent = addedTo(daySum, { high: p('high'), low: p('low') });
+  return db
     .insertInto('budget_day')
     .values({
       owner: p('owner'),
       budget: p('budget'),
       day: p('day'),
-      amount_minor: p('minor'),
+      amount_minor: p('low'),
+      amount_high: p('high'),
       expenses: p('expenses'),
     })
     .onConflict((conflict) =>
       conflict.columns(['owner', 'budget', 'day']).doUpdateSet((eb) => ({
-        amount_minor: eb('budget_day.amount_minor', '+', p('minor')),
+        amount_minor: spent.low,
+        amount_high: spent.high,
         expenses: eb('budget_day.expenses', '+', p('expenses')),
       })),
-    ),
-);
+    );
+});
 
-/** Adds to many days at once: owner, budget, day, amount, number of expenses. */
+const manyAdded = addedTo(daySum, {
+  high: sql.ref('excluded.amount_high'),
+  low: sql.ref('excluded.amount_minor'),
+});
+
+/** Adds to many days at once: owner, budget, day, both parts of the amount, number of expenses. */
 export const addToDays = bulkInsert(
   'budget_day',
-  { owner: 'bigint', budget: 'bigint', day: 'text', amount_minor: 'bigint', expenses: 'bigint' },
+  {
+    owner: 'bigint',
+    budget: 'bigint',
+    day: 'text',
+    amount_high: 'bigint',
+    amount_minor: 'bigint',
+    expenses: 'bigint',
+  },
   sql`ON CONFLICT (owner, budget, day) DO UPDATE SET
-    amount_minor = budget_day.amount_minor + excluded.amount_minor, expenses = budget_day.expenses + excluded.expenses`,
+    amount_high = ${manyAdded.high}, amount_minor = ${manyAdded.low}, expenses = budget_day.expenses + excluded.expenses`,
 );
+
+const stored = { high: 'amount_high', low: 'amount_minor' };
 
 type InBudget = { owner: number; budget: number };
 
 export const sumBetween = statement<Tables, InBudget & { from: string; to: string }>()((db, p) =>
   db
     .selectFrom('budget_day')
-    .select((eb) => [
-      eb.fn.coalesce(eb.fn.sum<number>('amount_minor'), sql<number>`0`).as('minor'),
-      eb.fn.coalesce(eb.fn.sum<number>('expenses'), sql<number>`0`).as('expenses'),
-    ])
+    .select(sumOf(stored))
+    .select((eb) => [eb.fn.coalesce(eb.fn.sum<number>('expenses'), sql<number>`0`).as('expenses')])
     .where('owner', '=', p('owner'))
     .where('budget', '=', p('budget'))
     .where('day', '>=', p('from'))
     .where('day', '<=', p('to')),
 );
 
-/** What was spent before a day: by day, or by month where periods are longer. */
+/** Sums the spending before a day: by day, or by month for longer periods. */
 export const spendingBefore = statement<Tables, InBudget & { before: string; length: number }>()((db, p) =>
   db
     .selectFrom('budget_day')
-    .select((eb) => [
-      sql<string>`substr(day, 1, ${p('length')})`.as('bucket'),
-      eb.fn.sum<number>('amount_minor').as('minor'),
-    ])
+    .select(sql<string>`substr(day, 1, ${p('length')})`.as('bucket'))
+    .select(sumOf(stored))
     .where('owner', '=', p('owner'))
     .where('budget', '=', p('budget'))
     .where('day', '<', p('before'))
@@ -174,13 +239,13 @@ export const spendingBefore = statement<Tables, InBudget & { before: string; len
 export const sumByCategory = statement<Tables, InBudget & { from: string; to: string }>()((db, p) =>
   db
     .selectFrom('expense')
-    .select((eb) => ['category', eb.fn.sum<number>('amount_minor').as('minor')])
+    .select('category')
+    .select(sumOf({ low: 'amount_minor' }))
     .where('owner', '=', p('owner'))
     .where('budget', '=', p('budget'))
     .where('spent_on', '>=', p('from'))
     .where('spent_on', '<=', p('to'))
     .groupBy('category')
-    .orderBy('minor', 'desc')
     .orderBy('category'),
 );
 
@@ -197,24 +262,26 @@ const sumsInRange = statement<Tables, { owner: number; first: number; last: numb
     .innerJoin('budget as b', (join) =>
       join.onRef('b.owner', '=', 'd.owner').onRef('b.number', '=', 'd.budget'),
     )
-    .select((eb) => ['d.budget', eb.fn.sum<number>('d.amount_minor').as('minor')])
+    .select('d.budget')
+    .select(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))
     .where('d.owner', '=', p('owner'))
     .where('d.budget', '>=', p('first'))
     .where('d.budget', '<=', p('last'))
-    .whereRef('d.day', '>=', edge('from') as never)
-    .whereRef('d.day', '<=', edge('to') as never)
+    .where('d.day', '>=', edge('from'))
+    .where('d.day', '<=', edge('to'))
     .groupBy('d.budget');
 });
 
 /**
- * What several budgets, and those between them, have spent in their periods of a day. Those without a period have it in their row.
+ * Sums the spending of several budgets, and those between them, in their periods of a day. Those without a period have it in
+ * their row.
  */
 export async function sumsNow(
   session: Session<Tables>,
   owner: number,
   budgets: readonly number[],
   day: string,
-): Promise<{ budget: number; minor: number }[]> {
+): Promise<(SummedParts & { budget: number })[]> {
   if (budgets.length === 0) return [];
   const [first, last] = [Math.min(...budgets), Math.max(...budgets)];
   return sumsInRange.all(session, { owner, first, last, ...edgesAt(day) });
@@ -238,29 +305,29 @@ function findEdges(day: string): Edges {
   return Object.fromEntries(edges);
 }
 
-/** What several budgets have spent before their periods of a day, by day, or by month where periods are longer. */
+/** Sums the spending of several budgets before their periods of a day, by day, or by month for longer periods. */
 export async function sumsBefore(
   { kysely }: Session<Tables>,
   owner: number,
   budgets: readonly number[],
   day: string,
-): Promise<{ budget: number; bucket: string; minor: number }[]> {
+): Promise<(SummedParts & { budget: number; bucket: string })[]> {
   if (budgets.length === 0) return [];
   return kysely
     .selectFrom('budget_day as d')
     .innerJoin('budget as b', (join) =>
       join.onRef('b.owner', '=', 'd.owner').onRef('b.number', '=', 'd.budget'),
     )
-    .select((eb) => [
+    .select([
       'd.budget',
       sql<string>`substr(d.day, 1, CASE WHEN b.period IN ('daily', 'weekly') THEN 10 ELSE 7 END)`.as(
         'bucket',
       ),
-      eb.fn.sum<number>('d.amount_minor').as('minor'),
     ])
+    .select(sumOf({ high: 'd.amount_high', low: 'd.amount_minor' }))
     .where('d.owner', '=', owner)
     .where('d.budget', 'in', budgets)
-    .whereRef('d.day', '<', byKind(day, 'from') as never)
+    .where('d.day', '<', byKind(day, 'from'))
     .groupBy(['d.budget', 'bucket'])
     .execute();
 }

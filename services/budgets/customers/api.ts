@@ -1,112 +1,47 @@
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { created, IfMatch, isKnown, listed, NotModified, tagged, versionsIn } from '../api-responses.ts';
-import type { Core } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { addResource } from '#kit/rest/resource.ts';
+import type { Context } from '../commands.ts';
+import { owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
-import { Deleted, IdParams, listQuery } from '../schemas.ts';
 import { Customer, CustomerInput, CustomerPatch } from './customer.ts';
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts';
 
-const tags = ['Customers'];
-
-export function addCustomerApi(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.customers,
-    {
-      access,
-      schema: {
-        operationId: 'listCustomers',
-        summary: 'Your customers, newest first',
-        tags,
-        querystring: Type.Object(listQuery),
-        response: { 200: Type.Array(Customer) },
-      },
-      config: { errors: ['rate_limited'] },
+export function addCustomerApi(app: HttpApp, core: Context, access: AccessRule): void {
+  addResource(app, {
+    ...owned(access),
+    name: 'Customer',
+    tag: 'Customers',
+    paths: { list: routes.customers, item: routes.customer },
+    schema: Customer,
+    list: {
+      summary: 'Your customers, newest first',
+      description: 'Lists the people you sell to.',
+      run: (caller, query) => listCustomers(core, caller, query),
     },
-    async (request, reply) =>
-      listed(request, reply, await listCustomers(core, callerOf(request), request.query)),
-  );
-  app.post(
-    routes.customers,
-    {
-      access,
-      schema: {
-        operationId: 'createCustomer',
-        summary: 'Add a customer',
-        tags,
-        headers: IdempotencyHeader,
-        body: CustomerInput,
-        response: { 201: Customer },
-      },
-      config: { errors: ['conflict', 'rate_limited'] },
+    get: {
+      summary: 'A customer',
+      description: 'Reads one of your customers.',
+      run: (caller, id) => getCustomer(core, caller, id),
     },
-    async (request, reply) => {
-      const caller = commanderOf(request, reply);
-      return created(reply, routes.customer, await createCustomer(core, caller, request.body));
+    create: {
+      summary: 'Add a customer',
+      description: 'Adds a customer, to whom orders can refer.',
+      body: CustomerInput,
+      run: (caller, body) => createCustomer(core, caller, body),
     },
-  );
-  addOne(app, core, access);
-}
-
-function addOne(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.customer,
-    {
-      access,
-      schema: {
-        operationId: 'getCustomer',
-        summary: 'A customer',
-        tags,
-        params: IdParams,
-        response: { 200: Customer, 304: NotModified },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
+    change: {
+      summary: 'Change a customer',
+      description:
+        'Changes the fields that are given; `null` clears an e-mail address or a telephone number.',
+      body: CustomerPatch,
+      run: (caller, id, change) => updateCustomer(core, caller, id, change),
     },
-    async (request, reply) => {
-      const customer = tagged(reply, await getCustomer(core, callerOf(request), request.params.id));
-      return isKnown(request, customer) ? reply.code(304).send(null) : customer;
+    remove: {
+      summary: 'Delete a customer without orders',
+      description: 'Deletes a customer. One with orders gives 409.',
+      errors: ['conflict'],
+      run: (caller, id, { versions }) => deleteCustomer(core, caller, id, versions),
     },
-  );
-  app.put(
-    routes.customer,
-    {
-      access,
-      schema: {
-        operationId: 'updateCustomer',
-        summary: 'Change a customer',
-        tags,
-        params: IdParams,
-        headers: IfMatch,
-        body: CustomerPatch,
-        response: { 200: Customer },
-      },
-      config: { errors: ['not_found', 'precondition_failed', 'rate_limited'] },
-    },
-    async (request, reply) => {
-      const change = { ...request.body, versions: versionsIn(request.headers['if-match']) };
-      return tagged(reply, await updateCustomer(core, callerOf(request), request.params.id, change));
-    },
-  );
-  app.delete(
-    routes.customer,
-    {
-      access,
-      schema: {
-        operationId: 'deleteCustomer',
-        summary: 'Delete a customer without orders',
-        tags,
-        params: IdParams,
-        headers: IfMatch,
-        response: { 200: Deleted },
-      },
-      config: { errors: ['not_found', 'conflict', 'precondition_failed', 'rate_limited'] },
-    },
-    (request) => {
-      const versions = versionsIn(request.headers['if-match']);
-      return deleteCustomer(core, callerOf(request), request.params.id, versions);
-    },
-  );
+  });
 }

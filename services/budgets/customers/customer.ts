@@ -1,7 +1,7 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import { Id, Instant, nullable, text } from '../schemas.ts';
-import type { CustomerRow } from '../tables.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { Id, Instant, nullable, text } from '../edges/schemas.ts';
+import type { CustomerRow } from '../store/tables.ts';
 
 export const Customer = Type.Object(
   {
@@ -32,7 +32,7 @@ export type CustomerInput = Static<typeof CustomerInput>;
 
 export const CustomerPatch = Type.Object(
   { name: Type.Optional(text(200)), ...optional },
-  { title: 'CustomerPatch', description: 'What is left out stays' },
+  { title: 'CustomerPatch', description: 'Fields that are left out stay unchanged' },
 );
 export type CustomerPatch = Static<typeof CustomerPatch>;
 

@@ -1,12 +1,13 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { Session } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import { invalid } from '#kit/schema-parser.ts';
-import { type Caller, type Core, runCommand } from '../commands.ts';
-import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
-import type { CustomerRow, Tables } from '../tables.ts';
-import { checkVersion, type Versions } from '../versions.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import { type Caller, type Context, runCommand } from '../commands.ts';
+import { pageByTime, placeByTime } from '../edges/paging.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import type { CustomerRow, Tables } from '../store/tables.ts';
 import { type Customer, type CustomerInput, type CustomerPatch, toCustomer } from './customer.ts';
 import {
   countCustomers,
@@ -17,32 +18,32 @@ import {
   updateCustomerRow,
 } from './store.ts';
 
-export function createCustomer(core: Core, caller: Caller, given: CustomerInput): Promise<Customer> {
+export function createCustomer(core: Context, caller: Caller, given: CustomerInput): Promise<Customer> {
   const email = addressOf(given.email) ?? null;
   return runCommand(core, caller, async ({ session, owner, nowMs }) => {
     const { name, phone = null } = given;
     const row = { owner, id: newOrderedId(), name, email, phone, created_at_ms: nowMs };
-    return toCustomer((await insertCustomer.first(session, row)) as CustomerRow);
+    return toCustomer(await insertCustomer(session, row));
   });
 }
 
-export async function getCustomer({ db }: Core, { owner }: Caller, id: string): Promise<Customer> {
+export async function getCustomer({ db }: Context, { owner }: Caller, id: string): Promise<Customer> {
   return toCustomer(await requireCustomer(db, owner, id));
 }
 
 /** Customers, newest first. */
 export async function listCustomers(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   request: PageRequest,
 ): Promise<Page<Customer>> {
-  const rows = await customersPage.all(db, { owner, ...placeByTime(request) });
-  const total = (await countCustomers.first(db, { owner }))?.total ?? 0;
+  const rows = await customersPage(db, { owner, ...placeByTime(request) });
+  const total = (await countCustomers(db, owner))?.total ?? 0;
   return pageByTime(rows, { request, total, view: toCustomer });
 }
 
 export function updateCustomer(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: CustomerPatch & { readonly versions?: Versions },
@@ -52,19 +53,20 @@ export function updateCustomer(
     const before = await requireCustomer(session, owner, id);
     checkVersion(before.version, versions);
     const row = {
-      ...{ owner, id },
+      owner,
+      id,
       name: given.name ?? before.name,
       email: email === undefined ? before.email : email,
       phone: given.phone === undefined ? before.phone : given.phone,
       updated_at_ms: nowMs,
     };
-    return toCustomer((await updateCustomerRow.first(session, row)) as CustomerRow);
+    return toCustomer((await updateCustomerRow(session, row)) as CustomerRow);
   });
 }
 
 /** Throws `conflict` for a customer with orders. */
 export function deleteCustomer(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
@@ -72,8 +74,8 @@ export function deleteCustomer(
   return runCommand(core, caller, async ({ session, owner }) => {
     const { version } = await requireCustomer(session, owner, id);
     checkVersion(version, versions);
-    const { changes } = await deleteCustomerRow.run(session, { owner, id });
-    if (changes === 0) throw new AppError('conflict', 'This customer has orders.');
+    const { numDeletedRows } = await deleteCustomerRow(session, owner, id);
+    if (numDeletedRows === 0n) throw new AppError('conflict', 'This customer has orders.');
     return { message: 'Customer deleted', id };
   });
 }
@@ -84,7 +86,7 @@ export async function requireCustomer(
   owner: number,
   id: string,
 ): Promise<CustomerRow> {
-  const row = await customerById.first(session, { owner, id });
+  const row = await customerById(session, owner, id);
   if (!row) throw notFound('customer', id);
   return row;
 }

@@ -1,17 +1,17 @@
-import { empty, linkButton } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { field } from '#kit/html/form.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { empty, linkButton } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { field } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count } from '#kit/html/format.ts';
 import { html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
-import { createParser } from '#kit/schema-parser.ts';
-import type { Page } from '../paging.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Page } from '#kit/rest/paging.ts';
+import { createParser } from '../edges/schema-parser.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   filled,
   idOf,
   onceField,
@@ -22,8 +22,8 @@ import {
   submit,
   type Visitor,
   versionsOf,
-} from '../site.ts';
-import { cursorPager, hrefWith, problems } from '../views.ts';
+} from '../site/page-context.ts';
+import { cursorPager, hrefWith, problems } from '../site/views.ts';
 import { type Customer, CustomerInput, CustomerPatch } from './customer.ts';
 import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts';
 
@@ -44,7 +44,7 @@ export function addCustomerPages(routes: PageRoutes<PageSession>, parts: PagePar
   routes.post(pageRoutes.customers, { access }, (visitor) => {
     const { visit } = visitor;
     return submit(visit, {
-      work: () => createCustomer(core, commanderOf(visitor), parseInput(filled(visit, names))),
+      work: () => createCustomer(core, callerWithIdempotencyKey(visitor), parseInput(filled(visit, names))),
       done: ({ name }) => goToList(visit, `${name} was added.`),
       again: (problem) => formPage(visitor, { problem }),
     });
@@ -90,7 +90,7 @@ function listPage(visitor: Visitor, page: Page<Customer>, hasCursor: boolean): P
     const main = empty({
       icon: 'users',
       title: 'No customers yet',
-      text: 'Customers are whom you sell to. Orders belong to them.',
+      text: 'Customers are the people you sell to. Each order belongs to a customer.',
       actions: linkButton(pageRoutes.newCustomer, 'Add the first customer', 'primary'),
     });
     return visitor.render({ title: 'Customers', main });
@@ -105,7 +105,7 @@ function listPage(visitor: Visitor, page: Page<Customer>, hasCursor: boolean): P
         cell: ({ id, name }) => html`<a href="${pathOf(pageRoutes.editCustomer, id)}">${name}</a>`,
       },
       {
-        header: 'E-mail',
+        header: 'E-mail address',
         kind: 'fit',
         cell: ({ email }) => email && html`<a href="${`mailto:${email}`}">${email}</a>`,
       },

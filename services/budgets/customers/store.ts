@@ -1,79 +1,73 @@
-import { statement } from '#kit/db/index.ts';
-import type { CustomerRow, Tables } from '../tables.ts';
+import { sql } from 'kysely';
+import type { CustomerRow, Store } from '../store/tables.ts';
 
-export const insertCustomer = statement<Tables, Omit<CustomerRow, 'updated_at_ms' | 'version'>>()((db, p) =>
-  db
+export function insertCustomer({ kysely }: Store, row: Omit<CustomerRow, 'updated_at_ms' | 'version'>) {
+  return kysely
     .insertInto('customer')
-    .values({
-      owner: p('owner'),
-      id: p('id'),
-      name: p('name'),
-      email: p('email'),
-      phone: p('phone'),
-      created_at_ms: p('created_at_ms'),
-      updated_at_ms: p('created_at_ms'),
-      version: 1,
-    })
-    .returningAll(),
-);
+    .values({ ...row, updated_at_ms: row.created_at_ms, version: 1 })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
 
-export const customerById = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  db.selectFrom('customer').selectAll().where('owner', '=', p('owner')).where('id', '=', p('id')),
-);
-
-export const customersPage = statement<
-  Tables,
-  { owner: number; beforeMs: number; beforeId: string; limit: number }
->()((db, p) =>
-  db
+export function customerById({ kysely }: Store, owner: number, id: string) {
+  return kysely
     .selectFrom('customer')
     .selectAll()
-    .where('owner', '=', p('owner'))
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at_ms', 'id'), '<', tuple(p('beforeMs'), p('beforeId')) as never),
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export function customersPage(
+  { kysely }: Store,
+  given: { owner: number; beforeMs: number; beforeId: string; limit: number },
+) {
+  return kysely
+    .selectFrom('customer')
+    .selectAll()
+    .where('owner', '=', given.owner)
+    .where(
+      sql<boolean>`(${sql.ref('created_at_ms')}, ${sql.ref('id')}) < (${given.beforeMs}, ${given.beforeId})`,
     )
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
-    .limit(p('limit')),
-);
+    .limit(given.limit)
+    .execute();
+}
 
-export const countCustomers = statement<Tables, { owner: number }>()((db, p) =>
-  db
+export function countCustomers({ kysely }: Store, owner: number) {
+  return kysely
     .selectFrom('customer')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner')),
-);
+    .where('owner', '=', owner)
+    .executeTakeFirst();
+}
 
-export const updateCustomerRow = statement<Tables, Omit<CustomerRow, 'created_at_ms' | 'version'>>()(
-  (db, p) =>
-    db
-      .updateTable('customer')
-      .set((eb) => ({
-        name: p('name'),
-        email: p('email'),
-        phone: p('phone'),
-        updated_at_ms: p('updated_at_ms'),
-        version: eb('version', '+', 1),
-      }))
-      .where('owner', '=', p('owner'))
-      .where('id', '=', p('id'))
-      .returningAll(),
-);
+export function updateCustomerRow(
+  { kysely }: Store,
+  { owner, id, ...changed }: Omit<CustomerRow, 'created_at_ms' | 'version'>,
+) {
+  return kysely
+    .updateTable('customer')
+    .set((eb) => ({ ...changed, version: eb('version', '+', 1) }))
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
 
 /** A customer with orders stays. */
-export const deleteCustomerRow = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  db
+export function deleteCustomerRow({ kysely }: Store, owner: number, id: string) {
+  return kysely
     .deleteFrom('customer')
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
+    .where('owner', '=', owner)
+    .where('id', '=', id)
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
-          selectFrom('customer_order')
-            .select('id')
-            .where('owner', '=', p('owner'))
-            .where('customer_id', '=', p('id')),
+          selectFrom('customer_order').select('id').where('owner', '=', owner).where('customer_id', '=', id),
         ),
       ),
-    ),
-);
+    )
+    .executeTakeFirst();
+}

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { Session } from '#kit/db/index.ts';
-import { newOrderedId } from '#kit/ids.ts';
 import { addSpendings, checkThresholds } from '../budgets/index.ts';
-import type { UnitOfWork } from '../commands.ts';
+import type { AccountTransaction } from '../commands.ts';
 import { postAll } from '../ledger/index.ts';
-import { toMajor } from '../money.ts';
-import { indexExpenses } from '../store-words.ts';
-import type { BudgetRow, Tables } from '../tables.ts';
+import { toMajor } from '../money/money.ts';
+import { indexExpenses } from '../store/expense-search-index.ts';
+import type { BudgetRow, Tables } from '../store/tables.ts';
 import { countEqual, insertExpenses, insertTags, knownIds } from './store.ts';
 
 /** An expense in the currency of its budget, that was checked already. */
@@ -25,7 +25,7 @@ const sliceRows = 250;
 
 /** Adds many expenses at once, with all that `createExpense` does except notifications of single expenses. */
 export async function addExpenses(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   budget: BudgetRow,
   expenses: readonly NewExpense[],
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function addExpenses(
 
 /** The rows of some expenses: their debits, tags and words. */
 async function insertSlice(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   budget: BudgetRow,
   expenses: readonly NewExpense[],
 ): Promise<void> {
@@ -61,18 +61,18 @@ async function insertSlice(
     const place = [ids[index], owner, budget.number, description, ...money, category, tagList, spentOn];
     return [...place, notes, externalId, debits[index], nowMs, nowMs, 1];
   });
-  const inserted = await insertExpenses.all(session, { rows: JSON.stringify(rows) });
+  const inserted = await insertExpenses(session, rows);
   const numbers = new Map(inserted.map(({ id, number }) => [id, number]));
   const numbered = expenses.map((each, index) => {
     const number = numbers.get(ids[index] as string) as number;
     return { ...each, number, tags: JSON.stringify(each.tags), tagList: new Set(each.tags) };
   });
   const tags = numbered.flatMap(({ number, tagList }) => [...tagList].map((tag) => [owner, tag, number]));
-  if (tags.length > 0) await insertTags.run(session, { rows: JSON.stringify(tags) });
+  if (tags.length > 0) await insertTags(session, tags);
   await indexExpenses(session, owner, numbered);
 }
 
-/** Which expenses a budget has already: their ids, and how many of each day and amount. */
+/** Returns the ids of a budget's expenses, and their number by day and amount. */
 export async function findKnown(
   session: Session<Tables>,
   { owner, number: budget }: BudgetRow,

@@ -1,6 +1,5 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import { toMajor } from '../money.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import {
   Amount,
   AmountInput,
@@ -12,10 +11,11 @@ import {
   nullable,
   Reference,
   text,
-} from '../schemas.ts';
-import type { ExpenseRow } from '../tables.ts';
+} from '../edges/schemas.ts';
+import { toMajor } from '../money/money.ts';
+import type { ExpenseRow } from '../store/tables.ts';
 
-const original = 'What was paid, if it was in another currency than that of the budget';
+const original = 'Amount paid, if it was in another currency than the budget';
 
 export const Expense = Type.Object(
   {
@@ -54,7 +54,8 @@ const fields = {
   rate: Type.Optional(
     Type.Union([Type.Number(), Type.String({ maxLength: 40 })], {
       description: "Units of the budget's currency for one unit of this one; a decimal text or a number",
-      'x-problem': 'must be a number, or a decimal text such as "1.0825"',
+      'x-problem': 'must be a number, such as 1.0825',
+      'x-exact': true,
       examples: ['1.0825'],
     }),
   ),
@@ -76,7 +77,7 @@ export const ExpensePatch = Type.Object(
     description: Type.Optional(fields.description),
     amount: Type.Optional(fields.amount),
   },
-  { title: 'ExpensePatch', description: 'What is left out stays' },
+  { title: 'ExpensePatch', description: 'Fields that are left out stay unchanged' },
 );
 export type ExpensePatch = Static<typeof ExpensePatch>;
 

@@ -1,17 +1,17 @@
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import { isoDay } from '#kit/base/iso-time.ts';
 import type { Session } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import { isoDay } from '#kit/iso-time.ts';
-import { createParser, invalid } from '#kit/schema-parser.ts';
+import { checkVersion, type Versions } from '#kit/rest/versions.ts';
 import { addSpending, checkThresholds, requireBudget } from '../budgets/index.ts';
-import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { createParser, invalid } from '../edges/schema-parser.ts';
 import { post, tryReverse } from '../ledger/index.ts';
-import { decimalText } from '../money.ts';
+import { decimalText } from '../money/money.ts';
+import { isDay } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
-import { isDay } from '../periods.ts';
-import { indexExpense } from '../store-words.ts';
-import type { BudgetRow, ExpenseRow, Tables } from '../tables.ts';
-import { checkVersion, type Versions } from '../versions.ts';
+import { indexExpense } from '../store/expense-search-index.ts';
+import type { BudgetRow, ExpenseRow, Tables } from '../store/tables.ts';
 import { type Expense, ExpenseInput, ExpensePatch, type ExpenseWithBudget, toExpense } from './expense.ts';
 import { type Price, priceIn } from './price.ts';
 import {
@@ -29,7 +29,7 @@ export const parseExpenseInput = createParser(ExpenseInput);
 export const parseExpensePatch = createParser(ExpensePatch);
 
 /** Adds an expense: its row, the debit in the ledger, the index, the notification and what follows from it, all or nothing. */
-export function createExpense(core: Core, caller: Caller, given: ExpenseInput): Promise<Expense> {
+export function createExpense(core: Context, caller: Caller, given: ExpenseInput): Promise<Expense> {
   checkDays(given);
   return runCommand(core, caller, async (unit) => {
     const budget = await requireBudget(unit.session, unit.owner, given.budgetId);
@@ -44,7 +44,7 @@ export function createExpense(core: Core, caller: Caller, given: ExpenseInput): 
  * `isQuiet` leaves out the notification.
  */
 export async function addExpense(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   budget: BudgetRow,
   given: Omit<ExpenseInput, 'budgetId'>,
   { isQuiet = false }: { isQuiet?: boolean } = {},
@@ -58,7 +58,12 @@ export async function addExpense(
   const minor = price.amount_minor;
   const { id: transaction_id } = await debit(unit, budget, { id, description, minor });
   const row = {
-    ...{ id, owner, budget: budget.number, description, ...price, transaction_id },
+    id,
+    owner,
+    budget: budget.number,
+    description,
+    ...price,
+    transaction_id,
     category: given.category ?? null,
     tags: JSON.stringify([...new Set(given.tags)]),
     spent_on: spentOn,
@@ -73,17 +78,17 @@ export async function addExpense(
   await indexExpense(session, whole);
   await addSpending(unit, budget, { day: spentOn, minor, expenses: 1 });
   const expense = toExpense(whole);
-  if (!isQuiet) await tell(unit, 'created', { expense, budget });
+  if (!isQuiet) await notifyExpense(unit, 'created', { expense, budget });
   return expense;
 }
 
-export async function getExpense({ db }: Core, { owner }: Caller, id: string): Promise<Expense> {
+export async function getExpense({ db }: Context, { owner }: Caller, id: string): Promise<Expense> {
   return toExpense(await requireExpense(db, owner, id));
 }
 
 /** Changes what is given; the rest stays. `versions` are those that the caller expects. */
 export function updateExpense(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: ExpensePatch & { readonly versions?: Versions },
@@ -108,7 +113,7 @@ export function updateExpense(
     await indexExpense(session, row);
     await moveSpending(unit, { before, oldBudget, row, budget });
     const expense = toExpense(row);
-    await tell(unit, 'updated', { expense, budget });
+    await notifyExpense(unit, 'updated', { expense, budget });
     await checkThresholds(unit, budget, [row.spent_on, before.spent_on]);
     if (budget !== oldBudget) await checkThresholds(unit, oldBudget, [before.spent_on]);
     return expense;
@@ -117,7 +122,7 @@ export function updateExpense(
 
 /** Deletes an expense and reverses its debit. */
 export function deleteExpense(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
@@ -130,7 +135,7 @@ export function deleteExpense(
     await tryReverse(unit, row.transaction_id);
     await deleteExpenseRow.run(session, { owner, number: row.number });
     await addSpending(unit, budget, { day: row.spent_on, minor: -row.amount_minor, expenses: -1 });
-    await tell(unit, 'deleted', { expense: toExpense(row), budget });
+    await notifyExpense(unit, 'deleted', { expense: toExpense(row), budget });
     await checkThresholds(unit, budget, [row.spent_on]);
     return { message: 'Expense deleted', id };
   });
@@ -194,7 +199,7 @@ function exactText(minor: number, currency: string): string {
 }
 
 async function checkExternalId(
-  { session, owner }: UnitOfWork,
+  { session, owner }: AccountTransaction,
   { budget, external_id, number }: ExpenseRow,
 ): Promise<void> {
   if (external_id === null) return;
@@ -204,7 +209,7 @@ async function checkExternalId(
 
 /** The debit that is in force: a new one after a reversal, if amount or budget have changed. */
 async function correctLedger(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   budget: BudgetRow,
   { before, changed }: { before: ExpenseRow; changed: ExpenseRow },
 ): Promise<string> {
@@ -215,7 +220,7 @@ async function correctLedger(
 }
 
 function debit(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   { id: budgetId, currency }: BudgetRow,
   { id: expenseId, description, minor }: { id: string; description: string; minor: number },
 ) {
@@ -223,7 +228,7 @@ function debit(
 }
 
 async function moveSpending(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   {
     before,
     oldBudget,
@@ -238,15 +243,15 @@ async function moveSpending(
 }
 
 async function insertTags(
-  { session, owner }: UnitOfWork,
+  { session, owner }: AccountTransaction,
   { tags, number: expense }: Pick<ExpenseRow, 'tags' | 'number'>,
 ): Promise<void> {
   if (tags === '[]') return;
   for (const tag of JSON.parse(tags) as string[]) await insertTag.run(session, { owner, tag, expense });
 }
 
-async function tell(
-  unit: UnitOfWork,
+async function notifyExpense(
+  unit: AccountTransaction,
   what: 'created' | 'updated' | 'deleted',
   { expense, budget }: { expense: Expense; budget: BudgetRow },
 ): Promise<void> {

@@ -1,13 +1,18 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Session } from '#kit/db/index.ts';
+import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
 import { requireBudget } from '../budgets/index.ts';
-import type { Caller, Core } from '../commands.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../paging.ts';
+import type { Caller, Context } from '../commands.ts';
+import { idOfRow } from '../edges/paging.ts';
+import type { Tables } from '../store/tables.ts';
 import { type Expense, type ExpenseWithBudget, toExpense } from './expense.ts';
-import { requireExpense } from './expenses.ts';
 import {
   countAllExpenses,
   countExpenses,
   type ExpenseFilter,
+  expenseBeforeId,
+  expenseById,
   expensesPage,
   type Place,
   recentCategories,
@@ -15,7 +20,7 @@ import {
   sortColumns,
 } from './store.ts';
 
-/** How expenses can be sorted: by a field, with `-` in descending order. */
+/** Sort orders of expenses: by a field, with `-` in descending order. */
 export const expenseSorts = ['spentOn', '-spentOn', 'amount', '-amount', 'createdAt', '-createdAt'] as const;
 export type ExpenseSort = (typeof expenseSorts)[number];
 
@@ -23,21 +28,20 @@ export interface ExpensesRequest extends PageRequest, Omit<ExpenseFilter, 'budge
   readonly budgetId?: string | undefined;
   /** Newest first (`-createdAt`) by default. */
   readonly sort?: ExpenseSort | undefined;
-  /** The id of the last expense that was seen, in place of a cursor. */
+  /** The id of the last expense that was seen, in place of a cursor, newest first. */
   readonly afterId?: string | undefined;
 }
 
 /** Expenses of the caller that match. A budget of somebody else is `not_found`. */
 export async function listExpenses(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   { budgetId, sort: by = '-createdAt', limit, cursor, afterId, ...filter }: ExpensesRequest,
 ): Promise<Page<Expense>> {
   const sort = by.replace('-', '') as SortField;
   return db.read(async (session) => {
     const budget = budgetId === undefined ? undefined : await requireBudget(session, owner, budgetId);
-    const last = afterId === undefined ? undefined : await requireExpense(session, owner, afterId);
-    const after = last ? placeOf(last, sort) : placeIn(cursor, sort);
+    const after = afterId === undefined ? placeIn(cursor, sort) : await placeAfter(session, owner, afterId);
     const wanted = { ...filter, budget: budget?.number };
     const page = { sort, isDescending: by.startsWith('-'), after, limit: limit + 1 };
     const rows = await expensesPage(session, owner, wanted, page);
@@ -52,7 +56,7 @@ export async function listExpenses(
 }
 
 /** The categories that the caller uses, to choose from. */
-export function listCategories({ db }: Core, { owner }: Caller): Promise<string[]> {
+export function listCategories({ db }: Context, { owner }: Caller): Promise<string[]> {
   return db.read((session) => recentCategories(session, owner));
 }
 
@@ -62,6 +66,15 @@ export function checkRange(from: string | undefined, to: string | undefined): vo
   throw new AppError('invalid_input', 'to must not be before from.', {
     fields: { to: 'must not be before from' },
   });
+}
+
+/** The place of an expense, newest first, also if it was deleted meanwhile. */
+async function placeAfter(session: Session<Tables>, owner: number, id: string): Promise<Place> {
+  const last = await expenseById.first(session, { owner, id });
+  if (last) return placeOf(last, 'createdAt');
+  const next = await expenseBeforeId.first(session, { owner, id: idOfRow(id) });
+  const number = (next?.number ?? 0) + 1;
+  return [number, number];
 }
 
 function placeOf(row: ExpenseWithBudget, sort: SortField): Place {

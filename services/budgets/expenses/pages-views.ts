@@ -1,17 +1,16 @@
-import { empty, linkButton, menu } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { filters } from '#kit/html/filters.ts';
-import { field } from '#kit/html/form.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { empty, linkButton, menu } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { filters } from '#kit/html/components/filters.ts';
+import { field } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { count } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
+import type { Page } from '#kit/rest/paging.ts';
 import type { Budget } from '../budgets/index.ts';
-import { currencyCodes } from '../currencies.ts';
-import { decimalText } from '../money.ts';
-import type { Page } from '../paging.ts';
+import { currencyCodes } from '../money/currencies.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { onceField, type Visitor } from '../site.ts';
-import { cursorPager, hrefWith, money, problems } from '../views.ts';
+import { onceField, readingOfReader, type Visitor } from '../site/page-context.ts';
+import { budgetFirst, cursorPager, hrefWith, money, problems, typedText } from '../site/views.ts';
 import type { Expense } from './expense.ts';
 import { categoryField, expenseTable } from './views.ts';
 
@@ -19,6 +18,8 @@ type Filter = Readonly<Record<'q' | 'budget' | 'category' | 'tag' | 'from' | 'to
 
 interface ListView {
   readonly filter: Filter;
+  /** Problem with the last day. */
+  readonly toProblem: string | undefined;
   readonly page: Page<Expense>;
   readonly budgets: readonly Budget[];
   readonly categories: readonly string[];
@@ -47,13 +48,13 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
     modules: ['live.js'],
     main: html`${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
       page.items.length === 0
-        ? noExpenses(isFiltered, budgets.length > 0)
+        ? !view.toProblem && noExpenses(isFiltered, budgets.length > 0)
         : html`${expenseTable(page.items, { names, words: filter.q })}${cursorPager(pageRoutes.expenses, filter, { next: page.next, hasCursor })}`
     }</div>`,
   });
 }
 
-function filterForm({ filter, budgets, categories }: ListView, isFiltered: boolean): Html {
+function filterForm({ filter, toProblem, budgets, categories }: ListView, isFiltered: boolean): Html {
   const { budget, category, tag, from, to } = filter;
   const anyOf = (label: string, choices: readonly (readonly [string, string])[]) =>
     [['', label], ...choices] as const;
@@ -81,7 +82,7 @@ function filterForm({ filter, budgets, categories }: ListView, isFiltered: boole
       'Any',
       known.map((name) => [name, name] as const),
     ).map(([value, label]) => option(value, label, value === category))}</select></div>
-${field({ name: 'from', label: 'From', type: 'date', value: from })}${field({ name: 'to', label: 'To', type: 'date', value: to })}
+${field({ name: 'from', label: 'From', type: 'date', value: from })}${field({ name: 'to', label: 'To', type: 'date', value: to, error: toProblem })}
 ${tag && field({ name: 'tag', label: 'Tag', value: tag })}`,
     hasMore: [budget, category, tag, from, to].some((value) => value !== ''),
     clearHref: isFiltered ? pageRoutes.expenses : undefined,
@@ -114,11 +115,11 @@ function noExpenses(isFiltered: boolean, hasBudgets: boolean): Html {
 }
 
 interface FormView {
-  /** What is edited; absent for a new one. */
+  /** The expense to edit; absent for a new one. */
   readonly expense: Expense | undefined;
   readonly budgets: readonly Budget[];
   readonly categories: readonly string[];
-  /** What was typed. */
+  /** Values as typed. */
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly problem: FormProblem | undefined;
 }
@@ -135,9 +136,13 @@ const labels = {
   notes: 'Notes',
 };
 
+const newExpense = { title: 'New expense', parent: { href: pageRoutes.expenses, label: 'Expenses' } };
+
 /** The form with all fields of an expense. */
 export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   const { expense, budgets, categories, values, problem } = view;
+  if (budgets.length === 0)
+    return visitor.render({ ...newExpense, main: budgetFirst('list', 'Expenses belong to budgets.') });
   const errors = problem?.errors ?? {};
   const saved: Readonly<Record<string, string>> = expense ? savedValues(expense) : { spentOn: visitor.today };
   const common = (name: keyof typeof labels) => ({
@@ -147,7 +152,7 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
     error: errors[name],
   });
   const back = expense ? pathOf(pageRoutes.budget, expense.budgetId) : pageRoutes.expenses;
-  const currencies = [['', 'that of the budget'], ...currencyCodes().map((code) => [code, code])] as [
+  const currencies = [['', 'Currency of the budget'], ...currencyCodes().map((code) => [code, code])] as [
     string,
     string,
   ][];
@@ -163,10 +168,10 @@ ${field({ ...common('description'), attributes: { maxlength: 500, required: true
 ${field({ ...common('amount'), attributes: { inputmode: 'decimal', required: true, autocomplete: 'off' } })}
 ${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
-${field({ ...common('spentOn'), type: 'date' })}
-${field({ ...common('tags'), error: errors.tags ?? errors['tags[0]'], help: 'Separated by commas.', attributes: { autocomplete: 'off' } })}
+${field({ ...common('spentOn'), type: 'date', attributes: { 'data-today': !expense && !problem } })}
+${field({ ...common('tags'), error: errors.tags, help: 'Separated by commas.', attributes: { autocomplete: 'off' } })}
 ${field({ ...common('currency'), type: 'select', choices: currencies, help: 'Choose one if you paid in another currency.' })}
-${field({ ...common('rate'), help: 'What one unit of it was in the currency of the budget, such as 1.0825.', attributes: { inputmode: 'decimal', autocomplete: 'off' } })}
+${field({ ...common('rate'), help: 'Exchange rate: the price of one unit in the currency of the budget, such as 1.0825.', attributes: { inputmode: 'decimal', autocomplete: 'off' } })}
 ${field({ ...common('notes'), type: 'textarea', countMax: 2_000 })}
 <div class="actions"><button>${expense ? 'Save' : 'Add expense'}</button>${linkButton(back, 'Cancel', 'quiet')}</div></form>`,
   });
@@ -175,11 +180,14 @@ ${field({ ...common('notes'), type: 'textarea', countMax: 2_000 })}
 function savedValues(expense: Expense): Readonly<Record<string, string>> {
   const { description, budgetId, category, tags, spentOn, notes, rate } = expense;
   const minor = expense.originalAmountMinor ?? expense.amountMinor;
-  const amount = decimalText(minor, expense.originalCurrency ?? expense.currency);
+  const amount = typedText(minor, expense.originalCurrency ?? expense.currency);
   return {
-    ...{ description, amount, budgetId, spentOn },
+    description,
+    amount,
+    budgetId,
+    spentOn,
     currency: expense.originalCurrency ?? '',
-    rate: rate ?? '',
+    rate: rate?.replace('.', readingOfReader().decimal ?? '.') ?? '',
     category: category ?? '',
     tags: tags.join(', '),
     notes: notes ?? '',
@@ -194,7 +202,7 @@ export function deletionPage(visitor: Visitor, expense: Expense): Promise<string
     parent: { href: cancelHref, label: 'Budget' },
     main: confirm({
       title: `Delete “${description}”?`,
-      text: `${money(amountMinor, currency)} go back into the budget. The ledger keeps a reversal.`,
+      text: `${money(amountMinor, currency)} is returned to the budget. The ledger records a reversal.`,
       action: pathOf(pageRoutes.deleteExpense, id),
       csrfField: visitor.csrfField,
       deed: 'Delete expense',

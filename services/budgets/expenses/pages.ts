@@ -1,22 +1,28 @@
-import type { FormProblem } from '#kit/html/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { ownPath } from '#kit/html/visit.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { ownPath } from '#kit/html/pages/visit.ts';
 import { findBudgets, getBudget, listBudgets } from '../budgets/index.ts';
-import { isDay } from '../periods.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import { isDay } from '../money/periods.ts';
+import { readNumber } from '../money/written-amount.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   filled,
   idOf,
   type PageParts,
   type PageSession,
   type PageVisit,
   parameter,
+  readingOfReader,
   submit,
+  typedAmount,
+  typedTags,
   type Visitor,
   versionsOf,
-} from '../site.ts';
-import { money } from '../views.ts';
+} from '../site/page-context.ts';
+import { hrefWith, money, rangeProblem } from '../site/views.ts';
+import type { ExpensePatch } from './expense.ts';
 import {
   createExpense,
   deleteExpense,
@@ -25,7 +31,7 @@ import {
   parseExpensePatch,
   updateExpense,
 } from './expenses.ts';
-import { checkRange, listCategories, listExpenses } from './list.ts';
+import { listCategories, listExpenses } from './list.ts';
 import { deletionPage, formPage, listPage } from './pages-views.ts';
 import { quickEntry } from './views.ts';
 
@@ -38,9 +44,16 @@ export function addExpensePages(routes: PageRoutes<PageSession>, parts: PagePart
   routes.get(pageRoutes.expenses, { access }, (visitor) => showList(visitor, parts));
   routes.get(pageRoutes.newExpense, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.expenses, { access }, (visitor) => {
-    const { visit } = visitor;
+    const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => createExpense(core, commanderOf(visitor), parseExpenseInput(inputOf(visit))),
+      work: async () => {
+        const given = parseExpenseInput(inputOf(visit));
+        const currency = given.currency ?? (await getBudget(core, caller, given.budgetId)).currency;
+        return createExpense(core, callerWithIdempotencyKey(visitor), {
+          ...given,
+          ...typedPrice(given, currency),
+        });
+      },
       done: async ({ budgetId, description, amountMinor, currency }) => {
         const { name } = await getBudget(core, visitor.caller, budgetId);
         const text = `${description}, ${money(amountMinor, currency)}, was added to ${name}.`;
@@ -57,17 +70,22 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
   routes.get(pageRoutes.editExpense, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.editExpense, { access }, (visitor) => {
     const { visit, caller } = visitor;
+    let categoryBefore: string | null = null;
     return submit(visit, {
       work: async () => {
+        categoryBefore = (await getExpense(core, caller, idOf(visit))).category;
         const given = await patchOf(visitor, parts);
         const change = parseExpensePatch(given);
-        return updateExpense(core, caller, idOf(visit), { ...change, versions: versionsOf(visit) });
+        const price = typedPrice(change, given.currency);
+        return updateExpense(core, caller, idOf(visit), { ...change, ...price, versions: versionsOf(visit) });
       },
-      done: ({ budgetId }) =>
-        visit.redirect(pathOf(pageRoutes.budget, budgetId), {
+      done: ({ id, budgetId, description, amountMinor, currency, category }) => {
+        const categorized = category !== null && category !== categoryBefore ? id : '';
+        return visit.redirect(hrefWith(pathOf(pageRoutes.budget, budgetId), { categorized }), {
           tone: 'good',
-          text: 'The expense was saved.',
-        }),
+          text: `${description}, ${money(amountMinor, currency)}, was saved.`,
+        });
+      },
       again: (problem) => showForm(visitor, parts, problem),
     });
   });
@@ -91,20 +109,29 @@ async function showList(visitor: Visitor, { core }: PageParts): Promise<string> 
   const cursor = parameter(visit, 'cursor') || undefined;
   const { items: budgets } = await listBudgets(core, caller, { limit: budgetsMax });
   const [from, to] = [dayIn(filter.from), dayIn(filter.to)];
-  checkRange(from, to);
-  const page = await listExpenses(core, caller, {
+  const toProblem = rangeProblem(from, to);
+  if (toProblem) visit.reply.code(400);
+  const wanted = {
     q: filter.q || undefined,
     budgetId: filter.budget || undefined,
     category: filter.category || undefined,
     tag: filter.tag || undefined,
-    ...{ from, to, cursor, limit: pageSize, sort: '-spentOn' },
-  });
+    from,
+    to,
+    cursor,
+    limit: pageSize,
+    sort: '-spentOn',
+  } as const;
+  const page = toProblem
+    ? { items: [], total: 0, next: undefined }
+    : await listExpenses(core, caller, wanted);
   const categories = await listCategories(core, caller);
   const isFiltered = Object.values(filter).some((value) => value !== '');
   const quick = isFiltered
     ? undefined
     : await quickEntry(core, visitor, { budgets, back: pageRoutes.expenses });
-  return listPage(visitor, { filter, page, budgets, categories, hasCursor: cursor !== undefined, quick });
+  const hasCursor = cursor !== undefined;
+  return listPage(visitor, { filter, toProblem, page, budgets, categories, hasCursor, quick });
 }
 
 /** The form for a new expense, or the one in the address, with what was typed. */
@@ -116,34 +143,46 @@ async function showForm(visitor: Visitor, { core }: PageParts, problem?: FormPro
   const known = items.some((budget) => budget.id === expense?.budgetId);
   const other = expense && !known ? [...(await findBudgets(core, caller, [expense.budgetId])).values()] : [];
   return formPage(visitor, {
-    ...{ expense, problem, values: visit.fields(), budgets: [...items, ...other] },
+    expense,
+    problem,
+    values: visit.fields(),
+    budgets: [...items, ...other],
     categories: await listCategories(core, caller),
   });
 }
 
 const fieldNames = ['budgetId', 'description', 'amount', 'currency', 'rate', 'category', 'spentOn', 'notes'];
 
-/** What the form says, as the API takes it. */
+/** Reads the form as a body of the API. */
 function inputOf(visit: PageVisit): Record<string, unknown> {
-  return { ...filled(visit, fieldNames), tags: tagsOf(visit) };
+  return { ...filled(visit, fieldNames), tags: typedTags(visit) };
 }
 
-/** The same for a change: what was emptied is taken away, and without a currency it is that of the budget. */
-async function patchOf({ visit, caller }: Visitor, { core }: PageParts): Promise<Record<string, unknown>> {
+/** Reads the form as a change: emptied fields are cleared, and without a currency it is that of the budget. */
+async function patchOf(
+  { visit, caller }: Visitor,
+  { core }: PageParts,
+): Promise<Record<string, unknown> & { readonly currency: string }> {
   const before = await getExpense(core, caller, idOf(visit));
   const { tags, ...given } = inputOf(visit);
   const { currency } = await getBudget(core, caller, String(given.budgetId ?? before.budgetId));
   // Tags from elsewhere may have commas.
   const hasOtherTags = visit.field('tags').trim() !== before.tags.join(', ');
-  return { category: null, notes: null, currency, ...given, ...(hasOtherTags && { tags }) };
+  const paidIn = typeof given.currency === 'string' ? given.currency : currency;
+  return { category: null, notes: null, ...given, currency: paidIn, ...(hasOtherTags && { tags }) };
 }
 
-function tagsOf(visit: PageVisit): string[] {
-  return visit
-    .field('tags')
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
+/** The amount and the rate as somebody typed them. */
+function typedPrice<T extends ExpensePatch>(
+  { amount, rate }: T,
+  currency: string,
+): Pick<T, 'amount' | 'rate'> {
+  const read = typeof rate === 'string' ? readNumber(rate, readingOfReader()) : undefined;
+  if (read?.problem !== undefined) throw invalid({ rate: read.problem });
+  return {
+    ...(amount !== undefined && { amount: typedAmount(amount, { field: 'amount', currency }) }),
+    ...(read && { rate: read.text }),
+  };
 }
 
 function dayIn(text: string): string | undefined {

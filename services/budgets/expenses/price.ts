@@ -1,9 +1,9 @@
-import { invalid } from '#kit/schema-parser.ts';
-import { isCurrency } from '../currencies.ts';
-import { convert, type DecimalInput, minorMax, parseDecimal, parseMoney, toMajor } from '../money.ts';
-import type { ExpenseRow } from '../tables.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import { isCurrency } from '../money/currencies.ts';
+import { convert, type DecimalInput, minorMax, parseDecimal, parseMoney, toMajor } from '../money/money.ts';
+import type { ExpenseRow } from '../store/tables.ts';
 
-/** What an expense costs, in columns: in the currency of its budget, and what was paid if that was another one. */
+/** Price of an expense, in columns: in the currency of its budget, and the original amount if that was in another one. */
 export type Price = Pick<
   ExpenseRow,
   | 'amount_minor'
@@ -37,7 +37,7 @@ export function priceIn(budgetCurrency: string, { amount, currency, rate, rateDa
   if (rate === undefined)
     throw invalid({ rate: `is required, because the budget is in ${budgetCurrency} and not in ${currency}` });
   if (!factor || factor.units <= 0n || factor.scale > rateDigitsMax)
-    throw invalid({ rate: 'must be a number above 0, or a decimal text such as "1.0825"' });
+    throw invalid({ rate: 'must be a number above 0, such as 1.0825' });
   const converted = convert({ minor: originalMinor, rate: factor, from: currency, to: budgetCurrency });
   if (converted <= 0n) throw invalid({ rate: `makes the amount 0 in ${budgetCurrency}` });
   if (converted > BigInt(minorMax)) throw invalid({ rate: 'makes the amount longer than 15 digits' });

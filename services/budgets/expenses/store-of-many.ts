@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Session } from '#kit/db/index.ts';
-import type { Caller, Core } from '../commands.ts';
-import { decodeCursor, encodeCursor } from '../paging.ts';
-import type { Tables } from '../tables.ts';
+import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
+import type { Caller, Context } from '../commands.ts';
+import type { Tables } from '../store/tables.ts';
 import { type Expense, type ExpenseWithBudget, toExpense } from './expense.ts';
 import { withBudget } from './store.ts';
 
@@ -10,13 +10,13 @@ import { withBudget } from './store.ts';
 export interface ExpensesOfBudget {
   readonly edges: { readonly cursor: string; readonly node: Expense }[];
   readonly hasMore: boolean;
-  /** How many there are in all. */
+  /** Number of expenses on all pages. */
   readonly total: number;
 }
 
 /** The newest expenses of each of several budgets of the caller, by id, in one statement. `after` is the cursor of an edge. */
 export async function listExpensesOf(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   budgetIds: readonly string[],
   { first, after }: { first: number; after: string | undefined },

@@ -1,9 +1,9 @@
 import { type Kysely, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { type Dialect, type Session, statement } from '#kit/db/index.ts';
 import { parseWordQuery } from '#kit/search/index.ts';
-import { bulkInsert } from '../store-bulk.ts';
-import { expenseWords } from '../store-words.ts';
-import type { ExpenseRow, Tables } from '../tables.ts';
+import { expenseWords } from '../store/expense-search-index.ts';
+import { bulkInsert } from '../store/store-bulk.ts';
+import type { ExpenseRow, Tables } from '../store/tables.ts';
 import type { ExpenseWithBudget } from './expense.ts';
 
 type Writable = Omit<ExpenseRow, 'number' | 'version' | 'updated_at_ms'>;
@@ -85,7 +85,7 @@ export const expenseById = statement<Tables, { owner: number; id: string }>()((d
   withBudget(db).where('e.owner', '=', p('owner')).where('e.id', '=', p('id')),
 );
 
-/** Whether a budget has an expense with an id of its own system, other than one. */
+/** Selects another expense of the budget with an external id. */
 export const expenseWithExternalId = statement<
   Tables,
   { owner: number; budget: number; externalId: string; except: number }
@@ -110,7 +110,7 @@ export const deleteTags = statement<Tables, { owner: number; expense: number }>(
   db.deleteFrom('expense_tag').where('owner', '=', p('owner')).where('expense', '=', p('expense')),
 );
 
-/** What an expense must be to be listed. */
+/** Conditions for listed expenses. */
 export interface ExpenseFilter {
   /** The number of the budget. */
   readonly budget?: number | undefined;
@@ -159,6 +159,17 @@ export async function expensesPage(
   return query.orderBy('e.number', direction).limit(limit).execute();
 }
 
+/** The newest expense before an id: ids are ordered by time. */
+export const expenseBeforeId = statement<Tables, { owner: number; id: string }>()((db, p) =>
+  db
+    .selectFrom('expense')
+    .select('number')
+    .where('owner', '=', p('owner'))
+    .where('id', '<', p('id'))
+    .orderBy('number', 'desc')
+    .limit(1),
+);
+
 export async function countExpenses(
   { kysely, dialect }: Session<Tables>,
   owner: number,
@@ -175,7 +186,7 @@ export async function countExpenses(
   return counted.total;
 }
 
-/** How many expenses there are in all, from the totals of the days. */
+/** Counts all expenses, from the totals of the days. */
 export const countAllExpenses = statement<Tables, { owner: number }>()((db, p) =>
   db
     .selectFrom('budget')
@@ -243,7 +254,7 @@ export const insertExpenses = bulkInsert<{ number: number; id: string }>(
 
 export const insertTags = bulkInsert('expense_tag', { owner: 'bigint', tag: 'text', expense: 'bigint' });
 
-/** Which of some external ids the expenses of a budget have, as their own id or as that of another system. */
+/** Selects the external ids that expenses of a budget have, as their own id or as that of another system. */
 export const knownIds = statement<Tables, { owner: number; budget: number; ids: string }>()(
   (_db, p, dialect) => {
     // SQLite keeps the order of a CROSS JOIN: it looks each pair up, and does not go through all expenses.
@@ -257,7 +268,7 @@ export const knownIds = statement<Tables, { owner: number; budget: number; ids: 
   },
 );
 
-/** How many expenses of a budget have each day and amount, of those given as pairs. */
+/** Counts the expenses of a budget for each given pair of day and amount. */
 export const countEqual = statement<Tables, { owner: number; budget: number; pairs: string }>()(
   (_db, p, dialect) => {
     const given =

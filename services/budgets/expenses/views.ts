@@ -1,26 +1,26 @@
-import { field } from '#kit/html/form.ts';
+import { field } from '#kit/html/components/form.ts';
+import { table } from '#kit/html/components/table.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
-import { table } from '#kit/html/table.ts';
 import { highlight, parseWordQuery, type WordQuery } from '#kit/search/index.ts';
 import type { Budget } from '../budgets/index.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { onceField, type Visitor } from '../site.ts';
-import { day, money } from '../views.ts';
+import { onceField, type Visitor } from '../site/page-context.ts';
+import { day, money, typedText } from '../site/views.ts';
 import type { Expense } from './expense.ts';
 import { listCategories, listExpenses } from './list.ts';
 
 export interface QuickEntry {
   /** The budgets to choose from. */
   readonly budgets: readonly Budget[];
-  /** Where to go afterwards. */
+  /** Address to open afterwards. */
   readonly back: string;
 }
 
 /** A form in one row for a new expense. It starts with the budget of the last one. Empty if there are no budgets. */
 export async function quickEntry(
-  core: Core,
+  core: Context,
   { caller, csrfField, today }: Visitor,
   { budgets, back }: QuickEntry,
 ): Promise<Content> {
@@ -45,9 +45,9 @@ export async function quickEntry(
       attributes: { maxlength: 500, required: true, autocomplete: 'off', placeholder: 'Coffee' },
     },
   )}
-${field({ name: 'amount', label: 'Amount', attributes: { inputmode: 'decimal', required: true, autocomplete: 'off', placeholder: '4.20' } })}
+${field({ name: 'amount', label: 'Amount', attributes: { inputmode: 'decimal', required: true, autocomplete: 'off', placeholder: typedText(420, 'USD') } })}
 ${which}${categoryField(categories, undefined)}
-${field({ name: 'spentOn', label: 'Day', type: 'date', value: today })}
+${field({ name: 'spentOn', label: 'Day', type: 'date', value: today, attributes: { 'data-today': true } })}
 <div class="actions">${csrfField}${onceField()}<input type="hidden" name="back" value="${back}"><button>${icon('plus')}Add expense</button></div></form>`;
 }
 

@@ -1,14 +1,14 @@
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
+import { sendStream } from '#kit/http/responses/stream.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { sendStream } from '#kit/http/stream.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf } from '../api-access.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
+import { callerOf } from '../edges/api-access.ts';
 import { Expense } from '../expenses/index.ts';
 import { routes } from '../routes.ts';
 import { ExportRequest, exportExpenses } from './exports.ts';
 
-export function addExportApi(app: HttpApp, core: Core, access: AccessRule): void {
+export function addExportApi(app: HttpApp, core: Context, access: AccessRule): void {
   app.get(
     routes.export,
     {
@@ -16,6 +16,7 @@ export function addExportApi(app: HttpApp, core: Core, access: AccessRule): void
       schema: {
         operationId: 'exportExpenses',
         summary: 'Your expenses as a file',
+        description: 'Streams all your expenses that match, as CSV, OFX, QIF or JSON.',
         tags: ['Import and export'],
         querystring: ExportRequest,
         response: {
@@ -33,9 +34,9 @@ export function addExportApi(app: HttpApp, core: Core, access: AccessRule): void
       config: { errors: ['rate_limited'] },
     },
     async (request, reply) => {
-      const { name, mediaType, chunks } = exportExpenses(core, callerOf(request), request.query);
+      const { name, mediaType, chunks } = await exportExpenses(core, callerOf(request), request.query);
       reply.headers({ 'content-type': mediaType, 'content-disposition': `attachment; filename="${name}"` });
-      return (await sendStream(reply, chunks, { encodings: ['zstd', 'gzip'] })) as never;
+      return await sendStream(reply, chunks, { encodings: ['zstd', 'gzip'] });
     },
   );
 }

@@ -73,7 +73,21 @@ test('JSON is what the API shows, and a range leaves out the rest', async () => 
   assert.equal(range.json.length, 2);
   const empty = await alice.get('/api/export?format=json&from=2027-01-01');
   assert.deepEqual(empty.json, []);
-  for (const query of ['format=xls', 'from=x', 'from=2026-02-01&to=2026-01-01'])
+  const { id: other } = await alice.create('/api/budgets', { name: 'Other', limit: 1 });
+  const formula = { budgetId: other, description: '=1+1', amount: 1, spentOn: '2030-01-01' };
+  await alice.create('/api/expenses', formula);
+  for (const format of ['json', 'csv', 'ofx', 'qif']) {
+    const { text } = await alice.get(`/api/export?format=${format}&budgetId=${other}`);
+    assert.equal(text.match(/1\+1/g)?.length, 1, text);
+    assert.doesNotMatch(text, /2026-?01-?0\d/);
+  }
+  const guarded = await alice.get(`/api/export?budgetId=${other}`);
+  assert.match(guarded.text, /,'=1\+1,/);
+  const raw = await alice.get(`/api/export?budgetId=${other}&safe=0`);
+  assert.match(raw.text, /,=1\+1,/);
+  await alice.delete(`/api/budgets/${other}?cascade=true`);
+  assertError(await alice.get('/api/export?budgetId=x'), { status: 404, code: 'NOT_FOUND' });
+  for (const query of ['format=xls', 'safe=2', 'form=csv', 'from=x', 'from=2026-02-01&to=2026-01-01'])
     assertError(await alice.get(`/api/export?${query}`), { status: 400, code: 'INVALID_INPUT' });
   assertError(await app.send('/api/export'), { status: 401, code: 'UNAUTHORIZED' });
   const bob = await app.person('bob');

@@ -1,17 +1,23 @@
-import { isoDay } from '#kit/iso-time.ts';
-import { Type } from '#kit/schema.ts';
-import { createParser } from '#kit/schema-parser.ts';
-import type { Caller, Core } from '../commands.ts';
+import { isoDay } from '#kit/base/iso-time.ts';
+import { Type } from '#kit/base/schema.ts';
+import { requireBudget } from '../budgets/index.ts';
+import type { Caller, Context } from '../commands.ts';
+import { createParser } from '../edges/schema-parser.ts';
+import { Day, Reference } from '../edges/schemas.ts';
 import { checkRange } from '../expenses/index.ts';
-import { Day } from '../schemas.ts';
 import { type TaskContext, type TaskInput, type TaskKind, writeTaskFile } from '../tasks/index.ts';
 import { type ExportedRow, type ExportFormat, exportFormats, writerOf } from './formats.ts';
-import { expensesByBudget, expensesByDay } from './store.ts';
+import { exportedExpenses } from './store.ts';
 
 export const ExportRequest = Type.Object({
   format: Type.Enum(exportFormats, { default: 'csv' }),
   from: Type.Optional(Day),
   to: Type.Optional(Day),
+  budgetId: Type.Optional(Reference),
+  safe: Type.Enum(['0', '1'], {
+    default: '1',
+    description: 'CSV: 0 leaves out the apostrophe before what a spreadsheet takes for a formula',
+  }),
 });
 
 const parseExportRequest = createParser(ExportRequest);
@@ -20,6 +26,8 @@ export interface ExportRequest {
   readonly format: ExportFormat;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  readonly budgetId?: string | undefined;
+  readonly safe?: '0' | '1' | undefined;
 }
 
 /** A file of the caller's expenses that is written while it is read, from one snapshot. */
@@ -31,36 +39,47 @@ export interface ExportFile {
 
 const batchRows = 1_000;
 
-export function exportExpenses(
-  { db, clock }: Core,
+/** Throws `not_found` for a budget of somebody else. */
+export async function exportExpenses(
+  { db, clock }: Context,
   { owner }: Caller,
-  { format, from, to }: ExportRequest,
+  { format, from, to, budgetId, safe }: ExportRequest,
   options: { readonly signal?: AbortSignal; readonly onRows?: (count: number) => void } = {},
-): ExportFile {
+): Promise<ExportFile> {
   checkRange(from, to);
+  const budget = budgetId === undefined ? undefined : (await requireBudget(db, owner, budgetId)).number;
   const nowMs = clock.now();
   const today = isoDay(nowMs);
-  const writer = writerOf(format, { from: from ?? '1970-01-01', to: to ?? today, nowMs });
-  const range = { owner, from: from ?? '0000-01-01', to: to ?? '9999-12-31' };
-  const rows = writer.isByBudget ? expensesByBudget : expensesByDay;
+  const writer = writerOf(format, {
+    from: from ?? '1970-01-01',
+    to: to ?? today,
+    nowMs,
+    isSafe: safe !== '0',
+  });
+  const days = { from: from ?? '0000-01-01', to: to ?? '9999-12-31' };
+  const budgets = { firstBudget: budget ?? 0, lastBudget: budget ?? Number.MAX_SAFE_INTEGER };
+  const rows = exportedExpenses(db, { owner, ...days, ...budgets }, writer.isByBudget);
   const { signal, onRows } = options;
   async function* chunks(): AsyncGenerator<string> {
-    yield writer.head();
-    for await (const batch of db.stream(rows, range, { batchRows, signal })) {
+    // With the first rows, so that a database that cannot be read is an error response.
+    let head = writer.head();
+    for await (const batch of db.stream(rows, { batchRows, signal })) {
       onRows?.(batch.length);
-      yield writer.rows(batch as ExportedRow[]);
+      yield head + writer.rows(batch as ExportedRow[]);
+      head = '';
     }
-    yield writer.tail();
+    yield head + writer.tail();
   }
   return { name: `expenses-${today}.${format}`, mediaType: writer.mediaType, chunks: chunks() };
 }
 
 /** Exports as tasks, whose file can be fetched when they are completed. */
 export const exportTask: TaskKind = {
-  async prepare(_core: Core, _caller: Caller, { format, from, to }: TaskInput) {
-    const given = Object.entries({ format, from, to }).filter(([, value]) => value !== undefined);
+  async prepare({ db }: Context, { owner }: Caller, { format, from, to, budgetId }: TaskInput) {
+    const given = Object.entries({ format, from, to, budgetId }).filter(([, value]) => value !== undefined);
     const input = parseExportRequest(Object.fromEntries(given));
     checkRange(input.from, input.to);
+    if (input.budgetId !== undefined) await requireBudget(db, owner, input.budgetId);
     return { input };
   },
   async run({ core, caller, taskId, input, signal }: TaskContext) {
@@ -69,7 +88,7 @@ export const exportTask: TaskKind = {
     const onRows = (count: number) => {
       expenses += count;
     };
-    const { name, mediaType, chunks } = exportExpenses(core, caller, request, { signal, onRows });
+    const { name, mediaType, chunks } = await exportExpenses(core, caller, request, { signal, onRows });
     const file = { owner: caller.owner, taskId, name: 'output' } as const;
     const bytes = await writeTaskFile(core, file, encoded(chunks));
     return { format: request.format, expenses, name, mediaType, bytes };

@@ -1,7 +1,7 @@
-import { csvRecord } from '../csv.ts';
+import { csvRecord } from '#kit/text/csv.ts';
 import { type ExpenseWithBudget, toExpense } from '../expenses/index.ts';
 import { tagText } from '../imports/index.ts';
-import { decimalText } from '../money.ts';
+import { decimalText } from '../money/money.ts';
 
 export const exportFormats = ['csv', 'ofx', 'qif', 'json'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -14,12 +14,14 @@ export interface ExportFacts {
   readonly from: string;
   readonly to: string;
   readonly nowMs: number;
+  /** CSV: whether no cell can act as a formula. */
+  readonly isSafe: boolean;
 }
 
 /** Writes a file piece by piece. */
 export interface ExportWriter {
   readonly mediaType: string;
-  /** Whether rows must come budget by budget. */
+  /** True if rows must come budget by budget. */
   readonly isByBudget: boolean;
   head(): string;
   rows(rows: readonly ExportedRow[]): string;
@@ -29,7 +31,7 @@ export interface ExportWriter {
 export function writerOf(format: ExportFormat, facts: ExportFacts): ExportWriter {
   switch (format) {
     case 'csv':
-      return csvWriter;
+      return csvWriter(facts);
     case 'json':
       return jsonWriter();
     case 'qif':
@@ -41,29 +43,21 @@ export function writerOf(format: ExportFormat, facts: ExportFacts): ExportWriter
 
 const columns = ['spentOn', 'description', 'amount', 'currency', 'category', 'tags', 'notes', 'externalId'];
 
-const csvWriter: ExportWriter = {
-  mediaType: 'text/csv; charset=utf-8; header=present',
-  isByBudget: false,
-  head: () => csvRecord([...columns, 'budget']),
-  rows: (rows) => rows.map(csvRow).join(''),
-  tail: () => '',
-};
+function csvWriter({ isSafe }: ExportFacts): ExportWriter {
+  return {
+    mediaType: 'text/csv; charset=utf-8; header=present',
+    isByBudget: false,
+    head: () => csvRecord([...columns, 'budget']),
+    rows: (rows) => rows.map((row) => csvRecord(csvCells(row), isSafe)).join(''),
+    tail: () => '',
+  };
+}
 
-function csvRow(row: ExportedRow): string {
+function csvCells(row: ExportedRow): (string | null)[] {
   const { spent_on, description, amount_minor, currency, category, tags, notes, external_id } = row;
   const amount = decimalText(amount_minor, currency);
   const tagList = tagText(JSON.parse(tags));
-  return csvRecord([
-    spent_on,
-    description,
-    amount,
-    currency,
-    category,
-    tagList,
-    notes,
-    external_id,
-    row.budget_name,
-  ]);
+  return [spent_on, description, amount, currency, category, tagList, notes, external_id, row.budget_name];
 }
 
 function jsonWriter(): ExportWriter {
@@ -117,7 +111,7 @@ function ofxWriter({ from, to, nowMs }: ExportFacts): ExportWriter {
   let spent = 0n;
   let currency = 'USD';
   const close = () => {
-    const balance = decimalText(Number(-spent), currency);
+    const balance = decimalText(-spent, currency);
     return `</BANKTRANLIST><LEDGERBAL><BALAMT>${balance}</BALAMT><DTASOF>${now}</DTASOF></LEDGERBAL></STMTRS></STMTTRNRS>\n`;
   };
   return {

@@ -1,8 +1,8 @@
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { sendStream } from '#kit/http/stream.ts';
-import { isDay } from '../periods.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { sendStream } from '#kit/http/responses/stream.ts';
+import { isDay } from '../money/periods.ts';
 import { pageRoutes } from '../routes.ts';
-import { type PageParts, type PageSession, parameter } from '../site.ts';
+import { type PageParts, type PageSession, parameter } from '../site/page-context.ts';
 import { exportExpenses } from './exports.ts';
 import { exportFormats } from './formats.ts';
 
@@ -12,7 +12,7 @@ export function addExportPages(routes: PageRoutes<PageSession>, { core, visitors
     const given = parameter(visit, 'format');
     const format = exportFormats.find((each) => each === given) ?? 'csv';
     const dayOf = (name: string) => (isDay(parameter(visit, name)) ? parameter(visit, name) : undefined);
-    const { name, mediaType, chunks } = exportExpenses(core, caller, {
+    const { name, mediaType, chunks } = await exportExpenses(core, caller, {
       format,
       from: dayOf('from'),
       to: dayOf('to'),

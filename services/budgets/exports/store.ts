@@ -1,28 +1,25 @@
-import { statement } from '#kit/db/index.ts';
+import type { Session } from '#kit/db/index.ts';
 import { withBudget } from '../expenses/index.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../store/tables.ts';
 
-type Range = { owner: number; from: string; to: string };
+export interface ExportRange {
+  readonly owner: number;
+  readonly from: string;
+  readonly to: string;
+  readonly firstBudget: number;
+  readonly lastBudget: number;
+}
 
-/** All expenses of a range, by day. */
-export const expensesByDay = statement<Tables, Range>()((db, p) =>
-  withBudget(db)
+/** A query for all expenses of a range: by day, or by budget and then by day. */
+export function exportedExpenses({ kysely }: Session<Tables>, range: ExportRange, isByBudget: boolean) {
+  return withBudget(kysely)
     .select('b.name as budget_name')
-    .where('e.owner', '=', p('owner'))
-    .where('e.spent_on', '>=', p('from'))
-    .where('e.spent_on', '<=', p('to'))
+    .where('e.owner', '=', range.owner)
+    .where('e.spent_on', '>=', range.from)
+    .where('e.spent_on', '<=', range.to)
+    .where('e.budget', '>=', range.firstBudget)
+    .where('e.budget', '<=', range.lastBudget)
+    .$if(isByBudget, (expenses) => expenses.orderBy('e.budget'))
     .orderBy('e.spent_on')
-    .orderBy('e.number'),
-);
-
-/** The same by budget. */
-export const expensesByBudget = statement<Tables, Range>()((db, p) =>
-  withBudget(db)
-    .select('b.name as budget_name')
-    .where('e.owner', '=', p('owner'))
-    .where('e.spent_on', '>=', p('from'))
-    .where('e.spent_on', '<=', p('to'))
-    .orderBy('e.budget')
-    .orderBy('e.spent_on')
-    .orderBy('e.number'),
-);
+    .orderBy('e.number');
+}

@@ -1,11 +1,12 @@
+import { Notifier } from '#kit/concurrency/notifier.ts';
 import { authenticateSession, type SignedIn } from '../authentication/index.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import { followNotifications, lastNotification, type Notification } from '../notifications/index.ts';
-import type { Hub } from './hub.ts';
+import type { NotificationHub } from './notification-hub.ts';
 
 const pageSize = 200;
 
-/** How long notifications can be had again. */
+/** Retention of notifications. */
 export const keptMs = 24 * 3_600_000;
 
 /**
@@ -13,20 +14,20 @@ export const keptMs = 24 * 3_600_000;
  * fast as they are taken, and waits when there are no more. Ends when the signal aborts or the session has ended, and tells nothing then.
  */
 export async function* followFrom(
-  { core, hub }: { readonly core: Core; readonly hub: Hub },
+  { core, hub }: { readonly core: Context; readonly hub: NotificationHub },
   caller: SignedIn,
   { afterSeq, signal }: { readonly afterSeq: number | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<Notification> {
-  let wake: () => void = () => {};
+  const news = new Notifier();
   let isOver = false;
   let newest = 0;
   const stopListening = hub.listen(caller.userId, ({ seq }) => {
     newest = Math.max(newest, seq);
-    wake();
+    news.notify();
   });
   const end = () => {
     isOver = true;
-    wake();
+    news.notify();
   };
   const stopWatching = hub.sessions.watch(caller, end);
   signal.addEventListener('abort', end);
@@ -42,13 +43,34 @@ export async function* followFrom(
         position = notification.seq;
       }
       if (page.length > 0 || newest > position) continue;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      await promise;
+      await news.wait();
     }
   } finally {
     stopListening();
     stopWatching();
     signal.removeEventListener('abort', end);
   }
+}
+
+/**
+ * An iterator that can be ended while it waits for its next value, which a generator alone cannot: `return` aborts the signal that the
+ * generator was started with.
+ */
+export function stoppable<T>(start: (signal: AbortSignal) => AsyncGenerator<T>): AsyncIterableIterator<T> {
+  const stopping = new AbortController();
+  const values = start(stopping.signal);
+  return {
+    next: () => values.next(),
+    return() {
+      stopping.abort();
+      return values.return(undefined);
+    },
+    throw(error: unknown) {
+      stopping.abort();
+      return values.throw(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

@@ -1,3 +1,2 @@
-export { followFrom, keptMs } from './follow.ts';
-export { Hub, type LiveEvent } from './hub.ts';
-export { stoppable } from './stoppable.ts';
+export { followFrom, keptMs, stoppable } from './follow.ts';
+export { type LiveEvent, NotificationHub as Hub } from './notification-hub.ts';

@@ -15,7 +15,7 @@ after(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-/** How each kind of idle connection ended: the code of its protocol, or the last event of a stream. */
+/** End of each kind of idle connection: the code of its protocol, or the last event of a stream. */
 interface Endings {
   readonly webSocket: Promise<number>;
   readonly graphqlSocket: Promise<number>;
@@ -46,7 +46,7 @@ async function connect(person: Person): Promise<Endings> {
   return {
     webSocket: live.closed,
     graphqlSocket: socket.closed,
-    graphqlStream: stream.text().then((text) => /event: (\w+)\s+data:[^\n]*\s*$/.exec(text)?.[1] ?? text),
+    graphqlStream: stream.text().then((text) => /event: (\w+\s+data: [^\n]*)\s*$/.exec(text)?.[1] ?? text),
     grpc: watch.next().then(
       () => Status.OK,
       (error: { code: Status }) => error.code,
@@ -54,13 +54,16 @@ async function connect(person: Person): Promise<Endings> {
   };
 }
 
+const sessionEnded =
+  'error\ndata: [{"message":"The session has ended. Log in again.","extensions":{"code":"UNAUTHENTICATED"}}]';
+
 async function assertEnded(
   { webSocket, graphqlSocket, graphqlStream, grpc }: Endings,
   code = 4401,
 ): Promise<void> {
   assert.deepEqual(
     [await webSocket, await graphqlSocket, await graphqlStream, await grpc],
-    [code, 4403, 'complete', Status.UNAUTHENTICATED],
+    [code, 4403, sessionEnded, Status.UNAUTHENTICATED],
   );
 }
 

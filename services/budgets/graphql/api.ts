@@ -1,25 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { createHandler, parseRequestParams, type Request, type Response } from 'graphql-http';
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { refuseForeignOrigin } from '#kit/http/web-sockets.ts';
-import type { Log } from '#kit/log.ts';
+import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
 import type { SignedIn } from '../authentication/index.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
-import { Commanders } from './commanders.ts';
 import { toClientError } from './errors.ts';
-import { createEventStream } from './event-stream.ts';
 import { createSchema } from './executable-schema.ts';
 import { Execution } from './execution.ts';
 import { addGraphiql, type Graphiql } from './graphiql.ts';
-import { errorResponses, sendGraphqlError } from './http-errors.ts';
 import { createLoaders } from './loaders.ts';
-import { takesEventStream } from './media-types.ts';
-import { prepare } from './prepare.ts';
+import { MutationCallers } from './mutation-callers.ts';
 import type { GraphqlContext } from './resolvers.ts';
-import { createSocketHandler } from './sockets.ts';
+import { createEventStream, type EventStreamOptions } from './transport/event-stream.ts';
+import { errorResponses, sendGraphqlError } from './transport/http-errors.ts';
+import { takesEventStream } from './transport/media-types.ts';
+import { prepare } from './transport/prepare.ts';
+import { createSocketHandler } from './transport/sockets.ts';
 
 export const graphqlPath = '/api/graphql';
 
@@ -28,27 +28,30 @@ export interface GraphqlOptions {
   readonly access: AccessRule;
   /** The account of a request that the access rule let through. */
   readonly callerOf: (request: FastifyRequest) => SignedIn;
-  /** The same with the Idempotency-Key of the request. */
+  /** Returns the caller with the Idempotency-Key of the request. */
   readonly commanderOf: (request: FastifyRequest, reply: FastifyReply) => SignedIn;
   readonly authenticate: (token: string) => Promise<SignedIn>;
   /** Throws `rate_limited` if a user makes too many requests. */
   readonly count: (caller: SignedIn) => void;
   /** Introspection and GraphiQL. */
   readonly isExplorable: boolean;
+  /** Ends streams when the service stops. */
+  readonly stopping: AbortSignal;
   readonly log: Log;
 }
 
 /** Adds GraphQL over HTTP, server-sent events and WebSockets at one address. */
 export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
-  const { access, isExplorable, log } = options;
+  const { access, isExplorable, log, stopping } = options;
   const execution = new Execution(createSchema(), { introspection: isExplorable });
   const contextOf = (caller: SignedIn): GraphqlContext => ({
     ...options.shared,
     caller,
     loaders: createLoaders(options.shared.core, caller),
-    commanders: new Commanders(options.shared.core, caller),
+    commanders: new MutationCallers(options.shared.core, caller),
   });
-  const handle = createHttpHandler(execution, (request) => contextOf(options.callerOf(request)), log);
+  const contextOfRequest = (request: FastifyRequest) => contextOf(options.callerOf(request));
+  const handle = createHttpHandler({ execution, contextOf: contextOfRequest, log, stopping });
   const graphiql = isExplorable ? addGraphiql(app) : undefined;
   app.register(async (scope) => {
     scope.setErrorHandler(sendGraphqlError);
@@ -70,7 +73,9 @@ export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
       handler: (request, reply) =>
         isForPage(request, graphiql) ? graphiql?.send(reply) : handle(request, reply),
       wsHandler: createSocketHandler({
-        ...{ execution, contextOf, log },
+        execution,
+        contextOf,
+        log,
         authenticate: options.authenticate,
         count: options.count,
         sessions: options.shared.hub.sessions,
@@ -79,11 +84,8 @@ export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
   });
 }
 
-function createHttpHandler(
-  execution: Execution,
-  contextOf: (request: FastifyRequest) => GraphqlContext,
-  log: Log,
-) {
+function createHttpHandler(parts: EventStreamOptions) {
+  const { execution, contextOf, log } = parts;
   const formatError = (error: Readonly<Error>) => toClientError(error, log);
   const respond = createHandler<FastifyRequest, Exchange, GraphqlContext & Record<PropertyKey, unknown>>({
     parseRequestParams: parseParams,
@@ -99,13 +101,15 @@ function createHttpHandler(
     onOperation: ({ context }, _args, result) => withoutData(context, result),
     formatError,
   });
-  const stream = createEventStream(execution, contextOf, log);
+  const stream = createEventStream(parts);
   return async (request: FastifyRequest, reply: FastifyReply) => {
     if (takesEventStream(request)) return stream(request, reply);
     const { method, url, headers, body } = request;
     const exchange: Exchange = {};
     const [text, { status, headers: given }] = await respond({
-      ...{ method, url, headers },
+      method,
+      url,
+      headers,
       body: body as Record<string, unknown> | null,
       raw: request,
       context: exchange,
@@ -119,7 +123,7 @@ function createHttpHandler(
   };
 }
 
-/** What is wrong with a request is the client's, and is not logged. */
+/** Parses a request. Its errors are the client's and are not logged. */
 async function parseParams(request: Request<FastifyRequest, Exchange>) {
   try {
     return await parseRequestParams(request);

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
-import { type AppError, type ErrorCode, toAppError } from '#kit/errors.ts';
-import type { Log } from '#kit/log.ts';
+import { type AppError, type ErrorCode, toAppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
 
 type Code =
   | 'UNAUTHENTICATED'
@@ -35,8 +35,8 @@ export function queryTooComplex(message: string): GraphQLError {
 }
 
 /**
- * What clients see of an error: those of the language as they are, those of our rules with their code, and all others as INTERNAL. The
- * latter are logged, with their cause.
+ * Converts an error for clients: those of the language as they are, those of our rules with their code, and all others as
+ * INTERNAL, which are logged with their cause.
  */
 export function toClientError(error: Readonly<Error>, log: Log): GraphQLError {
   const inner = originalOf(error);
@@ -46,11 +46,11 @@ export function toClientError(error: Readonly<Error>, log: Log): GraphQLError {
   }
   const known = toAppError(inner ?? error);
   const code = codeOf(known);
-  if (code === 'INTERNAL') log.error({ err: inner ?? error }, 'a GraphQL field failed');
+  if (known.code === 'internal') log.error({ err: inner ?? error }, 'a GraphQL field failed');
   return withCode(error, code, known);
 }
 
-/** What a resolver threw. The error of the library wraps it, at times more than once. */
+/** Returns the error of a resolver. The error of the library wraps it, at times more than once. */
 function originalOf(error: unknown): unknown {
   if (!(error instanceof GraphQLError)) return error;
   return error.originalError === undefined || error.originalError === null
@@ -62,7 +62,10 @@ function withCode(error: Readonly<Error>, code: Code, known?: AppError): GraphQL
   const { nodes, source, positions, path } = error instanceof GraphQLError ? error : ({} as GraphQLError);
   const fields = known && Object.keys(known.fields).length > 0 ? { fields: known.fields } : {};
   return new GraphQLError(known?.message ?? error.message, {
-    ...{ nodes, source, positions, path },
+    nodes,
+    source,
+    positions,
+    path,
     extensions: { code, ...fields },
   });
 }

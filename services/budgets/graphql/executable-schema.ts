@@ -1,6 +1,6 @@
 import { buildSchema, type GraphQLObjectType, GraphQLScalarType, type GraphQLSchema } from 'graphql';
-import { invalid } from '#kit/schema-parser.ts';
-import { findUnsafeText, textProblem } from '../texts.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import { findUnsafeText, textProblem } from '../edges/unsafe-text.ts';
 import { budgetFields, expenseFields, mutations, queries, subscriptions } from './resolvers.ts';
 import { DateTime, Day, Decimal } from './scalars.ts';
 import { typeDefinitions } from './schema.ts';

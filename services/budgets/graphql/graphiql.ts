@@ -1,17 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply } from 'fastify';
-import { notFound } from '#kit/errors.ts';
-import { securityHeaders } from '#kit/http/security-headers.ts';
+import { notFound } from '#kit/base/errors.ts';
+import { securityHeaders } from '#kit/http/responses/security-headers.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 
 const folder = '/api/graphql/graphiql/';
 
+interface PackageFile {
+  readonly from: string;
+  readonly path: string;
+  readonly type: string;
+}
+
 /** Files of development packages; the page is not for production. */
-const files: Readonly<Record<string, { readonly from: string; readonly type: string }>> = {
-  'react.js': { from: 'react/umd/react.production.min.js', type: 'text/javascript' },
-  'react-dom.js': { from: 'react-dom/umd/react-dom.production.min.js', type: 'text/javascript' },
-  'graphiql.js': { from: 'graphiql/graphiql.min.js', type: 'text/javascript' },
-  'graphiql.css': { from: 'graphiql/graphiql.min.css', type: 'text/css' },
+const files: Readonly<Record<string, PackageFile>> = {
+  'react.js': { from: 'react', path: 'umd/react.production.min.js', type: 'text/javascript' },
+  'react-dom.js': { from: 'react-dom', path: 'umd/react-dom.production.min.js', type: 'text/javascript' },
+  'graphiql.js': { from: 'graphiql', path: 'graphiql.min.js', type: 'text/javascript' },
+  'graphiql.css': { from: 'graphiql', path: 'graphiql.min.css', type: 'text/css' },
 };
 
 const start = `const token = sessionStorage.getItem('token') ?? '';
@@ -58,23 +64,30 @@ export function addGraphiql(app: HttpApp): Graphiql {
   app.get(`${folder}page.css`, hidden, (_request, reply) =>
     reply.type('text/css; charset=utf-8').send('html, body, #graphiql { height: 100%; margin: 0; }'),
   );
-  for (const [name, { from, type }] of Object.entries(files)) {
+  for (const [name, file] of Object.entries(files)) {
     app.get(folder + name, hidden, async (_request, reply) =>
       reply
-        .type(`${type}; charset=utf-8`)
+        .type(`${file.type}; charset=utf-8`)
         .header('cache-control', 'public, max-age=86400')
-        .send(await read(from)),
+        .send(await readFile(urlOf(file))),
     );
   }
   return {
-    send: (reply) => reply.type('text/html; charset=utf-8').headers(securityHeaders.tool).send(page),
+    send(reply) {
+      // Without its packages the page would be blank.
+      for (const file of Object.values(files)) urlOf(file);
+      return reply.type('text/html; charset=utf-8').headers(securityHeaders.tool).send(page);
+    },
   };
 }
 
-async function read(from: string): Promise<Buffer> {
+/** The packages export their manifest, but none of these files. */
+function urlOf({ from, path }: PackageFile): URL {
   try {
-    return await readFile(new URL(import.meta.resolve(from)));
-  } catch {
-    throw notFound('development package', from);
+    return new URL(path, import.meta.resolve(`${from}/package.json`));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND')
+      throw notFound('development package', from);
+    throw error;
   }
 }

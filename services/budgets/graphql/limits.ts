@@ -15,11 +15,11 @@ export const aliasesMax = 15;
 export const tokensMax = 1_000;
 export const documentBytesMax = 64 * 1_024;
 
-/** What a list is taken to hold if it has no argument `first`. */
+/** Assumed length of a list without an argument `first`. */
 const listSize = 20;
-/** Fields that give many, whatever they are asked for. */
+/** Fields that give many, with what they give by default. `expenses` of a search gives as many as its `size` says. */
 const lists = new Set(['budgets', 'expenses', 'notifications']);
-const sizeArguments = new Set(['first', 'size']);
+const searchField = 'searchExpenses';
 
 interface Measure {
   readonly depth: number;
@@ -30,7 +30,7 @@ interface Measure {
 interface Measuring {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** What a fragment adds, measured once. */
+  /** Cost of a fragment, measured once. */
   readonly known: Map<string, Measure>;
 }
 
@@ -71,11 +71,12 @@ export function checkLimits(
   return undefined;
 }
 
-function measure({ selections }: SelectionSetNode, measuring: Measuring): Measure {
+/** `size` is that of the search whose fields these are; undefined elsewhere. */
+function measure({ selections }: SelectionSetNode, measuring: Measuring, size?: number): Measure {
   const parts = selections.map((selection) => {
-    if (selection.kind === Kind.FIELD) return measureField(selection, measuring);
-    if (selection.kind === Kind.INLINE_FRAGMENT) return measure(selection.selectionSet, measuring);
-    return measureFragment(selection.name.value, measuring);
+    if (selection.kind === Kind.FIELD) return measureField(selection, measuring, size);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return measure(selection.selectionSet, measuring, size);
+    return measureFragment(selection.name.value, measuring, size);
   });
   return {
     depth: Math.max(0, ...parts.map(({ depth }) => depth)),
@@ -84,32 +85,47 @@ function measure({ selections }: SelectionSetNode, measuring: Measuring): Measur
   };
 }
 
-function measureFragment(name: string, measuring: Measuring): Measure {
-  const known = measuring.known.get(name);
+function measureFragment(name: string, measuring: Measuring, size?: number): Measure {
+  const key = `${name} ${size}`;
+  const known = measuring.known.get(key);
   if (known) return known;
   const fragment = measuring.fragments.get(name);
-  const measured = fragment ? measure(fragment.selectionSet, measuring) : { depth: 0, cost: 0, aliases: 0 };
-  measuring.known.set(name, measured);
+  const measured = fragment
+    ? measure(fragment.selectionSet, measuring, size)
+    : { depth: 0, cost: 0, aliases: 0 };
+  measuring.known.set(key, measured);
   return measured;
 }
 
-function measureField(field: FieldNode, measuring: Measuring): Measure {
-  if (field.name.value.startsWith('__')) return { depth: 0, cost: 0, aliases: 0 };
-  const inner = field.selectionSet && measure(field.selectionSet, measuring);
+function measureField(field: FieldNode, measuring: Measuring, size?: number): Measure {
+  const name = field.name.value;
+  if (name.startsWith('__')) return { depth: 0, cost: 0, aliases: 0 };
+  const isSearch = name === searchField;
+  const own = isSearch ? sizeOf(field, 'size', measuring) : undefined;
+  const inner = field.selectionSet && measure(field.selectionSet, measuring, own);
+  const times = isSearch
+    ? 1
+    : size !== undefined && name === 'expenses'
+      ? size
+      : sizeOf(field, 'first', measuring);
   return {
     depth: 1 + (inner?.depth ?? 0),
-    cost: 1 + sizeOf(field, measuring) * (inner?.cost ?? 0),
+    cost: 1 + times * (inner?.cost ?? 0),
     aliases: (field.alias ? 1 : 0) + (inner?.aliases ?? 0),
   };
 }
 
-/** How many times the fields below come: `first` of a list, given or as a variable. */
-function sizeOf({ name, arguments: given = [] }: FieldNode, { variables }: Measuring): number {
-  const size = given.find((argument) => sizeArguments.has(argument.name.value))?.value;
+/** Number of times the fields below come: the size of a list, given or as a variable. */
+function sizeOf(
+  { name, arguments: given = [] }: FieldNode,
+  sizeArgument: 'first' | 'size',
+  { variables }: Measuring,
+): number {
+  const size = given.find((argument) => argument.name.value === sizeArgument)?.value;
   if (size?.kind === Kind.INT) return Math.max(1, Number(size.value));
   if (size?.kind === Kind.VARIABLE) {
     const value = variables[size.name.value];
     if (typeof value === 'number') return Math.max(1, value);
   }
-  return lists.has(name.value) || name.value === 'searchExpenses' ? listSize : 1;
+  return sizeArgument === 'size' || lists.has(name.value) ? listSize : 1;
 }

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
-import { notFound } from '#kit/errors.ts';
+import { notFound } from '#kit/base/errors.ts';
 import { type Budget, findBudgets, findSpending, type Spending } from '../budgets/index.ts';
-import type { Caller, Core } from '../commands.ts';
+import type { Caller, Context } from '../commands.ts';
 import { type ExpensesOfBudget, listExpensesOf } from '../expenses/index.ts';
 
-/** What one operation reads of many things at once: a list costs as many statements as one of its rows. */
+/** Loaders of one operation, which batch reads: a list costs as many statements as one of its rows. */
 export interface Loaders {
   readonly budget: DataLoader<string, Budget>;
   readonly spending: DataLoader<{ readonly budgetId: string; readonly period: string }, Spending, string>;
@@ -17,7 +17,7 @@ interface ExpensesKey {
   readonly after: string | undefined;
 }
 
-export function createLoaders(core: Core, caller: Caller): Loaders {
+export function createLoaders(core: Context, caller: Caller): Loaders {
   return {
     budget: new DataLoader<string, Budget>(async (ids) => {
       const found = await findBudgets(core, caller, ids);

@@ -1,5 +1,4 @@
-import { Type } from '#kit/schema.ts';
-import { createParser } from '#kit/schema-parser.ts';
+import { Type } from '#kit/base/schema.ts';
 import { type Accounts, getProfile, type SignedIn } from '../authentication/index.ts';
 import {
   type Budget,
@@ -12,7 +11,8 @@ import {
   parseBudgetPatch,
   updateBudget,
 } from '../budgets/index.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
+import { createParser } from '../edges/schema-parser.ts';
 import {
   createExpense,
   deleteExpense,
@@ -25,17 +25,17 @@ import {
 import { followFrom, type Hub, stoppable } from '../feed/index.ts';
 import { listNotifications, type Notification, readNotification } from '../notifications/index.ts';
 import { parseSearchRequest, searchExpenses } from '../search/index.ts';
-import type { Commanders } from './commanders.ts';
 import type { Loaders } from './loaders.ts';
+import type { MutationCallers } from './mutation-callers.ts';
 
-/** What every resolver gets. */
+/** Context of every resolver. */
 export interface GraphqlContext {
-  readonly core: Core;
+  readonly core: Context;
   readonly accounts: Accounts;
   readonly hub: Hub;
   readonly caller: SignedIn;
   readonly loaders: Loaders;
-  readonly commanders: Commanders;
+  readonly commanders: MutationCallers;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;

@@ -1,12 +1,13 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
-import { isoTime } from '#kit/iso-time.ts';
-import { parseDecimal } from '../money.ts';
-import { isDay } from '../periods.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import type { RawJson } from '#kit/text/exact-json.ts';
+import { parseDecimal } from '../money/money.ts';
+import { isDay } from '../money/periods.ts';
 
-/** An exact amount. A literal is taken as its text, so that no digit is lost. */
-export const Decimal = new GraphQLScalarType<string | number, number>({
+/** An exact amount. Literals are taken as their text, and long sums are given as {@link RawJson}, so that no digit is lost. */
+export const Decimal = new GraphQLScalarType<string | number, number | RawJson>({
   name: 'Decimal',
-  serialize: (value) => Number(value),
+  serialize: (value) => (JSON.isRawJSON(value) ? value : Number(value)),
   parseValue: parseAmount,
   parseLiteral: (node) =>
     node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING

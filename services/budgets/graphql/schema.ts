@@ -60,7 +60,7 @@ input BudgetInput {
   thresholds: [Int!]
   startDate: Date
 }
-"What is left out stays"
+"Fields that are left out stay unchanged"
 input BudgetPatch { name: String limit: Decimal period: Period rollover: Rollover thresholds: [Int!] }
 input ExpenseInput {
   budgetId: ID!
@@ -73,7 +73,7 @@ input ExpenseInput {
   tags: [String!]
   spentOn: Date
 }
-"What is left out stays"
+"Fields that are left out stay unchanged"
 input ExpensePatch {
   description: String
   amount: Decimal

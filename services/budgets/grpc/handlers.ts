@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { CallContext } from 'nice-grpc';
-import { ServerError, Status } from 'nice-grpc';
-import { AppError } from '#kit/errors.ts';
-import { invalid } from '#kit/schema-parser.ts';
+import { type CallContext, ServerError, type ServiceImplementation, Status } from 'nice-grpc';
+import { AppError } from '#kit/base/errors.ts';
+import type {
+  BudgetServiceDefinition,
+  DeepPartial,
+  UpdateBudgetRequest,
+  WatchBudgetResponse,
+} from '#proto/budget/v1/budget_service.ts';
 import type { SignedIn } from '../authentication/index.ts';
 import {
   createBudget,
@@ -13,9 +17,11 @@ import {
   parseBudgetPatch,
   updateBudget,
 } from '../budgets/index.ts';
-import type { Caller, Core } from '../commands.ts';
+import type { Caller, Context } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { createExpense, parseExpenseInput } from '../expenses/index.ts';
 import { followFrom, type Hub } from '../feed/index.ts';
+import { lastNotification } from '../notifications/index.ts';
 import {
   dayOfMessage,
   decimalOf,
@@ -24,24 +30,18 @@ import {
   toExpenseMessage,
   versionsOf,
 } from './messages.ts';
-import type {
-  BudgetServiceImplementation,
-  DeepPartial,
-  UpdateBudgetRequest,
-  WatchBudgetResponse,
-} from './types.ts';
 
 const pageSizeDefault = 100;
 const pageSizeMax = 500;
 
-/** What a call has besides its request. */
+/** Context of a call besides its request. */
 export interface Signed {
   readonly caller: SignedIn;
 }
 
-/** What the methods work with. */
+/** Dependencies of the methods. */
 export interface HandlerParts {
-  readonly core: Core;
+  readonly core: Context;
   readonly hub: Hub;
   /** Ends watches when the service stops. */
   readonly stopping: AbortSignal;
@@ -108,7 +108,7 @@ export function createHandlers(parts: HandlerParts): BudgetServiceImplementation
 }
 
 async function readPage(
-  core: Core,
+  core: Context,
   caller: Caller,
   { limit, pageToken }: { limit: number; pageToken: string },
 ) {
@@ -120,8 +120,8 @@ async function readPage(
   }
 }
 
-/** What `update_mask` names of a budget, or all of name and limit that are set. */
-async function changesIn(core: Core, caller: Caller, { budget, updateMask }: UpdateBudgetRequest) {
+/** Returns the fields of a budget in `update_mask`, or all of name and limit that are set. */
+async function changesIn(core: Context, caller: Caller, { budget, updateMask }: UpdateBudgetRequest) {
   const { id = '', name = '', limit } = budget ?? {};
   const paths = updateMask ?? [...(name ? ['name'] : []), ...(limit ? ['limit'] : [])];
   const unknown = paths.find((path) => !['name', 'limit', '*'].includes(path));
@@ -131,20 +131,22 @@ async function changesIn(core: Core, caller: Caller, { budget, updateMask }: Upd
   if (!has('limit')) return has('name') ? { name } : {};
   const { currency } = await getBudget(core, caller, id);
   if (limit?.currencyCode && limit.currencyCode !== currency) {
-    throw invalid({ 'budget.limit.currency_code': `must be ${currency}, that of the budget` });
+    throw invalid({ 'budget.limit.currency_code': `must be ${currency}, the currency of the budget` });
   }
   return { ...(has('name') && { name }), limit: decimalOf(limit, 'budget.limit') };
 }
 
-async function* watchBudget(
+/** A budget as it is, and after each of its changes. */
+export async function* watchBudget(
   { core, hub, stopping }: HandlerParts,
   id: string,
-  { caller, signal: canceled }: CallContext & Signed,
+  { caller, signal: canceled }: Pick<CallContext, 'signal'> & Signed,
 ): AsyncGenerator<DeepPartial<WatchBudgetResponse>> {
   const signal = AbortSignal.any([canceled, stopping]);
-  const current = await getBudget(core, caller, id);
-  yield { budget: toBudgetMessage(current) };
-  for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq: undefined, signal })) {
+  // Before the state is read, so that a change in between is told after it.
+  const afterSeq = await lastNotification(core, caller);
+  yield { budget: toBudgetMessage(await getBudget(core, caller, id)) };
+  for await (const { type, data } of followFrom({ core, hub }, caller, { afterSeq, signal })) {
     const { id: ownId, budgetId } = data as { id?: string; budgetId?: string };
     const isOwn = type.startsWith('expense.') ? budgetId === id : type.startsWith('budget.') && ownId === id;
     // After its deletion, this throws.
@@ -187,3 +189,12 @@ async function inside<T>(message: keyof typeof protoNames, work: () => Promise<T
     throw new AppError(error.code, error.message, { fields, cause: error });
   }
 }
+
+export type {
+  DeepPartial,
+  UpdateBudgetRequest,
+  WatchBudgetResponse,
+} from '#proto/budget/v1/budget_service.ts';
+
+/** The methods of the service, with what the middleware adds to their context. */
+type BudgetServiceImplementation<Extra> = ServiceImplementation<BudgetServiceDefinition, Extra>;

@@ -1,12 +1,13 @@
-import { AppError } from '#kit/errors.ts';
-import { invalid } from '#kit/schema-parser.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Budget as BudgetMessage, Expense as ExpenseMessage } from '#proto/budget/v1/budget_service.ts';
 import type { DateMessage } from '#proto/google/type/date.ts';
 import type { Money } from '#proto/google/type/money.ts';
 import type { Budget } from '../budgets/index.ts';
-import { digitsOf } from '../currencies.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import type { Expense } from '../expenses/index.ts';
-import { isDay } from '../periods.ts';
+import { digitsOf } from '../money/currencies.ts';
+import { toMinor } from '../money/money.ts';
+import { isDay } from '../money/periods.ts';
 
 const nanosPerUnit = 1_000_000_000;
 
@@ -37,11 +38,13 @@ export function toExpenseMessage(expense: Expense): ExpenseMessage {
   };
 }
 
-function toMoney(minor: number, currencyCode: string): Money {
-  const scale = 10 ** digitsOf(currencyCode);
-  const units = Math.trunc(minor / scale);
-  // Without a negative zero.
-  return { currencyCode, units, nanos: (minor - units * scale) * (nanosPerUnit / scale) || 0 };
+function toMoney(given: number | bigint, currencyCode: string): Money {
+  const minor = BigInt(given);
+  const scale = 10n ** BigInt(digitsOf(currencyCode));
+  const nanos = Number((minor % scale) * (BigInt(nanosPerUnit) / scale));
+  // The generated type is a number, and the writer of int64 takes a bigint too.
+  const units = minor / scale;
+  return { currencyCode, units: toMinor(units) as number, nanos };
 }
 
 /** An amount as a decimal text. Throws `validation_failed` if the parts do not fit together, as google.type.Money requires. */

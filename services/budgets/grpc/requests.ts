@@ -1,7 +1,7 @@
 import type { CallContext, ServerMiddlewareCall, ServiceDefinition } from 'nice-grpc';
-import { AppError } from '#kit/errors.ts';
-import { invalid } from '#kit/schema-parser.ts';
-import { findUnsafeText, textProblem } from '../texts.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import { findUnsafeText, textProblem } from '../edges/unsafe-text.ts';
 
 /** A request whose bytes do not fit its message, or that has a number beyond what a double holds. */
 const unreadable = Symbol('unreadable');
@@ -9,8 +9,8 @@ const unreadable = Symbol('unreadable');
 type Decoder = { decode(bytes: Uint8Array): unknown };
 
 /**
- * The same service, in which requests that cannot be decoded come through to {@link checkRequests}: the library answers them with
- * INTERNAL, before the caller is known.
+ * Wraps the service so that requests that cannot be decoded come through to {@link checkRequests}: the library responds to them
+ * with INTERNAL, before the caller is known.
  */
 export function withUnreadable<D extends ServiceDefinition | { readonly methods: object }>(definition: D): D {
   const methods = Object.entries((definition as { methods: object }).methods).map(([name, method]) => {

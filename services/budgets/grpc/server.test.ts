@@ -24,21 +24,37 @@ after(async () => {
 const same = (bytes: Buffer) => bytes;
 const metadataOf = ({ token }: Person) => Metadata({ authorization: `Bearer ${token}` });
 
-test('reflection, in both versions, describes the services that it lists', async () => {
+test('reflection, in both versions, lists and describes all services, itself too', async () => {
   const field = (number: number, text: string) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, text.length]), Buffer.from(text)]);
   for (const version of ['v1', 'v1alpha']) {
     const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
     const call = raw.makeBidiStreamRequest(path, same, same);
-    const asked = ['', 'budget.v1.BudgetService', 'budget.BudgetService', 'google.type.Money', 'no.Such'];
+    const asked = [
+      '',
+      'budget.v1.BudgetService',
+      'budget.BudgetService',
+      'google.type.Money',
+      'no.Such',
+      HealthDefinition.fullName,
+      'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
+    ];
     // Field 7 asks for a list, field 4 for the file of a symbol.
     for (const [index, name] of asked.entries()) call.write(field(index === 0 ? 7 : 4, name));
     call.end();
     const answers = await Array.fromAsync(call as AsyncIterable<Buffer>, (bytes) => bytes.toString('latin1'));
-    const [list = '', first = '', second = '', money = '', unknown = ''] = answers;
-    assert.deepEqual(list.match(/[a-z][\w.]+Service/g), ['budget.v1.BudgetService', 'budget.BudgetService']);
-    // Its file is not among ours.
-    assert.doesNotMatch(list, /grpc\.health/);
+    const [list = '', first = '', second = '', money = '', unknown = '', health = '', ...own] = answers;
+    assert.deepEqual(list.match(/(?:budget|grpc)\.[\w.]+/g), [
+      'budget.v1.BudgetService',
+      'budget.BudgetService',
+      'grpc.health.v1.Health',
+      'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
+    ]);
+    assert.match(health, /grpc\/health\/v1\/health\.proto/);
+    assert.match(own[0] ?? '', /grpc\/reflection\/v1\/reflection\.proto/);
+    assert.match(own[1] ?? '', /grpc\/reflection\/v1alpha\/reflection\.proto/);
     assert.match(first, /budget\/v1\/budget_service\.proto/);
     assert.match(second, /budget\/budget_service\.proto/);
     assert.match(money, /google\/type\/money\.proto/);

@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { ServerCredentials } from '@grpc/grpc-js';
-import { type CallContext, createServer, type ServerMiddlewareCall } from 'nice-grpc';
+import { setImmediate } from 'node:timers/promises';
+import { ServerCredentials, setLogger } from '@grpc/grpc-js';
+import { type CallContext, createServer, ServerError, type ServerMiddlewareCall, Status } from 'nice-grpc';
 import { errorDetailsServerMiddleware } from 'nice-grpc-error-details';
 import { HealthDefinition, HealthServiceImpl, HealthState } from 'nice-grpc-server-health';
 import { ServerReflection, ServerReflectionService } from 'nice-grpc-server-reflection';
-import type { Log } from '#kit/log.ts';
+import type { Log } from '#kit/base/log.ts';
+import { listenErrorOf } from '#kit/base/network.ts';
 import { BudgetServiceDefinition as ShortFormDefinition } from '#proto/budget/budget_service.ts';
 import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import type { SignedIn } from '../authentication/index.ts';
 import { getBudget } from '../budgets/index.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import type { Hub } from '../feed/index.ts';
 import { limitTime, passDeadline } from './deadline.ts';
 import { createErrorMapping } from './errors.ts';
@@ -22,18 +24,18 @@ const services = [BudgetServiceDefinition.fullName, ShortFormDefinition.fullName
 const descriptors = new URL('../../../proto/gen/budget/descriptors.binpb', import.meta.url);
 
 export interface GrpcOptions {
-  readonly core: Core;
+  readonly core: Context;
   readonly hub: Hub;
   readonly log: Log;
   /** Throws `rate_limited` if a user makes too many calls. */
   readonly count: (caller: SignedIn) => void;
-  /** Who an `Authorization` header names. */
+  /** Returns the account of an `Authorization` header. */
   readonly authenticate: (authorization: string | undefined) => Promise<SignedIn>;
   readonly host: string;
   readonly port: number;
   /** PEM files; without them the server speaks plain text. */
   readonly tls?: { readonly certificate: string; readonly key: string } | undefined;
-  /** How long calls in flight may go on when the server stops. */
+  /** Time that calls in flight get when the server stops. */
   readonly drainMs: number;
 }
 
@@ -44,6 +46,8 @@ export interface GrpcServer extends AsyncDisposable {
 /** Serves gRPC with health checks (v1) and reflection (v1 and v1alpha). Disposing it reports NOT_SERVING, ends watches and waits for calls in flight. */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   const { core, hub, log, host, port, drainMs } = options;
+  // Its own lines on the console would stand among those of the log; what fails is thrown too.
+  setLogger({ error: (...words: unknown[]) => log.debug({ words }, 'gRPC') });
   const health = HealthState();
   const stopping = new AbortController();
   const server = createServer({
@@ -53,6 +57,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   } as never)
     .use(errorDetailsServerMiddleware)
     .use(createErrorMapping(log))
+    .use(endStreams(stopping.signal))
     .use(limitTime);
   const signed = server.with(createSignIn(options)).with(checkRequests);
   signed.add(
@@ -65,15 +70,17 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   server.add(HealthDefinition, HealthServiceImpl(health));
   await addReflection(server);
   for (const name of services) health.setStatus('healthy', name);
-  const bound = await server.listen(
-    `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    await credentialsOf(options),
-  );
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const bound = await server.listen(address, await credentialsOf(options)).catch((error: unknown) => {
+    throw listenErrorOf(error, host, port);
+  });
   return {
     port: bound,
     async [Symbol.asyncDispose]() {
       health.setStatus('unhealthy');
       for (const name of services) health.setStatus('unhealthy', name);
+      // Watches of health are told first.
+      await setImmediate();
       stopping.abort();
       const force = setTimeout(() => server.forceShutdown(), drainMs);
       await server.shutdown();
@@ -95,15 +102,48 @@ function createSignIn({ authenticate, count }: GrpcOptions) {
 
 /** Both versions have the same messages, and clients use either. */
 async function addReflection(server: ReturnType<typeof createServer>): Promise<void> {
-  const reflection = ServerReflection(await readFile(descriptors), services);
-  server.add(ServerReflectionService, reflection);
   const { serverReflectionInfo } = ServerReflectionService;
-  const path = '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo';
-  server.add({ serverReflectionInfo: { ...serverReflectionInfo, path } }, reflection);
+  const versions = ['v1', 'v1alpha'].map((version) => `grpc.reflection.${version}.ServerReflection`);
+  const listed = [...services, HealthDefinition.fullName, ...versions];
+  const reflection = ServerReflection(await readFile(descriptors), listed);
+  for (const name of versions) {
+    const path = `/${name}/ServerReflectionInfo`;
+    server.add({ serverReflectionInfo: { ...serverReflectionInfo, path } }, reflection);
+  }
 }
 
 async function credentialsOf({ tls }: GrpcOptions): Promise<ServerCredentials> {
   if (!tls) return ServerCredentials.createInsecure();
   const [cert_chain, private_key] = await Promise.all([readFile(tls.certificate), readFile(tls.key)]);
   return ServerCredentials.createSsl(null, [{ cert_chain, private_key }]);
+}
+
+/** Ends calls that stream responses when the service stops: watches, and reflection whose client stays. */
+function endStreams(stopping: AbortSignal) {
+  return async function* untilStop<Request, Response>(
+    call: ServerMiddlewareCall<Request, Response>,
+    context: CallContext,
+  ) {
+    if (!call.responseStream) return yield* call.next(call.request, context);
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    // Nobody may wait for it any more.
+    stopped.catch(() => undefined);
+    const stop = () => reject(new ServerError(Status.UNAVAILABLE, 'The service is stopping.'));
+    if (stopping.aborted) stop();
+    stopping.addEventListener('abort', stop);
+    const signal = AbortSignal.any([context.signal, stopping]);
+    const responses = call.next(call.request, { ...context, signal });
+    try {
+      for (;;) {
+        const next = responses.next();
+        next.catch(() => undefined);
+        const result = await Promise.race([next, stopped]);
+        if (result.done) return;
+        yield result.value as Awaited<Response>;
+      }
+    } finally {
+      stopping.removeEventListener('abort', stop);
+      responses.return(undefined as never).catch(() => undefined);
+    }
+  };
 }

@@ -1,10 +1,10 @@
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { accepted } from '../api-responses.ts';
+import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
 import type { Caller } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { callerOf, callerWithIdempotencyKey } from '../edges/api-access.ts';
+import { accepted } from '../edges/api-responses.ts';
 import { routes } from '../routes.ts';
 import {
   abandonUpload,
@@ -16,7 +16,7 @@ import {
 } from '../tasks/index.ts';
 import { ImportRequest, parseImportRequest } from './import.ts';
 import type { Imports } from './imports.ts';
-import { fieldBytesMax, fileBytesMax, receiveUpload } from './upload.ts';
+import { fieldBytesMax, fileBytesMax, receiveTaskFile } from './upload.ts';
 
 const Upload = Type.Object(
   { file: Type.String({ contentMediaType: 'application/octet-stream' }), ...ImportRequest.properties },
@@ -72,11 +72,11 @@ export function addImportApi(app: HttpApp, { tasks, imports, access }: Parts): v
         const caller = callerOf(request);
         const id = await beginUpload(tasks.core, caller, 'import');
         try {
-          const { fields, digest } = await receiveUpload(request, tasks, { caller, taskId: id });
+          const { fields, digest } = await receiveTaskFile(request, tasks, { caller, taskId: id });
           const given = parseImportRequest(fields);
           const file = readTaskFile(tasks.core, { owner: caller.owner, taskId: id, name: 'input' });
           const input = await imports.plan(tasks.core, caller, given, file);
-          const commander = withDigest(commanderOf(request, reply), digest);
+          const commander = withDigest(callerWithIdempotencyKey(request, reply), digest);
           const description = given.description ?? null;
           return accepted(reply, await completeUpload(tasks, commander, id, { input, description }));
         } catch (error) {

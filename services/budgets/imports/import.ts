@@ -1,6 +1,7 @@
-import { type Static, Type } from '#kit/schema.ts';
-import { createParser } from '#kit/schema-parser.ts';
-import { Reference } from '../schemas.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { createParser } from '../edges/schema-parser.ts';
+import { Reference } from '../edges/schemas.ts';
+import type { Categorization } from '../rules/index.ts';
 import {
   type DateFormat,
   dateFormats,
@@ -8,7 +9,7 @@ import {
   importFormats,
   type RowField,
   rowFields,
-} from './row.ts';
+} from './formats/row.ts';
 
 const Mapping = Type.Object(
   Object.fromEntries(
@@ -20,7 +21,7 @@ const Mapping = Type.Object(
   },
 );
 
-/** What an import needs to know besides the file. */
+/** Options of an import besides the file. */
 export const ImportRequest = Type.Object(
   {
     format: Type.Enum(importFormats),
@@ -46,7 +47,7 @@ export type ImportRequest = Static<typeof ImportRequest>;
 /** Throws `validation_failed`. */
 export const parseImportRequest = createParser(ImportRequest);
 
-/** What is stored of an import. */
+/** Stored options of an import. */
 export interface ImportPlan {
   readonly format: ImportFormat;
   readonly budgetId: string;
@@ -55,6 +56,8 @@ export interface ImportPlan {
   readonly dateFormat: DateFormat;
   readonly dryRun: boolean;
   readonly sizeBytes: number;
+  /** The rules when the import was asked for, so that one that is cut off goes on with the same; none in plans of older versions. */
+  readonly rules?: readonly Categorization[];
 }
 
 export interface ImportError {
@@ -63,7 +66,7 @@ export interface ImportError {
   readonly message: string;
 }
 
-/** What came of an import. */
+/** Result of an import. */
 export interface ImportResult {
   readonly total: number;
   /** In a dry run: what would be added. */

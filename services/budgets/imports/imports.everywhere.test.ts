@@ -69,6 +69,17 @@ test('a CSV file becomes expenses, and importing it again adds nothing', async (
   assert.deepEqual([more.created, more.duplicates], [1, 4]);
 });
 
+test('a form that was cut off is 400, and no task is left of it', async () => {
+  const before = (await alice.get('/api/tasks')).json.length;
+  const body = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nspentOn,amount\n';
+  for (const parameter of ['', '; boundary=x']) {
+    const headers = { 'content-type': `multipart/form-data${parameter}` };
+    const { status, json } = await alice.send('/api/import', { headers, body });
+    assert.deepEqual([status, json.error.message], [400, 'The form is malformed.']);
+  }
+  assert.equal((await alice.get('/api/tasks')).json.length, before);
+});
+
 test('malformed lines are reported by number, and nothing else is lost', async () => {
   const budgetId = await budgetOf();
   const lines = [
@@ -110,8 +121,16 @@ test('a mapping names other columns, and a dry run shows what would be added', a
   const dry = await importInto(file, { ...fields, dryRun: 'true' });
   assert.deepEqual([dry.total, dry.created, dry.skipped], [3, 2, 1]);
   assert.deepEqual(dry.preview[0], {
-    ...{ line: 2, spentOn: '2026-01-31', description: 'Rent', amount: 12.5, currency: 'USD', category: null },
-    ...{ tags: [], notes: null, externalId: null, isDuplicate: false },
+    line: 2,
+    spentOn: '2026-01-31',
+    description: 'Rent',
+    amount: 12.5,
+    currency: 'USD',
+    category: null,
+    tags: [],
+    notes: null,
+    externalId: null,
+    isDuplicate: false,
   });
   assert.deepEqual(await shownIn(budgetId), []);
   const result = await importInto(file, fields);
@@ -177,6 +196,49 @@ test('a QIF file becomes expenses; its dates are guessed where only one format f
     { format: 'qif', budgetId },
   );
   assert.deepEqual([bad.created, bad.skipped, bad.failed, bad.errors[0].line], [1, 1, 1, 6]);
+});
+
+test('amounts are read as banks write them', async () => {
+  const written = [
+    '"-1,250.00"',
+    '-$4.50',
+    '(3.00)',
+    '"-12,50"',
+    '\u22127.25',
+    '-1250',
+    '"-1,250"',
+    '2.00-',
+    '5.00',
+  ];
+  const lines = written.map((amount, index) => `2026-01-0${index + 1},Row,${amount}`);
+  const file = `spentOn,description,amount\n${lines.join('\n')}\n`;
+  const amounts = async (budgetId: string) =>
+    (await alice.get(`/api/expenses/${budgetId}?sort=spentOn`)).json.map(
+      ({ amount }: { amount: number }) => amount,
+    );
+  const expected = [1250, 4.5, 3, 12.5, 7.25, 1250, 1250, 2];
+  const fields = { format: 'csv', sign: 'negative' };
+  const budgetId = await budgetOf();
+  const result = await importInto(file, { ...fields, budgetId });
+  assert.deepEqual([result.created, result.skipped, result.errors], [8, 1, []]);
+  assert.deepEqual(await amounts(budgetId), expected);
+  // Old programs end lines with CR alone.
+  const other = await budgetOf();
+  assert.equal((await importInto(file.replaceAll('\n', '\r'), { ...fields, budgetId: other })).created, 8);
+  assert.deepEqual(await amounts(other), expected);
+  const german = await budgetOf();
+  const semicolons =
+    'spentOn;description;amount\n2026-01-01;Miete;-1.250,00\n2026-01-02;Tee;-1.250\n2026-01-03;Brot;-4,5 EUR\n';
+  const refused = await importInto(semicolons, { ...fields, budgetId: german });
+  assert.deepEqual(await amounts(german), [1250, 1250]);
+  assert.deepEqual(
+    refused.errors.map(({ line, field }: { line: number; field: string }) => [line, field]),
+    [[4, 'amount']],
+  );
+  const qif = await budgetOf();
+  const lineEnds = '!Type:Bank\rD2026-01-01\rT-12,50\rPTea\r^\rD2026-01-02\rT-1,250.00\rPRent\r^\r';
+  await importInto(lineEnds, { format: 'qif', budgetId: qif });
+  assert.deepEqual(await amounts(qif), [12.5, 1250]);
 });
 
 test('an empty file, or one of another kind, is refused at once', async () => {

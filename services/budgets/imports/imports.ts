@@ -1,12 +1,17 @@
-import { newId } from '#kit/ids.ts';
-import { invalid } from '#kit/schema-parser.ts';
-import { WorkerPool } from '#kit/worker.ts';
+import { newId } from '#kit/base/ids.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import { WorkerPool } from '#kit/concurrency/worker.ts';
 import { requireBudget } from '../budgets/index.ts';
-import { type Caller, type Core, runCommand } from '../commands.ts';
+import { type Caller, type Context, runCommand } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { addExpenses, equalKey, findKnown, type NewExpense } from '../expenses/index.ts';
-import { toMajor } from '../money.ts';
-import type { BudgetRow } from '../tables.ts';
+import { toMajor } from '../money/money.ts';
+import { categorizer, rulesToApply } from '../rules/index.ts';
+import type { BudgetRow } from '../store/tables.ts';
 import { readTaskFile, type TaskContext, type TaskInput, type TaskKind } from '../tasks/index.ts';
+import { checkHead, unreadable } from './formats/parser.ts';
+import type { ParserTasks } from './formats/parser-worker.ts';
+import type { DateFormat, ParsedRow, ReadOptions } from './formats/row.ts';
 import {
   type ImportPlan,
   type ImportRequest,
@@ -14,9 +19,6 @@ import {
   type PreviewRow,
   parseImportRequest,
 } from './import.ts';
-import { checkHead, unreadable } from './parser.ts';
-import type { ParserTasks } from './parser-worker.ts';
-import type { DateFormat, ParsedRow, ReadOptions } from './row.ts';
 
 /**
  * Rows of one transaction. Most indexes of expenses are not in the order of a file, so a commit writes a page for nearly every row of a
@@ -31,7 +33,7 @@ const keepMs = 3_000;
 
 /** The rows of a file become expenses of a budget. Files are read in a thread, and written in batches. */
 export class Imports implements TaskKind, AsyncDisposable {
-  readonly #parsers = new WorkerPool<ParserTasks>(new URL('./parser-worker.ts', import.meta.url), {
+  readonly #parsers = new WorkerPool<ParserTasks>(new URL('./formats/parser-worker.ts', import.meta.url), {
     name: 'import',
     idleMs,
   });
@@ -42,7 +44,7 @@ export class Imports implements TaskKind, AsyncDisposable {
 
   /** For files that come with the request for a task. */
   async prepare(
-    core: Core,
+    core: Context,
     caller: Caller,
     given: TaskInput,
   ): Promise<{ input: ImportPlan; file: Uint8Array }> {
@@ -57,7 +59,7 @@ export class Imports implements TaskKind, AsyncDisposable {
 
   /** Checks a file. Throws `unprocessable` if it is empty, of another kind, or cannot be mapped. */
   async plan(
-    { db }: Core,
+    { db }: Context,
     { owner }: Caller,
     request: ImportRequest,
     chunks: AsyncIterable<Uint8Array>,
@@ -75,7 +77,8 @@ export class Imports implements TaskKind, AsyncDisposable {
       }
       if (sizeBytes === 0) throw unreadable('is empty');
       const dateFormat = request.dateFormat ?? (looksAtDates ? await this.#guess(id) : 'ymd');
-      return { format, budgetId, mapping, sign, dateFormat, dryRun, sizeBytes };
+      const rules = await rulesToApply(db, owner);
+      return { format, budgetId, mapping, sign, dateFormat, dryRun, sizeBytes, rules };
     } finally {
       if (looksAtDates) await this.#parsers.run('close', { id });
     }
@@ -108,8 +111,8 @@ export class Imports implements TaskKind, AsyncDisposable {
     }
   }
 
-  /** What an import of these rows would do. Nothing is stored. */
-  async preview(core: Core, caller: Caller, { plan, rows }: PreviewRequest): Promise<ImportResult> {
+  /** Previews an import of these rows. Nothing is stored. */
+  async preview(core: Context, caller: Caller, { plan, rows }: PreviewRequest): Promise<ImportResult> {
     const budget = await requireBudget(core.db, caller.owner, plan.budgetId);
     const context = { core, caller, partial: undefined, advance: async () => {} };
     const progress = new Progress(context, budget, { ...plan, dryRun: true });
@@ -128,7 +131,7 @@ export class Imports implements TaskKind, AsyncDisposable {
     const id = newId();
     const parsers = this.#parsers;
     await parsers.run('open', { id, options: { format, mapping, sign, dateFormat, currency } }, { signal });
-    const keeping = setInterval(() => void parsers.run('keep', {}).catch(() => {}), keepMs);
+    using _keeping = runEvery(keepMs, () => parsers.run('keep', {}).catch(() => {}));
     try {
       let readBytes = 0;
       for await (const bytes of readTaskFile(core, { owner: caller.owner, taskId, name: 'input' })) {
@@ -137,7 +140,6 @@ export class Imports implements TaskKind, AsyncDisposable {
       }
       yield { rows: await parsers.run('end', { id }, { signal }), share: 1 };
     } finally {
-      clearInterval(keeping);
       await parsers.run('close', { id });
     }
   }
@@ -163,7 +165,10 @@ class Progress {
   readonly #context: ProgressContext;
   readonly #budget: BudgetRow;
   readonly #plan: ImportPlan;
-  /** How many rows of each day and amount the file has had so far. */
+  readonly #categorize: ReturnType<typeof categorizer>;
+  /** Ids that a dry run would have added: later batches do not find them in the database. */
+  readonly #shownIds = new Set<string>();
+  /** Number of rows of each day and amount in the file so far. */
   readonly #equal = new Map<string, number>();
   /** Those that were counted for a batch that is not committed. */
   #uncommitted: string[] = [];
@@ -176,6 +181,7 @@ class Progress {
     this.#context = context;
     this.#budget = budget;
     this.#plan = plan;
+    this.#categorize = categorizer(plan.rules ?? []);
     const partial = context.partial as ImportResult | undefined;
     if (!partial || plan.dryRun) return;
     const { errors, total, created, duplicates, skipped, failed } = partial;
@@ -189,6 +195,8 @@ class Progress {
     const before = rows.slice(0, this.#left);
     this.#left -= before.length;
     for (const row of before) if ('expense' in row) this.#countEqual(row.expense);
+    // They are committed: a transaction that begins again must not take them back.
+    this.#uncommitted = [];
     const fresh = rows.slice(before.length);
     if (fresh.length === 0) return;
     const { core, caller, advance } = this.#context;
@@ -227,7 +235,7 @@ class Progress {
   /** Counts rows, and returns those to add. */
   #note(rows: readonly ParsedRow[], known: Awaited<ReturnType<typeof findKnown>>): NewExpense[] {
     const added: NewExpense[] = [];
-    const addedIds = new Set<string>();
+    const addedIds = this.#plan.dryRun ? this.#shownIds : new Set<string>();
     for (const row of rows) {
       this.#counted.total++;
       if ('error' in row) {
@@ -236,7 +244,8 @@ class Progress {
       } else if ('isSkipped' in row) {
         this.#counted.skipped++;
       } else {
-        const { expense, line } = row;
+        const { line } = row;
+        const expense = this.#categorize(row.expense);
         const isDuplicate = this.#isDuplicate(expense, known, addedIds);
         if (isDuplicate) this.#counted.duplicates++;
         else {

@@ -1,17 +1,19 @@
-import { badge, card, empty, linkButton, notice, stats } from '#kit/html/blocks.ts';
-import { field } from '#kit/html/form.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { badge, card, notice, stats } from '#kit/html/components/blocks.ts';
+import { field } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, formatNumber } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { table } from '#kit/html/table.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import type { Mapping } from '#kit/imports/columns.ts';
+import { fileForm, importForm, mappingFields } from '#kit/imports/views.ts';
 import type { Budget } from '../budgets/index.ts';
-import { digitsOf } from '../currencies.ts';
+import { digitsOf } from '../money/currencies.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { onceField, type Visitor } from '../site.ts';
+import { onceField, type Visitor } from '../site/page-context.ts';
+import { budgetFirst, day, money, problems } from '../site/views.ts';
 import { errorTable } from '../tasks/index.ts';
-import { day, money, problems } from '../views.ts';
+import { importFields } from './formats/guess.ts';
 import type { ImportPlan, ImportResult, PreviewRow } from './import.ts';
-import { type RowField, rowFields } from './row.ts';
 
 interface UploadView {
   readonly budgets: readonly Budget[];
@@ -25,26 +27,26 @@ const labels = { file: 'File', budget: 'Budget' };
 export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: UploadView): Promise<string> {
   const main =
     budgets.length === 0
-      ? empty({
-          icon: 'upload',
-          title: 'Create a budget first',
-          text: 'Imported expenses belong to a budget.',
-          actions: linkButton(pageRoutes.newBudget, 'Create a budget', 'primary'),
-        })
-      : html`${problems(problem, labels)}<form class="card form" method="post" action="${pageRoutes.import}" enctype="multipart/form-data">${visitor.csrfField}
-${field({ name: 'budget', label: labels.budget, type: 'select', value: budgetId, choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
-${field({
-  name: 'file',
-  label: labels.file,
-  type: 'file',
-  error: problem?.errors.file,
-  help: 'CSV with any columns, OFX or QFX, or QIF; at most 50 MiB. You see what becomes of it before anything is added.',
-  attributes: { required: true, accept: '.csv,.tsv,.txt,.ofx,.qfx,.qif,text/csv' },
-})}
-<div class="actions"><button>Continue</button></div></form>`;
+      ? budgetFirst('upload', 'Imported expenses belong to a budget.')
+      : html`${problems(problem, labels)}${fileForm({
+          action: pageRoutes.import,
+          csrfField: visitor.csrfField,
+          fields: field({
+            name: 'budget',
+            label: labels.budget,
+            type: 'select',
+            value: budgetId,
+            choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const),
+          }),
+          label: labels.file,
+          error: problem?.errors.file,
+          help: 'CSV with any columns, OFX or QFX, or QIF; at most 50 MB. You see a preview before anything is added.',
+          accept: '.csv,.tsv,.txt,.ofx,.qfx,.qif,text/csv',
+        })}`;
   return visitor.render({
     title: 'Import',
-    lead: 'Bring in what your bank or another program has. Importing a file twice adds nothing twice.',
+    lead: 'Import expenses from your bank or another program. Importing the same file twice adds nothing twice.',
+    modules: ['imports.js'],
     main,
   });
 }
@@ -56,62 +58,42 @@ interface PreviewView {
   /** Those of a CSV file. */
   readonly columns: readonly string[];
   readonly result: ImportResult;
-  /** Whether the preview is of the whole file. */
+  /** Lines whose category is in the file; that of others is from a rule. */
+  readonly categorized: ReadonlySet<number>;
+  /** True if the preview is of the whole file. */
   readonly isWhole: boolean;
   readonly name: string;
 }
 
 export function previewPage(visitor: Visitor, view: PreviewView): Promise<string> {
-  const { id, budget, plan, columns, result, isWhole, name } = view;
+  const { id, budget, plan, columns, result, categorized, isWhole, name } = view;
   const { created, duplicates, skipped, failed, total, errors, preview = [] } = result;
   const isCsv = plan.format === 'csv';
   return visitor.render({
     title: name || 'Import',
     lead: `${plan.format.toUpperCase()} into ${budget.name}. Nothing was added yet.`,
     parent: { href: pageRoutes.import, label: 'Import' },
-    main: html`<div class="stack"><form class="stack" method="post" action="${pathOf(pageRoutes.importPreview, id)}">${visitor.csrfField}${onceField()}
+    main: html`<div class="stack">${importForm({
+      action: pathOf(pageRoutes.importPreview, id),
+      csrfField: visitor.csrfField,
+      fields: html`${onceField()}
 <input type="hidden" name="format" value="${plan.format}"><input type="hidden" name="budget" value="${budget.id}"><input type="hidden" name="name" value="${name}">
 ${card(
   'How to read it',
-  html`<div class="filters">${isCsv && mappingFields(plan, columns)}${readingFields(plan, isCsv)}
+  html`<div class="filters">${isCsv && mappingFields(importFields, plan.mapping as Mapping, columns)}${readingFields(plan, isCsv)}
 <div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
 )}
 ${stats([
   { label: 'To be added', value: formatNumber(created) },
-  { label: 'There before', value: formatNumber(duplicates) },
+  { label: 'Already imported', value: formatNumber(duplicates) },
   { label: 'Skipped', value: formatNumber(skipped) },
-  { label: 'Cannot be read', value: formatNumber(failed) },
-])}${!isWhole && notice('info', `The file is large. These are the first ${count(total, 'row')} of it.`)}
-<div class="actions"><button name="do" value="import">${isWhole ? `Import ${count(created, 'expense')}` : 'Import the whole file'}</button><button class="quiet" name="do" value="cancel">Choose another file</button></div></form>
-<section><h2>The first rows</h2>${preview.length === 0 ? html`<p class="muted">No row is an expense yet. Check which column is which, and which amounts are expenses.</p>` : previewTable(preview)}</section>
+  { label: 'Failed', value: formatNumber(failed) },
+])}${!isWhole && notice('info', `The file is large. These are the first ${count(total, 'row')} of it.`)}`,
+      label: isWhole ? `Import ${count(created, 'expense')}` : 'Import the whole file',
+    })}
+<section><h2>The first rows</h2>${preview.length === 0 ? html`<p class="muted">No row is an expense yet. Check which column is which, and which amounts are expenses.</p>` : previewTable(preview, categorized)}<p class="muted">${plan.rules?.length ? html`Rows without a category get one by your <a href="${pageRoutes.rules}">rules</a>.` : html`<a href="${pageRoutes.newRule}">Add a rule</a> to give rows a category by their description.`}</p></section>
 ${errors.length > 0 && html`<section><h2>${count(failed, 'line')} cannot be read</h2>${errorTable(errors)}</section>`}</div>`,
   });
-}
-
-const fieldNames: Readonly<Record<RowField, string>> = {
-  spentOn: 'Day',
-  description: 'Description',
-  amount: 'Amount',
-  currency: 'Currency',
-  category: 'Category',
-  tags: 'Tags',
-  notes: 'Notes',
-  externalId: 'ID at the bank',
-};
-
-const requiredFields: readonly RowField[] = ['spentOn', 'description', 'amount'];
-
-function mappingFields({ mapping }: ImportPlan, columns: readonly string[]): Content {
-  const named = [...new Set(columns.filter((name) => name !== ''))].map((name) => [name, name] as const);
-  return rowFields.map((name) =>
-    field({
-      name: `map-${name}`,
-      label: fieldNames[name],
-      type: 'select',
-      value: mapping[name] ?? '',
-      choices: requiredFields.includes(name) ? named : [['', 'none'], ...named],
-    }),
-  );
 }
 
 function readingFields({ format, sign, dateFormat }: ImportPlan, isCsv: boolean): Html {
@@ -144,7 +126,7 @@ ${
 }`;
 }
 
-function previewTable(rows: readonly PreviewRow[]): Html {
+function previewTable(rows: readonly PreviewRow[], categorized: ReadonlySet<number>): Html {
   return table<PreviewRow>({
     caption: 'The first rows of the file',
     rows,
@@ -157,11 +139,16 @@ function previewTable(rows: readonly PreviewRow[]): Html {
         cell: ({ description, notes, tags }) =>
           html`${description}${(notes || tags.length > 0) && html`<div>${tags.map((tag) => `#${tag} `)}${notes}</div>`}`,
       },
-      { header: 'Category', kind: 'fit', cell: ({ category }) => category },
+      {
+        header: 'Category',
+        kind: 'fit',
+        cell: ({ line, category }) =>
+          html`${category} ${category !== null && !categorized.has(line) && badge('info', 'by rule')}`,
+      },
       {
         header: 'State',
         kind: 'fit',
-        cell: ({ isDuplicate }) => isDuplicate && badge('plain', 'there before'),
+        cell: ({ isDuplicate }) => isDuplicate && badge('plain', 'already imported'),
       },
       {
         header: 'Amount',

@@ -1,11 +1,13 @@
-import { AppError } from '#kit/errors.ts';
-import { csrfFieldName } from '#kit/html/csrf.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { csrfFieldName } from '#kit/html/pages/csrf.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { mappingIn } from '#kit/imports/views.ts';
 import { getBudget, listBudgets } from '../budgets/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
+import { rulesToApply } from '../rules/index.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   idOf,
   type PageParts,
   type PageSession,
@@ -13,7 +15,8 @@ import {
   parameter,
   submit,
   type Visitor,
-} from '../site.ts';
+} from '../site/page-context.ts';
+import { hrefWith } from '../site/views.ts';
 import {
   abandonUpload,
   beginUpload,
@@ -22,14 +25,13 @@ import {
   requireUpload,
   type Tasks,
 } from '../tasks/index.ts';
-import { hrefWith } from '../views.ts';
-import { bestReading, guessMapping, type Mapping } from './guess.ts';
+import { bestReading, guessColumns, importFields, type Mapping } from './formats/guess.ts';
+import { columnNames, formatOf, unreadable } from './formats/parser.ts';
+import { type ImportFormat, rowFields } from './formats/row.ts';
 import { parseImportRequest } from './import.ts';
 import type { FileHead, Imports } from './imports.ts';
 import { previewPage, uploadPage } from './pages-views.ts';
-import { columnNames, formatOf, unreadable } from './parser.ts';
-import { type ImportFormat, rowFields } from './row.ts';
-import { fieldBytesMax, fileBytesMax, receiveUpload } from './upload.ts';
+import { fieldBytesMax, fileBytesMax, receiveTaskFile } from './upload.ts';
 
 export interface ImportPagesParts extends PageParts {
   readonly tasks: Tasks;
@@ -65,7 +67,11 @@ async function receive({ visit, caller }: Visitor, { core }: ImportPagesParts): 
   const id = await beginUpload(core, caller, 'import');
   try {
     const onFile = (fields: Readonly<Record<string, unknown>>) => visit.checkToken(fields[csrfFieldName]);
-    const { fields, fileName } = await receiveUpload(visit.request, { core }, { caller, taskId: id, onFile });
+    const { fields, fileName } = await receiveTaskFile(
+      visit.request,
+      { core },
+      { caller, taskId: id, onFile },
+    );
     const { bytes } = await headOf(core, caller.owner, id);
     const format = formatOf(bytes);
     if (!format) throw unreadable('is empty, or of no kind that can be read: CSV, OFX or QIF');
@@ -108,16 +114,20 @@ async function showPreview(visitor: Visitor, { core, imports }: ImportPagesParts
   const budget = await getBudget(core, caller, parameter(visit, 'budget'));
   const head = await headOf(core, caller.owner, id);
   const format = formatIn(parameter(visit, 'format'));
-  const columns = format === 'csv' ? (columnNames(head.bytes) ?? []) : [];
-  const mapping = mappingIn(visit, columns);
+  const columns = format === 'csv' ? columnNames(head.bytes) : [];
+  const mapping = mappingOf(visit, columns);
   const given = { sign: parameter(visit, 'sign'), dateFormat: parameter(visit, 'dateFormat') };
   const options = { format, mapping, currency: budget.currency };
   const { rows, sign, dateFormat } = await bestReading(imports, head, options, given);
-  const plan = { format, mapping, sign, dateFormat, budgetId: budget.id, dryRun: true, sizeBytes: 0 };
+  const rules = await rulesToApply(core.db, caller.owner);
+  const plan = { format, mapping, sign, dateFormat, budgetId: budget.id, dryRun: true, sizeBytes: 0, rules };
   const result = await imports.preview(core, caller, { plan, rows });
+  const categorized = new Set(
+    rows.flatMap((row) => ('expense' in row && row.expense.category !== null ? row.line : [])),
+  );
   const { isWhole } = head;
   const name = parameter(visit, 'name');
-  return previewPage(visitor, { id, budget, plan, columns, result, isWhole, name });
+  return previewPage(visitor, { id, budget, plan, columns, result, categorized, isWhole, name });
 }
 
 /** Another preview, the import, or neither. */
@@ -143,7 +153,7 @@ async function decide(visitor: Visitor, { core, tasks, imports }: ImportPagesPar
   const request = parseImportRequest({
     format: fields.format,
     budgetId: fields.budget,
-    mapping: mappingOf((field) => fields[`map-${field}`] ?? ''),
+    mapping: mappingIn(importFields, (name) => fields[name]),
     ...(fields.format === 'csv' && { sign: fields.sign }),
     ...(fields.dateFormat && { dateFormat: fields.dateFormat }),
   });
@@ -151,7 +161,7 @@ async function decide(visitor: Visitor, { core, tasks, imports }: ImportPagesPar
   try {
     const input = await imports.plan(core, caller, request, file);
     const description = fields.name ? `Import of ${fields.name}` : null;
-    const task = await completeUpload(tasks, commanderOf(visitor), id, { input, description });
+    const task = await completeUpload(tasks, callerWithIdempotencyKey(visitor), id, { input, description });
     return visit.redirect(pathOf(pageRoutes.task, task.id));
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'unprocessable') throw error;
@@ -160,19 +170,14 @@ async function decide(visitor: Visitor, { core, tasks, imports }: ImportPagesPar
 }
 
 /** The columns that are chosen, else those that fit by their names. */
-function mappingIn(visit: PageVisit, columns: readonly string[]): Mapping {
-  if (!('map-amount' in (visit.request.query as object))) return guessMapping(columns);
-  const chosen = mappingOf((field) => {
-    const column = parameter(visit, `map-${field}`);
-    return columns.includes(column) ? column : '';
-  });
-  const { spentOn, description, amount } = guessMapping(columns);
-  return { spentOn, description, amount, ...chosen };
-}
-
-function mappingOf(columnOf: (field: string) => string): Mapping {
-  const chosen = rowFields.map((field) => [field, columnOf(field)] as const);
-  return Object.fromEntries(chosen.filter(([, column]) => column !== ''));
+function mappingOf(visit: PageVisit, columns: readonly string[]): Mapping {
+  const query = visit.request.query as Readonly<Record<string, string | undefined>>;
+  const guessed = guessColumns(columns);
+  const chosen = mappingIn(importFields, (name) => query[name]);
+  if (!chosen) return guessed;
+  const { spentOn, description, amount } = guessed;
+  const known = Object.entries(chosen).filter(([, column]) => columns.includes(column));
+  return { spentOn, description, amount, ...Object.fromEntries(known) };
 }
 
 function formatIn(text: string): ImportFormat {

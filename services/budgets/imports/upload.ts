@@ -1,50 +1,37 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '#kit/errors.ts';
-import { invalid } from '#kit/schema-parser.ts';
+import { receiveUpload, type UploadOptions } from '#kit/imports/upload.ts';
 import type { Caller } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { type Tasks, writeTaskFile } from '../tasks/index.ts';
 
 export const fileBytesMax = 50 * 1024 * 1024;
 export const fieldBytesMax = 64 * 1024;
 
-interface Upload {
+interface TaskUpload extends Pick<UploadOptions<string>, 'onFile'> {
   readonly caller: Caller;
   /** The task that gets the file. */
   readonly taskId: string;
-  /** Gets the fields before the file, and may throw before it is stored. */
-  onFile?(fields: Readonly<Record<string, unknown>>): void;
 }
 
 /** Stores the file as it arrives, and returns the other fields. */
-export async function receiveUpload(
+export async function receiveTaskFile(
   request: FastifyRequest,
   { core }: Pick<Tasks, 'core'>,
-  { caller: { owner }, taskId, onFile }: Upload,
+  { caller: { owner }, taskId, onFile }: TaskUpload,
 ): Promise<{ fields: Record<string, unknown>; fileName: string; digest: string }> {
-  if (!request.isMultipart())
-    throw new AppError('unsupported_media_type', 'The request body must be multipart/form-data.');
-  const fields: Record<string, unknown> = {};
   const hash = createHash('sha256');
-  let hasFile = false;
-  let fileName = '';
-  try {
-    for await (const part of request.parts({ limits: { fileSize: fileBytesMax } })) {
-      if (part.type === 'file') {
-        hasFile = true;
-        fileName = part.filename ?? '';
-        onFile?.(fields);
-        const chunks = hashed((part as MultipartFile).file, hash);
-        await writeTaskFile(core, { owner, taskId, name: 'input' }, chunks);
-      } else if (typeof part.value === 'string' && part.value !== '') {
-        fields[part.fieldname] = fieldValue(part.fieldname, part.value);
-      }
-    }
-  } catch (error) {
-    throw inWords(error);
-  }
-  if (!hasFile) throw invalid({ file: 'is required' });
+  const { fields: texts, file: fileName } = await receiveUpload(request, {
+    bytesMax: fileBytesMax,
+    onFile,
+    keep: async (chunks, name) => {
+      await writeTaskFile(core, { owner, taskId, name: 'input' }, hashed(chunks, hash));
+      return name;
+    },
+  });
+  if (fileName === undefined) throw invalid({ file: 'is required' });
+  const given = Object.entries(texts).map(([name, text]) => [name, fieldValue(name, text)] as const);
+  const fields = Object.fromEntries(given);
   const digest = hash.update(JSON.stringify(Object.entries(fields).sort())).digest('base64url');
   return { fields, fileName, digest };
 }
@@ -64,14 +51,4 @@ function fieldValue(name: string, text: string): unknown {
   } catch {
     throw invalid({ mapping: 'must be JSON' });
   }
-}
-
-/** The errors of the multipart parser, by their codes. */
-function inWords(error: unknown): unknown {
-  const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_REQ_FILE_TOO_LARGE' || statusCode === 413)
-    return new AppError('too_large', `The file must be at most ${fileBytesMax} bytes.`);
-  if (code?.startsWith('FST_') || statusCode === 400)
-    return new AppError('invalid_input', 'The form is malformed.', { cause: error });
-  return error;
 }

@@ -5,7 +5,7 @@ export {
   post,
   postAll,
   reverse,
-  reverseExpensesOf,
+  reverseAll,
   transactionPage,
   tryReverse,
 } from './ledger.ts';

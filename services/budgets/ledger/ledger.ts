@@ -1,24 +1,27 @@
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { Session } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import type { UnitOfWork } from '../commands.ts';
-import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
-import type { LedgerTransactionRow, Tables } from '../tables.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import type { AccountTransaction } from '../commands.ts';
+import { pageByTime, placeByTime } from '../edges/paging.ts';
+import type { LedgerTransactionRow, Tables } from '../store/tables.ts';
 import {
   balances,
   countTransactions,
-  debitsOfBudget,
   entriesOfAll,
+  entriesWithIds,
   insertEntries,
   insertEntry,
+  insertReversals,
   insertTransaction,
   insertTransactions,
   transactionById,
   transactionsPage,
+  transactionsWithIds,
 } from './store.ts';
 import { entriesOf, reversed, type Transaction, toTransaction } from './transaction.ts';
 
-/** What a transaction records. */
+/** A transaction to record. */
 export interface Posting {
   readonly type: 'debit' | 'credit';
   readonly description: string;
@@ -29,10 +32,8 @@ export interface Posting {
   readonly orderId?: string | null;
 }
 
-const batch = 500;
-
 /** Adds a transaction with its two entries. */
-export async function post(unit: UnitOfWork, posting: Posting): Promise<Transaction> {
+export async function post(unit: AccountTransaction, posting: Posting): Promise<Transaction> {
   const { type, amountMinor, budgetId } = posting;
   const entries = entriesOf(type, { budgetId, amountMinor });
   const posted = await insert(unit, {
@@ -51,7 +52,7 @@ export async function post(unit: UnitOfWork, posting: Posting): Promise<Transact
 
 /** Adds many transactions at once, and returns their ids in the same order. */
 export async function postAll(
-  { session, owner, nowMs }: UnitOfWork,
+  { session, owner, nowMs }: AccountTransaction,
   postings: readonly Posting[],
 ): Promise<string[]> {
   const ids = postings.map(() => newOrderedId());
@@ -64,20 +65,20 @@ export async function postAll(
       return [owner, ids[index], position, account, side, amount_minor];
     }),
   );
-  await insertTransactions.run(session, { rows: JSON.stringify(rows) });
-  await insertEntries.run(session, { rows: JSON.stringify(entries) });
+  await insertTransactions(session, rows);
+  await insertEntries(session, entries);
   return ids;
 }
 
 /** Cancels a transaction by one with the opposite entries. Throws `not_found`, and `conflict` for one that is reversed already. */
-export async function reverse(unit: UnitOfWork, id: string): Promise<Transaction> {
+export async function reverse(unit: AccountTransaction, id: string): Promise<Transaction> {
   const reversal = await tryReverse(unit, id);
   if (!reversal) throw new AppError('conflict', 'This transaction was reversed already.');
   return reversal;
 }
 
 /** Like {@link reverse}, but gives nothing for one that is reversed already. */
-export async function tryReverse(unit: UnitOfWork, id: string): Promise<Transaction | undefined> {
+export async function tryReverse(unit: AccountTransaction, id: string): Promise<Transaction | undefined> {
   const { session, owner } = unit;
   const row = await transactionById.first(session, { owner, id });
   if (!row) throw notFound('transaction', id);
@@ -92,15 +93,28 @@ export async function tryReverse(unit: UnitOfWork, id: string): Promise<Transact
   });
 }
 
-/** Reverses the debits of all expenses of a budget. */
-export async function reverseExpensesOf(unit: UnitOfWork, budget: number): Promise<void> {
-  const { session, owner } = unit;
-  for (let afterNumber = 0; ; ) {
-    const rows = await debitsOfBudget.all(session, { owner, budget, afterNumber, limit: batch });
-    for (const { transaction_id } of rows) await tryReverse(unit, transaction_id);
-    afterNumber = rows.at(-1)?.number ?? 0;
-    if (rows.length < batch) return;
-  }
+/** Like {@link tryReverse} for many transactions, by a fixed number of statements. */
+export async function reverseAll(
+  { session, owner, nowMs }: AccountTransaction,
+  ids: readonly string[],
+): Promise<void> {
+  const originals = await transactionsWithIds.all(session, { owner, ids: JSON.stringify(ids) });
+  const rows = originals.map((row) => {
+    const { description, amount_minor, currency, budget_id, expense_id, order_id } = row;
+    const contents = [`Reversal: ${description}`, amount_minor, currency, budget_id, expense_id, order_id];
+    return [owner, newOrderedId(), 'reversal', ...contents, row.id, nowMs] as const;
+  });
+  const added = await insertReversals(session, rows);
+  const isAdded = new Set(added.map(({ id }) => id));
+  const reversals = new Map(
+    rows.filter(([, id]) => isAdded.has(id)).map((row) => [row.at(-2) as string, row[1]]),
+  );
+  const own = { owner, ids: JSON.stringify([...reversals.keys()]) };
+  const entries = reversed(await entriesWithIds.all(session, own));
+  const entryRows = entries.map(({ transaction_id, position, account, side, amount_minor }) => {
+    return [owner, reversals.get(transaction_id), position, account, side, amount_minor];
+  });
+  if (entryRows.length > 0) await insertEntries(session, entryRows);
 }
 
 type NewTransaction = Omit<LedgerTransactionRow, 'owner' | 'id' | 'created_at_ms'> & {
@@ -108,7 +122,7 @@ type NewTransaction = Omit<LedgerTransactionRow, 'owner' | 'id' | 'created_at_ms
 };
 
 async function insert(
-  { session, owner, nowMs }: UnitOfWork,
+  { session, owner, nowMs }: AccountTransaction,
   { entries, ...given }: NewTransaction,
 ): Promise<Transaction | undefined> {
   const row = { ...given, owner, id: newOrderedId(), created_at_ms: nowMs };

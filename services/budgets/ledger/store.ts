@@ -1,6 +1,7 @@
-import { type Session, statement } from '#kit/db/index.ts';
-import { bulkInsert } from '../store-bulk.ts';
-import type { LedgerEntryRow, LedgerTransactionRow, Tables } from '../tables.ts';
+import { sql } from 'kysely';
+import { type Session, type Statement, statement } from '#kit/db/index.ts';
+import { bulkInsert } from '../store/store-bulk.ts';
+import type { LedgerEntryRow, LedgerTransactionRow, Tables } from '../store/tables.ts';
 
 /** Adds a transaction, unless what it reverses was reversed before. */
 export const insertTransaction = statement<Tables, LedgerTransactionRow>()((db, p) =>
@@ -45,8 +46,8 @@ export const transactionsPage = statement<
     .selectFrom('ledger_transaction')
     .selectAll()
     .where('owner', '=', p('owner'))
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at_ms', 'id'), '<', tuple(p('beforeMs'), p('beforeId')) as never),
+    .where(
+      sql<boolean>`(${sql.ref('created_at_ms')}, ${sql.ref('id')}) < (${p('beforeMs')}, ${p('beforeId')})`,
     )
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
@@ -75,21 +76,6 @@ export async function entriesOfAll(
     .orderBy('position')
     .execute();
 }
-
-/** Debits of expenses of a budget that are in force, some at a time. */
-export const debitsOfBudget = statement<
-  Tables,
-  { owner: number; budget: number; afterNumber: number; limit: number }
->()((db, p) =>
-  db
-    .selectFrom('expense')
-    .select(['number', 'transaction_id'])
-    .where('owner', '=', p('owner'))
-    .where('budget', '=', p('budget'))
-    .where('number', '>', p('afterNumber'))
-    .orderBy('number')
-    .limit(p('limit')),
-);
 
 /** The sum of the entries of each account and currency, debits minus credits. */
 export const balances = statement<Tables, { owner: number }>()((db, p) =>
@@ -138,3 +124,45 @@ export const insertEntries = bulkInsert('ledger_entry', {
   side: 'text',
   amount_minor: 'bigint',
 });
+
+/**
+ * The rows of an owner with some ids, given as JSON. Each id is looked up in the primary key: without statistics, as after a large
+ * import, PostgreSQL would go through all rows of the owner.
+ */
+function rowsWithIds<Row>(table: keyof Tables & string, column: string): Statement<OfIds, Row> {
+  return statement<Tables, OfIds>()((_db, p, dialect) => {
+    const [from, id] = [sql.table(table), sql.ref(column)];
+    return dialect === 'sqlite'
+      ? sql<Row>`SELECT r.* FROM json_each(${p('ids')}) AS given CROSS JOIN ${from} AS r
+          WHERE r.owner = ${p('owner')} AND r.${id} = given.value`
+      : sql<Row>`SELECT r.* FROM jsonb_array_elements_text(${p('ids')}::jsonb) AS given (id) CROSS JOIN LATERAL
+          (SELECT * FROM ${from} WHERE owner = ${p('owner')} AND ${id} = given.id OFFSET 0) AS r`;
+  });
+}
+
+type OfIds = { owner: number; ids: string };
+
+export const transactionsWithIds = rowsWithIds<LedgerTransactionRow>('ledger_transaction', 'id');
+export const entriesWithIds = rowsWithIds<LedgerEntryRow>('ledger_entry', 'transaction_id');
+
+/**
+ * Many reversals at once, except of transactions that were reversed before: owner, id, type, description, amount, currency, budget, expense,
+ * order, what it reverses, time. Returns the ids of those that were added.
+ */
+export const insertReversals = bulkInsert<{ id: string }>(
+  'ledger_transaction',
+  {
+    owner: 'bigint',
+    id: 'text',
+    type: 'text',
+    description: 'text',
+    amount_minor: 'bigint',
+    currency: 'text',
+    budget_id: 'text',
+    expense_id: 'text',
+    order_id: 'text',
+    reverses: 'text',
+    created_at_ms: 'bigint',
+  },
+  sql`ON CONFLICT DO NOTHING RETURNING id`,
+);

@@ -1,8 +1,18 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import { toMajor } from '../money.ts';
-import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, Reference, text } from '../schemas.ts';
-import type { LedgerEntryRow, LedgerTransactionRow } from '../tables.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import {
+  Amount,
+  AmountInput,
+  Currency,
+  Id,
+  Instant,
+  Minor,
+  nullable,
+  Reference,
+  text,
+} from '../edges/schemas.ts';
+import { toMajor } from '../money/money.ts';
+import type { LedgerEntryRow, LedgerTransactionRow } from '../store/tables.ts';
 
 const Entry = Type.Object(
   {
@@ -53,7 +63,10 @@ export type TransactionPatch = Static<typeof TransactionPatch>;
 
 type EntryRow = Pick<LedgerEntryRow, 'account' | 'side' | 'amount_minor'>;
 
-/** What `debit` and `credit` move: cash to expenses, or the other way. A reversal has the entries of its transaction, with sides swapped. */
+/**
+ * Entries of `debit` and `credit`: cash to expenses, or the other way. A reversal has the entries of its transaction, with
+ * sides swapped.
+ */
 export function entriesOf(
   type: 'debit' | 'credit',
   { budgetId, amountMinor }: { budgetId: string | null; amountMinor: number },
@@ -66,7 +79,7 @@ export function entriesOf(
   ];
 }
 
-export function reversed(entries: readonly EntryRow[]): EntryRow[] {
+export function reversed<T extends EntryRow>(entries: readonly T[]): T[] {
   return entries.map((entry) => ({ ...entry, side: entry.side === 'debit' ? 'credit' : 'debit' }));
 }
 

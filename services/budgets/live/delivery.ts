@@ -1,17 +1,18 @@
-import type { Caller, Core } from '../commands.ts';
+import { parseRaw } from '#kit/text/exact-json.ts';
+import type { Caller, Context } from '../commands.ts';
 import { keptMs, type LiveEvent } from '../feed/index.ts';
 import { followNotifications, lastNotification, type Notification } from '../notifications/index.ts';
 
-/** How many notifications can be had again, besides their age. */
+/** Number of notifications that can be replayed, besides the limit on their age. */
 const keptMax = 10_000;
 const pageSize = 200;
 /** Live messages that may wait for a slow client. */
 const waitingMax = 1_000;
 
-/** Where messages go. `send` resolves when the message was handed to the network. */
+/** Receiver of messages. `send` resolves when the message was handed to the network. */
 export interface Receiver {
   send(text: string): Promise<void>;
-  /** The same for one of many sockets that get the same bytes of UTF-8: without a promise for each. */
+  /** Sends to one of many sockets that get the same bytes of UTF-8: without a promise for each. */
   push(bytes: Buffer, onSent: () => void): void;
   /** The client reads too slowly. */
   tooSlow(): void;
@@ -22,7 +23,7 @@ export interface Receiver {
  * the client's pace, then live ones as they are committed. A hole in the live ones is filled from the database.
  */
 export class Delivery {
-  readonly #core: Core;
+  readonly #core: Context;
   readonly #caller: Caller;
   readonly #receiver: Receiver;
   #position = 0;
@@ -35,7 +36,7 @@ export class Delivery {
     this.#waiting--;
   };
 
-  constructor({ core, caller, receiver }: { core: Core; caller: Caller; receiver: Receiver }) {
+  constructor({ core, caller, receiver }: { core: Context; caller: Caller; receiver: Receiver }) {
     this.#core = core;
     this.#caller = caller;
     this.#receiver = receiver;
@@ -123,7 +124,7 @@ function bytesOf(event: LiveEvent): Buffer {
   const known = messages.get(event);
   if (known !== undefined) return known;
   const { seq, eventId: id, event: type, message, data, occurredAt: createdAt } = event;
-  const text = messageOf({ seq, id, type, message, data: JSON.parse(data), createdAt } as Notification);
+  const text = messageOf({ seq, id, type, message, data: parseRaw(data), createdAt } as Notification);
   const bytes = Buffer.from(text);
   messages.set(event, bytes);
   return bytes;

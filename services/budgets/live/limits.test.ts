@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
+import { createLog } from '#kit/base/log.ts';
 import { type Person, startBudgets } from '../testing.ts';
 import { SocketClient } from '../testing-sockets.ts';
 
-const service = await startBudgets();
+const logged: unknown[] = [];
+const destination = { write: (line: string) => void logged.push(line) };
+const log = createLog({ service: 'budgets', level: 'error', destination });
+const service = await startBudgets({ log });
 after(() => service[Symbol.asyncDispose]());
 const signedIn = ({ token }: Person) =>
   new SocketClient(`${service.url}/ws`, { headers: { authorization: `Bearer ${token}` } });
@@ -34,6 +39,32 @@ describe('what ends a connection', { concurrency: true }, () => {
     await client.next();
     for (let message = 0; message < 201; message++) client.send({ type: 'ping' });
     assert.equal(await client.closed, 4429);
+  });
+
+  test('4401 for whatever is sent as a token and is none, also after a sign-in', async () => {
+    for (const given of [{ token: '' }, {}, { token: null }, { token: 7 }, { token: 'x'.repeat(10_000) }]) {
+      const client = new SocketClient(`${service.url}/ws`);
+      await client.opened();
+      client.send({ type: 'auth', ...given });
+      assert.equal(await client.closed, 4401, JSON.stringify(given).slice(0, 40));
+    }
+    const client = signedIn(await service.person('alice'));
+    await client.next();
+    client.send({ type: 'auth', token: 'wrong' });
+    assert.equal(await client.closed, 4401);
+  });
+
+  test('a malformed frame ends the connection, and logs no error', async () => {
+    for (const path of ['/ws', '/api/graphql']) {
+      const protocols = path === '/ws' ? [] : ['graphql-transport-ws'];
+      const client = new SocketClient(service.url + path, { protocols });
+      await client.opened();
+      const { _socket: socket } = client.socket as unknown as { _socket: Socket };
+      // A final text frame with a reserved bit.
+      socket.write(Buffer.from([0xf1, 0x80, 0, 0, 0, 0]));
+      await client.closed;
+    }
+    assert.deepEqual(logged, []);
   });
 
   test('a message that is none is answered by an error, and the connection goes on', async () => {

@@ -1,3 +1,4 @@
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { refuseForeignOrigin } from '#kit/http/web-sockets.ts';
 import { heartbeatSeconds, type LiveOptions, LiveSocket } from './socket.ts';
@@ -28,10 +29,9 @@ export function addLive(app: HttpApp, options: LiveOptions & { readonly home: st
       },
     });
   }
-  const timer = setInterval(() => {
+  return runEvery(heartbeatSeconds * 1_000, () => {
     for (const socket of sockets) socket.heartbeat();
-  }, heartbeatSeconds * 1_000).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  });
 }
 
 const upgradeRequired = {

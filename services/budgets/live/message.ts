@@ -1,10 +1,10 @@
-import { type Static, Type } from '#kit/schema.ts';
-import { createParser } from '#kit/schema-parser.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { createParser } from '../edges/schema-parser.ts';
 
 const seq = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 const messages = {
-  auth: Type.Object({ type: Type.Literal('auth'), token: Type.String({ minLength: 1, maxLength: 8_192 }) }),
+  auth: Type.Object({ type: Type.Literal('auth'), token: Type.Optional(Type.Unknown()) }),
   resume: Type.Object({ type: Type.Literal('resume'), lastSeq: Type.Optional(seq) }),
   ack: Type.Object({ type: Type.Literal('ack'), seq }),
   ping: Type.Object({ type: Type.Literal('ping'), t: Type.Optional(Type.Unknown()) }),

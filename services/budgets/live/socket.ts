@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import { bearerToken } from '#kit/auth/bearer.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
-import { AppError } from '#kit/errors.ts';
-import type { Log } from '#kit/log.ts';
+import { bearerToken } from '#kit/auth/tokens/bearer.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { SignedIn } from '../authentication/index.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import type { Hub } from '../feed/index.ts';
 import { lastNotification, readNotifications } from '../notifications/index.ts';
 import { Delivery } from './delivery.ts';
@@ -34,13 +34,13 @@ const closeCodes = {
 const asText = { binary: false };
 
 export interface LiveOptions {
-  readonly core: Core;
+  readonly core: Context;
   readonly hub: Hub;
   readonly log: Log;
   readonly authenticate: (token: string) => Promise<SignedIn>;
 }
 
-/** One client: signs in, is told of its notifications from where it was, and is cut off if it does not answer. */
+/** One client: signs in, is told of its notifications from where it was, and is cut off if it does not respond. */
 export class LiveSocket {
   readonly #socket: WebSocket;
   readonly #options: LiveOptions;
@@ -114,7 +114,7 @@ export class LiveSocket {
     if (isBinary) throw new TypeError('A message must be text.');
     const message = parseMessage(text);
     if (message.type === 'auth') {
-      if (!this.#caller) await this.#signIn(message.token);
+      await this.#signIn(typeof message.token === 'string' ? message.token : '');
     } else if (!this.#caller) this.#error('UNAUTHORIZED', 'Sign in first.');
     else await this.#handle(message, this.#caller);
   }

@@ -1,12 +1,10 @@
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { created, listed } from '../api-responses.ts';
-import type { Core } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { addResource, IdParams } from '#kit/rest/resource.ts';
+import type { Context } from '../commands.ts';
+import { callerOf, owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
-import { IdParams, listQuery } from '../schemas.ts';
 import { MessageInput, Notification } from './notification.ts';
 import {
   getNotification,
@@ -16,57 +14,38 @@ import {
   sendMessage,
 } from './notifications.ts';
 
-const tags = ['Notifications'];
+const tag = 'Notifications';
 
-export function addNotificationApi(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.notifications,
-    {
-      access,
-      schema: {
-        operationId: 'listNotifications',
-        summary: 'Your notifications, newest first',
-        tags,
-        querystring: Type.Object({ unread: Type.Boolean({ default: false }), ...listQuery }),
-        response: { 200: Type.Array(Notification) },
-      },
-      config: { errors: ['rate_limited'] },
+export function addNotificationApi(app: HttpApp, core: Context, access: AccessRule): void {
+  addResource(app, {
+    ...owned(access),
+    name: 'Notification',
+    tag,
+    paths: { list: routes.notifications, item: routes.notification },
+    schema: Notification,
+    list: {
+      summary: 'Your notifications, newest first',
+      description: 'Lists your notifications; with `unread`, only those that are not marked as read.',
+      filters: { unread: Type.Boolean({ default: false }) },
+      run: (caller, query) => listNotifications(core, caller, query),
     },
-    async (request, reply) =>
-      listed(request, reply, await listNotifications(core, callerOf(request), request.query)),
-  );
-  app.post(
-    routes.notifications,
-    {
-      access,
-      schema: {
-        operationId: 'sendMessage',
-        summary: 'Send yourself a message',
-        tags,
-        headers: IdempotencyHeader,
-        body: MessageInput,
-        response: { 201: Notification },
-      },
-      config: { errors: ['conflict', 'rate_limited'] },
+    get: {
+      summary: 'A notification',
+      description: 'Reads one of your notifications; it stays unread.',
+      run: (caller, id) => getNotification(core, caller, id),
     },
-    async (request, reply) =>
-      created(reply, routes.notification, await sendMessage(core, commanderOf(request, reply), request.body)),
-  );
-  app.get(
-    routes.notification,
-    {
-      access,
-      schema: {
-        operationId: 'getNotification',
-        summary: 'A notification',
-        tags,
-        params: IdParams,
-        response: { 200: Notification },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
+    create: {
+      operationId: 'sendMessage',
+      summary: 'Send yourself a message',
+      description: 'Adds a notification, which also reaches your open connections.',
+      body: MessageInput,
+      run: (caller, body) => sendMessage(core, caller, body),
     },
-    (request) => getNotification(core, callerOf(request), request.params.id),
-  );
+  });
+  addReading(app, core, access);
+}
+
+function addReading(app: HttpApp, core: Context, access: AccessRule): void {
   app.put(
     routes.notificationRead,
     {
@@ -74,7 +53,8 @@ export function addNotificationApi(app: HttpApp, core: Core, access: AccessRule)
       schema: {
         operationId: 'readNotification',
         summary: 'Mark a notification as read',
-        tags,
+        description: 'Marks one of your notifications. Doing it again changes nothing.',
+        tags: [tag],
         params: IdParams,
         response: { 200: Notification },
       },
@@ -89,7 +69,8 @@ export function addNotificationApi(app: HttpApp, core: Core, access: AccessRule)
       schema: {
         operationId: 'readAllNotifications',
         summary: 'Mark all notifications as read',
-        tags,
+        description: 'Marks all your notifications, and returns how many were unread.',
+        tags: [tag],
         response: {
           200: Type.Object({ message: Type.String(), read: Type.Integer() }, { title: 'NotificationsRead' }),
         },

@@ -5,6 +5,7 @@ export {
   notificationTypes,
 } from './notification.ts';
 export {
+  expandEvents,
   followNotifications,
   lastNotification,
   listNotifications,

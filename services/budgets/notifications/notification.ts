@@ -1,6 +1,8 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import type { NotificationRow } from '../tables.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { parseRaw } from '#kit/text/exact-json.ts';
+import { text } from '../edges/schemas.ts';
+import type { NotificationRow } from '../store/tables.ts';
 
 /** The events that a user is told of. */
 export const notificationTypes = [
@@ -23,7 +25,7 @@ export const Notification = Type.Object(
     type: Type.Enum(notificationTypes),
     title: Type.String(),
     message: Type.String(),
-    data: Type.Unknown({ description: 'What it is about, as the API shows it', examples: [{}] }),
+    data: Type.Unknown({ description: 'The resource, as the API shows it', examples: [{}] }),
     readAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     createdAt: Type.String({ format: 'date-time' }),
   },
@@ -33,8 +35,8 @@ export type Notification = Static<typeof Notification>;
 
 export const MessageInput = Type.Object(
   {
-    title: Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: 'text' })),
-    message: Type.String({ minLength: 1, maxLength: 2_000, format: 'text', examples: ['Buy milk'] }),
+    title: Type.Optional(text(200)),
+    message: text(2_000, { examples: ['Buy milk'] }),
   },
   { title: 'MessageInput' },
 );
@@ -47,7 +49,7 @@ export function toNotification(row: Omit<NotificationRow, 'owner'>): Notificatio
     type: row.type as NotificationType,
     title: row.title,
     message: row.message,
-    data: JSON.parse(row.data),
+    data: parseRaw(row.data),
     readAt: row.read_at_ms === null ? null : isoTime(row.read_at_ms),
     createdAt: isoTime(row.created_at_ms),
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { assertError, startBudgets } from '../testing.ts';
+import { signedInClient } from '../testing-pages.ts';
 
 const app = await startBudgets();
 after(() => app[Symbol.asyncDispose]());
@@ -76,4 +77,39 @@ test('what belongs to somebody else does not exist, and what is invalid is refus
     field: 'unread',
   });
   assertError(await app.send(path), { status: 401, code: 'UNAUTHORIZED' });
+});
+
+test('pages count and show the kinds that somebody chose, and every event stays for programs', async () => {
+  const carol = await app.person('carol');
+  const client = await signedInClient(app, carol);
+  const { id: budgetId } = await carol.create('/api/budgets', { name: 'Food', limit: 10 });
+  await carol.create('/api/expenses', { budgetId, description: 'Feast', amount: 9 });
+  const unread = async () => /data-unread="(\d+)"/.exec((await client.open('/notifications')).html)?.[1];
+  // Of the budget, the expense and the threshold, only the last.
+  assert.equal(await unread(), '1');
+  const shown = (await client.open('/notifications')).html;
+  assert.match(shown, /80% of Food/);
+  assert.doesNotMatch(shown, /Feast/);
+  assert.match(
+    (await client.open('/notifications?show=all')).html,
+    /Feast[\s\S]*Food was created|Food was created/,
+  );
+  assert.match((await client.open('/notifications/choice')).html, /value="budget.threshold" checked/);
+  assert.equal((await carol.get(`${path}?unread=true`)).json.length, 3);
+
+  await client.send('/notifications/choice', { kind: ['expense.created', 'nonsense'] });
+  assert.equal(await unread(), '1');
+  assert.match((await client.open('/notifications')).html, /Feast/);
+  // None at all is a choice too.
+  await client.send('/notifications/choice', {});
+  assert.equal(await unread(), '0');
+  assert.match((await client.open('/notifications')).html, /No notifications yet/);
+  assert.equal((await carol.get(`${path}?unread=true`)).json.length, 3);
+  assert.deepEqual(
+    (await carol.get(path)).json.map(({ seq }: { seq: number }) => seq),
+    [3, 2, 1],
+  );
+  const dave = await app.person('dave');
+  await dave.post(path, { message: 'Mine' });
+  assert.match((await (await signedInClient(app, dave)).open('/notifications')).html, /Mine/);
 });

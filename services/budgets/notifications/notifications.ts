@@ -1,11 +1,14 @@
-import { notFound } from '#kit/errors.ts';
-import { appendEvents } from '#kit/events/index.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import { isoTime } from '#kit/iso-time.ts';
+import { notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { appendEvents, type Expanded } from '#kit/events/index.ts';
+import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { stringifyExact } from '#kit/text/exact-json.ts';
 import { UserEvent } from '#proto/budget/v1/events.ts';
-import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../paging.ts';
-import type { NotificationRow } from '../tables.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import type { NotificationRow } from '../store/tables.ts';
+import { shownKinds } from './choice.ts';
 import {
   type MessageInput,
   type Notification,
@@ -14,7 +17,6 @@ import {
 } from './notification.ts';
 import {
   countNotifications,
-  countUnread,
   insertNotification,
   lastSeq,
   markRead,
@@ -23,10 +25,9 @@ import {
   notificationById,
   notificationsAfter,
   notificationsPage,
-  unreadPage,
 } from './store.ts';
 
-/** What a user is told. */
+/** A notification to add. */
 export interface News {
   readonly type: NotificationType;
   readonly title: string;
@@ -36,13 +37,13 @@ export interface News {
 }
 
 /** Notifies the account in the transaction of what happened, and publishes the same as an event. */
-export async function notify(unit: UnitOfWork, news: News): Promise<Notification> {
+export async function notify(unit: AccountTransaction, news: News): Promise<Notification> {
   const { session, owner, nowMs } = unit;
   const next = await nextSeq.first(session, { owner });
   if (!next) throw notFound('account', owner);
   const { seq, userId } = next;
   const { type, title, message } = news;
-  const data = JSON.stringify(news.data);
+  const data = stringifyExact(news.data);
   const id = newOrderedId();
   const row = { owner, seq, id, type, title, message, data, created_at_ms: nowMs };
   await insertNotification.run(session, row);
@@ -53,7 +54,7 @@ export async function notify(unit: UnitOfWork, news: News): Promise<Notification
 }
 
 /** Sends a message to oneself. */
-export function sendMessage(core: Core, caller: Caller, given: MessageInput): Promise<Notification> {
+export function sendMessage(core: Context, caller: Caller, given: MessageInput): Promise<Notification> {
   const { message, title = 'Message' } = given;
   return runCommand(core, caller, (unit) =>
     notify(unit, { type: 'message', title, message, data: { title, message } }),
@@ -62,39 +63,39 @@ export function sendMessage(core: Core, caller: Caller, given: MessageInput): Pr
 
 export interface NotificationFilter extends PageRequest {
   readonly unread?: boolean | undefined;
+  /** Of these kinds only; of all if undefined. */
+  readonly types?: readonly NotificationType[] | undefined;
 }
 
 /** Notifications, newest first. */
 export async function listNotifications(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
-  { unread = false, limit, cursor }: NotificationFilter,
+  { unread = false, types, limit, cursor }: NotificationFilter,
 ): Promise<Page<Notification>> {
   const [beforeSeq = Number.MAX_SAFE_INTEGER] = decodeCursor(cursor, ['integer']) as [number?];
-  const page = unread ? unreadPage : notificationsPage;
-  const rows = await page.all(db, { owner, beforeSeq, limit: limit + 1 });
-  const counted = await (unread ? countUnread : countNotifications).first(db, { owner });
+  const rows = await notificationsPage(db, { owner, unread, types, beforeSeq, limit: limit + 1 });
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return {
     items: shown.map(toNotification),
-    total: counted?.total ?? 0,
+    total: await countNotifications(db, { owner, unread, types }),
     next: last && encodeCursor([last.seq]),
   };
 }
 
 /** One notification. Throws `not_found` if there is none, or it is somebody else's. */
-export async function getNotification({ db }: Core, { owner }: Caller, id: string): Promise<Notification> {
-  const row = await notificationById.first(db, { owner, id });
+export async function getNotification({ db }: Context, { owner }: Caller, id: string): Promise<Notification> {
+  const row = await notificationById(db, owner, id);
   if (!row) throw notFound('notification', id);
   return toNotification(row);
 }
 
 /** Marks one as read, and returns it. Marking it again changes nothing. */
-export function readNotification(core: Core, caller: Caller, id: string): Promise<Notification> {
+export function readNotification(core: Context, caller: Caller, id: string): Promise<Notification> {
   return runCommand(core, caller, async ({ session, owner, nowMs }) => {
-    await markRead.run(session, { owner, id, nowMs });
-    const row = await notificationById.first(session, { owner, id });
+    await markRead(session, { owner, id, nowMs });
+    const row = await notificationById(session, owner, id);
     if (!row) throw notFound('notification', id);
     return toNotification(row);
   });
@@ -102,38 +103,49 @@ export function readNotification(core: Core, caller: Caller, id: string): Promis
 
 /** Marks all as read, or all up to a number, and returns how many were unread. */
 export function readNotifications(
-  core: Core,
+  core: Context,
   caller: Caller,
   upToSeq = Number.MAX_SAFE_INTEGER,
 ): Promise<{ read: number }> {
   return runCommand(core, caller, async ({ session, owner, nowMs }) => {
-    const { changes } = await markReadUpTo.run(session, { owner, seq: upToSeq, nowMs });
-    return { read: changes };
+    const { numUpdatedRows } = await markReadUpTo(session, { owner, seq: upToSeq, nowMs });
+    return { read: Number(numUpdatedRows) };
   });
 }
 
 /** The number of the last notification; 0 if there is none. */
-export async function lastNotification({ db }: Core, { owner }: Caller): Promise<number> {
-  return (await lastSeq.first(db, { owner }))?.seq ?? 0;
+export async function lastNotification({ db }: Context, { owner }: Caller): Promise<number> {
+  return (await lastSeq(db, owner))?.seq ?? 0;
 }
 
-/** How many are unread, and the number of the last one. */
+/** Returns the number of unread notifications of the kinds that pages show, and the number of the last one of any kind. */
 export async function unreadNotifications(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
 ): Promise<{ count: number; lastSeq: number }> {
   return db.read(async (session) => ({
-    count: (await countUnread.first(session, { owner }))?.total ?? 0,
-    lastSeq: (await lastSeq.first(session, { owner }))?.seq ?? 0,
+    count: await countNotifications(session, {
+      owner,
+      unread: true,
+      types: await shownKinds(session, owner),
+    }),
+    lastSeq: (await lastSeq(session, owner))?.seq ?? 0,
   }));
 }
 
 /** Notifications after a number, oldest first, that are not older than a time. For those who deliver them in order. */
 export async function followNotifications(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   range: { afterSeq: number; sinceMs: number; limit: number },
 ): Promise<Notification[]> {
-  const rows: NotificationRow[] = await notificationsAfter.all(db, { owner, ...range });
+  const rows: NotificationRow[] = await notificationsAfter(db, { owner, ...range });
   return rows.map(toNotification);
+}
+
+/** The event of a row of the outbox. Its subject is the id of what it is about. */
+export function expandEvents(_type: string, data: Uint8Array): Expanded[] {
+  const { data: resource, eventId } = UserEvent.decode(data);
+  const { id, budgetId } = JSON.parse(resource) as { id?: string; budgetId?: string };
+  return [{ subject: id ?? budgetId ?? eventId, data }];
 }

@@ -1,19 +1,21 @@
 import type { FastifyReply } from 'fastify';
-import { badge, empty, linkButton } from '#kit/html/blocks.ts';
+import { badge, empty, linkButton } from '#kit/html/components/blocks.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, time } from '#kit/html/format.ts';
 import { html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
-import { sendEvents } from '#kit/http/event-stream.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { sendEvents } from '#kit/http/responses/event-stream.ts';
 import { followFrom, type Hub, stoppable } from '../feed/index.ts';
 import { pageRoutes } from '../routes.ts';
-import { type PageParts, type PageSession, parameter, type Visitor } from '../site.ts';
-import { cursorPager, hrefWith } from '../views.ts';
-import type { Notification } from './notification.ts';
+import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';
+import { cursorPager, hrefWith } from '../site/views.ts';
+import { shownKinds } from './choice.ts';
+import type { Notification, NotificationType } from './notification.ts';
 import { listNotifications, readNotifications } from './notifications.ts';
+import { addChoicePages } from './pages-choice.ts';
 
 const pageSize = 50;
-/** How long a stream may be silent, so that proxies keep it open. */
+/** Longest time that a stream may be silent, so that proxies keep it open. */
 const silentMs = 15_000;
 
 export interface NotificationPagesParts extends PageParts {
@@ -30,37 +32,43 @@ export function addNotificationPages(routes: PageRoutes<PageSession>, parts: Not
     await readNotifications(core, caller, upTo === undefined ? undefined : Number(upTo));
     return visit.redirect(pageRoutes.notifications);
   });
+  addChoicePages(routes, parts);
   routes.get(pageRoutes.notificationStream, { access }, (visitor) => stream(visitor, parts));
 }
 
 async function showList(visitor: Visitor, { core }: PageParts): Promise<string> {
   const { visit, caller, csrfField } = visitor;
   const cursor = parameter(visit, 'cursor') || undefined;
-  const filter = parameter(visit, 'show') === 'unread' ? 'unread' : '';
+  const filter = viewIn(parameter(visit, 'show'));
   const unread = filter === 'unread';
-  const page = await listNotifications(core, caller, { limit: pageSize, cursor, unread });
+  const types = filter === 'all' ? undefined : await shownKinds(core.db, caller.owner);
+  const page = await listNotifications(core, caller, { limit: pageSize, cursor, unread, types });
   const newest = page.items[0];
   const readAll =
     newest &&
     html`<form method="post" action="${pageRoutes.readNotifications}">${csrfField}<input type="hidden" name="upTo" value="${newest.seq}"><button class="secondary">Mark all as read</button></form>`;
-  const other = unread
-    ? linkButton(pageRoutes.notifications, 'Show all', 'quiet')
+  const other = filter
+    ? linkButton(pageRoutes.notifications, 'Back to all that you chose', 'quiet')
     : linkButton(hrefWith(pageRoutes.notifications, { show: 'unread' }), 'Unread only', 'quiet');
   return visitor.render({
     title: 'Notifications',
     lead: count(page.total, unread ? 'unread notification' : 'notification'),
-    actions: html`${other}${cursor === undefined && readAll}`,
+    actions: html`${other}${linkButton(pageRoutes.notificationChoice, 'Choose', 'quiet')}${cursor === undefined && readAll}`,
     modules: ['live.js'],
     main: html`<div data-live-region="notifications">${
       page.items.length === 0
         ? empty({
             icon: 'bell',
             title: unread ? 'Nothing is unread' : 'No notifications yet',
-            text: 'You are told when a budget reaches a threshold, when a task has finished, and of each change.',
+            text: 'You are notified when a budget reaches a threshold, when a task finishes, and of what else you choose.',
           })
         : html`${notificationTable(page.items)}${cursorPager(pageRoutes.notifications, { show: filter }, { next: page.next, hasCursor: cursor !== undefined })}`
-    }</div>`,
+    }</div>${filter !== 'all' && html`<p class="muted">Other changes are recorded too: <a href="${hrefWith(pageRoutes.notifications, { show: 'all' })}">show every event</a>.</p>`}`,
   });
+}
+
+function viewIn(show: string): '' | 'unread' | 'all' {
+  return show === 'unread' || show === 'all' ? show : '';
 }
 
 function notificationTable(rows: readonly Notification[]) {
@@ -94,11 +102,20 @@ function stream(
   const told = stoppable((signal) =>
     followFrom({ core, hub }, caller, { afterSeq, signal: AbortSignal.any([signal, stopping]) }),
   );
-  return sendEvents(visit.reply, briefly(told));
+  return sendEvents(
+    visit.reply,
+    briefly(told, () => shownKinds(core.db, caller.owner)),
+  );
 }
 
-/** What pages show of each; `undefined` at first, and when there was nothing for a while. */
-async function* briefly(told: AsyncIterableIterator<Notification>) {
+/**
+ * Yields each notification for the pages; `undefined` at first, and after a while without any. Pages show what changed also for one that
+ * is quiet, without telling of it.
+ */
+async function* briefly(
+  told: AsyncIterableIterator<Notification>,
+  shown: () => Promise<readonly NotificationType[]>,
+) {
   let next = told.next();
   try {
     yield undefined;
@@ -112,9 +129,9 @@ async function* briefly(told: AsyncIterableIterator<Notification>) {
         continue;
       }
       if (result.done) return;
-      const { seq, title, message } = result.value;
+      const { seq, type, title, message } = result.value;
       next = told.next();
-      yield { seq, title, message };
+      yield (await shown()).includes(type) ? { seq, title, message } : { seq, isQuiet: true };
     }
   } finally {
     await told.return?.();

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { statement } from '#kit/db/index.ts';
-import type { NotificationRow, Tables } from '../tables.ts';
+import type { NotificationRow, Store, Tables } from '../store/tables.ts';
 
 /** The next number of an account. It locks the account's row until the transaction ends, so numbers have no holes. */
 export const nextSeq = statement<Tables, { owner: number }>()((db, p) =>
@@ -12,9 +12,13 @@ export const nextSeq = statement<Tables, { owner: number }>()((db, p) =>
 );
 
 /** The number of the last notification of an account. */
-export const lastSeq = statement<Tables, { owner: number }>()((db, p) =>
-  db.selectFrom('account').select('notification_seq as seq').where('number', '=', p('owner')),
-);
+export function lastSeq({ kysely }: Store, owner: number) {
+  return kysely
+    .selectFrom('account')
+    .select('notification_seq as seq')
+    .where('number', '=', owner)
+    .executeTakeFirst();
+}
 
 export const insertNotification = statement<Tables, Omit<NotificationRow, 'read_at_ms'>>()((db, p) =>
   db.insertInto('notification').values({
@@ -29,81 +33,105 @@ export const insertNotification = statement<Tables, Omit<NotificationRow, 'read_
   }),
 );
 
-type PageParams = { owner: number; beforeSeq: number; limit: number };
-
-export const notificationsPage = statement<Tables, PageParams>()((db, p) =>
-  db
-    .selectFrom('notification')
-    .selectAll()
-    .where('owner', '=', p('owner'))
-    .where('seq', '<', p('beforeSeq'))
-    .orderBy('seq', 'desc')
-    .limit(p('limit')),
-);
-
 // A literal, since with a parameter the databases would not use the partial index.
 const isUnread = sql<boolean>`read_at_ms IS NULL`;
 
-export const unreadPage = statement<Tables, PageParams>()((db, p) =>
-  db
-    .selectFrom('notification')
+interface Selection {
+  readonly owner: number;
+  /** True for those that were not read. */
+  readonly unread: boolean;
+  /** Of these kinds only; of all if undefined. */
+  readonly types?: readonly string[] | undefined;
+}
+
+function notificationsOf({ kysely }: Store, { owner, unread, types }: Selection) {
+  let notifications = kysely.selectFrom('notification').where('owner', '=', owner);
+  if (unread) notifications = notifications.where(isUnread);
+  return types ? notifications.where('type', 'in', [...types]) : notifications;
+}
+
+/** A page from before a number, newest first. */
+export function notificationsPage(
+  store: Store,
+  { beforeSeq, limit, ...selection }: Selection & { beforeSeq: number; limit: number },
+) {
+  return notificationsOf(store, selection)
     .selectAll()
-    .where('owner', '=', p('owner'))
-    .where(isUnread)
-    .where('seq', '<', p('beforeSeq'))
+    .where('seq', '<', beforeSeq)
     .orderBy('seq', 'desc')
-    .limit(p('limit')),
-);
+    .limit(limit)
+    .execute();
+}
+
+export async function countNotifications(store: Store, selection: Selection): Promise<number> {
+  const counted = notificationsOf(store, selection).select((eb) => eb.fn.countAll<number>().as('total'));
+  return (await counted.executeTakeFirstOrThrow()).total;
+}
 
 /** Those after a number, oldest first, to be delivered in order. */
-export const notificationsAfter = statement<
-  Tables,
-  { owner: number; afterSeq: number; sinceMs: number; limit: number }
->()((db, p) =>
-  db
+export function notificationsAfter(
+  { kysely }: Store,
+  given: { owner: number; afterSeq: number; sinceMs: number; limit: number },
+) {
+  return kysely
     .selectFrom('notification')
     .selectAll()
-    .where('owner', '=', p('owner'))
-    .where('seq', '>', p('afterSeq'))
-    .where('created_at_ms', '>=', p('sinceMs'))
+    .where('owner', '=', given.owner)
+    .where('seq', '>', given.afterSeq)
+    .where('created_at_ms', '>=', given.sinceMs)
     .orderBy('seq')
-    .limit(p('limit')),
-);
+    .limit(given.limit)
+    .execute();
+}
 
-export const countNotifications = statement<Tables, { owner: number }>()((db, p) =>
-  db
+export function notificationById({ kysely }: Store, owner: number, id: string) {
+  return kysely
     .selectFrom('notification')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner')),
-);
-
-export const countUnread = statement<Tables, { owner: number }>()((db, p) =>
-  db
-    .selectFrom('notification')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner'))
-    .where(isUnread),
-);
-
-export const notificationById = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  db.selectFrom('notification').selectAll().where('owner', '=', p('owner')).where('id', '=', p('id')),
-);
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
 
 /** The first time counts. */
-export const markRead = statement<Tables, { owner: number; id: string; nowMs: number }>()((db, p) =>
-  db
+export function markRead(
+  { kysely }: Store,
+  { owner, id, nowMs }: { owner: number; id: string; nowMs: number },
+) {
+  return kysely
     .updateTable('notification')
-    .set({ read_at_ms: p('nowMs') })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where(isUnread),
-);
+    .set({ read_at_ms: nowMs })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where(isUnread)
+    .execute();
+}
 
-export const markReadUpTo = statement<Tables, { owner: number; seq: number; nowMs: number }>()((db, p) =>
-  db
+export function markReadUpTo(
+  { kysely }: Store,
+  { owner, seq, nowMs }: { owner: number; seq: number; nowMs: number },
+) {
+  return kysely
     .updateTable('notification')
-    .set({ read_at_ms: p('nowMs') })
-    .where('owner', '=', p('owner'))
-    .where('seq', '<=', p('seq'))
-    .where(isUnread),
-);
+    .set({ read_at_ms: nowMs })
+    .where('owner', '=', owner)
+    .where('seq', '<=', seq)
+    .where(isUnread)
+    .executeTakeFirst();
+}
+
+export function choiceOf({ kysely }: Store, owner: number) {
+  return kysely
+    .selectFrom('notification_choice')
+    .select('shown')
+    .where('owner', '=', owner)
+    .executeTakeFirst();
+}
+
+export function putChoice({ kysely }: Store, row: { owner: number; shown: string }) {
+  return kysely
+    .insertInto('notification_choice')
+    .values(row)
+    .onConflict((conflict) => conflict.column('owner').doUpdateSet({ shown: row.shown }))
+    .execute();
+}

@@ -1,115 +1,48 @@
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { created, IfMatch, isKnown, listed, NotModified, tagged, versionsIn } from '../api-responses.ts';
-import type { Core } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { addResource } from '#kit/rest/resource.ts';
+import type { Context } from '../commands.ts';
+import { owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
-import { Deleted, IdParams, listQuery } from '../schemas.ts';
 import { Order, OrderInput, OrderPatch } from './order.ts';
 import { createOrder, deleteOrder, getOrder, listOrders, updateOrder } from './orders.ts';
 
-const tags = ['Orders'];
-
-const StepHeaders = Type.Object({ ...IfMatch.properties, ...IdempotencyHeader.properties });
-
-export function addOrderApi(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.orders,
-    {
-      access,
-      schema: {
-        operationId: 'listOrders',
-        summary: 'Your orders, newest first',
-        tags,
-        querystring: Type.Object(listQuery),
-        response: { 200: Type.Array(Order) },
-      },
-      config: { errors: ['rate_limited'] },
+export function addOrderApi(app: HttpApp, core: Context, access: AccessRule): void {
+  addResource(app, {
+    ...owned(access),
+    name: 'Order',
+    tag: 'Orders',
+    paths: { list: routes.orders, item: routes.order },
+    schema: Order,
+    list: {
+      summary: 'Your orders, newest first',
+      description: 'Lists your orders with their items.',
+      run: (caller, query) => listOrders(core, caller, query),
     },
-    async (request, reply) =>
-      listed(request, reply, await listOrders(core, callerOf(request), request.query)),
-  );
-  app.post(
-    routes.orders,
-    {
-      access,
-      schema: {
-        operationId: 'createOrder',
-        summary: 'Create an order',
-        tags,
-        headers: IdempotencyHeader,
-        body: OrderInput,
-        response: { 201: Order },
-      },
-      config: { errors: ['conflict', 'rate_limited'] },
+    get: {
+      summary: 'An order',
+      description: 'Reads one of your orders with its items.',
+      run: (caller, id) => getOrder(core, caller, id),
     },
-    async (request, reply) => {
-      const caller = commanderOf(request, reply);
-      return created(reply, routes.order, await createOrder(core, caller, request.body));
+    create: {
+      summary: 'Create an order',
+      description: 'Creates a pending order of one of your customers.',
+      body: OrderInput,
+      run: (caller, body) => createOrder(core, caller, body),
     },
-  );
-  addOne(app, core, access);
-}
-
-function addOne(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.order,
-    {
-      access,
-      schema: {
-        operationId: 'getOrder',
-        summary: 'An order',
-        tags,
-        params: IdParams,
-        response: { 200: Order, 304: NotModified },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
+    change: {
+      summary: 'Take a step, or change a pending order',
+      description: 'Moves an order to its next status, or changes its items while it is pending.',
+      body: OrderPatch,
+      isIdempotent: true,
+      errors: ['conflict'],
+      run: (caller, id, change) => updateOrder(core, caller, id, change),
     },
-    async (request, reply) => {
-      const order = tagged(reply, await getOrder(core, callerOf(request), request.params.id));
-      return isKnown(request, order) ? reply.code(304).send(null) : order;
+    remove: {
+      summary: 'Delete a pending order',
+      description: 'Deletes an order that is still pending; any other gives 409.',
+      errors: ['conflict'],
+      run: (caller, id, { versions }) => deleteOrder(core, caller, id, versions),
     },
-  );
-  app.put(
-    routes.order,
-    {
-      access,
-      schema: {
-        operationId: 'updateOrder',
-        summary: 'Take a step, or change a pending order',
-        tags,
-        params: IdParams,
-        headers: StepHeaders,
-        body: OrderPatch,
-        response: { 200: Order },
-      },
-      config: { errors: ['not_found', 'conflict', 'precondition_failed', 'rate_limited'] },
-    },
-    async (request, reply) => {
-      const change = { ...request.body, versions: versionsIn(request.headers['if-match']) };
-      const caller = commanderOf(request, reply);
-      return tagged(reply, await updateOrder(core, caller, request.params.id, change));
-    },
-  );
-  app.delete(
-    routes.order,
-    {
-      access,
-      schema: {
-        operationId: 'deleteOrder',
-        summary: 'Delete a pending order',
-        tags,
-        params: IdParams,
-        headers: IfMatch,
-        response: { 200: Deleted },
-      },
-      config: { errors: ['not_found', 'conflict', 'precondition_failed', 'rate_limited'] },
-    },
-    (request) => {
-      const versions = versionsIn(request.headers['if-match']);
-      return deleteOrder(core, callerOf(request), request.params.id, versions);
-    },
-  );
+  });
 }

@@ -1,8 +1,18 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import { toMajor } from '../money.ts';
-import { Amount, AmountInput, Currency, Id, Instant, Minor, nullable, Reference, text } from '../schemas.ts';
-import type { OrderRow } from '../tables.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import {
+  Amount,
+  AmountInput,
+  Currency,
+  Id,
+  Instant,
+  Minor,
+  nullable,
+  Reference,
+  text,
+} from '../edges/schemas.ts';
+import { toMajor } from '../money/money.ts';
+import type { OrderRow } from '../store/tables.ts';
 
 export const orderStatuses = ['pending', 'completed', 'shipped', 'delivered', 'canceled'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
@@ -70,7 +80,7 @@ export const OrderPatch = Type.Object(
   },
   {
     title: 'OrderPatch',
-    description: 'A step by status, or changes of a pending order. What is left out stays',
+    description: 'A step by status, or changes of a pending order. Fields that are left out stay unchanged',
   },
 );
 export type OrderPatch = Static<typeof OrderPatch>;

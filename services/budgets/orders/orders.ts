@@ -1,16 +1,17 @@
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { Session } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import { invalid } from '#kit/schema-parser.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { checkVersion, type Versions } from '#kit/rest/versions.ts';
 import { requireBudget } from '../budgets/index.ts';
-import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
-import { isCurrency } from '../currencies.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
 import { requireCustomer } from '../customers/index.ts';
+import { pageByTime, placeByTime } from '../edges/paging.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { post, tryReverse } from '../ledger/index.ts';
-import { decimalText, minorMax, parseMoney } from '../money.ts';
-import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
-import type { OrderRow, Tables } from '../tables.ts';
-import { checkVersion, type Versions } from '../versions.ts';
+import { isCurrency } from '../money/currencies.ts';
+import { decimalText, minorMax, parseMoney } from '../money/money.ts';
+import type { OrderRow, Tables } from '../store/tables.ts';
 import {
   itemsOf,
   type Order,
@@ -22,33 +23,33 @@ import {
 } from './order.ts';
 import { countOrders, deleteOrderRow, insertOrder, orderById, ordersPage, updateOrderRow } from './store.ts';
 
-export function createOrder(core: Core, caller: Caller, given: OrderInput): Promise<Order> {
+export function createOrder(core: Context, caller: Caller, given: OrderInput): Promise<Order> {
   return runCommand(core, caller, async (unit) => {
     const { session, owner, nowMs } = unit;
     const contents = await contentsOf(unit, given);
     const row = { owner, id: newOrderedId(), ...contents, created_at_ms: nowMs };
-    return toOrder((await insertOrder.first(session, row)) as OrderRow);
+    return toOrder(await insertOrder(session, row));
   });
 }
 
-export async function getOrder({ db }: Core, { owner }: Caller, id: string): Promise<Order> {
+export async function getOrder({ db }: Context, { owner }: Caller, id: string): Promise<Order> {
   return toOrder(await requireOrder(db, owner, id));
 }
 
 /** Orders, newest first. */
 export async function listOrders(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   request: PageRequest,
 ): Promise<Page<Order>> {
-  const rows = await ordersPage.all(db, { owner, ...placeByTime(request) });
-  const total = (await countOrders.first(db, { owner }))?.total ?? 0;
+  const rows = await ordersPage(db, { owner, ...placeByTime(request) });
+  const total = (await countOrders(db, owner))?.total ?? 0;
   return pageByTime(rows, { request, total, view: toOrder });
 }
 
 /** Takes a step (`status`), or changes a pending order, or both. */
 export function updateOrder(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   { versions, status, ...changes }: OrderPatch & { readonly versions?: Versions },
@@ -59,14 +60,14 @@ export function updateOrder(
     checkVersion(before.version, versions);
     const changed = await changedOrder(unit, before, changes);
     const stepped = status === undefined ? changed : await step(unit, changed, status);
-    const row = await updateOrderRow.first(session, { ...stepped, updated_at_ms: nowMs });
+    const row = await updateOrderRow(session, { ...stepped, updated_at_ms: nowMs });
     return toOrder(row as OrderRow);
   });
 }
 
 /** Throws `conflict` for an order that is not pending any more. */
 export function deleteOrder(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
@@ -76,19 +77,19 @@ export function deleteOrder(
     checkVersion(version, versions);
     if (status !== 'pending')
       throw new AppError('conflict', `This order is ${status}. Only pending orders can be deleted.`);
-    await deleteOrderRow.run(session, { owner, id });
+    await deleteOrderRow(session, owner, id);
     return { message: 'Order deleted', id };
   });
 }
 
 async function requireOrder(session: Session<Tables>, owner: number, id: string): Promise<OrderRow> {
-  const row = await orderById.first(session, { owner, id });
+  const row = await orderById(session, owner, id);
   if (!row) throw notFound('order', id);
   return row;
 }
 
 /** Completing and delivering write the transaction: money comes in. Canceling a completed order reverses it. */
-async function step(unit: UnitOfWork, order: OrderRow, status: OrderStatus): Promise<OrderRow> {
+async function step(unit: AccountTransaction, order: OrderRow, status: OrderStatus): Promise<OrderRow> {
   if (!steps[order.status].includes(status)) {
     const allowed = steps[order.status].join(' or ') || 'nothing else';
     throw new AppError('conflict', `This order is ${order.status} and can become ${allowed}.`, {
@@ -114,7 +115,7 @@ async function step(unit: UnitOfWork, order: OrderRow, status: OrderStatus): Pro
 type Contents = Pick<OrderRow, 'customer_id' | 'budget_id' | 'items' | 'amount_minor' | 'currency'>;
 
 async function changedOrder(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   before: OrderRow,
   changes: Omit<OrderPatch, 'status'>,
 ): Promise<OrderRow> {
@@ -130,7 +131,7 @@ async function changedOrder(
   return { ...before, ...(await contentsOf(unit, { ...kept, ...Object.fromEntries(given) })) };
 }
 
-async function contentsOf({ session, owner }: UnitOfWork, given: OrderInput): Promise<Contents> {
+async function contentsOf({ session, owner }: AccountTransaction, given: OrderInput): Promise<Contents> {
   const { customerId, budgetId } = given;
   await requireCustomer(session, owner, customerId);
   const budget = budgetId ? await requireBudget(session, owner, budgetId) : undefined;
@@ -138,7 +139,7 @@ async function contentsOf({ session, owner }: UnitOfWork, given: OrderInput): Pr
   if (!isCurrency(currency))
     throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
   if (budget && currency !== budget.currency)
-    throw invalid({ currency: `must be ${budget.currency}, as that of the budget` });
+    throw invalid({ currency: `must be ${budget.currency}, the currency of the budget` });
   const items = given.items.map(({ description, quantity, unitAmount }, index) => {
     const parsed = parseMoney(unitAmount, currency);
     const field = `items[${index}].unitAmount`;

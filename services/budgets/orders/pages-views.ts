@@ -1,18 +1,17 @@
-import { badge, card, empty, facts, linkButton, type Tone } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { field } from '#kit/html/form.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { badge, card, empty, facts, linkButton, type Tone } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { field } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, formatNumber, time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
-import { table } from '#kit/html/table.ts';
+import type { Page } from '#kit/rest/paging.ts';
 import type { Budget } from '../budgets/index.ts';
-import { currencyCodes } from '../currencies.ts';
 import type { Customer } from '../customers/index.ts';
-import { decimalText } from '../money.ts';
-import type { Page } from '../paging.ts';
+import { currencyCodes } from '../money/currencies.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { onceField, type Visitor } from '../site.ts';
-import { cursorPager, money, problems } from '../views.ts';
+import { onceField, type Visitor } from '../site/page-context.ts';
+import { cursorPager, money, problems, typedText } from '../site/views.ts';
 import { type Order, type OrderStatus, steps } from './order.ts';
 
 const tones: Readonly<Record<OrderStatus, Tone | 'plain'>> = {
@@ -23,7 +22,7 @@ const tones: Readonly<Record<OrderStatus, Tone | 'plain'>> = {
   canceled: 'plain',
 };
 
-/** What the button of a step says. */
+/** Labels of the buttons for each step. */
 const deeds: Readonly<Record<OrderStatus, string>> = {
   pending: 'Reopen',
   completed: 'Complete',
@@ -69,7 +68,7 @@ function nothing(hasCustomers: boolean): Html {
   return empty({
     icon: 'box',
     title: 'No orders yet',
-    text: 'An order is something that a customer buys. When it is completed or delivered, the ledger gets the money.',
+    text: 'An order is a sale to a customer. When it is completed or delivered, the amount is recorded in the ledger.',
     actions: hasCustomers
       ? linkButton(pageRoutes.newOrder, 'Create the first order', 'primary')
       : linkButton(pageRoutes.newCustomer, 'Add a customer first', 'primary'),
@@ -143,7 +142,7 @@ function stepForms({ csrfField }: Visitor, { id, status }: Order): Content {
 }
 
 interface FormView {
-  /** What is edited; absent for a new one. */
+  /** The order to edit; absent for a new one. */
   readonly order: Order | undefined;
   readonly customers: readonly Customer[];
   readonly budgets: readonly Budget[];
@@ -184,10 +183,10 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
     ['', 'none'],
     ...budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`]),
   ] as [string, string][];
-  const currencies = [['', 'that of the budget, or USD'], ...currencyCodes().map((code) => [code, code])] as [
-    string,
-    string,
-  ][];
+  const currencies = [
+    ['', 'Currency of the budget, or USD'],
+    ...currencyCodes().map((code) => [code, code]),
+  ] as [string, string][];
   const main =
     customers.length === 0
       ? nothing(false)
@@ -195,7 +194,7 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
 ${visitor.csrfField}${onceField()}${order && html`<input type="hidden" name="version" value="${order.version}">`}
 ${field({ name: 'customerId', label: labels.customerId, type: 'select', value: value.customerId, error: errors.customerId, choices: customers.map(({ id, name }) => [id, name] as const) })}
 ${itemRows(items, errors)}
-${field({ name: 'budgetId', label: labels.budgetId, type: 'select', value: value.budgetId, error: errors.budgetId, choices: budgetChoices, help: 'Whose account in the ledger the money goes to.' })}
+${field({ name: 'budgetId', label: labels.budgetId, type: 'select', value: value.budgetId, error: errors.budgetId, choices: budgetChoices, help: 'Budget that the order is booked on.' })}
 ${field({ name: 'currency', label: labels.currency, type: 'select', value: value.currency, error: errors.currency, choices: currencies })}
 <div class="actions"><button>${order ? 'Save' : 'Create order'}</button>${linkButton(back, 'Cancel', 'quiet')}</div></form>`;
   return visitor.render({
@@ -214,7 +213,7 @@ function savedItems({ items, currency }: Order): TypedItem[] {
   return items.map(({ description, quantity, unitAmountMinor }) => ({
     description,
     quantity: String(quantity),
-    unitAmount: decimalText(unitAmountMinor, currency),
+    unitAmount: typedText(unitAmountMinor, currency),
   }));
 }
 

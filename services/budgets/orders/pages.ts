@@ -1,11 +1,11 @@
-import type { FormProblem } from '#kit/html/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { createParser } from '#kit/schema-parser.ts';
-import { listBudgets } from '../budgets/index.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { getBudget, listBudgets } from '../budgets/index.ts';
 import { getCustomer, listCustomers } from '../customers/index.ts';
+import { createParser } from '../edges/schema-parser.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   filled,
   idOf,
   type PageParts,
@@ -13,9 +13,10 @@ import {
   type PageVisit,
   parameter,
   submit,
+  typedAmount,
   type Visitor,
   versionsOf,
-} from '../site.ts';
+} from '../site/page-context.ts';
 import { OrderInput, OrderPatch } from './order.ts';
 import { createOrder, deleteOrder, getOrder, listOrders, updateOrder } from './orders.ts';
 import { deletionPage, formPage, listPage, orderPage } from './pages-views.ts';
@@ -38,7 +39,13 @@ export function addOrderPages(routes: PageRoutes<PageSession>, parts: PageParts)
   routes.post(pageRoutes.orders, { access }, (visitor) => {
     const { visit } = visitor;
     return submit(visit, {
-      work: () => createOrder(core, commanderOf(visitor), parseInput(inputOf(visit))),
+      work: async () => {
+        const given = parseInput(inputOf(visit));
+        return createOrder(core, callerWithIdempotencyKey(visitor), {
+          ...given,
+          items: await typedItems(visitor, parts, given),
+        });
+      },
       done: ({ id }) => goTo(visit, id, 'The order was created.'),
       again: (problem) => showForm(visitor, parts, problem),
     });
@@ -61,7 +68,13 @@ function addOne(routes: PageRoutes<PageSession>, { core, visitors: access }: Pag
   routes.post(pageRoutes.stepOrder, { access }, (visitor) => {
     const { visit } = visitor;
     return submit(visit, {
-      work: () => updateOrder(core, commanderOf(visitor), idOf(visit), parsePatch(filled(visit, ['status']))),
+      work: () =>
+        updateOrder(
+          core,
+          callerWithIdempotencyKey(visitor),
+          idOf(visit),
+          parsePatch(filled(visit, ['status'])),
+        ),
       done: ({ id, status }) => goTo(visit, id, `The order is ${status} now.`),
       again: (problem) => show(visitor, problem),
     });
@@ -85,9 +98,10 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
   routes.post(pageRoutes.editOrder, { access }, (visitor) => {
     const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => {
+      work: async () => {
         const change = parsePatch({ budgetId: null, ...inputOf(visit) });
-        return updateOrder(core, caller, idOf(visit), { ...change, versions: versionsOf(visit) });
+        const items = await typedItems(visitor, parts, change);
+        return updateOrder(core, caller, idOf(visit), { ...change, items, versions: versionsOf(visit) });
       },
       done: ({ id }) => goTo(visit, id, 'The order was saved.'),
       again: (problem) => showForm(visitor, parts, problem),
@@ -112,7 +126,7 @@ function goTo(visit: PageVisit, id: string, text: string) {
   return visit.redirect(pathOf(pageRoutes.order, id), { tone: 'good', text });
 }
 
-/** What the form says, as the API takes it. Empty rows are left out. */
+/** Reads the form as a body of the API. Empty rows are left out. */
 function inputOf(visit: PageVisit): Record<string, unknown> {
   const { items, ...given } = typedOf(visit);
   const rows = items.filter((item) => Object.values(item).some((text) => text.trim() !== ''));
@@ -124,6 +138,19 @@ function inputOf(visit: PageVisit): Record<string, unknown> {
       unitAmount: unitAmount.trim(),
     })),
   };
+}
+
+/** The items with their amounts as somebody typed them. */
+async function typedItems(
+  { caller }: Visitor,
+  { core }: PageParts,
+  { items = [], currency, budgetId }: OrderPatch,
+): Promise<NonNullable<OrderPatch['items']>> {
+  const known = currency ?? (budgetId ? (await getBudget(core, caller, budgetId)).currency : 'USD');
+  return items.map((item, index) => {
+    const field = `items[${index}].unitAmount`;
+    return { ...item, unitAmount: typedAmount(item.unitAmount, { field, currency: known }) };
+  });
 }
 
 function typedOf(visit: PageVisit) {

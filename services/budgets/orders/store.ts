@@ -1,74 +1,71 @@
-import { statement } from '#kit/db/index.ts';
-import type { OrderRow, Tables } from '../tables.ts';
+import { sql } from 'kysely';
+import type { OrderRow, Store } from '../store/tables.ts';
 
-export const insertOrder = statement<
-  Tables,
-  Omit<OrderRow, 'updated_at_ms' | 'version' | 'status' | 'transaction_id'>
->()((db, p) =>
-  db
+export function insertOrder(
+  { kysely }: Store,
+  row: Omit<OrderRow, 'updated_at_ms' | 'version' | 'status' | 'transaction_id'>,
+) {
+  return kysely
     .insertInto('customer_order')
-    .values({
-      owner: p('owner'),
-      id: p('id'),
-      customer_id: p('customer_id'),
-      budget_id: p('budget_id'),
-      items: p('items'),
-      amount_minor: p('amount_minor'),
-      currency: p('currency'),
-      status: 'pending',
-      created_at_ms: p('created_at_ms'),
-      updated_at_ms: p('created_at_ms'),
-      version: 1,
-    })
-    .returningAll(),
-);
+    .values({ ...row, status: 'pending', updated_at_ms: row.created_at_ms, version: 1 })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
 
-export const orderById = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  db.selectFrom('customer_order').selectAll().where('owner', '=', p('owner')).where('id', '=', p('id')),
-);
-
-export const ordersPage = statement<
-  Tables,
-  { owner: number; beforeMs: number; beforeId: string; limit: number }
->()((db, p) =>
-  db
+export function orderById({ kysely }: Store, owner: number, id: string) {
+  return kysely
     .selectFrom('customer_order')
     .selectAll()
-    .where('owner', '=', p('owner'))
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at_ms', 'id'), '<', tuple(p('beforeMs'), p('beforeId')) as never),
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export function ordersPage(
+  { kysely }: Store,
+  given: { owner: number; beforeMs: number; beforeId: string; limit: number },
+) {
+  return kysely
+    .selectFrom('customer_order')
+    .selectAll()
+    .where('owner', '=', given.owner)
+    .where(
+      sql<boolean>`(${sql.ref('created_at_ms')}, ${sql.ref('id')}) < (${given.beforeMs}, ${given.beforeId})`,
     )
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
-    .limit(p('limit')),
-);
+    .limit(given.limit)
+    .execute();
+}
 
-export const countOrders = statement<Tables, { owner: number }>()((db, p) =>
-  db
+export function countOrders({ kysely }: Store, owner: number) {
+  return kysely
     .selectFrom('customer_order')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner')),
-);
+    .where('owner', '=', owner)
+    .executeTakeFirst();
+}
 
-export const updateOrderRow = statement<Tables, Omit<OrderRow, 'created_at_ms' | 'version'>>()((db, p) =>
-  db
+export function updateOrderRow({ kysely }: Store, given: Omit<OrderRow, 'created_at_ms' | 'version'>) {
+  return kysely
     .updateTable('customer_order')
     .set((eb) => ({
-      customer_id: p('customer_id'),
-      budget_id: p('budget_id'),
-      items: p('items'),
-      amount_minor: p('amount_minor'),
-      currency: p('currency'),
-      status: p('status'),
-      transaction_id: p('transaction_id'),
-      updated_at_ms: p('updated_at_ms'),
+      customer_id: given.customer_id,
+      budget_id: given.budget_id,
+      items: given.items,
+      amount_minor: given.amount_minor,
+      currency: given.currency,
+      status: given.status,
+      transaction_id: given.transaction_id,
+      updated_at_ms: given.updated_at_ms,
       version: eb('version', '+', 1),
     }))
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .returningAll(),
-);
+    .where('owner', '=', given.owner)
+    .where('id', '=', given.id)
+    .returningAll()
+    .executeTakeFirst();
+}
 
-export const deleteOrderRow = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  db.deleteFrom('customer_order').where('owner', '=', p('owner')).where('id', '=', p('id')),
-);
+export function deleteOrderRow({ kysely }: Store, owner: number, id: string) {
+  return kysely.deleteFrom('customer_order').where('owner', '=', owner).where('id', '=', id).execute();
+}

@@ -1,12 +1,9 @@
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { created, IfMatch, isKnown, listed, NotModified, tagged, versionsIn } from '../api-responses.ts';
-import type { Core } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { addResource } from '#kit/rest/resource.ts';
+import type { Context } from '../commands.ts';
+import { owned } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
-import { Deleted, IdParams, listQuery } from '../schemas.ts';
 import {
   createRecurring,
   deleteRecurring,
@@ -16,103 +13,41 @@ import {
 } from './commands.ts';
 import { Recurring, RecurringInput, RecurringPatch } from './recurring.ts';
 
-const tags = ['Recurring expenses'];
-
-export function addRecurringApi(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.recurring,
-    {
-      access,
-      schema: {
-        operationId: 'listRecurring',
-        summary: 'Your recurring expenses, newest first',
-        tags,
-        querystring: Type.Object(listQuery),
-        response: { 200: Type.Array(Recurring) },
-      },
-      config: { errors: ['rate_limited'] },
+export function addRecurringApi(app: HttpApp, core: Context, access: AccessRule): void {
+  addResource(app, {
+    ...owned(access),
+    name: 'Recurring',
+    plural: 'Recurring',
+    tag: 'Recurring expenses',
+    paths: { list: routes.recurring, item: routes.recurringItem },
+    schema: Recurring,
+    list: {
+      summary: 'Your recurring expenses, newest first',
+      description: 'Lists the expenses that repeat, each with the day of its next one.',
+      run: (caller, query) => listRecurring(core, caller, query),
     },
-    async (request, reply) =>
-      listed(request, reply, await listRecurring(core, callerOf(request), request.query)),
-  );
-  app.post(
-    routes.recurring,
-    {
-      access,
-      schema: {
-        operationId: 'createRecurring',
-        summary: 'Add a recurring expense',
-        tags,
-        headers: IdempotencyHeader,
-        body: RecurringInput,
-        response: { 201: Recurring },
-      },
-      config: { errors: ['conflict', 'rate_limited'] },
+    get: {
+      summary: 'A recurring expense',
+      description: 'Reads one of your recurring expenses.',
+      run: (caller, id) => getRecurring(core, caller, id),
     },
-    async (request, reply) => {
-      const caller = commanderOf(request, reply);
-      return created(reply, routes.recurringItem, await createRecurring(core, caller, request.body));
+    create: {
+      summary: 'Add a recurring expense',
+      description: 'Adds an expense that repeats. A first day in the past adds the missed expenses.',
+      body: RecurringInput,
+      run: (caller, body) => createRecurring(core, caller, body),
     },
-  );
-  addOne(app, core, access);
-}
-
-function addOne(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.recurringItem,
-    {
-      access,
-      schema: {
-        operationId: 'getRecurring',
-        summary: 'A recurring expense',
-        tags,
-        params: IdParams,
-        response: { 200: Recurring, 304: NotModified },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
+    change: {
+      summary: 'Change a recurring expense from now on',
+      description: 'Changes future expenses; those that were added stay as they are.',
+      body: RecurringPatch,
+      run: (caller, id, change) => updateRecurring(core, caller, id, change),
     },
-    async (request, reply) => {
-      const recurring = tagged(reply, await getRecurring(core, callerOf(request), request.params.id));
-      return isKnown(request, recurring) ? reply.code(304).send(null) : recurring;
+    remove: {
+      summary: 'End a recurring expense',
+      description: 'Deletes the rule. The expenses that it added stay.',
+      errors: ['conflict'],
+      run: (caller, id, { versions }) => deleteRecurring(core, caller, id, versions),
     },
-  );
-  app.put(
-    routes.recurringItem,
-    {
-      access,
-      schema: {
-        operationId: 'updateRecurring',
-        summary: 'Change a recurring expense from now on',
-        tags,
-        params: IdParams,
-        headers: IfMatch,
-        body: RecurringPatch,
-        response: { 200: Recurring },
-      },
-      config: { errors: ['not_found', 'precondition_failed', 'rate_limited'] },
-    },
-    async (request, reply) => {
-      const change = { ...request.body, versions: versionsIn(request.headers['if-match']) };
-      return tagged(reply, await updateRecurring(core, callerOf(request), request.params.id, change));
-    },
-  );
-  app.delete(
-    routes.recurringItem,
-    {
-      access,
-      schema: {
-        operationId: 'deleteRecurring',
-        summary: 'End a recurring expense',
-        tags,
-        params: IdParams,
-        headers: IfMatch,
-        response: { 200: Deleted },
-      },
-      config: { errors: ['not_found', 'conflict', 'precondition_failed', 'rate_limited'] },
-    },
-    (request) => {
-      const versions = versionsIn(request.headers['if-match']);
-      return deleteRecurring(core, callerOf(request), request.params.id, versions);
-    },
-  );
+  });
 }

@@ -1,18 +1,20 @@
+import { notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { Session } from '#kit/db/index.ts';
-import { notFound } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import type { Log } from '#kit/log.ts';
-import { invalid } from '#kit/schema-parser.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { checkVersion, type Versions } from '#kit/rest/versions.ts';
 import { checkThresholds, requireBudget } from '../budgets/index.ts';
-import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { pageByTime, placeByTime } from '../edges/paging.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { addExpense } from '../expenses/index.ts';
-import { decimalText, parseMoney } from '../money.ts';
-import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
-import { isDay } from '../periods.ts';
-import type { BudgetRow, RecurringRow, Tables } from '../tables.ts';
-import { checkVersion, type Versions } from '../versions.ts';
+import { decimalText, parseMoney } from '../money/money.ts';
+import { isDay } from '../money/periods.ts';
+import type { BudgetRow, RecurringRow, Tables } from '../store/tables.ts';
 import { beginOf, dayIn, firstFrom, isTimezone, occurrences } from './recurrence.ts';
 import {
+  countMax,
   type Recurring,
   type RecurringInput,
   type RecurringPatch,
@@ -26,6 +28,7 @@ import {
   deleteRecurringRow,
   dueRecurring,
   insertRecurring,
+  occurrencesFrom,
   postpone,
   recurringById,
   recurringPage,
@@ -38,42 +41,56 @@ const dueAtOnce = 100;
 const retryMs = 3_600_000;
 
 /** Adds an expense that comes again. What it missed since its start is added at once, at most that of a year. */
-export function createRecurring(core: Core, caller: Caller, given: RecurringInput): Promise<Recurring> {
+export function createRecurring(core: Context, caller: Caller, given: RecurringInput): Promise<Recurring> {
   return runCommand(core, caller, async (unit) => {
     const { session, owner, nowMs } = unit;
     const budget = await requireBudget(session, owner, given.budgetId);
     const { timezone = 'UTC' } = given;
     checkTimezone(timezone);
     const blank = {
-      ...{ owner, id: newOrderedId(), category: null, every: 1, by_day: null, by_month_day: null },
-      ...{ end_on: null, count: null, timezone, start_on: dayIn(timezone, nowMs), updated_at_ms: nowMs },
+      owner,
+      id: newOrderedId(),
+      category: null,
+      every: 1,
+      by_day: null,
+      by_month_day: null,
+      end_on: null,
+      count: null,
+      timezone,
+      start_on: dayIn(timezone, nowMs),
+      updated_at_ms: nowMs,
+      since_on: null,
+      made: 0,
     };
     const row = { ...blank, ...columnsOf(given, budget) } as Row;
     checkRow(row);
-    await insertRecurring.run(session, { ...row, next_on: null, next_at_ms: null });
+    await insertRecurring(session, { ...row, next_on: null, next_at_ms: null });
     await catchUp(unit, row, budget);
     return toRecurring(await requireRecurring(session, owner, row.id));
   });
 }
 
-export async function getRecurring({ db }: Core, { owner }: Caller, id: string): Promise<Recurring> {
+export async function getRecurring({ db }: Context, { owner }: Caller, id: string): Promise<Recurring> {
   return toRecurring(await requireRecurring(db, owner, id));
 }
 
 /** Recurring expenses, newest first. */
 export async function listRecurring(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   request: PageRequest,
 ): Promise<Page<Recurring>> {
-  const rows = await recurringPage.all(db, { owner, ...placeByTime(request) });
-  const total = (await countRecurring.first(db, { owner }))?.total ?? 0;
+  const rows = await recurringPage(db, { owner, ...placeByTime(request) });
+  const total = (await countRecurring(db, owner))?.total ?? 0;
   return pageByTime(rows, { request, total, view: toRecurring });
 }
 
-/** Changes what is given, from now on: expenses that were added stay. */
+/**
+ * Changes what is given, from the next day on: what has begun is added by the rule as it was, and expenses that were added stay. Only
+ * an earlier start adds what was missed before the former one.
+ */
 export function updateRecurring(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   { versions, ...given }: RecurringPatch & { readonly versions?: Versions },
@@ -82,21 +99,50 @@ export function updateRecurring(
     const { session, owner, nowMs } = unit;
     const before = await requireRecurring(session, owner, id);
     checkVersion(before.version, versions);
-    const budget = await requireBudget(session, owner, given.budgetId ?? before.budget_id);
-    if (budget.currency !== before.currency && given.amount === undefined)
-      throw invalid({ amount: `is required, because the budget is in ${budget.currency}` });
-    const amount = given.amount ?? decimalText(before.amount_minor, before.currency);
-    const row: Row = { ...before, ...columnsOf({ ...given, amount }, budget), updated_at_ms: nowMs };
-    checkRow(row);
-    await updateRecurringRow.run(session, { ...row, next_on: null, next_at_ms: null });
-    await catchUp(unit, row, budget);
+    const oldBudget = await requireBudget(session, owner, before.budget_id);
+    await catchUp(unit, before, oldBudget);
+    const { budgetId = before.budget_id } = given;
+    const budget = budgetId === oldBudget.id ? oldBudget : await requireBudget(session, owner, budgetId);
+    const row: Row = { ...changedRow(before, budget, given), updated_at_ms: nowMs };
+    const { days, made } = missedBefore(before, row, nowMs);
+    const today = dayIn(row.timezone, nowMs);
+    const past = row.start_on > today ? 0 : madeUntil(before, today) + made;
+    const since_on = dayAfter(today);
+    const changed = { ...row, since_on, made: past };
+    await updateRecurringRow(session, { ...changed, next_on: null, next_at_ms: null });
+    await addOn(unit, changed, { budget, days });
+    await catchUp(unit, changed, budget);
     return toRecurring(await requireRecurring(session, owner, id));
   });
 }
 
+/** The days on which a change would add expenses that were missed, because the start is earlier. Nothing is changed. */
+export async function findMissed(
+  { db, clock }: Context,
+  { owner }: Caller,
+  id: string,
+  given: RecurringPatch,
+): Promise<string[]> {
+  const before = await requireRecurring(db, owner, id);
+  const budget = await requireBudget(db, owner, given.budgetId ?? before.budget_id);
+  const { days } = missedBefore(before, changedRow(before, budget, given), clock.now());
+  const from = days[0] ?? before.start_on;
+  const added = new Set((await occurrencesFrom(db, { owner, id, from })).map(({ day }) => day));
+  return days.filter((day) => !added.has(day));
+}
+
+function changedRow(before: RecurringWithBudget, budget: BudgetRow, given: RecurringPatch): Row {
+  if (budget.currency !== before.currency && given.amount === undefined)
+    throw invalid({ amount: `is required, because the budget is in ${budget.currency}` });
+  const amount = given.amount ?? decimalText(before.amount_minor, before.currency);
+  const row: Row = { ...before, ...columnsOf({ ...given, amount }, budget) };
+  checkRow(row);
+  return row;
+}
+
 /** Ends it. Expenses that were added stay. */
 export function deleteRecurring(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   versions?: Versions,
@@ -104,24 +150,24 @@ export function deleteRecurring(
   return runCommand(core, caller, async ({ session, owner }) => {
     const { version } = await requireRecurring(session, owner, id);
     checkVersion(version, versions);
-    await deleteRecurringRow.run(session, { owner, id });
+    await deleteRecurringRow(session, owner, id);
     return { message: 'Recurring expense deleted', id };
   });
 }
 
 /** Adds what is due of all accounts, and returns how many recurring expenses had something. Any number of processes may do it. */
-export async function addDueExpenses(core: Core, log: Log): Promise<number> {
+export async function addDueExpenses(core: Context, log: Log): Promise<number> {
   const nowMs = core.clock.now();
-  const due = await dueRecurring.all(core.db, { nowMs, limit: dueAtOnce });
+  const due = await dueRecurring(core.db, nowMs, dueAtOnce);
   for (const { owner, userId, id } of due) {
     try {
       await runCommand(core, { owner, userId }, async (unit) => {
-        const row = await recurringById.first(unit.session, { owner, id });
+        const row = await recurringById(unit.session, owner, id);
         if (row) await catchUp(unit, row, await requireBudget(unit.session, owner, row.budget_id));
       });
     } catch (error) {
       log.warn({ err: error, recurringId: id }, 'a recurring expense could not be added');
-      await postpone.run(core.db, { owner, id, next_at_ms: nowMs + retryMs });
+      await postpone(core.db, { owner, id, next_at_ms: nowMs + retryMs });
     }
   }
   return due.length;
@@ -130,26 +176,72 @@ export async function addDueExpenses(core: Core, log: Log): Promise<number> {
 type Row = Omit<RecurringRow, 'next_on' | 'next_at_ms'>;
 
 /** Adds the occurrences that have begun, of one year at most, and notes the next one. */
-async function catchUp(unit: UnitOfWork, row: Row, budget: BudgetRow): Promise<void> {
+async function catchUp(unit: AccountTransaction, row: Row, budget: BudgetRow): Promise<void> {
   const { session, owner, nowMs } = unit;
-  const { id, description, category, timezone } = row;
+  const { id, timezone } = row;
   const today = dayIn(timezone, nowMs);
-  const yearAgo = Temporal.PlainDate.from(today).subtract({ years: 1 }).toString();
   const recurrence = recurrenceOf(row);
-  const amount = decimalText(row.amount_minor, row.currency);
-  const added: string[] = [];
-  for (const day of occurrences(recurrence, yearAgo)) {
+  const days: string[] = [];
+  for (const day of occurrences(recurrence, yearBefore(today))) {
     if (day > today) break;
-    const { changes } = await claimOccurrence.run(session, { owner, id, day });
-    if (changes === 0) continue;
+    days.push(day);
+  }
+  await addOn(unit, row, { budget, days });
+  const next = firstFrom(recurrence, dayAfter(today));
+  const next_at_ms = next === undefined ? null : beginOf(next, timezone);
+  await setNext(session, { owner, id, next_on: next ?? null, next_at_ms });
+}
+
+/** Adds an expense on each day, once however often it is asked for. */
+async function addOn(
+  unit: AccountTransaction,
+  { id, description, category, amount_minor, currency }: Row,
+  { budget, days }: { budget: BudgetRow; days: readonly string[] },
+): Promise<void> {
+  const { session, owner } = unit;
+  const amount = decimalText(amount_minor, currency);
+  const added: string[] = [];
+  for (const day of days) {
+    const { numInsertedOrUpdatedRows } = await claimOccurrence(session, { owner, id, day });
+    if (numInsertedOrUpdatedRows === 0n) continue;
     await addExpense(unit, budget, { description, amount, category, spentOn: day });
     added.push(day);
   }
   if (added.length > 0) await checkThresholds(unit, budget, added);
-  const tomorrow = Temporal.PlainDate.from(today).add({ days: 1 }).toString();
-  const next = firstFrom(recurrence, tomorrow);
-  const next_at_ms = next === undefined ? null : beginOf(next, timezone);
-  await setNext.run(session, { owner, id, next_on: next ?? null, next_at_ms });
+}
+
+/** The days of a year at most that an earlier start adds, and how many occurrences there are before the former start. */
+function missedBefore(before: Row, row: Row, nowMs: number): { days: string[]; made: number } {
+  const days: string[] = [];
+  let made = 0;
+  if (row.start_on >= before.start_on) return { days, made };
+  const today = dayIn(row.timezone, nowMs);
+  const oldest = yearBefore(today);
+  const rule = { ...recurrenceOf(row), since: undefined, made: 0 };
+  for (const day of occurrences(rule, row.count === null ? oldest : row.start_on)) {
+    if (day >= before.start_on || day > today) break;
+    made++;
+    if (day >= oldest) days.push(day);
+  }
+  return { days, made };
+}
+
+/** Number of occurrences of a rule until a day. */
+function madeUntil(row: Row, today: string): number {
+  let { made } = row;
+  for (const day of occurrences(recurrenceOf(row), row.since_on ?? row.start_on)) {
+    if (day > today || made >= countMax) break;
+    made++;
+  }
+  return made;
+}
+
+function dayAfter(day: string): string {
+  return Temporal.PlainDate.from(day).add({ days: 1 }).toString();
+}
+
+function yearBefore(day: string): string {
+  return Temporal.PlainDate.from(day).subtract({ years: 1 }).toString();
 }
 
 async function requireRecurring(
@@ -157,7 +249,7 @@ async function requireRecurring(
   owner: number,
   id: string,
 ): Promise<RecurringWithBudget> {
-  const row = await recurringById.first(session, { owner, id });
+  const row = await recurringById(session, owner, id);
   if (!row) throw notFound('recurring expense', id);
   return row;
 }

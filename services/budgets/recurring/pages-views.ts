@@ -1,17 +1,16 @@
-import { badge, empty, linkButton } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { checkboxes, field } from '#kit/html/form.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { badge, empty, linkButton } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { checkboxes, field } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
-import { table } from '#kit/html/table.ts';
+import type { Page } from '#kit/rest/paging.ts';
 import type { Budget } from '../budgets/index.ts';
 import { categoryField } from '../expenses/index.ts';
-import { decimalText } from '../money.ts';
-import type { Page } from '../paging.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { onceField, type Visitor } from '../site.ts';
-import { cursorPager, day, money, problems } from '../views.ts';
+import { onceField, type Visitor } from '../site/page-context.ts';
+import { budgetFirst, cursorPager, day, money, problems, typedText } from '../site/views.ts';
 import type { Recurring } from './recurring.ts';
 
 interface ListView {
@@ -24,7 +23,7 @@ export function listPage(visitor: Visitor, { page, budgets, hasCursor }: ListVie
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   return visitor.render({
     title: 'Recurring expenses',
-    lead: 'Rent, subscriptions and the like, added automatically when their day begins.',
+    lead: 'Rent, subscriptions and other regular expenses, added automatically on their day.',
     actions: page.total > 0 && linkButton(pageRoutes.newRecurring, 'New recurring expense', 'primary'),
     modules: ['live.js'],
     main:
@@ -38,7 +37,7 @@ function nothing(hasBudgets: boolean): Html {
   return empty({
     icon: 'calendar',
     title: 'No recurring expenses yet',
-    text: 'Enter once what you pay every week, month or year. Days that were missed are caught up, for up to a year.',
+    text: 'Add an expense that you pay every week, month or year. Missed days are added later, for up to a year.',
     actions: hasBudgets
       ? linkButton(pageRoutes.newRecurring, 'Add the first one', 'primary')
       : linkButton(pageRoutes.newBudget, 'Create a budget first', 'primary'),
@@ -100,14 +99,16 @@ function ruleOf({ freq, interval, byDay, byMonthDay, end }: Recurring): Html {
 }
 
 interface FormView {
-  /** What is edited; absent for a new one. */
+  /** The rule to edit; absent for a new one. */
   readonly recurring: Recurring | undefined;
   readonly budgets: readonly Budget[];
   readonly categories: readonly string[];
-  /** What was typed. */
+  /** Values as typed. */
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly byDay: readonly string[];
   readonly problem: FormProblem | undefined;
+  /** The first day that saving again confirms. */
+  readonly askedStart: string | undefined;
 }
 
 const labels = {
@@ -132,8 +133,17 @@ const frequencies = [
   ['yearly', 'yearly'],
 ] as const;
 
+const newRecurring = {
+  title: 'New recurring expense',
+  parent: { href: pageRoutes.recurring, label: 'Recurring expenses' },
+};
+
 export function formPage(visitor: Visitor, view: FormView): Promise<string> {
-  const { recurring, budgets, categories, values, byDay, problem } = view;
+  const { recurring, budgets, categories, values, byDay, problem, askedStart } = view;
+  if (budgets.length === 0) {
+    const main = budgetFirst('calendar', 'Recurring expenses belong to budgets.');
+    return visitor.render({ ...newRecurring, main });
+  }
   const errors = problem?.errors ?? {};
   const saved: Readonly<Record<string, string>> = recurring
     ? savedValues(recurring)
@@ -146,29 +156,29 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   });
   const number = { inputmode: 'numeric', autocomplete: 'off' } as const;
   return visitor.render({
-    title: recurring ? `Edit ${recurring.description}` : 'New recurring expense',
-    parent: { href: pageRoutes.recurring, label: 'Recurring expenses' },
+    ...newRecurring,
+    ...(recurring && { title: `Edit ${recurring.description}` }),
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${recurring ? pathOf(pageRoutes.editRecurring, recurring.id) : pageRoutes.recurring}" novalidate>
-${visitor.csrfField}${onceField()}${recurring && html`<input type="hidden" name="version" value="${recurring.version}">`}
+${visitor.csrfField}${onceField()}${recurring && html`<input type="hidden" name="version" value="${recurring.version}">`}${askedStart && html`<input type="hidden" name="confirmedStart" value="${askedStart}">`}
 ${field({ ...common('description'), attributes: { maxlength: 500, required: true, placeholder: 'Rent' } })}
 ${field({ ...common('amount'), attributes: { inputmode: 'decimal', required: true, autocomplete: 'off' } })}
 ${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
 ${field({ ...common('freq'), type: 'select', choices: frequencies })}
-${field({ ...common('interval'), help: '2 with “weekly” means every other week.', attributes: number })}
-${field({ ...common('start'), type: 'date', help: 'A day in the past adds what was missed since, for up to a year.' })}
+${field({ ...common('interval'), help: 'For example, 2 with “weekly” means every other week.', attributes: number })}
+${field({ ...common('start'), type: 'date', attributes: { 'data-today': !recurring && !problem }, help: recurring ? 'An earlier day adds what was missed before the current one, for up to a year. All other changes apply from tomorrow.' : 'If you choose a day in the past, the missed expenses are added, for up to a year.' })}
 ${checkboxes({
   name: 'byDay',
   label: labels.byDay,
   choices: Object.entries(weekdayNames),
   checked: values.freq === undefined ? (recurring?.byDay ?? []) : byDay,
   error: errors.byDay,
-  help: 'For daily and weekly ones. Without any, the weekday of the first day.',
+  help: 'For daily and weekly rules. By default the weekday of the first day.',
 })}
-${field({ ...common('byMonthDay'), help: 'For monthly and yearly ones, such as 1, 15. 31 is the last day of shorter months.', attributes: number })}
-${field({ ...common('end'), type: 'date', help: 'Empty if it goes on.' })}
-${field({ ...common('count'), help: 'Empty if there is no limit.', attributes: number })}
-${field({ ...common('timezone'), help: 'Where its day begins, such as Europe/Berlin.', attributes: { 'data-time-zone': !recurring && !problem, maxlength: 64, autocomplete: 'off' } })}
+${field({ ...common('byMonthDay'), help: 'For monthly and yearly rules, such as 1, 15. In shorter months, 31 is the last day.', attributes: number })}
+${field({ ...common('end'), type: 'date', help: 'Leave empty for no end.' })}
+${field({ ...common('count'), help: 'Leave empty for no limit.', attributes: number })}
+${field({ ...common('timezone'), help: 'Time zone, such as Europe/Berlin. Expenses are added when the day begins there.', attributes: { 'data-time-zone': !recurring && !problem, maxlength: 64, autocomplete: 'off' } })}
 <div class="actions"><button>${recurring ? 'Save' : 'Add'}</button>${linkButton(pageRoutes.recurring, 'Cancel', 'quiet')}</div></form>`,
   });
 }
@@ -176,8 +186,12 @@ ${field({ ...common('timezone'), help: 'Where its day begins, such as Europe/Ber
 function savedValues(row: Recurring): Readonly<Record<string, string>> {
   const { description, budgetId, category, freq, interval, byMonthDay, start, end, count, timezone } = row;
   return {
-    ...{ description, budgetId, freq, start, timezone },
-    amount: decimalText(row.amountMinor, row.currency),
+    description,
+    budgetId,
+    freq,
+    start,
+    timezone,
+    amount: typedText(row.amountMinor, row.currency),
     category: category ?? '',
     interval: String(interval),
     byMonthDay: byMonthDay === null ? '' : [byMonthDay].flat().join(', '),
@@ -192,7 +206,7 @@ export function deletionPage(visitor: Visitor, { id, description }: Recurring): 
     parent: { href: pageRoutes.recurring, label: 'Recurring expenses' },
     main: confirm({
       title: `Delete “${description}”?`,
-      text: 'No more expenses are added. Those that were added stay.',
+      text: 'No more expenses are added. Existing expenses stay.',
       action: pathOf(pageRoutes.deleteRecurring, id),
       csrfField: visitor.csrfField,
       deed: 'Delete recurring expense',

@@ -1,11 +1,12 @@
-import type { FormProblem } from '#kit/html/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { createParser } from '#kit/schema-parser.ts';
-import { listBudgets } from '../budgets/index.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { count } from '#kit/html/format.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { getBudget, listBudgets } from '../budgets/index.ts';
+import { createParser, invalid } from '../edges/schema-parser.ts';
 import { listCategories } from '../expenses/index.ts';
 import { pageRoutes } from '../routes.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   filled,
   idOf,
   type PageParts,
@@ -13,12 +14,15 @@ import {
   type PageVisit,
   parameter,
   submit,
+  typedAmount,
   type Visitor,
   versionsOf,
-} from '../site.ts';
+} from '../site/page-context.ts';
+import { dayText, money } from '../site/views.ts';
 import {
   createRecurring,
   deleteRecurring,
+  findMissed,
   getRecurring,
   listRecurring,
   updateRecurring,
@@ -42,11 +46,17 @@ export function addRecurringPages(routes: PageRoutes<PageSession>, parts: PagePa
   });
   routes.get(pageRoutes.newRecurring, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.recurring, { access }, (visitor) => {
-    const { visit } = visitor;
+    const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => createRecurring(core, commanderOf(visitor), parseInput(inputOf(visit))),
-      done: ({ description }) => goToList(visit, `${description} will be added by itself.`),
-      again: (problem) => showForm(visitor, parts, problem),
+      work: async () => {
+        const given = parseInput(inputOf(visit));
+        const { currency } = await getBudget(core, caller, given.budgetId);
+        const amount = typedAmount(given.amount, { field: 'amount', currency });
+        return createRecurring(core, callerWithIdempotencyKey(visitor), { ...given, amount });
+      },
+      done: ({ description, amountMinor, currency }) =>
+        goToList(visit, `${description}, ${money(amountMinor, currency)}, will be added by itself.`),
+      again: (problem) => showForm(visitor, parts, { problem }),
     });
   });
   addEditing(routes, parts);
@@ -57,14 +67,27 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
   routes.get(pageRoutes.editRecurring, { access }, (visitor) => showForm(visitor, parts));
   routes.post(pageRoutes.editRecurring, { access }, (visitor) => {
     const { visit, caller } = visitor;
+    let askedStart: string | undefined;
     return submit(visit, {
-      work: () => {
+      work: async () => {
         const emptied = { category: null, byDay: null, byMonthDay: null, end: null, count: null };
-        const change = parsePatch({ ...emptied, ...inputOf(visit) });
+        const typed = parsePatch({ ...emptied, ...inputOf(visit) });
+        const { budgetId = (await getRecurring(core, caller, idOf(visit))).budgetId } = typed;
+        const { currency } = await getBudget(core, caller, budgetId);
+        const amount = typed.amount && typedAmount(typed.amount, { field: 'amount', currency });
+        const change = { ...typed, amount };
+        const missed = await findMissed(core, caller, idOf(visit), change);
+        if (missed[0] !== undefined && visit.field('confirmedStart') !== change.start) {
+          askedStart = change.start;
+          throw invalid({ start: missedProblem(missed[0], missed.length) });
+        }
         return updateRecurring(core, caller, idOf(visit), { ...change, versions: versionsOf(visit) });
       },
-      done: () => goToList(visit, 'It was saved. Expenses that were added stay as they are.'),
-      again: (problem) => showForm(visitor, parts, problem),
+      done: ({ description, amountMinor, currency }) => {
+        const text = `${description}, ${money(amountMinor, currency)}, was saved. Expenses that were added stay as they are.`;
+        return goToList(visit, text);
+      },
+      again: (problem) => showForm(visitor, parts, { problem, askedStart }),
     });
   });
   routes.get(pageRoutes.deleteRecurring, { access }, async (visitor) =>
@@ -76,23 +99,50 @@ function addEditing(routes: PageRoutes<PageSession>, parts: PageParts): void {
   });
 }
 
-async function showForm(visitor: Visitor, { core }: PageParts, problem?: FormProblem): Promise<string> {
+interface Refusal {
+  readonly problem?: FormProblem;
+  /** The first day that its user is asked to confirm. */
+  readonly askedStart?: string | undefined;
+}
+
+function missedProblem(first: string, expenses: number): string {
+  return `This day adds ${count(expenses, 'missed expense')} from ${dayText(first)} on. Save again to add ${expenses === 1 ? 'it' : 'them'}.`;
+}
+
+async function showForm(
+  visitor: Visitor,
+  { core }: PageParts,
+  { problem, askedStart }: Refusal = {},
+): Promise<string> {
   const { visit, caller } = visitor;
   const { id } = visit.request.params as { readonly id?: string };
   const recurring = id === undefined ? undefined : await getRecurring(core, caller, id);
   const { items: budgets } = await listBudgets(core, caller, { limit: budgetsMax });
   const categories = await listCategories(core, caller);
   const byDay = visit.values('byDay');
-  return formPage(visitor, { recurring, budgets, categories, values: visit.fields(), byDay, problem });
+  return formPage(visitor, {
+    recurring,
+    budgets,
+    categories,
+    byDay,
+    problem,
+    askedStart,
+    values: visit.fields(),
+  });
 }
 
 function goToList(visit: PageVisit, text: string) {
   return visit.redirect(pageRoutes.recurring, { tone: 'good', text });
 }
 
-/** What the form says, as the API takes it: only the rules that fit the frequency. */
+/** Reads the form as a body of the API: only the rules that fit the frequency. */
 function inputOf(visit: PageVisit): Record<string, unknown> {
-  const { interval, count, byMonthDay, ...given } = filled(visit, [
+  const {
+    interval,
+    count: times,
+    byMonthDay,
+    ...given
+  } = filled(visit, [
     ...['budgetId', 'description', 'amount', 'category', 'freq', 'start', 'end', 'timezone'],
     ...['interval', 'count', 'byMonthDay'],
   ]);
@@ -101,7 +151,7 @@ function inputOf(visit: PageVisit): Record<string, unknown> {
   return {
     ...given,
     ...(interval !== undefined && { interval: numberIn(interval) }),
-    ...(count !== undefined && { count: numberIn(count) }),
+    ...(times !== undefined && { count: numberIn(times) }),
     ...(isShort && byDay.length > 0 && { byDay }),
     ...(!isShort && byMonthDay !== undefined && { byMonthDay: byMonthDay.split(/[\s,]+/).map(numberIn) }),
   };

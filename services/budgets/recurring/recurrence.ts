@@ -10,8 +10,12 @@ export interface Recurrence {
   readonly start: string;
   /** The last day, if there is one. */
   readonly end: string | undefined;
-  /** How often in all, if there is a limit. */
+  /** Number of occurrences, if it is limited. */
   readonly count: number | undefined;
+  /** The first day on which a changed rule applies; the start by default. */
+  readonly since?: string | undefined;
+  /** Number of occurrences before that day. */
+  readonly made?: number | undefined;
 }
 
 export const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
@@ -22,13 +26,14 @@ const emptyStepsMax = 3_000;
 
 /** The days from `from` on, in order. There may be infinitely many. */
 export function* occurrences(recurrence: Recurrence, from: string): Generator<string, void> {
-  const { start, end, count } = recurrence;
-  let left = count ?? Number.POSITIVE_INFINITY;
+  const { start, end, count, since = start, made = 0 } = recurrence;
+  const first = since > start ? since : start;
+  let left = (count ?? Number.POSITIVE_INFINITY) - made;
   // With a count, those before `from` must be counted too.
-  let step = count === undefined ? stepBefore(recurrence, from) : 0;
+  let step = stepBefore(recurrence, count === undefined ? from : first);
   for (let empty = 0; empty < emptyStepsMax; step++, empty++) {
     for (const day of daysOf(recurrence, step)) {
-      if (day < start) continue;
+      if (day < first) continue;
       if ((end !== undefined && day > end) || left-- <= 0) return;
       empty = 0;
       if (day >= from) yield day;
@@ -51,7 +56,7 @@ export function dayIn(timezone: string, ms: number): string {
   return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate().toString();
 }
 
-/** Whether there is such a time zone, such as `Europe/Berlin`. */
+/** Returns true for a time zone that exists, such as `Europe/Berlin`. */
 export function isTimezone(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return false;
   try {

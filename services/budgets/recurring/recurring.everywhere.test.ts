@@ -99,6 +99,67 @@ test('an occurrence is there once, whatever runs twice, and when its day begins 
   alice = await app.signIn(alice);
 });
 
+test('a change counts from the next day on, and what was booked stays', async () => {
+  const booked = ['2026-01-10', '2026-02-10', '2026-03-10'];
+  for (const [change, next] of [
+    [{ byMonthDay: 15 }, '2026-04-15'],
+    [{ byMonthDay: 20 }, '2026-03-20'],
+    [{ freq: 'weekly' }, '2026-03-21'],
+    [{ freq: 'daily', byDay: ['SU', 'MO'] }, '2026-03-16'],
+    [{ interval: 2 }, '2026-05-10'],
+    [{ amount: 20, timezone: 'Europe/Berlin' }, '2026-04-10'],
+    [{ start: '2026-02-01' }, '2026-04-01'],
+    [{ count: 5 }, '2026-04-10'],
+    [{ count: 3 }, null],
+    [{ end: '2026-03-31' }, null],
+  ] as const) {
+    const { budgetId, recurring } = await add({ freq: 'monthly', start: '2026-01-10' });
+    const before = (await alice.get('/api/transactions?limit=1')).headers.get('x-total-count');
+    const changed = await alice.put(`${path}/${recurring.id}`, change);
+    assert.deepEqual([changed.status, changed.json.next], [200, next], JSON.stringify(change));
+    await app.addDueExpenses();
+    assert.deepEqual(await daysOf(budgetId), booked, JSON.stringify(change));
+    const after = (await alice.get('/api/transactions?limit=1')).headers.get('x-total-count');
+    assert.equal(after, before);
+    await alice.delete(`${path}/${recurring.id}`);
+  }
+});
+
+test('a count goes on where it was before a change, and an ended rule is not made up for', async () => {
+  const { budgetId, recurring } = await add({ freq: 'weekly', start: '2026-02-20', count: 2 });
+  assert.deepEqual(await daysOf(budgetId), ['2026-02-20', '2026-02-27']);
+  const changed = await alice.put(`${path}/${recurring.id}`, { count: 4 });
+  assert.equal(changed.json.next, '2026-03-20');
+  app.clock.set(noon + 60 * 86_400_000);
+  alice = await app.signIn(alice);
+  await app.addDueExpenses();
+  assert.deepEqual(await daysOf(budgetId), ['2026-02-20', '2026-02-27', '2026-03-20', '2026-03-27']);
+  app.clock.set(noon);
+  alice = await app.signIn(alice);
+});
+
+test('an earlier start adds what was missed before, each once, also what is due when it is changed', async () => {
+  const { budgetId, recurring } = await add({ freq: 'monthly', start: '2026-02-10', count: 12 });
+  const address = `${path}/${recurring.id}`;
+  await alice.put(address, { start: '2025-12-05' });
+  const days = ['2025-12-05', '2026-01-05', '2026-02-05', '2026-02-10', '2026-03-10'];
+  assert.deepEqual(await daysOf(budgetId), days);
+  await alice.put(address, { start: '2025-12-05' });
+  assert.deepEqual(await daysOf(budgetId), days);
+  const later = await alice.put(address, { start: '2026-04-20' });
+  assert.equal(later.json.next, '2026-04-20');
+  assert.deepEqual(await daysOf(budgetId), days);
+  // The service was down on April 20: that day is added by the rule as it was.
+  app.clock.set(Date.UTC(2026, 3, 22, 12));
+  alice = await app.signIn(alice);
+  await alice.put(address, { amount: 99, byMonthDay: 1 });
+  assert.deepEqual(await daysOf(budgetId), [...days, '2026-04-20']);
+  const { json } = await alice.get(`/api/expenses/${budgetId}?sort=-spentOn&limit=1`);
+  assert.equal(json[0].amount, 10);
+  app.clock.set(noon);
+  alice = await app.signIn(alice);
+});
+
 test('the service adds what is due after it was down', async () => {
   const { budgetId } = await add({ freq: 'weekly' });
   app.clock.set(noon + 22 * 86_400_000);

@@ -1,6 +1,5 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import { toMajor } from '../money.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import {
   Amount,
   AmountInput,
@@ -12,14 +11,19 @@ import {
   nullable,
   Reference,
   text,
-} from '../schemas.ts';
-import type { RecurringRow } from '../tables.ts';
+} from '../edges/schemas.ts';
+import { toMajor } from '../money/money.ts';
+import type { RecurringRow } from '../store/tables.ts';
 import { type Recurrence, type Weekday, weekdays } from './recurrence.ts';
 
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 
 const freq = Type.Enum(frequencies);
-const interval = Type.Integer({ minimum: 1, maximum: 1_000, description: 'Every so many days, weeks, ...' });
+const interval = Type.Integer({
+  minimum: 1,
+  maximum: 1_000,
+  description: 'Number of days, weeks, ... between two occurrences',
+});
 const byDay = Type.Array(Type.Enum(weekdays), {
   minItems: 1,
   maxItems: 7,
@@ -32,7 +36,8 @@ const byMonthDay = Type.Union([monthDay, Type.Array(monthDay, { minItems: 1, max
   'x-problem': 'must be a day of the month from 1 to 31, or several',
   examples: [31],
 });
-const count = Type.Integer({ minimum: 1, maximum: 10_000, description: 'How often in all' });
+export const countMax = 10_000;
+const count = Type.Integer({ minimum: 1, maximum: countMax, description: 'How often in all' });
 const timezone = Type.String({ maxLength: 64, examples: ['Europe/Berlin'] });
 
 export const Recurring = Type.Object(
@@ -93,7 +98,11 @@ export const RecurringPatch = Type.Object(
     start: Type.Optional(Day),
     ...optional,
   },
-  { title: 'RecurringPatch', description: 'What is left out stays' },
+  {
+    title: 'RecurringPatch',
+    description:
+      'Fields that are left out stay unchanged. A change applies from the next day on; only an earlier start adds what was missed.',
+  },
 );
 export type RecurringPatch = Static<typeof RecurringPatch>;
 
@@ -109,6 +118,8 @@ export function recurrenceOf(row: Omit<RecurringRow, 'next_on' | 'next_at_ms'>):
     start: row.start_on,
     end: row.end_on ?? undefined,
     count: row.count ?? undefined,
+    since: row.since_on ?? undefined,
+    made: row.made,
   };
 }
 

@@ -1,127 +1,162 @@
 import { type Kysely, sql } from 'kysely';
-import { statement } from '#kit/db/index.ts';
-import type { RecurringRow, Tables } from '../tables.ts';
+import type { RecurringRow, Store, Tables } from '../store/tables.ts';
 
 type Columns = Omit<RecurringRow, 'created_at_ms' | 'version'>;
 
-export const insertRecurring = statement<Tables, Columns>()((db, p) =>
-  db.insertInto('recurring').values({
-    owner: p('owner'),
-    id: p('id'),
-    budget: p('budget'),
-    description: p('description'),
-    amount_minor: p('amount_minor'),
-    currency: p('currency'),
-    category: p('category'),
-    freq: p('freq'),
-    every: p('every'),
-    by_day: p('by_day'),
-    by_month_day: p('by_month_day'),
-    start_on: p('start_on'),
-    end_on: p('end_on'),
-    count: p('count'),
-    timezone: p('timezone'),
-    next_on: p('next_on'),
-    next_at_ms: p('next_at_ms'),
-    created_at_ms: p('updated_at_ms'),
-    updated_at_ms: p('updated_at_ms'),
-    version: 1,
-  }),
-);
+export function insertRecurring({ kysely }: Store, given: Columns) {
+  return kysely
+    .insertInto('recurring')
+    .values({
+      owner: given.owner,
+      id: given.id,
+      budget: given.budget,
+      description: given.description,
+      amount_minor: given.amount_minor,
+      currency: given.currency,
+      category: given.category,
+      freq: given.freq,
+      every: given.every,
+      by_day: given.by_day,
+      by_month_day: given.by_month_day,
+      start_on: given.start_on,
+      end_on: given.end_on,
+      count: given.count,
+      timezone: given.timezone,
+      since_on: given.since_on,
+      made: given.made,
+      next_on: given.next_on,
+      next_at_ms: given.next_at_ms,
+      created_at_ms: given.updated_at_ms,
+      updated_at_ms: given.updated_at_ms,
+      version: 1,
+    })
+    .execute();
+}
 
-export const updateRecurringRow = statement<Tables, Columns>()((db, p) =>
-  db
+export function updateRecurringRow({ kysely }: Store, given: Columns) {
+  return kysely
     .updateTable('recurring')
     .set((eb) => ({
-      budget: p('budget'),
-      description: p('description'),
-      amount_minor: p('amount_minor'),
-      currency: p('currency'),
-      category: p('category'),
-      freq: p('freq'),
-      every: p('every'),
-      by_day: p('by_day'),
-      by_month_day: p('by_month_day'),
-      start_on: p('start_on'),
-      end_on: p('end_on'),
-      count: p('count'),
-      timezone: p('timezone'),
-      next_on: p('next_on'),
-      next_at_ms: p('next_at_ms'),
-      updated_at_ms: p('updated_at_ms'),
+      budget: given.budget,
+      description: given.description,
+      amount_minor: given.amount_minor,
+      currency: given.currency,
+      category: given.category,
+      freq: given.freq,
+      every: given.every,
+      by_day: given.by_day,
+      by_month_day: given.by_month_day,
+      start_on: given.start_on,
+      end_on: given.end_on,
+      count: given.count,
+      timezone: given.timezone,
+      since_on: given.since_on,
+      made: given.made,
+      next_on: given.next_on,
+      next_at_ms: given.next_at_ms,
+      updated_at_ms: given.updated_at_ms,
       version: eb('version', '+', 1),
     }))
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id')),
-);
+    .where('owner', '=', given.owner)
+    .where('id', '=', given.id)
+    .execute();
+}
 
-/** What comes next. It is no change that its owner made, so the version stays. */
-export const setNext = statement<Tables, Pick<RecurringRow, 'owner' | 'id' | 'next_on' | 'next_at_ms'>>()(
-  (db, p) =>
-    db
-      .updateTable('recurring')
-      .set({ next_on: p('next_on'), next_at_ms: p('next_at_ms') })
-      .where('owner', '=', p('owner'))
-      .where('id', '=', p('id')),
-);
+/** Sets the next occurrence. Its owner changed nothing, so the version stays. */
+export function setNext(
+  { kysely }: Store,
+  given: Pick<RecurringRow, 'owner' | 'id' | 'next_on' | 'next_at_ms'>,
+) {
+  return kysely
+    .updateTable('recurring')
+    .set({ next_on: given.next_on, next_at_ms: given.next_at_ms })
+    .where('owner', '=', given.owner)
+    .where('id', '=', given.id)
+    .execute();
+}
 
 /** Looks at it again later. */
-export const postpone = statement<Tables, { owner: number; id: string; next_at_ms: number }>()((db, p) =>
-  db
+export function postpone(
+  { kysely }: Store,
+  { owner, id, next_at_ms }: { owner: number; id: string; next_at_ms: number },
+) {
+  return kysely
     .updateTable('recurring')
-    .set({ next_at_ms: p('next_at_ms') })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id')),
-);
+    .set({ next_at_ms })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute();
+}
 
-export const recurringById = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  withBudgetId(db).where('r.owner', '=', p('owner')).where('r.id', '=', p('id')),
-);
+export function recurringById({ kysely }: Store, owner: number, id: string) {
+  return withBudgetId(kysely).where('r.owner', '=', owner).where('r.id', '=', id).executeTakeFirst();
+}
 
-export const recurringPage = statement<
-  Tables,
-  { owner: number; beforeMs: number; beforeId: string; limit: number }
->()((db, p) =>
-  withBudgetId(db)
-    .where('r.owner', '=', p('owner'))
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('r.created_at_ms', 'r.id'), '<', tuple(p('beforeMs'), p('beforeId')) as never),
+export function recurringPage(
+  { kysely }: Store,
+  given: { owner: number; beforeMs: number; beforeId: string; limit: number },
+) {
+  return withBudgetId(kysely)
+    .where('r.owner', '=', given.owner)
+    .where(
+      sql<boolean>`(${sql.ref('r.created_at_ms')}, ${sql.ref('r.id')}) < (${given.beforeMs}, ${given.beforeId})`,
     )
     .orderBy('r.created_at_ms', 'desc')
     .orderBy('r.id', 'desc')
-    .limit(p('limit')),
-);
+    .limit(given.limit)
+    .execute();
+}
 
-export const countRecurring = statement<Tables, { owner: number }>()((db, p) =>
-  db
+export function countRecurring({ kysely }: Store, owner: number) {
+  return kysely
     .selectFrom('recurring')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner')),
-);
+    .where('owner', '=', owner)
+    .executeTakeFirst();
+}
 
-export const deleteRecurringRow = statement<Tables, { owner: number; id: string }>()((db, p) =>
-  db.deleteFrom('recurring').where('owner', '=', p('owner')).where('id', '=', p('id')),
-);
+export function deleteRecurringRow({ kysely }: Store, owner: number, id: string) {
+  return kysely.deleteFrom('recurring').where('owner', '=', owner).where('id', '=', id).execute();
+}
 
 /** Those with an occurrence that is due, the longest first. */
-export const dueRecurring = statement<Tables, { nowMs: number; limit: number }>()((db, p) =>
-  db
+export function dueRecurring({ kysely }: Store, nowMs: number, limit: number) {
+  return kysely
     .selectFrom('recurring')
     .innerJoin('account', 'account.number', 'recurring.owner')
     .select(['recurring.owner', 'recurring.id', 'account.id as userId'])
     .where(sql<boolean>`recurring.next_at_ms IS NOT NULL`)
-    .where('recurring.next_at_ms', '<=', p('nowMs'))
+    .where('recurring.next_at_ms', '<=', nowMs)
     .orderBy('recurring.next_at_ms')
-    .limit(p('limit')),
-);
+    .limit(limit)
+    .execute();
+}
 
 /** Of several who add the same occurrence, one does. */
-export const claimOccurrence = statement<Tables, { owner: number; id: string; day: string }>()((db, p) =>
-  db
+export function claimOccurrence(
+  { kysely }: Store,
+  { owner, id, day }: { owner: number; id: string; day: string },
+) {
+  return kysely
     .insertInto('recurring_occurrence')
-    .values({ owner: p('owner'), recurring_id: p('id'), day: p('day') })
-    .onConflict((conflict) => conflict.doNothing()),
-);
+    .values({ owner, recurring_id: id, day })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+}
+
+/** The days that were added, from one on. */
+export function occurrencesFrom(
+  { kysely }: Store,
+  { owner, id, from }: { owner: number; id: string; from: string },
+) {
+  return kysely
+    .selectFrom('recurring_occurrence')
+    .select('day')
+    .where('owner', '=', owner)
+    .where('recurring_id', '=', id)
+    .where('day', '>=', from)
+    .execute();
+}
 
 function withBudgetId(db: Kysely<Tables>) {
   return db

@@ -1,9 +1,10 @@
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf } from '../api-access.ts';
-import type { Core } from '../commands.ts';
-import { csvRecord } from '../csv.ts';
+import { csvRecord } from '#kit/text/csv.ts';
+import { numberText, type RawJson } from '#kit/text/exact-json.ts';
+import type { Context } from '../commands.ts';
+import { callerOf } from '../edges/api-access.ts';
 import { checkRange } from '../expenses/index.ts';
 import { routes } from '../routes.ts';
 import {
@@ -24,7 +25,7 @@ const summaries: Readonly<Record<ReportName, string>> = {
   'by-category': 'What was spent in each category',
   'by-month': 'What was spent in each month',
   trend: 'How each month compares with the one before',
-  top: 'The ten largest expenses',
+  top: 'The ten largest expenses of each currency',
 };
 
 const ids: Readonly<Record<ReportName, string>> = {
@@ -34,7 +35,7 @@ const ids: Readonly<Record<ReportName, string>> = {
   top: 'reportTop',
 };
 
-export function addReportApi(app: HttpApp, core: Core, access: AccessRule): void {
+export function addReportApi(app: HttpApp, core: Context, access: AccessRule): void {
   for (const name of reportNames) {
     app.get(
       routes.report.replace(':name', name),
@@ -62,23 +63,27 @@ export function addReportApi(app: HttpApp, core: Core, access: AccessRule): void
         config: { errors: ['rate_limited'] },
       },
       async (request, reply) => {
-        const { from, to, format } = request.query;
-        checkRange(from, to);
-        const found = await reports[name](core, callerOf(request), { from, to });
-        if (format === 'json') return found as never;
+        const { format, ...range } = request.query;
+        checkRange(range.from, range.to);
+        const found = await reports[name](core, callerOf(request), range);
+        if (format === 'json') return found;
         reply.type('text/csv; charset=utf-8; header=present');
         reply.header('content-disposition', `attachment; filename="${name}.csv"`);
-        return csvOf(found, Object.keys(rows[name].properties)) as never;
+        return csvOf(found, Object.keys(rows[name].properties));
       },
     );
   }
 }
 
+type Cell = string | number | bigint | RawJson | null;
+
+function cellOf(value: Cell): string | null {
+  return typeof value === 'string' || value === null ? value : numberText(value);
+}
+
 function csvOf(found: readonly ReportRow[], columns: readonly string[]): string {
   const records = found.map((row) =>
-    csvRecord(
-      columns.map((column) => (row as unknown as Record<string, string | number | null>)[column] ?? null),
-    ),
+    csvRecord(columns.map((column) => cellOf((row as unknown as Record<string, Cell>)[column] ?? null))),
   );
   return csvRecord(columns) + records.join('');
 }

@@ -1,15 +1,16 @@
-import { card, empty, linkButton, stats } from '#kit/html/blocks.ts';
-import { barChart, columnChart } from '#kit/html/charts.ts';
-import { field } from '#kit/html/form.ts';
+import { card, empty, linkButton, stats } from '#kit/html/components/blocks.ts';
+import { barChart, columnChart } from '#kit/html/components/charts.ts';
+import { field } from '#kit/html/components/form.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
-import { checkRange } from '../expenses/index.ts';
-import { addDays, isDay, periodAt } from '../periods.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { readerLocale } from '#kit/html/reader-locale.ts';
+import { divideHalfEven } from '../money/money.ts';
+import { addDays, isDay, periodAt } from '../money/periods.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { type PageParts, type PageSession, parameter, type Visitor } from '../site.ts';
-import { day, hrefWith, money, monthName, monthTick } from '../views.ts';
+import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';
+import { day, hrefWith, money, monthName, monthTick, rangeProblem } from '../site/views.ts';
 import type { CategoryRow, TopRow, TrendRow } from './report.ts';
 import { reportByCategory, reportTop, reportTrend } from './reports.ts';
 
@@ -34,7 +35,11 @@ async function showReports(visitor: Visitor, { core }: PageParts): Promise<strin
     from: isDay(from) ? from : yearUpTo(today).from,
     to: isDay(to) ? to : yearUpTo(today).to,
   };
-  checkRange(range.from, range.to);
+  const toProblem = rangeProblem(range.from, range.to);
+  if (toProblem) {
+    visit.reply.code(400);
+    return visitor.render({ title: 'Reports', main: rangeForm(range, today, toProblem) });
+  }
   const [categories, months, top] = await Promise.all([
     reportByCategory(core, caller, range),
     reportTrend(core, caller, range),
@@ -55,9 +60,10 @@ async function showReports(visitor: Visitor, { core }: PageParts): Promise<strin
               html`${currencies.length > 1 && html`<h2>${currency}</h2>`}${charts(currency, {
                 categories: own(categories, currency),
                 months: own(months, currency),
+                top: own(top, currency),
               })}`,
           )
-    }${top.length > 0 && card('Largest expenses', topTable(top))}</div>`,
+    }</div>`,
   });
 }
 
@@ -66,21 +72,21 @@ function yearUpTo(today: string): Range {
   return { from: `${Number(from.slice(0, 4)) - 1}${addDays(to, 1).slice(4, 8)}01`, to };
 }
 
-function rangeForm({ from, to }: Range, today: string): Html {
+function rangeForm({ from, to }: Range, today: string, error?: string): Html {
   const month = periodAt('monthly', today) as Range;
   const before = periodAt('monthly', addDays(month.from, -1)) as Range;
   const year = periodAt('yearly', today) as Range;
   const link = (label: string, range: Range) =>
     linkButton(hrefWith(pageRoutes.reports, { ...range }), label, 'quiet');
   return html`<form class="filters" action="${pageRoutes.reports}">${field({ name: 'from', label: 'From', type: 'date', value: from })}
-${field({ name: 'to', label: 'To', type: 'date', value: to })}<div class="actions"><button class="secondary">Apply</button>${link('This month', month)}${link('Last month', before)}${link('This year', year)}</div></form>`;
+${field({ name: 'to', label: 'To', type: 'date', value: to, error })}<div class="actions"><button class="secondary">Apply</button>${link('This month', month)}${link('Last month', before)}${link('This year', year)}</div></form>`;
 }
 
 function noExpenses(): Html {
   return empty({
     icon: 'chart',
     title: 'Nothing to show',
-    text: 'There are no expenses in this time. Choose another, or enter what you spent.',
+    text: 'There are no expenses in this period. Choose another period, or add an expense.',
     actions: linkButton(pageRoutes.expenses, 'Go to expenses'),
   });
 }
@@ -88,26 +94,42 @@ function noExpenses(): Html {
 interface Rows {
   readonly categories: readonly CategoryRow[];
   readonly months: readonly TrendRow[];
+  readonly top: readonly TopRow[];
 }
 
-function charts(currency: string, { categories, months }: Rows): Html {
-  const total = months.reduce((all, { amountMinor }) => all + amountMinor, 0);
+function charts(currency: string, { categories, months, top }: Rows): Html {
+  const total = totalOf(months);
   const last = months.at(-1);
   const change = last?.changePercent;
   return html`${stats([
     { label: 'Spent', value: money(total, currency) },
-    { label: 'A month, on average', value: money(Math.round(total / Math.max(months.length, 1)), currency) },
+    {
+      label: 'Monthly average',
+      value: money(divideHalfEven(total, BigInt(Math.max(months.length, 1))), currency),
+    },
     ...(last && typeof change === 'number'
       ? [
           {
             label: `${monthName(last.month)}, compared with the month before`,
-            value: `${change > 0 ? '+' : ''}${change.toFixed(1)} %`,
+            value: changeText(change),
           },
         ]
       : []),
   ])}
 ${card('By month', byMonth(months, currency))}
-${card('By category', byCategory(categories, currency))}`;
+${card('By category', byCategory(categories, currency))}
+${top.length > 0 && card('Largest expenses', topTable(top))}`;
+}
+
+const percentMax = 1_000;
+
+/** `+12.5%`; a change that no percentage makes clear is how many times as much it is. */
+function changeText(percent: number): string {
+  const locale = readerLocale() ?? 'en';
+  if (percent >= percentMax)
+    return `${(percent / 100 + 1).toLocaleString(locale, { maximumSignificantDigits: 3 })} times as much`;
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return (percent / 100).toLocaleString(locale, { style: 'percent', signDisplay: 'exceptZero', ...digits });
 }
 
 function byMonth(months: readonly TrendRow[], currency: string): Html {
@@ -117,7 +139,7 @@ function byMonth(months: readonly TrendRow[], currency: string): Html {
     heads: ['Month', 'Spent'],
     points: months.map(({ month, amountMinor }, index) => ({
       label: monthTick(month, index === 0),
-      value: amountMinor,
+      value: Number(amountMinor),
       text: money(amountMinor, currency),
     })),
     ticks: months.map((_, index) => index).filter((index) => index % every === 0),
@@ -128,15 +150,15 @@ function byMonth(months: readonly TrendRow[], currency: string): Html {
 function byCategory(categories: readonly CategoryRow[], currency: string): Html {
   const shown = categories.slice(0, categoriesMax);
   const others = categories.slice(categoriesMax);
-  const rest = others.reduce((all, { amountMinor }) => all + amountMinor, 0);
+  const rest = totalOf(others);
   const points = shown.map(({ category, amountMinor }) => ({
     label: category ?? 'No category',
-    value: amountMinor,
+    value: Number(amountMinor),
     text: money(amountMinor, currency),
   }));
   const other = {
     label: count(others.length, 'other'),
-    value: rest,
+    value: Number(rest),
     text: money(rest, currency),
   };
   return barChart({
@@ -144,6 +166,10 @@ function byCategory(categories: readonly CategoryRow[], currency: string): Html 
     heads: ['Category', 'Spent'],
     points: others.length > 0 ? [...points, other] : points,
   });
+}
+
+function totalOf(rows: readonly { readonly amountMinor: number | bigint }[]): bigint {
+  return rows.reduce((all, { amountMinor }) => all + BigInt(amountMinor), 0n);
 }
 
 function topTable(rows: readonly TopRow[]): Html {

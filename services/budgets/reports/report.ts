@@ -1,31 +1,34 @@
-import { type Static, Type } from '#kit/schema.ts';
-import { createParser } from '#kit/schema-parser.ts';
-import { Amount, Currency, Day, Id, Minor, nullable } from '../schemas.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { createParser } from '../edges/schema-parser.ts';
+import { Amount, Currency, Day, Id, Minor, MinorSum, nullable, Reference, sum } from '../edges/schemas.ts';
 
 export const reportNames = ['by-category', 'by-month', 'trend', 'top'] as const;
 export type ReportName = (typeof reportNames)[number];
 
 /** Sums are by currency: amounts of different currencies are never added. */
-const sum = { currency: Currency, amount: Amount, amountMinor: Minor };
+const total = { currency: Currency, amount: sum(), amountMinor: MinorSum };
 
 export const CategoryRow = Type.Object(
-  { category: nullable(Type.String()), ...sum, expenses: Type.Integer() },
+  { category: nullable(Type.String()), ...total, expenses: Type.Integer() },
   { title: 'CategoryReportRow' },
 );
 
 const month = Type.String({ examples: ['2026-01'] });
 
-export const MonthRow = Type.Object({ month, ...sum, expenses: Type.Integer() }, { title: 'MonthReportRow' });
+export const MonthRow = Type.Object(
+  { month, ...total, expenses: Type.Integer() },
+  { title: 'MonthReportRow' },
+);
 
 export const TrendRow = Type.Object(
   {
     month,
-    ...sum,
-    change: Type.Number({ description: 'More than in the month before, in units of the currency' }),
-    changeMinor: Minor,
+    ...total,
+    change: sum({ description: 'More than in the month before, in units of the currency' }),
+    changeMinor: MinorSum,
     changePercent: nullable(Type.Number({ description: 'Null after a month without expenses' })),
-    average: Type.Number({ description: 'Of the three months up to this one, rounded' }),
-    averageMinor: Minor,
+    average: sum({ description: 'Of the three months up to this one, rounded' }),
+    averageMinor: MinorSum,
   },
   { title: 'TrendReportRow' },
 );
@@ -37,7 +40,9 @@ export const TopRow = Type.Object(
     description: Type.String(),
     category: nullable(Type.String()),
     spentOn: Day,
-    ...sum,
+    currency: Currency,
+    amount: Amount,
+    amountMinor: Minor,
   },
   { title: 'TopReportRow' },
 );
@@ -50,10 +55,17 @@ export type TopRow = Static<typeof TopRow>;
 /** A row of any report. */
 export type ReportRow = CategoryRow | MonthRow | TrendRow | TopRow;
 
-export const ReportRange = Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) });
+export const ReportRange = Type.Object({
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+  budgetId: Type.Optional(Reference),
+});
 export type ReportRange = Static<typeof ReportRange>;
 
-/** What a task asks for. Throws `validation_failed`. */
+/** Rows of a report. `budget` is the number of a budget. */
+export type ReportFilter = Omit<ReportRange, 'budgetId'> & { readonly budget?: number | undefined };
+
+/** Parses the request of a report task. Throws `validation_failed`. */
 export const parseReportRequest = createParser(
   Type.Object({
     report: Type.Enum(reportNames, { default: 'by-category' }),

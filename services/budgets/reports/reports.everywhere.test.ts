@@ -58,6 +58,41 @@ test('the largest expenses come first', async () => {
   assert.equal(json[0].budgetId, usd.id);
 });
 
+test('the largest expenses of one currency do not hide those of another', async () => {
+  const dan = await app.person('dan');
+  for (const [currency, amount] of [
+    ['JPY', 5_000],
+    ['USD', 3],
+  ] as const) {
+    const { id: budgetId } = await dan.create('/api/budgets', { name: currency, limit: 1, currency });
+    for (let more = 0; more < 12; more++)
+      await dan.create('/api/expenses', { budgetId, description: 'x', amount: amount + more });
+  }
+  const { json } = await dan.get('/api/reports/top');
+  assert.deepEqual(
+    json.map(({ amount }: { amount: number }) => amount),
+    [
+      ...Array.from({ length: 10 }, (_, index) => 5_011 - index),
+      ...Array.from({ length: 10 }, (_, index) => 14 - index),
+    ],
+  );
+});
+
+test('a report is of one budget if it is named, and takes no other parameters', async () => {
+  for (const name of ['by-category', 'by-month', 'trend', 'top']) {
+    const { json } = await alice.get(`/api/reports/${name}?budgetId=${jpy.id}`);
+    assert.deepEqual(
+      json.map(({ currency, amount }: { currency: string; amount: number }) => [currency, amount]),
+      [['JPY', 100]],
+      name,
+    );
+    const foreign = await bob.get(`/api/reports/${name}?budgetId=${jpy.id}`);
+    assertError(foreign, { status: 404, code: 'NOT_FOUND' });
+    const unknown = await alice.get(`/api/reports/${name}?budget=${jpy.id}`);
+    assertError(unknown, { status: 400, code: 'INVALID_INPUT', field: 'budget' });
+  }
+});
+
 test('a report as CSV has no cell that acts as a formula', async () => {
   const { text, headers } = await alice.get('/api/reports/by-category?format=csv');
   assert.match(headers.get('content-type') ?? '', /^text\/csv/);

@@ -1,11 +1,16 @@
-import type { Caller, Core } from '../commands.ts';
+import type { Session } from '#kit/db/index.ts';
+import { requireBudget } from '../budgets/index.ts';
+import type { Caller, Context } from '../commands.ts';
 import { checkRange } from '../expenses/index.ts';
-import { divideHalfEven, toMajor } from '../money.ts';
+import { divideHalfEven, toExact, toMajor, toMinor } from '../money/money.ts';
+import { largestFirst, totalOf } from '../store/sums.ts';
+import type { Tables } from '../store/tables.ts';
 import type { TaskContext, TaskInput, TaskKind } from '../tasks/index.ts';
 import {
   type CategoryRow,
   type MonthRow,
   parseReportRequest,
+  type ReportFilter,
   type ReportName,
   type ReportRange,
   type ReportRow,
@@ -16,54 +21,74 @@ import { largest, sumsByCategory, sumsByMonth } from './store.ts';
 
 const topMax = 10;
 
-/** What was spent in each category, largest first, by currency. */
+/** Reports the spending of each category, largest first, by currency. */
 export async function reportByCategory(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   range: ReportRange,
 ): Promise<CategoryRow[]> {
-  const rows = await sumsByCategory(db, owner, range);
-  return rows.map(({ category, minor, currency, expenses }) => ({
+  const rows = await sumsByCategory(db, owner, await filterOf(db, owner, range));
+  const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
+  return [...byCurrency.values()].flatMap(largestFirst).map(({ category, total, currency, expenses }) => ({
     category,
-    ...sumOf(minor, currency),
+    ...sumOf(total, currency),
     expenses,
   }));
 }
 
-/** What was spent in each month that has expenses, by currency. */
+/** Reports the spending of each month that has expenses, by currency. */
 export async function reportByMonth(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   range: ReportRange,
 ): Promise<MonthRow[]> {
-  const rows = await sumsByMonth(db, owner, range);
-  return rows.map(({ month, minor, currency, expenses }) => ({ month, ...sumOf(minor, currency), expenses }));
+  const rows = await sumsByMonth(db, owner, await filterOf(db, owner, range));
+  return rows.map(({ month, currency, expenses, ...sum }) => ({
+    month,
+    ...sumOf(totalOf(sum), currency),
+    expenses,
+  }));
 }
 
-/** How each month compares with the one before, by currency. Months without expenses in between are there too. */
-export async function reportTrend({ db }: Core, { owner }: Caller, range: ReportRange): Promise<TrendRow[]> {
-  const rows = await sumsByMonth(db, owner, range);
+/** Reports the change of each month from the one before, by currency. Months without expenses in between are included. */
+export async function reportTrend(
+  { db }: Context,
+  { owner }: Caller,
+  range: ReportRange,
+): Promise<TrendRow[]> {
+  const rows = await sumsByMonth(db, owner, await filterOf(db, owner, range));
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
-  return Array.from(byCurrency, ([currency, months]) => trendOf(currency, months)).flat();
+  return Array.from(byCurrency, ([currency, months]) =>
+    trendOf(
+      currency,
+      months.map(({ month, ...sum }) => ({ month, minor: totalOf(sum) })),
+    ),
+  ).flat();
 }
 
-/** The largest expenses, by the number of units, whatever the currency. */
-export async function reportTop({ db }: Core, { owner }: Caller, range: ReportRange): Promise<TopRow[]> {
-  const rows = await largest(db, owner, { ...range, limit: topMax });
-  return rows.map(({ minor, currency, ...row }) => ({ ...row, ...sumOf(minor, currency) }));
+/** The ten largest expenses of each currency. */
+export async function reportTop({ db }: Context, { owner }: Caller, range: ReportRange): Promise<TopRow[]> {
+  const rows = await largest(db, owner, { ...(await filterOf(db, owner, range)), limit: topMax });
+  return rows.map(({ minor, currency, ...row }) => ({
+    ...row,
+    currency,
+    amount: toMajor(minor, currency),
+    amountMinor: minor,
+  }));
 }
 
 /** Each report by its name. */
 export const reports: Readonly<
-  Record<ReportName, (core: Core, caller: Caller, range: ReportRange) => Promise<ReportRow[]>>
+  Record<ReportName, (core: Context, caller: Caller, range: ReportRange) => Promise<ReportRow[]>>
 > = { 'by-category': reportByCategory, 'by-month': reportByMonth, trend: reportTrend, top: reportTop };
 
 /** Reports as tasks. */
 export const reportTask: TaskKind = {
-  async prepare(_core: Core, _caller: Caller, { report, from, to }: TaskInput) {
-    const given = Object.entries({ report, from, to }).filter(([, value]) => value !== undefined);
+  async prepare({ db }: Context, { owner }: Caller, { report, from, to, budgetId }: TaskInput) {
+    const given = Object.entries({ report, from, to, budgetId }).filter(([, value]) => value !== undefined);
     const input = parseReportRequest(Object.fromEntries(given));
     checkRange(input.from, input.to);
+    await filterOf(db, owner, input);
     return { input };
   },
   async run({ core, caller, input }: TaskContext) {
@@ -72,31 +97,47 @@ export const reportTask: TaskKind = {
   },
 };
 
-function sumOf(minor: number, currency: string) {
-  return { currency, amount: toMajor(minor, currency), amountMinor: minor };
+/** Throws `not_found` for a budget of somebody else. */
+async function filterOf(
+  session: Session<Tables>,
+  owner: number,
+  { budgetId, ...range }: ReportRange,
+): Promise<ReportFilter> {
+  return budgetId === undefined
+    ? range
+    : { ...range, budget: (await requireBudget(session, owner, budgetId)).number };
 }
 
-function trendOf(currency: string, months: readonly { month: string; minor: number }[]): TrendRow[] {
+function sumOf(minor: bigint, currency: string) {
+  return { currency, amount: toExact(minor, currency), amountMinor: toMinor(minor) };
+}
+
+function trendOf(currency: string, months: readonly { month: string; minor: bigint }[]): TrendRow[] {
   const known = new Map(months.map(({ month, minor }) => [month, minor]));
   const names = monthsBetween(months[0]?.month, months.at(-1)?.month);
-  const sums = names.map((month) => known.get(month) ?? 0);
+  const sums = names.map((month) => known.get(month) ?? 0n);
   return names.map((month, index) => {
-    const minor = sums[index] ?? 0;
-    const before = sums[index - 1] ?? 0;
+    const minor = sums[index] ?? 0n;
+    const before = sums[index - 1] ?? 0n;
     const recent = sums.slice(Math.max(0, index - 2), index + 1);
-    const total = recent.reduce((all, each) => all + BigInt(each), 0n);
-    const averageMinor = Number(divideHalfEven(total, BigInt(recent.length)));
-    const changeMinor = index === 0 ? 0 : minor - before;
+    const total = recent.reduce((all, each) => all + each, 0n);
+    const average = divideHalfEven(total, BigInt(recent.length));
+    const change = index === 0 ? 0n : minor - before;
     return {
       month,
       ...sumOf(minor, currency),
-      change: toMajor(changeMinor, currency),
-      changeMinor,
-      changePercent: index === 0 || before === 0 ? null : Math.round((changeMinor / before) * 1_000) / 10,
-      average: toMajor(averageMinor, currency),
-      averageMinor,
+      change: toExact(change, currency),
+      changeMinor: toMinor(change),
+      changePercent: index === 0 || before === 0n ? null : percentOf(change, before),
+      average: toExact(average, currency),
+      averageMinor: toMinor(average),
     };
   });
+}
+
+/** With one digit after the point. */
+function percentOf(part: bigint, whole: bigint): number {
+  return Math.round((Number(part) / Number(whole)) * 1_000) / 10;
 }
 
 /** All months from one to another. */

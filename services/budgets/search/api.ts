@@ -1,11 +1,11 @@
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { callerOf } from '../api-access.ts';
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
+import { callerOf } from '../edges/api-access.ts';
 import { routes } from '../routes.ts';
 import { SearchRequest, SearchResult, searchExpenses } from './search.ts';
 
-export function addSearchApi(app: HttpApp, core: Core, access: AccessRule): void {
+export function addSearchApi(app: HttpApp, core: Context, access: AccessRule): void {
   app.post(
     routes.searchExpenses,
     {

@@ -1,11 +1,11 @@
-import { type Static, Type } from '#kit/schema.ts';
-import { createParser } from '#kit/schema-parser.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import { highlight, parseWordQuery, type WordQuery } from '#kit/search/index.ts';
 import { requireBudget } from '../budgets/index.ts';
-import type { Caller, Core } from '../commands.ts';
+import type { Caller, Context } from '../commands.ts';
+import { createParser } from '../edges/schema-parser.ts';
+import { Day, Reference } from '../edges/schemas.ts';
 import { checkRange, Expense, toExpense } from '../expenses/index.ts';
-import { Day, Reference } from '../schemas.ts';
-import { indexExpenses } from '../store-words.ts';
+import { indexExpenses } from '../store/expense-search-index.ts';
 import { clearIndex, countFound, expensesAfter, findPage } from './store.ts';
 
 export const SearchRequest = Type.Object(
@@ -59,7 +59,7 @@ export const parseSearchRequest = createParser(SearchRequest);
 
 /** Finds the caller's expenses by words. What was acknowledged is found. */
 export async function searchExpenses(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   given: SearchRequest,
 ): Promise<SearchResult> {
@@ -89,7 +89,7 @@ const batch = 500;
  * as always. `onProgress` gets how many are done.
  */
 export async function reindexExpenses(
-  { db }: Core,
+  { db }: Context,
   { owner }: Pick<Caller, 'owner'>,
   { signal, onProgress }: { signal?: AbortSignal; onProgress?: (done: number) => Promise<void> } = {},
 ): Promise<number> {
@@ -98,9 +98,9 @@ export async function reindexExpenses(
     signal?.throwIfAborted();
     const slice = await db.write(async (session) => {
       await session.lock(`account ${owner}`);
-      const rows = await expensesAfter.all(session, { owner, afterNumber, limit: batch });
+      const rows = await expensesAfter(session, { owner, afterNumber, limit: batch });
       const upToNumber = rows.at(-1)?.number ?? afterNumber;
-      await clearIndex.run(session, { owner, afterNumber, upToNumber });
+      await clearIndex(session, { owner, afterNumber, upToNumber });
       await indexExpenses(session, owner, rows);
       return { count: rows.length, upToNumber };
     });

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { type Session, statement } from '#kit/db/index.ts';
+import type { Session } from '#kit/db/index.ts';
 import type { WordQuery } from '#kit/search/index.ts';
 import { type ExpenseFilter, type ExpenseWithBudget, matching, withBudget } from '../expenses/index.ts';
-import { expenseWords } from '../store-words.ts';
-import type { Tables } from '../tables.ts';
+import { expenseWords } from '../store/expense-search-index.ts';
+import type { Store, Tables } from '../store/tables.ts';
 
 export interface SearchPage {
   readonly words: WordQuery;
@@ -29,7 +29,7 @@ export function findPage(
   return sorted.orderBy('e.number', 'desc').limit(limit).offset(offset).execute();
 }
 
-/** How many expenses match. Without a filter, the index alone tells. */
+/** Counts the matching expenses. Without a filter, the index alone is read. */
 export async function countFound(
   { kysely, dialect }: Session<Tables>,
   owner: number,
@@ -52,20 +52,27 @@ export async function countFound(
 }
 
 /** Expenses of an owner in the order of their numbers, some at a time, to index them again. */
-export const expensesAfter = statement<Tables, { owner: number; afterNumber: number; limit: number }>()(
-  (db, p) =>
-    db
-      .selectFrom('expense')
-      .select(['number', 'description', 'category', 'tags', 'notes'])
-      .where('owner', '=', p('owner'))
-      .where('number', '>', p('afterNumber'))
-      .orderBy('number')
-      .limit(p('limit')),
-);
+export function expensesAfter(
+  { kysely }: Store,
+  { owner, afterNumber, limit }: { owner: number; afterNumber: number; limit: number },
+) {
+  return kysely
+    .selectFrom('expense')
+    .select(['number', 'description', 'category', 'tags', 'notes'])
+    .where('owner', '=', owner)
+    .where('number', '>', afterNumber)
+    .orderBy('number')
+    .limit(limit)
+    .execute();
+}
 
 /** Takes the expenses of an owner out of the index, some at a time. */
-export const clearIndex = statement<Tables, { owner: number; afterNumber: number; upToNumber: number }>()(
-  (_db, p, dialect) =>
-    sql`DELETE FROM expense_words WHERE ${sql.raw(dialect === 'sqlite' ? 'rowid' : 'id')} IN (
-      SELECT number FROM expense WHERE owner = ${p('owner')} AND number > ${p('afterNumber')} AND number <= ${p('upToNumber')})`,
-);
+export function clearIndex(
+  { kysely, dialect }: Store,
+  given: { owner: number; afterNumber: number; upToNumber: number },
+) {
+  return sql`DELETE FROM expense_words WHERE ${sql.raw(dialect === 'sqlite' ? 'rowid' : 'id')} IN (
+      SELECT number FROM expense WHERE owner = ${given.owner} AND number > ${given.afterNumber} AND number <= ${given.upToNumber})`.execute(
+    kysely,
+  );
+}

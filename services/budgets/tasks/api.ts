@@ -1,107 +1,59 @@
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
+import { sendStream } from '#kit/http/responses/stream.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { sendStream } from '#kit/http/stream.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { accepted, listed } from '../api-responses.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
+import { addResource, IdParams } from '#kit/rest/resource.ts';
+import { callerOf, callerWithIdempotencyKey, owned } from '../edges/api-access.ts';
+import { accepted } from '../edges/api-responses.ts';
 import { routes } from '../routes.ts';
-import { Deleted, IdParams, listQuery } from '../schemas.ts';
 import { outputOf } from './output.ts';
 import { Task, TaskInput, TaskPatch } from './task.ts';
 import { createTask, deleteTask, getTask, listTasks, retryTask, type Tasks, updateTask } from './tasks.ts';
 
-const tags = ['Tasks'];
+const tag = 'Tasks';
 
 export function addTaskApi(app: HttpApp, tasks: Tasks, access: AccessRule): void {
-  addLists(app, tasks, access);
-  addOne(app, tasks, access);
+  const { core } = tasks;
+  addResource(app, {
+    ...owned(access),
+    name: 'Task',
+    tag,
+    paths: { list: routes.tasks, item: routes.task },
+    schema: Task,
+    list: {
+      summary: 'Your tasks, newest first',
+      description: 'Lists your imports, exports, reports and other tasks, with their progress.',
+      run: (caller, query) => listTasks(core, caller, query),
+    },
+    get: {
+      summary: 'A task',
+      description: 'Reads the status, the progress and the result of one of your tasks.',
+      run: (caller, id) => getTask(core, caller, id),
+    },
+    create: {
+      summary: 'Queue a task',
+      description: 'Queues a task, which runs in the background. A file that cannot be read gives 422.',
+      body: TaskInput,
+      status: 202,
+      errors: ['not_found', 'unprocessable'],
+      run: (caller, body) => createTask(tasks, caller, body),
+    },
+    change: {
+      summary: 'Change the description of a task, or cancel it',
+      description: 'Changes the description, or cancels the task. Canceling a finished task gives 409.',
+      body: TaskPatch,
+      errors: ['conflict'],
+      run: (caller, id, change) => updateTask(core, caller, id, change),
+    },
+    remove: {
+      summary: 'Delete a finished task',
+      description: 'Deletes a task and its files. One that is not finished gives 409.',
+      errors: ['conflict'],
+      run: (caller, id) => deleteTask(core, caller, id),
+    },
+  });
   addActions(app, tasks, access);
-}
-
-function addLists(app: HttpApp, tasks: Tasks, access: AccessRule): void {
-  app.get(
-    routes.tasks,
-    {
-      access,
-      schema: {
-        operationId: 'listTasks',
-        summary: 'Your tasks, newest first',
-        tags,
-        querystring: Type.Object(listQuery),
-        response: { 200: Type.Array(Task) },
-      },
-      config: { errors: ['rate_limited'] },
-    },
-    async (request, reply) =>
-      listed(request, reply, await listTasks(tasks.core, callerOf(request), request.query)),
-  );
-  app.post(
-    routes.tasks,
-    {
-      access,
-      schema: {
-        operationId: 'createTask',
-        summary: 'Queue a task',
-        tags,
-        headers: IdempotencyHeader,
-        body: TaskInput,
-        response: { 202: Task },
-      },
-      config: { errors: ['not_found', 'conflict', 'unprocessable', 'rate_limited'] },
-    },
-    async (request, reply) =>
-      accepted(reply, await createTask(tasks, commanderOf(request, reply), request.body)),
-  );
-}
-
-function addOne(app: HttpApp, { core }: Tasks, access: AccessRule): void {
-  app.get(
-    routes.task,
-    {
-      access,
-      schema: {
-        operationId: 'getTask',
-        summary: 'A task',
-        tags,
-        params: IdParams,
-        response: { 200: Task },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
-    },
-    (request) => getTask(core, callerOf(request), request.params.id),
-  );
-  app.put(
-    routes.task,
-    {
-      access,
-      schema: {
-        operationId: 'updateTask',
-        summary: 'Change the description of a task, or cancel it',
-        tags,
-        params: IdParams,
-        body: TaskPatch,
-        response: { 200: Task },
-      },
-      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
-    },
-    (request) => updateTask(core, callerOf(request), request.params.id, request.body),
-  );
-  app.delete(
-    routes.task,
-    {
-      access,
-      schema: {
-        operationId: 'deleteTask',
-        summary: 'Delete a finished task',
-        tags,
-        params: IdParams,
-        response: { 200: Deleted },
-      },
-      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
-    },
-    (request) => deleteTask(core, callerOf(request), request.params.id),
-  );
 }
 
 function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
@@ -112,7 +64,8 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
       schema: {
         operationId: 'retryTask',
         summary: 'Run a task again that failed or was canceled',
-        tags,
+        description: 'Queues the task once more. Any other status gives 409.',
+        tags: [tag],
         params: IdParams,
         headers: IdempotencyHeader,
         response: { 202: Task },
@@ -120,7 +73,7 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
       config: { errors: ['not_found', 'conflict', 'rate_limited'] },
     },
     async (request, reply) =>
-      accepted(reply, await retryTask(tasks, commanderOf(request, reply), request.params.id)),
+      accepted(reply, await retryTask(tasks, callerWithIdempotencyKey(request, reply), request.params.id)),
   );
   app.get(
     routes.taskFile,
@@ -129,7 +82,8 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
       schema: {
         operationId: 'getTaskFile',
         summary: 'The file that an export has written',
-        tags,
+        description: 'Downloads the file of a completed export. Any other task gives 404.',
+        tags: [tag],
         params: IdParams,
         response: {
           200: {
@@ -143,7 +97,7 @@ function addActions(app: HttpApp, tasks: Tasks, access: AccessRule): void {
     async (request, reply) => {
       const { headers, chunks } = await outputOf(tasks.core, callerOf(request), request.params.id);
       reply.headers(headers);
-      return (await sendStream(reply, chunks)) as never;
+      return await sendStream(reply, chunks);
     },
   );
 }

@@ -1,4 +1,4 @@
-import type { Core } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import { deleteFile, insertPart, partOf } from './store.ts';
 
 /** A file of a task. It is in the database, so that any worker can read it. */
@@ -12,17 +12,17 @@ const partBytes = 256 * 1024;
 
 /** Stores a file in parts as it arrives, and returns its size. An earlier one with the same name is replaced. */
 export async function writeTaskFile(
-  { db }: Core,
+  { db }: Context,
   file: TaskFile,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<number> {
-  await deleteFile.run(db, { ...file });
+  await deleteFile(db, { ...file });
   let size = 0;
   let part = 0;
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
   const flush = async () => {
-    await insertPart.run(db, { ...file, part: part++, bytes: Buffer.concat(waiting) });
+    await insertPart(db, { ...file, part: part++, bytes: Buffer.concat(waiting) });
     waiting = [];
     waitingBytes = 0;
   };
@@ -37,14 +37,14 @@ export async function writeTaskFile(
 }
 
 /** The parts of a file in order; none if there is no such file. */
-export async function* readTaskFile({ db }: Core, file: TaskFile): AsyncGenerator<Uint8Array, void> {
+export async function* readTaskFile({ db }: Context, file: TaskFile): AsyncGenerator<Uint8Array, void> {
   for (let part = 0; ; part++) {
-    const row = await partOf.first(db, { ...file, part });
+    const row = await partOf(db, { ...file, part });
     if (!row) return;
     yield row.bytes;
   }
 }
 
-export async function deleteTaskFile({ db }: Core, file: TaskFile): Promise<void> {
-  await deleteFile.run(db, { ...file });
+export async function deleteTaskFile({ db }: Context, file: TaskFile): Promise<void> {
+  await deleteFile(db, { ...file });
 }

@@ -1,5 +1,5 @@
-import { notFound } from '#kit/errors.ts';
-import type { Caller, Core } from '../commands.ts';
+import { notFound } from '#kit/base/errors.ts';
+import type { Caller, Context } from '../commands.ts';
 import { readTaskFile } from './files.ts';
 import { requireTask } from './tasks.ts';
 
@@ -12,7 +12,7 @@ export interface FileResult {
 
 /** The file of a completed task. Throws `not_found` if it has none. */
 export async function outputOf(
-  core: Core,
+  core: Context,
   { owner }: Caller,
   id: string,
 ): Promise<{ headers: Record<string, string>; chunks: AsyncIterable<Uint8Array> }> {

@@ -8,15 +8,16 @@ import {
   progress,
   stats,
   type Tone,
-} from '#kit/html/blocks.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+} from '#kit/html/components/blocks.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, formatNumber, time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
-import { table } from '#kit/html/table.ts';
-import type { Page } from '../paging.ts';
+import type { Page } from '#kit/rest/paging.ts';
+import { numberText, type RawJson } from '#kit/text/exact-json.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { onceField, type Visitor } from '../site.ts';
-import { cursorPager, problems } from '../views.ts';
+import { onceField, type Visitor } from '../site/page-context.ts';
+import { cursorPager, problems } from '../site/views.ts';
 import type { Task, TaskStatus } from './task.ts';
 import { errorTable, type RowError } from './views.ts';
 
@@ -40,15 +41,15 @@ export function listPage(visitor: Visitor, { page, hasCursor, problem }: ListVie
     html`<form method="post" action="${pageRoutes.tasks}">${csrfField}${onceField()}<input type="hidden" name="type" value="${type}"><button class="secondary">${label}</button></form>`;
   return visitor.render({
     title: 'Tasks',
-    lead: 'Imports, exports and other work that goes on while you do something else.',
-    actions: html`${linkButton(pageRoutes.import, 'Import')}${start('export', 'Export everything')}${start('reindex', 'Rebuild the search')}`,
+    lead: 'Imports, exports and other work that runs in the background.',
+    actions: html`${linkButton(pageRoutes.import, 'Import')}${start('export', 'Export everything')}${start('reindex', 'Rebuild the search index')}`,
     modules: ['live.js'],
     main: html`${problems(problem, {})}<div data-live-region="tasks">${
       page.total === 0
         ? empty({
             icon: 'pulse',
             title: 'No tasks yet',
-            text: 'An import or an export shows up here, with its progress and what came of it.',
+            text: 'Imports and exports appear here, with their progress and result.',
           })
         : html`${taskTable(page.items)}${cursorPager(pageRoutes.tasks, {}, { next: page.next, hasCursor })}`
     }</div>`,
@@ -70,7 +71,7 @@ function taskTable(rows: readonly Task[]): Html {
         header: 'Status',
         kind: 'fit',
         cell: ({ status, progress: percent }) =>
-          html`${badge(tones[status], status)}${status === 'running' && ` ${percent} %`}`,
+          html`${badge(tones[status], status)}${status === 'running' && ` ${percent}%`}`,
       },
       { header: 'Created', kind: 'fit', cell: ({ createdAt }) => time(createdAt) },
     ],
@@ -91,7 +92,7 @@ export function taskPage(visitor: Visitor, task: Task, problem?: FormProblem): P
       progress({
         label: status === 'pending' ? 'Waiting to start' : 'Running',
         value: task.progress,
-        detail: `${task.progress} %`,
+        detail: `${task.progress}%`,
       })
     }${status === 'failed' && notice('bad', task.error ?? 'It failed.', { title: 'This task failed' })}${
       status === 'canceled' && notice('info', 'This task was canceled. What it had done before stays.')
@@ -117,7 +118,9 @@ function actionsOf({ csrfField }: Visitor, { id, status }: Task): Html {
   return html`${retry && button(pageRoutes.retryTask, 'Try again')}${button(pageRoutes.deleteTask, 'Delete')}`;
 }
 
-/** What imports, exports and reports have as their results. */
+type ReportCells = Readonly<Record<string, string | number | RawJson | null>>;
+
+/** Results of imports, exports and reports. */
 interface Result {
   readonly total?: number;
   readonly created?: number;
@@ -127,7 +130,7 @@ interface Result {
   readonly errors?: readonly RowError[];
   readonly name?: string;
   readonly expenses?: number;
-  readonly rows?: readonly Readonly<Record<string, unknown>>[];
+  readonly rows?: readonly ReportCells[];
 }
 
 function resultOf({ id, type, result }: Task): Content {
@@ -151,18 +154,20 @@ function importResult({
   return html`${failed > 0 && notice('warn', 'All others were read.', { title: `${count(failed, 'line')} could not be read` })}<p class="muted">${count(total, 'row')} in the file.</p>${stats(
     [
       { label: 'Added', value: formatNumber(created) },
-      { label: 'There before', value: formatNumber(duplicates) },
+      { label: 'Already imported', value: formatNumber(duplicates) },
       { label: 'Skipped', value: formatNumber(skipped) },
-      { label: 'Not read', value: formatNumber(failed) },
+      { label: 'Failed', value: formatNumber(failed) },
     ],
   )}${errors.length > 0 && errorTable(errors)}`;
 }
 
-function reportTable(rows: readonly Readonly<Record<string, unknown>>[]): Html {
+function reportTable(rows: readonly ReportCells[]): Html {
   const names = Object.keys(rows[0] ?? {});
-  return table<Readonly<Record<string, unknown>>>({
+  const textOf = (cell: ReportCells[string] = null) =>
+    typeof cell === 'string' ? cell : cell === null ? '' : numberText(cell);
+  return table<ReportCells>({
     caption: 'Report',
     rows,
-    columns: names.map((name) => ({ header: name, cell: (row) => String(row[name] ?? '') })),
+    columns: names.map((name) => ({ header: name, cell: (row) => textOf(row[name]) })),
   });
 }

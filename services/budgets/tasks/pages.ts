@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import type { FormProblem } from '#kit/html/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { sendStream } from '#kit/http/stream.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { sendStream } from '#kit/http/responses/stream.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   filled,
   idOf,
   type PageParts,
@@ -12,7 +12,7 @@ import {
   parameter,
   submit,
   type Visitor,
-} from '../site.ts';
+} from '../site/page-context.ts';
 import { outputOf } from './output.ts';
 import { listPage, taskPage } from './pages-views.ts';
 import { createTask, deleteTask, getTask, listTasks, retryTask, type Tasks, updateTask } from './tasks.ts';
@@ -35,7 +35,7 @@ export function addTaskPages(routes: PageRoutes<PageSession>, parts: TaskPagesPa
   routes.post(pageRoutes.tasks, { access }, (visitor) => {
     const { visit } = visitor;
     return submit(visit, {
-      work: () => createTask(tasks, commanderOf(visitor), taskIn(filled(visit, ['type']))),
+      work: () => createTask(tasks, callerWithIdempotencyKey(visitor), taskIn(filled(visit, ['type']))),
       done: ({ id }) => visit.redirect(pathOf(pageRoutes.task, id)),
       again: (problem) => showList(visitor, problem),
     });
@@ -47,7 +47,7 @@ export function addTaskPages(routes: PageRoutes<PageSession>, parts: TaskPagesPa
   addActions(routes, parts);
 }
 
-/** What people start from the page; everything else is for the API. */
+/** Returns the task that the page may start; all others are for the API. */
 function taskIn({ type }: Readonly<Record<string, string>>) {
   return type === 'reindex'
     ? ({ type, description: 'Search index' } as const)
@@ -69,7 +69,7 @@ function addActions(
       });
     });
   act(pageRoutes.cancelTask, ({ caller }, id) => updateTask(core, caller, id, { status: 'canceled' }));
-  act(pageRoutes.retryTask, (visitor, id) => retryTask(tasks, commanderOf(visitor), id));
+  act(pageRoutes.retryTask, (visitor, id) => retryTask(tasks, callerWithIdempotencyKey(visitor), id));
   act(pageRoutes.deleteTask, ({ caller }, id) => deleteTask(core, caller, id), pageRoutes.tasks);
 }
 

@@ -1,11 +1,10 @@
-import type { Executor } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import type { Job } from '#kit/jobs/index.ts';
-import { PermanentJobError } from '#kit/jobs/index.ts';
-import type { Log } from '#kit/log.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
+import { type Job, PermanentJobError } from '#kit/jobs/index.ts';
+import { stringifyExact } from '#kit/text/exact-json.ts';
 import { runCommand } from '../commands.ts';
 import { notify } from '../notifications/index.ts';
-import type { TaskRow } from '../tables.ts';
+import type { Store, TaskRow } from '../store/tables.ts';
 import {
   advanceRun,
   beginRun,
@@ -52,30 +51,34 @@ export function workOnTasks(tasks: Tasks, log: Log): AsyncDisposable {
 /** Queues tasks again whose job was lost, and deletes those whose upload was cut off. */
 export async function sweepTasks({ core, queue }: Tasks, leaseMs: number): Promise<void> {
   const nowMs = core.clock.now();
-  for (const task of await forgottenTasks.all(core.db, { beforeMs: nowMs - 4 * leaseMs })) {
-    await markSeen.run(core.db, { owner: task.owner, id: task.id, nowMs });
+  for (const task of await forgottenTasks(core.db, nowMs - 4 * leaseMs)) {
+    await markSeen(core.db, { owner: task.owner, id: task.id, nowMs });
     await queue.add([jobOf(task)]);
   }
-  await deleteAbandoned.run(core.db, { beforeMs: nowMs - uploadMs });
+  await deleteAbandoned(core.db, nowMs - uploadMs);
 }
 
 async function runTask(tasks: Tasks, run: Run, workerSignal: AbortSignal): Promise<void> {
   const { core, kinds } = tasks;
   const { owner, userId, id } = run;
-  const row = await beginRun.first(core.db, { owner, id, run: run.run, nowMs: core.clock.now() });
+  const row = await beginRun(core.db, { owner, id, run: run.run, nowMs: core.clock.now() });
   if (!row) return;
   const canceled = new AbortController();
   const signal = AbortSignal.any([workerSignal, canceled.signal]);
-  const advance = async (progress: number, partial?: unknown, session: Executor = core.db) => {
+  const advance = async (progress: number, partial?: unknown, session: Store = core.db) => {
     const result = partial === undefined ? null : JSON.stringify(partial);
-    const place = { owner, id, run: run.run, nowMs: core.clock.now() };
-    const { changes } = await advanceRun.run(session, { ...place, progress: clamp(progress), result });
-    if (changes === 0) canceled.abort(new AppError('canceled', 'the task was canceled'));
+    const place = { owner, id, run: run.run, attempts: row.attempts, nowMs: core.clock.now() };
+    const { numUpdatedRows } = await advanceRun(session, { ...place, progress: clamp(progress), result });
+    if (numUpdatedRows === 0n) canceled.abort(new AppError('canceled', 'the task was canceled'));
     signal.throwIfAborted();
   };
   try {
     const result = await kinds[row.type].run({
-      ...{ core, caller: { owner, userId }, taskId: id, signal, advance },
+      core,
+      caller: { owner, userId },
+      taskId: id,
+      signal,
+      advance,
       input: JSON.parse(row.input),
       partial: row.result === null ? undefined : JSON.parse(row.result),
     });
@@ -95,15 +98,19 @@ interface End {
 async function end({ core }: Tasks, { owner, userId, id, run }: Run, { status, result, error }: End) {
   await runCommand(core, { owner, userId }, async (unit) => {
     const { session, nowMs } = unit;
-    const row = (await endRun.first(session, {
-      ...{ owner, id, run, nowMs, status },
+    const row = (await endRun(session, {
+      owner,
+      id,
+      run,
+      nowMs,
+      status,
       progress: 100,
-      result: result === undefined ? null : JSON.stringify(result),
+      result: result === undefined ? null : stringifyExact(result),
       error: error ?? null,
     })) as TaskRow | undefined;
     if (!row) return;
     // A failed one can run again, so it keeps its file.
-    if (status === 'completed') await deleteFile.run(session, { owner, taskId: id, name: 'input' });
+    if (status === 'completed') await deleteFile(session, { owner, taskId: id, name: 'input' });
     await notify(unit, {
       type: 'task.finished',
       title: `Task ${status}`,

@@ -1,259 +1,289 @@
 import { sql } from 'kysely';
-import { statement } from '#kit/db/index.ts';
-import type { Tables, TaskRow } from '../tables.ts';
+import type { Store, TaskRow } from '../store/tables.ts';
 
 type OneTask = { owner: number; id: string };
 
 /** A task without a run is not there for its owner yet: its file is being uploaded. */
-export const insertTask = statement<
-  Tables,
-  Pick<TaskRow, 'owner' | 'id' | 'type' | 'description' | 'input' | 'run' | 'created_at_ms'>
->()((db, p) =>
-  db
+export function insertTask(
+  { kysely }: Store,
+  row: Pick<TaskRow, 'owner' | 'id' | 'type' | 'description' | 'input' | 'run' | 'created_at_ms'>,
+) {
+  return kysely
     .insertInto('task')
-    .values({
-      owner: p('owner'),
-      id: p('id'),
-      type: p('type'),
-      description: p('description'),
-      status: 'pending',
-      progress: 0,
-      input: p('input'),
-      attempts: 0,
-      run: p('run'),
-      created_at_ms: p('created_at_ms'),
-      seen_at_ms: p('created_at_ms'),
-    })
-    .returningAll(),
-);
+    .values({ ...row, status: 'pending', progress: 0, attempts: 0, seen_at_ms: row.created_at_ms })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
 
 /** A task whose upload is not completed. */
-export const uploadById = statement<Tables, OneTask>()((db, p) =>
-  db
+export function uploadById({ kysely }: Store, { owner, id }: OneTask) {
+  return kysely
     .selectFrom('task')
     .select('id')
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where('run', '=', ''),
-);
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('run', '=', '')
+    .executeTakeFirst();
+}
 
 /** Makes an uploaded task ready to run. */
-export const readyTask = statement<
-  Tables,
-  OneTask & { run: string; input: string; description: string | null; nowMs: number }
->()((db, p) =>
-  db
+export function readyTask(
+  { kysely }: Store,
+  given: OneTask & { run: string; input: string; description: string | null; nowMs: number },
+) {
+  return kysely
     .updateTable('task')
-    .set({ run: p('run'), input: p('input'), description: p('description'), seen_at_ms: p('nowMs') })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
+    .set({ run: given.run, input: given.input, description: given.description, seen_at_ms: given.nowMs })
+    .where('owner', '=', given.owner)
+    .where('id', '=', given.id)
     .where('run', '=', '')
-    .returningAll(),
-);
+    .returningAll()
+    .executeTakeFirst();
+}
 
-export const taskById = statement<Tables, OneTask>()((db, p) =>
-  db
+export function taskById({ kysely }: Store, { owner, id }: OneTask) {
+  return kysely
     .selectFrom('task')
     .selectAll()
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where('run', '!=', ''),
-);
-
-export const tasksPage = statement<
-  Tables,
-  { owner: number; beforeMs: number; beforeId: string; limit: number }
->()((db, p) =>
-  db
-    .selectFrom('task')
-    .selectAll()
-    .where('owner', '=', p('owner'))
+    .where('owner', '=', owner)
+    .where('id', '=', id)
     .where('run', '!=', '')
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at_ms', 'id'), '<', tuple(p('beforeMs'), p('beforeId')) as never),
+    .executeTakeFirst();
+}
+
+export function tasksPage(
+  { kysely }: Store,
+  given: { owner: number; beforeMs: number; beforeId: string; limit: number },
+) {
+  return kysely
+    .selectFrom('task')
+    .selectAll()
+    .where('owner', '=', given.owner)
+    .where('run', '!=', '')
+    .where(
+      sql<boolean>`(${sql.ref('created_at_ms')}, ${sql.ref('id')}) < (${given.beforeMs}, ${given.beforeId})`,
     )
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
-    .limit(p('limit')),
-);
+    .limit(given.limit)
+    .execute();
+}
 
-export const countTasks = statement<Tables, { owner: number }>()((db, p) =>
-  db
+export function countTasks({ kysely }: Store, owner: number) {
+  return kysely
     .selectFrom('task')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner'))
-    .where('run', '!=', ''),
-);
+    .where('owner', '=', owner)
+    .where('run', '!=', '')
+    .executeTakeFirst();
+}
 
-/** How many tasks of an account are not finished. */
-export const countOpen = statement<Tables, { owner: number }>()((db, p) =>
-  db
+/** Counts the unfinished tasks of an account. */
+export function countOpen({ kysely }: Store, owner: number) {
+  return kysely
     .selectFrom('task')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('owner', '=', p('owner'))
-    .where('status', 'in', ['pending', 'running']),
-);
+    .where('owner', '=', owner)
+    .where('status', 'in', ['pending', 'running'])
+    .executeTakeFirst();
+}
 
-export const describeTask = statement<Tables, OneTask & { description: string | null }>()((db, p) =>
-  db
+export function describeTask(
+  { kysely }: Store,
+  { description, owner, id }: OneTask & { description: string | null },
+) {
+  return kysely
     .updateTable('task')
-    .set({ description: p('description') })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id')),
-);
+    .set({ description })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute();
+}
 
-/** How many tasks of all accounts are not finished. */
-export const countAllOpen = statement<Tables>()((db) =>
-  db
+/** Counts the unfinished tasks of all accounts. */
+export function countAllOpen({ kysely }: Store) {
+  return kysely
     .selectFrom('task')
     .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where(sql<boolean>`status IN ('pending', 'running')`),
-);
+    .where(sql<boolean>`status IN ('pending', 'running')`)
+    .executeTakeFirst();
+}
 
 // Literals, since with parameters the databases would not use the partial index.
 const isOpen = sql<boolean>`status IN ('pending', 'running')`;
 
-export const cancelTask = statement<Tables, OneTask & { nowMs: number }>()((db, p) =>
-  db
+export function cancelTask({ kysely }: Store, { nowMs, owner, id }: OneTask & { nowMs: number }) {
+  return kysely
     .updateTable('task')
-    .set({ status: 'canceled', finished_at_ms: p('nowMs') })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where(isOpen),
-);
+    .set({ status: 'canceled', finished_at_ms: nowMs })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where(isOpen)
+    .executeTakeFirst();
+}
 
-export const restartTask = statement<Tables, OneTask & { run: string; nowMs: number }>()((db, p) =>
-  db
+export function restartTask(
+  { kysely }: Store,
+  { run, nowMs, owner, id }: OneTask & { run: string; nowMs: number },
+) {
+  return kysely
     .updateTable('task')
     .set({
       status: 'pending',
-      run: p('run'),
+      run,
       progress: 0,
       result: null,
       error: null,
       started_at_ms: null,
       finished_at_ms: null,
-      seen_at_ms: p('nowMs'),
+      seen_at_ms: nowMs,
     })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where('status', 'in', ['failed', 'canceled']),
-);
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('status', 'in', ['failed', 'canceled'])
+    .executeTakeFirst();
+}
 
-export const deleteTaskRow = statement<Tables, OneTask>()((db, p) =>
-  db.deleteFrom('task').where('owner', '=', p('owner')).where('id', '=', p('id')),
-);
+export function deleteTaskRow({ kysely }: Store, { owner, id }: OneTask) {
+  return kysely.deleteFrom('task').where('owner', '=', owner).where('id', '=', id).execute();
+}
 
 type OneRun = OneTask & { run: string; nowMs: number };
 
 /** The task of a job, which starts or goes on; nothing if it was canceled or has another run. */
-export const beginRun = statement<Tables, OneRun>()((db, p) =>
-  db
+export function beginRun({ kysely }: Store, { nowMs, owner, id, run }: OneRun) {
+  return kysely
     .updateTable('task')
     .set((eb) => ({
       status: 'running',
       attempts: eb('attempts', '+', 1),
-      started_at_ms: eb.fn.coalesce('started_at_ms', p('nowMs')),
-      seen_at_ms: p('nowMs'),
+      started_at_ms: eb.fn.coalesce('started_at_ms', eb.val(nowMs)),
+      seen_at_ms: nowMs,
     }))
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where('run', '=', p('run'))
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('run', '=', run)
     .where(isOpen)
-    .returningAll(),
-);
+    .returningAll()
+    .executeTakeFirst();
+}
 
-/** Of a run that was not canceled. `result` is kept where none is given. */
-export const advanceRun = statement<Tables, OneRun & { progress: number; result: string | null }>()((db, p) =>
-  db
+/**
+ * Of a run that was not canceled, by its last attempt: one that was paused until another took its place writes no more. `result` is
+ * kept where none is given.
+ */
+export function advanceRun(
+  { kysely }: Store,
+  given: OneRun & { attempts: number; progress: number; result: string | null },
+) {
+  return kysely
     .updateTable('task')
     .set((eb) => ({
-      progress: p('progress'),
-      result: eb.fn.coalesce(p('result'), 'result'),
-      seen_at_ms: p('nowMs'),
+      progress: given.progress,
+      result: eb.fn.coalesce(eb.val(given.result), 'result'),
+      seen_at_ms: given.nowMs,
     }))
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where('run', '=', p('run'))
-    .where('status', '=', 'running'),
-);
+    .where('owner', '=', given.owner)
+    .where('id', '=', given.id)
+    .where('run', '=', given.run)
+    .where('attempts', '=', given.attempts)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+}
 
-export const endRun = statement<
-  Tables,
-  OneRun & { status: TaskRow['status']; progress: number; result: string | null; error: string | null }
->()((db, p) =>
-  db
+export function endRun(
+  { kysely }: Store,
+  given: OneRun & {
+    status: TaskRow['status'];
+    progress: number;
+    result: string | null;
+    error: string | null;
+  },
+) {
+  return kysely
     .updateTable('task')
     .set({
-      status: p('status'),
-      progress: p('progress'),
-      result: p('result'),
-      error: p('error'),
-      finished_at_ms: p('nowMs'),
-      seen_at_ms: p('nowMs'),
+      status: given.status,
+      progress: given.progress,
+      result: given.result,
+      error: given.error,
+      finished_at_ms: given.nowMs,
+      seen_at_ms: given.nowMs,
     })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id'))
-    .where('run', '=', p('run'))
+    .where('owner', '=', given.owner)
+    .where('id', '=', given.id)
+    .where('run', '=', given.run)
     .where(isOpen)
-    .returningAll(),
-);
+    .returningAll()
+    .executeTakeFirst();
+}
 
 /** Tasks that nobody has reported on for some time, with the ids of their accounts. */
-export const forgottenTasks = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db
+export function forgottenTasks({ kysely }: Store, beforeMs: number) {
+  return kysely
     .selectFrom('task')
     .innerJoin('account', 'account.number', 'task.owner')
     .select(['task.owner', 'task.id', 'task.run', 'account.id as userId'])
     .where(sql<boolean>`task.status IN ('pending', 'running')`)
-    .where('task.seen_at_ms', '<', p('beforeMs'))
+    .where('task.seen_at_ms', '<', beforeMs)
     .where('task.run', '!=', '')
-    .limit(100),
-);
+    .limit(100)
+    .execute();
+}
 
-export const markSeen = statement<Tables, OneTask & { nowMs: number }>()((db, p) =>
-  db
+export function markSeen({ kysely }: Store, { nowMs, owner, id }: OneTask & { nowMs: number }) {
+  return kysely
     .updateTable('task')
-    .set({ seen_at_ms: p('nowMs') })
-    .where('owner', '=', p('owner'))
-    .where('id', '=', p('id')),
-);
+    .set({ seen_at_ms: nowMs })
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute();
+}
 
 /** Tasks whose upload was never completed. */
-export const deleteAbandoned = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db
+export function deleteAbandoned({ kysely }: Store, beforeMs: number) {
+  return kysely
     .deleteFrom('task')
     .where(sql<boolean>`status IN ('pending', 'running')`)
-    .where('seen_at_ms', '<', p('beforeMs'))
-    .where('run', '=', ''),
-);
+    .where('seen_at_ms', '<', beforeMs)
+    .where('run', '=', '')
+    .execute();
+}
 
 type OneFile = { owner: number; taskId: string; name: 'input' | 'output' };
 
-export const insertPart = statement<Tables, OneFile & { part: number; bytes: Uint8Array }>()((db, p) =>
-  db.insertInto('task_file').values({
-    owner: p('owner'),
-    task_id: p('taskId'),
-    name: p('name'),
-    part: p('part'),
-    bytes: p('bytes'),
-  }),
-);
+export function insertPart(
+  { kysely }: Store,
+  { owner, taskId, name, part, bytes }: OneFile & { part: number; bytes: Uint8Array },
+) {
+  return kysely
+    .insertInto('task_file')
+    .values({
+      owner,
+      task_id: taskId,
+      name,
+      part,
+      bytes,
+    })
+    .execute();
+}
 
-export const partOf = statement<Tables, OneFile & { part: number }>()((db, p) =>
-  db
+export function partOf({ kysely }: Store, { owner, taskId, name, part }: OneFile & { part: number }) {
+  return kysely
     .selectFrom('task_file')
     .select('bytes')
-    .where('owner', '=', p('owner'))
-    .where('task_id', '=', p('taskId'))
-    .where('name', '=', p('name'))
-    .where('part', '=', p('part')),
-);
+    .where('owner', '=', owner)
+    .where('task_id', '=', taskId)
+    .where('name', '=', name)
+    .where('part', '=', part)
+    .executeTakeFirst();
+}
 
-export const deleteFile = statement<Tables, OneFile>()((db, p) =>
-  db
+export function deleteFile({ kysely }: Store, { owner, taskId, name }: OneFile) {
+  return kysely
     .deleteFrom('task_file')
-    .where('owner', '=', p('owner'))
-    .where('task_id', '=', p('taskId'))
-    .where('name', '=', p('name')),
-);
+    .where('owner', '=', owner)
+    .where('task_id', '=', taskId)
+    .where('name', '=', name)
+    .execute();
+}

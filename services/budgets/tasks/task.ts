@@ -1,9 +1,9 @@
-import type { Executor } from '#kit/db/index.ts';
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
-import type { Caller, Core } from '../commands.ts';
-import { Id, Instant, nullable, text } from '../schemas.ts';
-import type { TaskRow } from '../tables.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { parseRaw } from '#kit/text/exact-json.ts';
+import type { Caller, Context } from '../commands.ts';
+import { Id, Instant, nullable, text } from '../edges/schemas.ts';
+import type { Store, TaskRow } from '../store/tables.ts';
 
 export const taskTypes = ['import', 'export', 'report', 'reindex', 'email'] as const;
 export type TaskType = (typeof taskTypes)[number];
@@ -19,7 +19,7 @@ export const Task = Type.Object(
     status: Type.Enum(taskStatuses),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Percent' }),
     result: Type.Unknown({
-      description: 'What came of it, by type; null until it is completed',
+      description: 'Result by type; null until the task is completed',
       examples: [null],
     }),
     error: nullable(Type.String({ description: 'Why it failed' })),
@@ -40,7 +40,9 @@ export const TaskInput = Type.Object(
     format: Type.Optional(Type.String({ description: 'export, import: csv, ofx, qif or json' })),
     from: Type.Optional(Type.String({ description: 'export, report, email: the first day' })),
     to: Type.Optional(Type.String({ description: 'export, report, email: the last day' })),
-    budgetId: Type.Optional(Type.String({ description: 'import: the budget' })),
+    budgetId: Type.Optional(
+      Type.String({ description: 'import: the budget; export, report: only this one' }),
+    ),
     content: Type.Optional(Type.String({ description: 'import: the file; larger ones go to /api/import' })),
     mapping: Type.Optional(Type.Record(Type.String(), Type.String())),
     sign: Type.Optional(Type.String()),
@@ -60,27 +62,27 @@ export const TaskPatch = Type.Object(
 );
 export type TaskPatch = Static<typeof TaskPatch>;
 
-/** What a running task works with. */
+/** Context of a running task. */
 export interface TaskContext {
-  readonly core: Core;
+  readonly core: Context;
   readonly caller: Caller;
   readonly taskId: string;
   readonly input: unknown;
   /** Aborts if the task is canceled, or its worker stops. */
   readonly signal: AbortSignal;
-  /** What an earlier attempt stored with {@link TaskContext.advance}, to go on from there. */
+  /** Value stored by an earlier attempt with {@link TaskContext.advance}, to go on from there. */
   readonly partial: unknown;
   /**
    * Tells how far it is, in percent, and what a later attempt can go on from: in a transaction if one is given. Throws if the task
    * was canceled meanwhile.
    */
-  advance(progress: number, partial?: unknown, session?: Executor): Promise<void>;
+  advance(progress: number, partial?: unknown, session?: Store): Promise<void>;
 }
 
 /** One type of task. */
 export interface TaskKind {
   /** Checks what was asked for, and returns what is stored for {@link TaskKind.run}. Throws `validation_failed`. */
-  prepare(core: Core, caller: Caller, given: TaskInput): Promise<PreparedTask>;
+  prepare(core: Context, caller: Caller, given: TaskInput): Promise<PreparedTask>;
   /** Does the work and returns the result. It may run again after a crash. An `AppError` fails the task at once. */
   run(context: TaskContext): Promise<unknown>;
 }
@@ -101,7 +103,7 @@ export function toTask(row: TaskRow): Task {
     description: row.description,
     status: row.status,
     progress: row.progress,
-    result: row.status === 'completed' && row.result !== null ? JSON.parse(row.result) : null,
+    result: row.status === 'completed' && row.result !== null ? parseRaw(row.result) : null,
     error: row.error,
     attempts: row.attempts,
     createdAt: isoTime(row.created_at_ms),

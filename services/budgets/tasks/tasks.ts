@@ -1,10 +1,11 @@
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newId, newOrderedId } from '#kit/base/ids.ts';
 import type { Session } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import { newId, newOrderedId } from '#kit/ids.ts';
 import type { JobQueue } from '#kit/jobs/index.ts';
-import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
-import { type Page, type PageRequest, pageByTime, placeByTime } from '../paging.ts';
-import type { Tables, TaskRow } from '../tables.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { pageByTime, placeByTime } from '../edges/paging.ts';
+import type { Tables, TaskRow } from '../store/tables.ts';
 import {
   cancelTask,
   countAllOpen,
@@ -22,9 +23,9 @@ import {
 } from './store.ts';
 import { type Task, type TaskInput, type TaskKinds, type TaskPatch, type TaskType, toTask } from './task.ts';
 
-/** What tasks work with. */
+/** Dependencies of the tasks. */
 export interface Tasks {
-  readonly core: Core;
+  readonly core: Context;
   readonly queue: JobQueue;
   readonly kinds: TaskKinds;
 }
@@ -42,7 +43,7 @@ export async function createTask(tasks: Tasks, caller: Caller, given: TaskInput)
   const task = await runCommand(core, caller, async (unit) => {
     const { session, owner } = unit;
     const row = await addTask(unit, { type: given.type, description: given.description ?? null, input });
-    if (file) await insertPart.run(session, { owner, taskId: row.id, name: 'input', part: 0, bytes: file });
+    if (file) await insertPart(session, { owner, taskId: row.id, name: 'input', part: 0, bytes: file });
     return toTask(row);
   });
   await enqueueTask(tasks, caller, task.id);
@@ -50,12 +51,12 @@ export async function createTask(tasks: Tasks, caller: Caller, given: TaskInput)
 }
 
 /** A task whose file is uploaded next. It shows, and runs, when {@link completeUpload} was called. */
-export function beginUpload(core: Core, caller: Caller, type: TaskType): Promise<string> {
+export function beginUpload(core: Context, caller: Caller, type: TaskType): Promise<string> {
   return runCommand(core, { ...caller, idempotency: undefined }, async (unit) => {
     await refuseTooMany(unit);
     const { session, owner, nowMs } = unit;
     const row = { owner, id: newOrderedId(), type, description: null, input: '{}', run: '' };
-    await insertTask.run(session, { ...row, created_at_ms: nowMs });
+    await insertTask(session, { ...row, created_at_ms: nowMs });
     return row.id;
   });
 }
@@ -70,7 +71,7 @@ export async function completeUpload(
   const { core } = tasks;
   const task = await runCommand(core, caller, async ({ session, owner, nowMs }) => {
     const change = { run: newId(), input: JSON.stringify(input), description, nowMs };
-    const row = await readyTask.first(session, { owner, id, ...change });
+    const row = await readyTask(session, { owner, id, ...change });
     if (!row) throw notFound('task', id);
     return toTask(row);
   });
@@ -80,46 +81,54 @@ export async function completeUpload(
 }
 
 /** Throws `not_found` unless there is such an upload that is not completed. */
-export async function requireUpload({ db }: Core, { owner }: Caller, id: string): Promise<void> {
-  if (!(await uploadById.first(db, { owner, id }))) throw notFound('upload', id);
+export async function requireUpload({ db }: Context, { owner }: Caller, id: string): Promise<void> {
+  if (!(await uploadById(db, { owner, id }))) throw notFound('upload', id);
 }
 
-export async function abandonUpload({ db }: Core, { owner }: Caller, id: string): Promise<void> {
-  await deleteTaskRow.run(db, { owner, id });
+export async function abandonUpload({ db }: Context, { owner }: Caller, id: string): Promise<void> {
+  await deleteTaskRow(db, { owner, id });
 }
 
-export async function getTask({ db }: Core, { owner }: Caller, id: string): Promise<Task> {
+export async function getTask({ db }: Context, { owner }: Caller, id: string): Promise<Task> {
   return toTask(await requireTask(db, owner, id));
 }
 
 /** Tasks, newest first. */
-export async function listTasks({ db }: Core, { owner }: Caller, request: PageRequest): Promise<Page<Task>> {
-  const rows = await tasksPage.all(db, { owner, ...placeByTime(request) });
-  const total = (await countTasks.first(db, { owner }))?.total ?? 0;
+export async function listTasks(
+  { db }: Context,
+  { owner }: Caller,
+  request: PageRequest,
+): Promise<Page<Task>> {
+  const rows = await tasksPage(db, { owner, ...placeByTime(request) });
+  const total = (await countTasks(db, owner))?.total ?? 0;
   return pageByTime(rows, { request, total, view: toTask });
 }
 
 /** Changes the description, or cancels. Throws `conflict` for a task that is finished. */
-export function updateTask(core: Core, caller: Caller, id: string, given: TaskPatch): Promise<Task> {
+export function updateTask(core: Context, caller: Caller, id: string, given: TaskPatch): Promise<Task> {
   return runCommand(core, caller, async ({ session, owner, nowMs }) => {
     const before = await requireTask(session, owner, id);
     const { description, status } = given;
-    if (description !== undefined) await describeTask.run(session, { owner, id, description });
+    if (description !== undefined) await describeTask(session, { owner, id, description });
     if (status !== undefined && before.status !== 'canceled') {
-      const { changes } = await cancelTask.run(session, { owner, id, nowMs });
-      if (changes === 0) throw new AppError('conflict', `This task is ${before.status}.`);
+      const { numUpdatedRows } = await cancelTask(session, { owner, id, nowMs });
+      if (numUpdatedRows === 0n) throw new AppError('conflict', `This task is ${before.status}.`);
     }
     return toTask(await requireTask(session, owner, id));
   });
 }
 
 /** Throws `conflict` for a task that is not finished. */
-export function deleteTask(core: Core, caller: Caller, id: string): Promise<{ message: string; id: string }> {
+export function deleteTask(
+  core: Context,
+  caller: Caller,
+  id: string,
+): Promise<{ message: string; id: string }> {
   return runCommand(core, caller, async ({ session, owner }) => {
     const { status } = await requireTask(session, owner, id);
     if (status === 'pending' || status === 'running')
       throw new AppError('conflict', `This task is ${status}. Cancel it first.`);
-    await deleteTaskRow.run(session, { owner, id });
+    await deleteTaskRow(session, { owner, id });
     return { message: 'Task deleted', id };
   });
 }
@@ -131,8 +140,8 @@ export async function retryTask(tasks: Tasks, caller: Caller, id: string): Promi
     const { session, owner, nowMs } = unit;
     const { status } = await requireTask(session, owner, id);
     await refuseTooMany(unit);
-    const { changes } = await restartTask.run(session, { owner, id, run: newId(), nowMs });
-    if (changes === 0)
+    const { numUpdatedRows } = await restartTask(session, { owner, id, run: newId(), nowMs });
+    if (numUpdatedRows === 0n)
       throw new AppError('conflict', `This task is ${status}. Only failed and canceled ones can run again.`);
     return toTask(await requireTask(session, owner, id));
   });
@@ -140,15 +149,15 @@ export async function retryTask(tasks: Tasks, caller: Caller, id: string): Promi
   return task;
 }
 
-/** How many tasks of all accounts are not finished, for metrics. */
+/** Counts the unfinished tasks of all accounts, for metrics. */
 export async function countOpenTasks(session: Session<Tables>): Promise<number> {
-  return (await countAllOpen.first(session, {}))?.total ?? 0;
+  return (await countAllOpen(session))?.total ?? 0;
 }
 
 /** Adds the job of a task. Should that fail, a sweep adds it later. */
 async function enqueueTask({ core, queue }: Tasks, caller: Caller, id: string): Promise<void> {
   const { owner, userId } = caller;
-  const row = await taskById.first(core.db, { owner, id });
+  const row = await taskById(core.db, { owner, id });
   if (row?.status !== 'pending') return;
   await queue.add([jobOf({ owner, userId, id, run: row.run })]);
 }
@@ -159,23 +168,23 @@ export function jobOf({ run, ...task }: { owner: number; userId: string; id: str
 }
 
 export async function requireTask(session: Session<Tables>, owner: number, id: string): Promise<TaskRow> {
-  const row = await taskById.first(session, { owner, id });
+  const row = await taskById(session, { owner, id });
   if (!row) throw notFound('task', id);
   return row;
 }
 
 async function addTask(
-  unit: UnitOfWork,
+  unit: AccountTransaction,
   { type, description, input }: { type: TaskType; description: string | null; input: unknown },
 ): Promise<TaskRow> {
   await refuseTooMany(unit);
   const { session, owner, nowMs } = unit;
   const row = { owner, id: newOrderedId(), type, description, input: JSON.stringify(input), run: newId() };
-  return (await insertTask.first(session, { ...row, created_at_ms: nowMs })) as TaskRow;
+  return insertTask(session, { ...row, created_at_ms: nowMs });
 }
 
-async function refuseTooMany({ session, owner }: UnitOfWork): Promise<void> {
-  const open = await countOpen.first(session, { owner });
+async function refuseTooMany({ session, owner }: AccountTransaction): Promise<void> {
+  const open = await countOpen(session, owner);
   if ((open?.total ?? 0) < openMax) return;
   throw new AppError('rate_limited', `You have ${openMax} tasks that are not finished. Try again later.`, {
     retryAfterSeconds: 30,

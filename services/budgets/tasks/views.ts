@@ -1,6 +1,6 @@
+import { table } from '#kit/html/components/table.ts';
 import { formatNumber } from '#kit/html/format.ts';
 import type { Html } from '#kit/html/html.ts';
-import { table } from '#kit/html/table.ts';
 
 export interface RowError {
   readonly line: number;

@@ -1,13 +1,12 @@
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { callerOf, commanderOf } from '../api-access.ts';
-import { created, listed } from '../api-responses.ts';
-import type { Core } from '../commands.ts';
-import { IdempotencyHeader } from '../idempotency-key.ts';
+import { addList, addResource, IdParams } from '#kit/rest/resource.ts';
+import type { Context } from '../commands.ts';
+import { callerOf, owned } from '../edges/api-access.ts';
+import { Reference } from '../edges/schemas.ts';
 import { Transaction, TransactionInput, TransactionPatch } from '../ledger/index.ts';
 import { routes } from '../routes.ts';
-import { IdParams, listQuery, Reference } from '../schemas.ts';
 import {
   correctTransaction,
   createTransaction,
@@ -17,100 +16,64 @@ import {
   reverseTransaction,
 } from './transactions.ts';
 
-const tags = ['Transactions'];
+const tag = 'Transactions';
 
-export function addTransactionApi(app: HttpApp, core: Core, access: AccessRule): void {
-  addLists(app, core, access);
-  addOne(app, core, access);
+export function addTransactionApi(app: HttpApp, core: Context, access: AccessRule): void {
+  const kind = {
+    ...owned(access),
+    name: 'Transaction',
+    tag,
+    paths: { list: routes.transactions, item: routes.transaction },
+    schema: Transaction,
+  };
+  addResource(app, {
+    ...kind,
+    list: {
+      summary: 'Your ledger, newest first',
+      description: 'Lists your transactions, each with its entries.',
+      run: (caller, query) => listTransactions(core, caller, query),
+    },
+    get: {
+      summary: 'A transaction',
+      description: 'Reads one of your transactions with its entries.',
+      run: (caller, id) => getTransaction(core, caller, id),
+    },
+    create: {
+      summary: 'Add a transaction by hand',
+      description: 'A debit moves cash to expenses, a credit the other way.',
+      body: TransactionInput,
+      errors: ['not_found'],
+      run: (caller, body) => createTransaction(core, caller, body),
+    },
+  });
+  addList(app, kind, {
+    path: routes.transactionsOfUser,
+    operationId: 'listTransactionsOfUser',
+    summary: 'The ledger of a user, who must be yourself',
+    description: 'Lists the same transactions. The id of anybody else gives 404.',
+    params: Type.Object({ userId: Reference }),
+    errors: ['not_found'],
+    run: (caller, query, { userId }) => listTransactionsOf(core, caller, userId, query),
+  });
+  addCorrections(app, core, access);
 }
 
-function addLists(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.transactions,
-    {
-      access,
-      schema: {
-        operationId: 'listTransactions',
-        summary: 'Your ledger, newest first',
-        tags,
-        querystring: Type.Object(listQuery),
-        response: { 200: Type.Array(Transaction) },
-      },
-      config: { errors: ['rate_limited'] },
-    },
-    async (request, reply) =>
-      listed(request, reply, await listTransactions(core, callerOf(request), request.query)),
-  );
-  app.get(
-    routes.transactionsOfUser,
-    {
-      access,
-      schema: {
-        operationId: 'listTransactionsOfUser',
-        summary: 'The ledger of a user, who must be yourself',
-        tags,
-        params: Type.Object({ userId: Reference }),
-        querystring: Type.Object(listQuery),
-        response: { 200: Type.Array(Transaction) },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
-    },
-    async (request, reply) => {
-      const { userId } = request.params;
-      return listed(request, reply, await listTransactionsOf(core, callerOf(request), userId, request.query));
-    },
-  );
-  app.post(
-    routes.transactions,
-    {
-      access,
-      schema: {
-        operationId: 'createTransaction',
-        summary: 'Add a transaction by hand',
-        description: 'A debit moves cash to expenses, a credit the other way.',
-        tags,
-        headers: IdempotencyHeader,
-        body: TransactionInput,
-        response: { 201: Transaction },
-      },
-      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
-    },
-    async (request, reply) => {
-      const caller = commanderOf(request, reply);
-      return created(reply, routes.transaction, await createTransaction(core, caller, request.body));
-    },
-  );
-}
-
-function addOne(app: HttpApp, core: Core, access: AccessRule): void {
-  app.get(
-    routes.transaction,
-    {
-      access,
-      schema: {
-        operationId: 'getTransaction',
-        summary: 'A transaction',
-        tags,
-        params: IdParams,
-        response: { 200: Transaction },
-      },
-      config: { errors: ['not_found', 'rate_limited'] },
-    },
-    (request) => getTransaction(core, callerOf(request), request.params.id),
-  );
+/** Transactions are never changed or deleted: both are reversals. */
+function addCorrections(app: HttpApp, core: Context, access: AccessRule): void {
+  const common = { tags: [tag], params: IdParams, response: { 200: Transaction } };
+  const config = { errors: ['not_found', 'conflict', 'rate_limited'] } as const;
   app.put(
     routes.transaction,
     {
       access,
       schema: {
+        ...common,
         operationId: 'correctTransaction',
         summary: 'Reverse a transaction and add the corrected one, which is the response',
-        tags,
-        params: IdParams,
+        description: 'A transaction that is reversed already gives 409.',
         body: TransactionPatch,
-        response: { 200: Transaction },
       },
-      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
+      config,
     },
     (request) => correctTransaction(core, callerOf(request), request.params.id, request.body),
   );
@@ -119,13 +82,12 @@ function addOne(app: HttpApp, core: Core, access: AccessRule): void {
     {
       access,
       schema: {
+        ...common,
         operationId: 'reverseTransaction',
         summary: 'Reverse a transaction; the reversal is the response',
-        tags,
-        params: IdParams,
-        response: { 200: Transaction },
+        description: 'A transaction that is reversed already gives 409.',
       },
-      config: { errors: ['not_found', 'conflict', 'rate_limited'] },
+      config,
     },
     (request) => reverseTransaction(core, callerOf(request), request.params.id),
   );

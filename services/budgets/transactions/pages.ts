@@ -1,24 +1,24 @@
-import { badge, empty } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { badge, empty } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Page } from '#kit/rest/paging.ts';
 import { listBudgets } from '../budgets/index.ts';
 import type { Transaction } from '../ledger/index.ts';
-import type { Page } from '../paging.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import {
-  commanderOf,
+  callerWithIdempotencyKey,
   idOf,
   type PageParts,
   type PageSession,
   parameter,
   submit,
   type Visitor,
-} from '../site.ts';
-import { cursorPager, money } from '../views.ts';
+} from '../site/page-context.ts';
+import { cursorPager, money } from '../site/views.ts';
 import { getTransaction, listTransactions, reverseTransaction } from './transactions.ts';
 
 const pageSize = 50;
@@ -44,7 +44,7 @@ export function addTransactionPages(
   routes.post(pageRoutes.reverseTransaction, { access }, (visitor) => {
     const { visit } = visitor;
     return submit(visit, {
-      work: () => reverseTransaction(core, commanderOf(visitor), idOf(visit)),
+      work: () => reverseTransaction(core, callerWithIdempotencyKey(visitor), idOf(visit)),
       done: () =>
         visit.redirect(pageRoutes.transactions, { tone: 'good', text: 'The transaction was reversed.' }),
       again: (problem) => confirmReversal(visitor, problem),
@@ -61,7 +61,7 @@ interface ListView {
 function listPage(visitor: Visitor, { page, names, hasCursor }: ListView): Promise<string> {
   return visitor.render({
     title: 'Ledger',
-    lead: `${count(page.total, 'transaction')}, each with as much debit as credit. Corrections are reversals.`,
+    lead: `${count(page.total, 'transaction')}. In each, debits equal credits. Corrections are recorded as reversals.`,
     modules: ['live.js'],
     main:
       page.total === 0

@@ -1,8 +1,8 @@
-import { AppError, notFound } from '#kit/errors.ts';
-import { invalid } from '#kit/schema-parser.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
 import { requireBudget } from '../budgets/index.ts';
-import { type Caller, type Core, runCommand, type UnitOfWork } from '../commands.ts';
-import { isCurrency } from '../currencies.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
 import { replaceDebit, requireExpense } from '../expenses/index.ts';
 import {
   findTransaction,
@@ -13,21 +13,21 @@ import {
   type TransactionPatch,
   transactionPage,
 } from '../ledger/index.ts';
-import { type DecimalInput, parseMoney } from '../money.ts';
-import type { Page, PageRequest } from '../paging.ts';
+import { isCurrency } from '../money/currencies.ts';
+import { type DecimalInput, parseMoney } from '../money/money.ts';
 
 /** Transactions, newest first. */
 export function listTransactions(
-  { db }: Core,
+  { db }: Context,
   { owner }: Caller,
   request: PageRequest,
 ): Promise<Page<Transaction>> {
   return db.read((session) => transactionPage(session, owner, request));
 }
 
-/** The same by the id of a user, who must be the caller. */
+/** Lists the transactions of a user by id, who must be the caller. */
 export function listTransactionsOf(
-  core: Core,
+  core: Context,
   caller: Caller,
   userId: string,
   request: PageRequest,
@@ -36,14 +36,18 @@ export function listTransactionsOf(
   return listTransactions(core, caller, request);
 }
 
-export async function getTransaction({ db }: Core, { owner }: Caller, id: string): Promise<Transaction> {
+export async function getTransaction({ db }: Context, { owner }: Caller, id: string): Promise<Transaction> {
   const found = await db.read((session) => findTransaction(session, owner, id));
   if (!found) throw notFound('transaction', id);
   return found;
 }
 
 /** Adds a transaction by hand. It does not change what a budget has spent, which is the sum of its expenses. */
-export function createTransaction(core: Core, caller: Caller, given: TransactionInput): Promise<Transaction> {
+export function createTransaction(
+  core: Context,
+  caller: Caller,
+  given: TransactionInput,
+): Promise<Transaction> {
   return runCommand(core, caller, async (unit) => {
     const { type, description, amount } = given;
     const place = await placeOf(unit, given);
@@ -53,7 +57,7 @@ export function createTransaction(core: Core, caller: Caller, given: Transaction
 
 /** Replaces a transaction: a reversal and the corrected one, which is returned. */
 export function correctTransaction(
-  core: Core,
+  core: Context,
   caller: Caller,
   id: string,
   { description, amount }: TransactionPatch,
@@ -76,12 +80,12 @@ export function correctTransaction(
 }
 
 /** Cancels a transaction by a reversal, which is returned. */
-export function reverseTransaction(core: Core, caller: Caller, id: string): Promise<Transaction> {
+export function reverseTransaction(core: Context, caller: Caller, id: string): Promise<Transaction> {
   return runCommand(core, caller, (unit) => reverse(unit, id));
 }
 
 /** Budget, expense and currency, which must fit each other. */
-async function placeOf({ session, owner }: UnitOfWork, given: TransactionInput) {
+async function placeOf({ session, owner }: AccountTransaction, given: TransactionInput) {
   const expense = given.expenseId ? await requireExpense(session, owner, given.expenseId) : undefined;
   const budgetId = given.budgetId ?? expense?.budget_id ?? null;
   const budget = budgetId === null ? undefined : await requireBudget(session, owner, budgetId);
@@ -91,7 +95,7 @@ async function placeOf({ session, owner }: UnitOfWork, given: TransactionInput) 
   if (!isCurrency(currency))
     throw invalid({ currency: 'must be the code of a currency (ISO 4217), such as USD' });
   if (budget && currency !== budget.currency)
-    throw invalid({ currency: `must be ${budget.currency}, as that of the budget` });
+    throw invalid({ currency: `must be ${budget.currency}, the currency of the budget` });
   return { budgetId, expenseId: expense?.id ?? null, currency };
 }
 

@@ -1,4 +1,4 @@
-/** Where a part of an answer comes from. Offsets are in UTF-16 units. */
+/** Source of a part of an answer. Offsets are in UTF-16 units. */
 export interface DocumentCitation {
   readonly kind: 'document';
   readonly answer_start: number;
@@ -11,7 +11,7 @@ export interface DocumentCitation {
   readonly quote: string;
   readonly quote_start: number;
   readonly quote_end: number;
-  /** How much of the sentence the quote supports, 0 to 1. */
+  /** Share of the sentence that the quote supports, 0 to 1. */
   readonly support: number;
 }
 
@@ -33,7 +33,7 @@ export type Citation = DocumentCitation | ApiCitation;
 export interface Answer {
   readonly text: string;
   readonly citations: readonly Citation[];
-  /** Whether nothing was found that answers the question. */
+  /** True if nothing was found that answers the question. */
   readonly abstained: boolean;
   readonly confidence: number;
 }

@@ -19,3 +19,90 @@ test('the first sentence has what the question asks for: a time, a number, a nam
   assert.match(await firstOf('Who has led the harbor of Vik?'), /Astrid Dahl/);
   assert.match(await firstOf('Where was the Gullfoss built?'), /Bergen/);
 });
+
+const manual = `BERTH(1)                  Harbor Manual                  BERTH(1)
+
+NAME
+       berth - book a berth in the harbor of Vik
+
+OPTIONS
+       --nights count
+              Books the berth for so many nights. At most 14 nights can be
+              booked at a time. The default is 2 nights.
+
+       --quiet
+              Prints no messages while the berth is booked.
+
+EXIT STATUS
+       3   The berth is taken.
+
+       4   The harbor is closed.
+`;
+const rates = 'season,year,fee in EUR\nsummer,2023,40\nsummer,2024,45\nwinter,2024,12\n';
+
+test('entries of manuals and rows of tables are quoted whole, and what is not there is refused', async () => {
+  await using chat = await startChat();
+  await chat.upload([
+    { name: 'berth.1.txt', content: manual },
+    { name: 'rates.csv', content: rates },
+  ]);
+  const ask = async (query: string) => (await chat.send('POST', '/api/chat', { query })).json;
+  const nights = await ask('What is the default number of nights of a berth?');
+  assert.match(nights.answer, /--nights count.*The default is 2 nights\./s);
+  const [citation] = nights.citations;
+  const text = (await chat.send('GET', `/api/documents/${citation.document_id}/text`)).text;
+  assert.equal(text.slice(citation.quote_start, citation.quote_end), citation.quote);
+  assert.match((await ask('What does the option --quiet of berth do?')).answer, /Prints no messages/);
+  assert.match((await ask('What does exit status 4 of berth mean?')).answer, /The harbor is closed/);
+  assert.match((await ask('What was the fee in summer 2024?')).answer, /summer.*2024.*45/);
+  for (const query of [
+    'What does exit status 7 of berth mean?',
+    'What does the option --loud of berth do?',
+    'What was the fee in summer 2019?',
+    'What is the default number of nights of a berth in Reykjavik?',
+    'Who is the wealthiest captain?',
+  ]) {
+    const { abstained, answer, metadata } = await ask(query);
+    assert.ok(abstained, `${query} ${answer}`);
+    assert.ok(metadata.confidence < 0.5, `${query} ${metadata.confidence}`);
+  }
+});
+
+test('misspelled words, British spelling, other words for the same and greetings are understood', async () => {
+  await using chat = await startChat();
+  const content =
+    'Everybody has 27 days of vacation in a year. The color of the ferry is green. The kitchen closes at nine.';
+  await chat.upload([{ name: 'notes.txt', content }]);
+  for (const [query, expected] of [
+    ['Hello, how mnay days of vacaton does everybody have?', /27 days/],
+    ['How many days of holiday does everybody have?', /27 days/],
+    ['What is the colour of the ferry?', /green/],
+    ['Can you please tell me when the kitchen closes?', /nine/],
+  ] as const) {
+    const { json } = await chat.send('POST', '/api/chat', { query });
+    assert.match(json.answer, expected, query);
+  }
+});
+
+test('a follow-up takes what it needs from the questions before, and nothing where the topic changes', async () => {
+  await using chat = await startChat();
+  await chat.upload([
+    { name: 'berth.1.txt', content: manual },
+    { name: 'rates.csv', content: rates },
+    { name: 'harbor.txt', content: harbor },
+  ]);
+  let session: string | undefined;
+  const ask = async (query: string) => {
+    const { json } = await chat.send('POST', '/api/chat', { query, session_id: session });
+    session = json.session_id;
+    return json;
+  };
+  await ask('What was the fee in summer 2023?');
+  const later = await ask('And in summer 2024?');
+  assert.match(later.citations[0].quote, /2024.*45/);
+  await ask('What does exit status 3 of berth mean?');
+  assert.match((await ask('thanks')).answer, /welcome/);
+  assert.match((await ask('And 4?')).answer, /closed/);
+  const other = await ask('When was the harbor of Vik opened?');
+  assert.deepEqual(other.metadata.queries, ['When was the harbor of Vik opened?']);
+});

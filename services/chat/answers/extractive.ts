@@ -1,16 +1,26 @@
 import type { Evidence, Found, Passage } from '../retrieval/index.ts';
 import type { Answer, DocumentCitation } from './answer.ts';
-import { sentenceCandidates } from './sentence-features.ts';
+import { judgeFeatureNames, judgeFeatures } from './judge.ts';
+import { quoteFor } from './quote.ts';
+import { isComplete, type Misses, missesOf, requirementsOf } from './requirements.ts';
+import { type CandidateSentence, sentenceCandidates } from './sentence-features.ts';
 import model from './sentence-model.json' with { type: 'json' };
 
-const sentencesMax = 3;
-const passagesMax = 5;
-/** A further sentence must be nearly as likely to answer as the first one. */
-const furtherShare = 0.25;
-/** A heading or a row is quoted only up to here. */
-const sentenceLengthMax = 600;
+const passagesMax = 10;
+/** A second place is quoted only if it is nearly as likely to answer, and only so much in all. */
+const secondShare = 0.5;
+const answerLengthMax = 1_100;
+/** A row, or a sentence that is longer than a paragraph, is quoted only up to here. */
+const quoteLengthMax = 900;
 
 export const nothingFound = 'The documents do not say anything about this.';
+const closest = 'I am not sure, but this comes closest:';
+/** Below the first, nothing is quoted; below the second, the answer says that it is not sure. */
+const confidenceMin = 0.2;
+const unsureBelow = 0.45;
+/** A question with a number, a kind of answer or a name that is not met, or mainly of words that no document has, is not answered. */
+const decisive = ['exact', 'kind', 'nameNowhere', 'muchUnknown'] as const;
+const decidedShare = 0.2;
 
 /** A sentence of a document that may answer a question. */
 export interface QuotedSentence {
@@ -21,25 +31,133 @@ export interface QuotedSentence {
   /** The `index` of its source. */
   readonly sourceIndex: number;
   readonly passage: Passage;
-  /** How likely it is to answer; meaningful only beside those of other sentences. */
+  readonly unit: CandidateSentence;
+  /** Likelihood of answering; meaningful only beside those of other sentences. */
   readonly score: number;
 }
 
-/** Quotes the sentences that are most likely to answer the question. It never says anything that is not in a document. */
-export function extractiveAnswer(found: Found): Answer {
-  const { confidence } = found;
-  const [best, ...others] = bestSentences(found).filter(({ text }) => shownText(text) !== '');
-  if (!best || confidence < 0.5) {
-    return { text: nothingFound, citations: [], abstained: true, confidence };
-  }
-  const further = others.filter(({ score }) => score >= best.score + Math.log(furtherShare));
-  return { ...composed([best, ...further.slice(0, sentencesMax - 1)]), abstained: false, confidence };
+/** An answer, with the passages that are shown as its sources. */
+export interface Answered {
+  readonly answer: Answer;
+  readonly found: Found;
+}
+
+/**
+ * Quotes the places that are most likely to answer the question. It never says anything that is not in a document. Of the passages that
+ * were found, as many as are asked for stay as sources, and those that are quoted are among them.
+ */
+export function extractiveAnswer(
+  found: Found,
+  sourcesMax = found.ranked.length,
+  judge?: readonly number[],
+): Answered {
+  const places = bestPlaces(found).filter(({ text }) => shownText(text) !== '');
+  const [best] = places;
+  const confidence = best ? confidenceIn(best, found, judge) : 0;
+  const isAnswered = best !== undefined && found.confidence >= 0.5 && confidence >= confidenceMin;
+  const quotes = isAnswered ? quotesOf(places, found.evidence) : [];
+  const kept = withSources(found, new Set(quotes.map(({ passage }) => passage)), sourcesMax);
+  if (!isAnswered)
+    return { found: kept, answer: { text: nothingFound, citations: [], abstained: true, confidence } };
+  const numbered = quotes.map((quote) => {
+    const sourceIndex = kept.ranked.find(({ passage }) => passage === quote.passage)?.source.index ?? 1;
+    return { ...quote, sourceIndex };
+  });
+  const introduction = confidence < unsureBelow ? `${closest} ` : '';
+  return { found: kept, answer: { ...composed(numbered, introduction), abstained: false, confidence } };
+}
+
+/** The best place, and one more where it is nearly as likely to answer. */
+function quotesOf([best, ...others]: readonly Place[], evidence: Evidence): QuotedSentence[] {
+  if (!best) return [];
+  const first = quoted(best, evidence);
+  const second = others
+    .filter(({ score }) => score >= best.score + Math.log(secondShare))
+    .map((other) => quoted(other, evidence))
+    .find(
+      (other) =>
+        (other.passage !== first.passage || other.end <= first.start || other.start >= first.end) &&
+        other.text !== first.text &&
+        first.text.length + other.text.length <= answerLengthMax,
+    );
+  return second ? [first, second] : [first];
+}
+
+/** The first passages with those that are quoted among them, numbered anew. */
+function withSources(found: Found, needed: ReadonlySet<Passage>, most: number): Found {
+  let free = Math.max(0, most - needed.size);
+  const ranked = found.ranked
+    .filter(({ passage }) => needed.has(passage) || free-- > 0)
+    .map(({ source, passage }, index) => ({ passage, source: { ...source, index: index + 1 } }));
+  const documentCount = new Set(ranked.map(({ source }) => source.document_id)).size;
+  return { ...found, ranked, documentCount };
+}
+
+/** The place around a sentence, which is enough to understand it. */
+function quoted(sentence: QuotedSentence, evidence: Evidence): QuotedSentence {
+  const { passage, unit } = sentence;
+  const isEnough = unit.kind === 'sentence' && isComplete(requirementsOf(evidence), unit, evidence);
+  const { start, end } = isEnough ? unit : quoteFor(unit, passage.text, evidence.question.text);
+  const text = shortened(passage.text.slice(start, end));
+  return { ...sentence, text, start: passage.start + start, end: passage.start + start + text.length };
+}
+
+/**
+ * Weights of what the sets to learn from cannot tell, as they have no structure: the share of the question's words in a sentence or in what
+ * tells what it is about, requirements that are missed, a row that has all of them, and a sentence that is a question itself.
+ */
+const weights = { context: 4, names: 4, exact: 6, kind: 3, defines: 2, question: 8, row: 2 };
+
+/** The sentences of the first passages, those first that answer best with their headings, terms and lists. */
+function bestPlaces(found: Found): Place[] {
+  const { evidence } = found;
+  const required = requirementsOf(evidence);
+  const scored = bestSentences(found).map((sentence) => {
+    const { unit, passage } = sentence;
+    const { start, end } = quoteFor(unit, passage.text, evidence.question.text);
+    const misses = missesOf(required, unit, passage.text.slice(start, end));
+    const score =
+      sentence.score +
+      weights.context * evidence.share((stem) => unit.context.has(stem)) +
+      weights.defines * misses.defines +
+      (unit.kind === 'row' && evidence.share((stem) => unit.stems.has(stem)) > 0.99 ? weights.row : 0) -
+      weights.names * misses.names -
+      weights.exact * misses.exact -
+      weights.kind * misses.kind -
+      (/\?$/.test(unit.text) ? weights.question : 0);
+    return { ...sentence, score, misses };
+  });
+  return scored.sort((one, other) => other.score - one.score);
+}
+
+interface Place extends QuotedSentence {
+  readonly misses: Misses;
+}
+
+/** The features of the place that would be quoted first, and its text; undefined if there is none. */
+export function judgeInput(found: Found): { features: Float32Array; quote: string } | undefined {
+  const [best] = bestPlaces(found);
+  return best && { features: featuresOf(best, found), quote: quoted(best, found.evidence).text };
+}
+
+function featuresOf(best: Place, { confidence, evidence }: Found): Float32Array {
+  const { names } = requirementsOf(evidence);
+  return judgeFeatures({ ...best, names, confidence }, evidence);
+}
+
+/** Likelihood that a place answers the question. What lacks something that was asked for by name or by kind is as good as none. */
+function confidenceIn(best: Place, found: Found, weights: readonly number[] = model.judge): number {
+  const features = featuresOf(best, found);
+  const sum = features.reduce((total, value, index) => total + value * (weights[index] ?? 0), 0);
+  const likelihood = 1 / (1 + Math.exp(-sum - (weights[features.length] ?? 0)));
+  const isDecided = decisive.some((name) => (features[judgeFeatureNames.indexOf(name)] ?? 0) > 0);
+  return isDecided ? likelihood * decidedShare : likelihood;
 }
 
 /** The sentences of the first passages, most likely answer first. */
 export function bestSentences(
   { ranked, evidence }: { readonly ranked: Found['ranked']; readonly evidence: Evidence },
-  weights: readonly number[] = model.weights,
+  learned: readonly number[] = model.weights,
 ): QuotedSentence[] {
   const first = ranked.slice(0, passagesMax);
   const lists = sentenceCandidates(
@@ -47,12 +165,16 @@ export function bestSentences(
     evidence,
   );
   const sentences = first.flatMap(({ source, passage }, rank) =>
-    (lists[rank] ?? []).map(({ start, text, features }): QuotedSentence => {
-      const quoted = shortened(text);
+    (lists[rank] ?? []).map((unit): QuotedSentence => {
+      const text = shortened(unit.text);
       return {
-        ...{ text: quoted, sourceIndex: source.index, passage },
-        ...{ start: passage.start + start, end: passage.start + start + quoted.length },
-        score: features.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0),
+        text,
+        sourceIndex: source.index,
+        passage,
+        unit,
+        start: passage.start + unit.start,
+        end: passage.start + unit.start + text.length,
+        score: unit.features.reduce((sum, value, index) => sum + value * (learned[index] ?? 0), 0),
       };
     }),
   );
@@ -61,7 +183,7 @@ export function bestSentences(
 
 /** Never cut between the two halves of a character. */
 function shortened(text: string): string {
-  return text.slice(0, sentenceLengthMax).replace(/[\ud800-\udbff]$/, '');
+  return text.slice(0, quoteLengthMax).replace(/[\ud800-\udbff]$/, '');
 }
 
 const images = /!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?/g;
@@ -71,22 +193,55 @@ const foreignMarkers = /\[(\s*A?\d{1,3}(?:\s*[,;]\s*A?\d{1,3})*\s*)\]/g;
 
 /** A quote as answers show it: without images, and with numbers in brackets that cannot be taken for those of sources. */
 function shownText(quote: string): string {
-  return quote.replace(images, '$1').replace(loadingTags, '').replace(foreignMarkers, '($1)').trim();
+  const safe = quote.replace(images, '$1').replace(loadingTags, '').replace(foreignMarkers, '($1)').trim();
+  // Lines that only the width of a page ended go on; rows and points stay lines.
+  return safe
+    .replace(/(?<=[^\n:;|])\n(?! *(?:[-*•‣+]|\d+[.)]) )(?=[ \t]*[\p{L}(])(?![^\n]{0,40}[:=|] )/gu, ' ')
+    .replace(/(?<=\S) {2,}(?=\S)/g, ' ');
+}
+
+/** A part of a passage to quote, in the units of the passage. */
+export interface Quote {
+  readonly passage: Passage;
+  readonly start: number;
+  readonly end: number;
+  /** The `index` of its source. */
+  readonly sourceIndex: number;
+}
+
+/** Quotes as one text after an introduction, each with the number of its source. */
+export function answerOf(quotes: readonly Quote[], introduction = ''): Pick<Answer, 'text' | 'citations'> {
+  const sentences = quotes.map(({ passage, start, end, sourceIndex }) => {
+    const text = shortened(passage.text.slice(start, end));
+    const from = passage.start + start;
+    return { text, passage, sourceIndex, start: from, end: from + text.length };
+  });
+  return composed(sentences, introduction);
 }
 
 /** The sentences as one text, each with the number of its source. */
-function composed(sentences: readonly QuotedSentence[]): Pick<Answer, 'text' | 'citations'> {
-  let text = '';
-  const citations = sentences.map((sentence): DocumentCitation => {
-    if (text !== '') text += ' ';
+function composed(
+  sentences: readonly Pick<QuotedSentence, 'text' | 'passage' | 'sourceIndex' | 'start' | 'end'>[],
+  introduction = '',
+): Pick<Answer, 'text' | 'citations'> {
+  let text = introduction;
+  const citations = sentences.map((sentence, index): DocumentCitation => {
+    if (index > 0) text += '\n\n';
     const answer_start = text.length;
     text += shownText(sentence.text);
     const answer_end = text.length;
     text += ` [${sentence.sourceIndex}]`;
     return {
-      ...{ kind: 'document', answer_start, answer_end, source_index: sentence.sourceIndex },
-      ...{ document_id: sentence.passage.documentId, chunk_id: sentence.passage.chunkId },
-      ...{ quote: sentence.text, quote_start: sentence.start, quote_end: sentence.end, support: 1 },
+      kind: 'document',
+      answer_start,
+      answer_end,
+      source_index: sentence.sourceIndex,
+      document_id: sentence.passage.documentId,
+      chunk_id: sentence.passage.chunkId,
+      quote: sentence.text,
+      quote_start: sentence.start,
+      quote_end: sentence.end,
+      support: 1,
     };
   });
   return { text, citations };

@@ -1,2 +1,10 @@
 export type { Answer, ApiCitation, Citation, DocumentCitation } from './answer.ts';
-export { bestSentences, extractiveAnswer, nothingFound } from './extractive.ts';
+export {
+  type Answered,
+  answerOf,
+  bestSentences,
+  extractiveAnswer,
+  judgeInput,
+  nothingFound,
+  type Quote,
+} from './extractive.ts';

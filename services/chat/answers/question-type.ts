@@ -1,6 +1,6 @@
 import type { Term } from '#kit/search/terms.ts';
 
-/** What a question asks for, as far as its words say so. */
+/** Type of answer that a question asks for, as far as its words tell. */
 export interface QuestionType {
   readonly time: boolean;
   readonly quantity: boolean;
@@ -9,7 +9,7 @@ export interface QuestionType {
 }
 
 const patterns = {
-  time: /\b(when|(what|which) (year|date|day|month|century|decade|time))\b/i,
+  time: /^\W*(?:and )?(?:since )?when\b|\b(?:what|which) (year|date|day|month|century|decade|time)\b/i,
   quantity:
     /\b(how (many|much|long|old|far|often|high|large|big|tall|deep|fast)|percent|percentage|number|amount|population|price|cost|age)\b/i,
   person:
@@ -45,7 +45,7 @@ export function isQuantity({ word }: Term): boolean {
   return numberWords.has(word) || (/^\d/.test(word) && !/^(1\d|20)\d\d$/.test(word));
 }
 
-/** Whether a text has a name after such a word as `in`. */
+/** Returns true if a text has a name after a word such as `in`. */
 export function namesPlace(text: string): boolean {
   return /\b(in|at|near|from|to|of|on|into|through) (the )?\p{Lu}/u.test(text);
 }

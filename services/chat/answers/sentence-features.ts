@@ -1,9 +1,10 @@
-import { type Term, termsOf } from '#kit/search/terms.ts';
+import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
-import { type Span, sentencesOf } from '../sentences.ts';
+import type { Span } from '../sentences.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question-type.ts';
+import { type Unit, unitsOf } from './structure.ts';
 
-/** What is known of a sentence that may answer a question, each from about 0 to 1. */
+/** Names of the features of a sentence that may answer a question, each from about 0 to 1. */
 export const sentenceFeatureNames = [
   'coverage',
   'localCoverage',
@@ -26,10 +27,14 @@ export const sentenceFeatureNames = [
   'passageRank',
 ] as const;
 
-/** A sentence of a passage, by its place in the passage. */
-export interface CandidateSentence extends Span {
-  readonly text: string;
+/** A sentence or a row of a passage, by its place in the passage. */
+export interface CandidateSentence extends Unit {
+  /** Words that say something and are not in the question. */
+  readonly fresh: readonly Term[];
   readonly features: Float32Array;
+  /** Stems of the sentence, and of all that tells what it is about: its term, its list, the sentence before, headings. */
+  readonly stems: ReadonlySet<string>;
+  readonly context: ReadonlySet<string>;
 }
 
 /** The sentences of passages, best passage first, each list as one passage. Scores are from 0 to 1. */
@@ -47,9 +52,13 @@ export function sentenceCandidates(
   };
   return ranked.map(({ passage, score }, rank) => {
     const place = [(logit(score) - best) / 3, 1 / (1 + rank)];
-    const headings = new Set(termsOf(`${passage.title} ${passage.section}`).map(({ stem }) => stem));
+    const above = stemsOf(`${passage.title} ${passage.section} ${passage.filename}`);
     let before: ReadonlySet<string> = new Set();
     return (read[rank] ?? []).map((sentence) => {
+      const { unit } = sentence;
+      const lead = unit.lead ? passage.text.slice(unit.lead.start, unit.lead.end) : '';
+      const headings = new Set([...above, ...stemsOf(`${unit.term} ${lead}`)]);
+      const context = new Set([...headings, ...sentence.stems, ...(unit.kind === 'row' ? [] : before)]);
       const features = Float32Array.of(
         ...wordFeatures(sentence, asked),
         ...contextFeatures(sentence, { before, headings }, evidence),
@@ -59,7 +68,8 @@ export function sentenceCandidates(
         ...place,
       );
       before = sentence.stems;
-      return { start: sentence.start, end: sentence.end, text: sentence.text, features };
+      const fresh = sentence.fresh.map(({ term }) => term);
+      return { ...unit, features, stems: sentence.stems, context, fresh };
     });
   });
 }
@@ -70,11 +80,11 @@ interface Asked {
   readonly type: QuestionType;
   /** Of all its words, in their order. */
   readonly stems: readonly string[];
-  /** How few of the sentences have each word of the question. */
+  /** Rarity of each word of the question among the sentences. */
   readonly local: ReadonlyMap<string, number>;
 }
 
-/** Which words of the question it has: by their weight, as they are written, and in their order. */
+/** Scores the words of the question that it has: by weight, by spelling, and by order. */
 function wordFeatures({ stems, terms }: ReadSentence, { evidence, stems: asked, local }: Asked): number[] {
   let [found, total] = [0, 0];
   for (const [stem, weight] of local) {
@@ -100,7 +110,7 @@ function wordFeatures({ stems, terms }: ReadSentence, { evidence, stems: asked, 
 const pronouns =
   /^(he|she|it|this|these|those|they|his|her|its|their|such|both|one|another|however|there)\b/i;
 
-/** Which words of the question stand before it or above it. A pronoun stands for something before it. */
+/** Scores the words of the question before it or above it. A pronoun stands for something before it. */
 function contextFeatures(
   { stems, text }: ReadSentence,
   { before, headings }: { readonly before: ReadonlySet<string>; readonly headings: ReadonlySet<string> },
@@ -115,7 +125,7 @@ function contextFeatures(
 
 const nearMax = 4;
 
-/** Whether it has something of the kind that is asked for, which is not in the question. */
+/** Scores if it has something of the kind that is asked for, which is not in the question. */
 function typeFeatures({ text, fresh, places }: ReadSentence, type: QuestionType): number[] {
   const isNear = (at: number) => places.some((place) => Math.abs(place - at) <= nearMax);
   const isNumber = (term: Term) => (type.time && isTime(term)) || (type.quantity && isQuantity(term));
@@ -140,30 +150,36 @@ function localRarities(sentences: readonly ReadSentence[], evidence: Evidence): 
 }
 
 interface ReadSentence extends Span {
+  readonly unit: Unit;
   readonly text: string;
   readonly terms: readonly Term[];
   readonly stems: ReadonlySet<string>;
-  /** Where words of the question are among its words. */
+  /** Places of the question's words among its words. */
   readonly places: readonly number[];
   /** Words that say something and are not in the question. */
   readonly fresh: readonly { readonly term: Term; readonly at: number }[];
 }
 
 function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
-  return sentencesOf(passage.text).map(({ start, end }) => {
-    const text = passage.text.slice(start, end);
+  return unitsOf(passage.text).map((unit) => {
+    const { start, end, text } = unit;
     const terms = termsOf(text);
     const placed = terms.map((term, at) => ({ term, at }));
     const isAsked = ({ stem }: Term) => evidence.wordOf(stem) !== undefined;
     return {
-      ...{ start, end, text, terms, stems: new Set(terms.map(stemOf)) },
+      unit,
+      start,
+      end,
+      text,
+      terms,
+      stems: new Set(terms.map(stemOf)),
       places: placed.filter(({ term }) => isAsked(term)).map(({ at }) => at),
       fresh: placed.filter(({ term }) => !isAsked(term) && !isCommonWord(term.word)),
     };
   });
 }
 
-/** How many words in a row both have. */
+/** Returns the length of the longest run of words that both have. */
 function longestRun(one: readonly string[], other: readonly string[]): number {
   let longest = 0;
   let above = new Uint16Array(other.length + 1);
@@ -180,7 +196,7 @@ function longestRun(one: readonly string[], other: readonly string[]): number {
 
 const prefixMin = 5;
 
-/** How much of a stem that a sentence does not have begins one of its stems: `compress` and `compressib`. */
+/** Returns the longest shared prefix of a missing stem with one of the sentence's stems: `compress` and `compressib`. */
 function nearness(stem: string, stems: ReadonlySet<string>): number {
   if (stem.length < prefixMin) return 0;
   const prefix = stem.slice(0, prefixMin);

@@ -1,9 +1,11 @@
-import type { Clock } from '#kit/clock.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { Log } from '#kit/base/log.ts';
+import { Type } from '#kit/base/schema.ts';
+import { productVersion } from '#kit/base/version.ts';
+import type { Database, DatabaseHealth } from '#kit/db/index.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { answersDuringOverload } from '#kit/http/overload.ts';
-import { Type } from '#kit/schema.ts';
-import { productVersion } from '#kit/version.ts';
+import { ReadinessCheck } from '#kit/http/probes.ts';
+import { answersDuringOverload } from '#kit/http/requests/overload.ts';
 import { countAll, shownLimits } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import type { Gate } from '../gate/index.ts';
@@ -17,6 +19,8 @@ import { type DomainApi, domainTools } from '../tools/index.ts';
 
 export interface CatalogParts {
   readonly database: Database<Tables>;
+  readonly health: DatabaseHealth<Tables>;
+  readonly log: Log;
   readonly clock: Clock;
   readonly gate: Gate;
   readonly environment: string;
@@ -51,21 +55,49 @@ function addLists(app: HttpApp, { gate, domain, model, servers }: CatalogParts):
   const access = gate.access('read');
   app.get(
     routes.strategies,
-    { access, schema: { tags, summary: 'Ways to retrieve', response: { 200: StrategyList } } },
+    {
+      access,
+      schema: {
+        tags,
+        summary: 'Ways to retrieve',
+        description:
+          'Returns each strategy with its id, a name and what it is for. Give the id as `strategy` of a question or a search.',
+        response: { 200: StrategyList },
+      },
+    },
     async () => ({ strategies: listedStrategies, default: defaultStrategy, reranking }),
   );
   const ToolList = Type.Object({ tools: Type.Array(Type.Unknown()), count: Type.Integer() });
   app.get(
     routes.tools,
-    { access, schema: { tags, summary: 'Tools for answers', response: { 200: ToolList } } },
+    {
+      access,
+      schema: {
+        tags,
+        summary: 'Tools for answers',
+        description:
+          'Returns the tools that an answer may call, with their parameters: search of documents, and the resources of the domain API where one is configured.',
+        response: { 200: ToolList },
+      },
+    },
     async () => {
       const own = domainTools.map(({ name, description, path, parameters, returns }) => ({
-        ...{ name, description, method: 'GET', path: path.replace(':id', '{id}'), parameters, returns },
-        ...{ source: 'domain', enabled: domain !== undefined },
+        name,
+        description,
+        method: 'GET',
+        path: path.replace(':id', '{id}'),
+        parameters,
+        returns,
+        source: 'domain',
+        enabled: domain !== undefined,
       }));
       const foreign = ((await servers?.tools()) ?? []).map((tool) => ({
-        ...{ ...tool, method: 'MCP', path: '', returns: 'What the server says' },
-        ...{ source: 'mcp', enabled: model !== undefined },
+        ...tool,
+        method: 'MCP',
+        path: '',
+        returns: 'What the server says',
+        source: 'mcp',
+        enabled: model !== undefined,
       }));
       const tools = [...own, ...foreign];
       return { tools, count: tools.length };
@@ -77,22 +109,30 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
   const { database, clock, gate, model, domain, environment, authMode } = parts;
   const startedAtMs = clock.now();
   const schema = {
-    ...{ tags, summary: 'What this runs on' },
+    tags,
+    summary: 'What this runs on',
+    description:
+      'Returns versions, the model and the engines in use, and the limits of documents and questions.',
     response: { 200: Type.Unknown({ title: 'SystemInfo' }) },
   };
   app.get(routes.systemInfo, { access: gate.access('read'), schema }, async () => ({
-    ...{ name: 'octavo chat', version: productVersion(), environment },
+    name: 'octavo chat',
+    version: productVersion(),
+    environment,
     started_at: new Date(startedAtMs).toISOString(),
     uptime_s: Math.round((clock.now() - startedAtMs) / 1_000),
     llm: {
-      ...{ provider: model ? 'openai-compatible' : null, model: model?.defaultName ?? null },
-      ...{ configured: model !== undefined, available: model !== undefined && model.isAvailable !== false },
+      provider: model ? 'openai-compatible' : null,
+      model: model?.defaultName ?? null,
+      configured: model !== undefined,
+      available: model !== undefined && model.isAvailable !== false,
     },
     embedding: await embeddingInfo(parts.embeddings),
     reranker: reranking,
     store: { driver: database.dialect, ...(await countAll(database)) },
     domain_api: {
-      ...{ configured: domain !== undefined, reachable: domain?.isReachable ?? null },
+      configured: domain !== undefined,
+      reachable: domain?.isReachable ?? null,
       last_ok_at: domain?.lastOkAtMs === undefined ? null : new Date(domain.lastOkAtMs).toISOString(),
     },
     strategies: listedStrategies.map(({ id }) => id),
@@ -108,29 +148,38 @@ async function embeddingInfo(embeddings: Embeddings | undefined) {
     return { provider: 'builtin', model: embeddingModel, dimensions: embeddingDimensions, available: true };
   const { model, isAvailable } = embeddings.client;
   return {
-    ...{ provider: 'openai-compatible', model, dimensions: (await embeddings.dimensions()) ?? null },
-    ...{ available: isAvailable, ...(await embeddings.progress()) },
+    provider: 'openai-compatible',
+    model,
+    dimensions: (await embeddings.dimensions()) ?? null,
+    available: isAvailable,
+    ...(await embeddings.progress()),
   };
 }
 
 const features = { streaming: true, socketio: true, sse: true, uploads: true, auth: false, mcp: true };
 
-function addProbes(app: HttpApp, { database, model }: CatalogParts): void {
+function addProbes(app: HttpApp, { health, log, model }: CatalogParts): void {
   const probe = { access: 'public', config: answersDuringOverload } as const;
   const Status = Type.Object({ status: Type.String() });
   const Checks = Type.Object({ status: Type.String(), checks: Type.Unknown() });
-  const live = { tags: ['Probes'], summary: 'Whether the process answers', response: { 200: Status } };
+  const live = {
+    tags: ['Probes'],
+    summary: 'Check that the process responds',
+    description: 'Answers without any input or output, so that it also answers while the database does not.',
+    response: { 200: Status },
+  };
   const ready = {
-    ...{ tags: ['Probes'], summary: 'Whether questions can be answered' },
+    tags: ['Probes'],
+    summary: 'Check that questions can be answered',
+    description:
+      'Writes to the database, and says whether the model and the domain API answered last. 503 if the database cannot be written.',
     response: { 200: Checks, 503: Checks },
   };
   app.get(routes.livez, { ...probe, schema: live }, async () => ({ status: 'ok' }));
+  const store = new ReadinessCheck('store', () => health.run(), log);
   const check = async () => {
     const startMs = performance.now();
-    const isUp = await database.ping().then(
-      () => true,
-      () => false,
-    );
+    const isUp = (await store.verdict()) === 'ok';
     const latency_ms = Math.round(performance.now() - startMs);
     const status = !model ? 'disabled' : model.isAvailable === false ? 'failing' : 'ok';
     const checks = {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '#kit/errors.ts';
-import { fromFastify, toHttpError } from '#kit/http/error-table.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { fromFastify, toHttpError } from '#kit/http/responses/error-table.ts';
 import { SchemaMismatch } from '#kit/http/validation/compilers.ts';
 import { type Detail, errorTable } from '../errors.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newOrderedId } from '#kit/base/ids.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { sendStream } from '#kit/http/stream.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import { Type } from '#kit/schema.ts';
+import { sendStream } from '#kit/http/responses/stream.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import type { ChatModel } from '../model/index.ts';
@@ -41,7 +41,11 @@ export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void 
           access: gate.access('chat'),
           config: { errors: ['not_found', 'validation_failed', 'rate_limited'] },
           schema: {
-            ...{ tags, summary: 'A completion, as OpenAI’s clients ask for it', body: CompletionRequest },
+            tags,
+            summary: 'Create a chat completion (OpenAI API)',
+            description:
+              'Takes the `messages` of a conversation, the last of which is the question, and returns an answer from the documents in the form of the OpenAI API: whole, or as server-sent events with `stream`.',
+            body: CompletionRequest,
             response: { 200: Type.Unknown({ title: 'Completion' }) },
           },
         },
@@ -53,7 +57,12 @@ export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void 
       routes.openaiModels,
       {
         access: gate.access('read'),
-        schema: { tags, summary: 'The models that can be asked', response: { 200: Models } },
+        schema: {
+          tags,
+          summary: 'List the available models',
+          description: 'Returns the models that clients of the OpenAI API can name, in its form.',
+          response: { 200: Models },
+        },
       },
       async () => {
         const ids = [...(model?.names ?? []), builtInModel];
@@ -103,7 +112,10 @@ function toRequest(body: CompletionRequest, { model }: CompletionApiParts): Turn
   const asked = { query, strategy, session_id, top_k, request_id: newOrderedId() };
   return {
     ...toTurnRequest(asked),
-    ...{ isExtractive, modelName: body.model, instructions, isKept: session_id !== undefined },
+    isExtractive,
+    modelName: body.model,
+    instructions,
+    isKept: session_id !== undefined,
     // With a session, its messages are what was said before, unless the client tells more.
     history: session_id !== undefined && history.length === 0 ? undefined : history,
   };
@@ -167,7 +179,8 @@ function finishOf({ metadata }: TurnAnswer): 'stop' | 'length' {
 
 function usageOf({ metadata: { usage } }: TurnAnswer) {
   return {
-    ...{ prompt_tokens: usage?.input_tokens ?? 0, completion_tokens: usage?.output_tokens ?? 0 },
+    prompt_tokens: usage?.input_tokens ?? 0,
+    completion_tokens: usage?.output_tokens ?? 0,
     total_tokens: usage?.total_tokens ?? 0,
   };
 }

@@ -6,8 +6,10 @@ import { startModel } from '../testing-model.ts';
 
 const model = await startModel();
 const chat = await startChat({
-  ...{ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted, other' },
-  ...{ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' },
+  LLM_BASE_URL: model.url,
+  LLM_MODEL: 'scripted, other',
+  GATEWAY_AUTH: 'api_key',
+  CHAT_API_KEYS: 'alice',
 });
 after(async () => {
   await chat[Symbol.asyncDispose]();
@@ -51,7 +53,9 @@ test('the official client gets a completion', async () => {
 test('the official client gets a stream', async () => {
   const stream = await client.chat.completions.create({
     ...asked,
-    ...{ model: 'builtin-extractive', stream: true, stream_options: { include_usage: true } },
+    model: 'builtin-extractive',
+    stream: true,
+    stream_options: { include_usage: true },
   });
   const chunks = await Array.fromAsync(stream);
   const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');

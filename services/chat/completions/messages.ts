@@ -1,5 +1,5 @@
-import { AppError } from '#kit/errors.ts';
-import { type Static, Type } from '#kit/schema.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import { invalidValue } from '../errors.ts';
 import type { Said } from '../turns/index.ts';
 

@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { Type } from '#kit/schema.ts';
 import { libraryKeyOf } from '../library.ts';
 import { routes } from '../routes.ts';
 import { type DocumentApiParts, DocumentShown, findOwn, Key, shown, tags } from './api-shared.ts';
+import type { Document } from './document.ts';
 import { reindex } from './ingest.ts';
+import { cleanName } from './names.ts';
 import { listLibrary } from './store-list.ts';
-import { planSync } from './sync.ts';
 
 const filesMax = 10_000;
 const SyncRequest = Type.Object({
@@ -20,7 +21,9 @@ const SyncRequest = Type.Object({
 });
 const paths = Type.Array(Type.String());
 const SyncAnswer = Type.Object({
-  ...{ add: paths, change: paths, unchanged: paths },
+  add: paths,
+  change: paths,
+  unchanged: paths,
   remove: Type.Array(Type.Object({ document_id: Type.String(), filename: Type.String() })),
 });
 
@@ -31,8 +34,11 @@ export function addChanges(app: HttpApp, parts: DocumentApiParts): void {
     {
       access: parts.gate.access('upload'),
       schema: {
-        ...{ tags, summary: 'Read a document again', params: Key, response: { 200: DocumentShown } },
-        description: 'It is found as it was until that is done.',
+        tags,
+        summary: 'Read a document again',
+        params: Key,
+        response: { 200: DocumentShown },
+        description: 'The old version is found until then.',
       },
       config: { errors: ['forbidden', 'not_found', 'conflict', 'unprocessable'] },
     },
@@ -47,13 +53,11 @@ export function addChanges(app: HttpApp, parts: DocumentApiParts): void {
       access: parts.gate.access('read'),
       bodyLimit: 1024 * 1024,
       schema: {
-        ...{
-          tags,
-          summary: 'Compare a folder with the library',
-          body: SyncRequest,
-          response: { 200: SyncAnswer },
-        },
-        description: 'Says what to upload, to replace and to delete. Nothing is changed.',
+        tags,
+        summary: 'Compare a folder with the library',
+        body: SyncRequest,
+        response: { 200: SyncAnswer },
+        description: 'Returns the files to upload, to replace and to delete. Nothing is changed.',
       },
       config: { errors: ['validation_failed'] },
     },
@@ -73,4 +77,39 @@ export function whenGone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => controller.abort(new Error('the client went away')));
   return controller.signal;
+}
+
+/** A file of a folder that is to be the same as the library. */
+interface FolderFile {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** Changes that give the library the files of a folder. */
+interface SyncPlan {
+  readonly add: readonly string[];
+  readonly change: readonly string[];
+  readonly remove: readonly { readonly document_id: string; readonly filename: string }[];
+  readonly unchanged: readonly string[];
+}
+
+/** Compares the files of a folder with documents, by name and by content. */
+function planSync(files: readonly FolderFile[], documents: readonly Document[]): SyncPlan {
+  const byName = new Map<string, Document[]>();
+  for (const document of documents) {
+    byName.set(document.filename, [...(byName.get(document.filename) ?? []), document]);
+  }
+  const kept = new Set<Document>();
+  const [add, change, unchanged]: string[][] = [[], [], []];
+  for (const { path, sha256 } of files) {
+    const namesakes = byName.get(cleanName(path)) ?? [];
+    const same = namesakes.find((document) => document.sha256 === sha256.toLowerCase());
+    const list = same ? unchanged : namesakes.length > 0 ? change : add;
+    list?.push(path);
+    for (const document of same ? [same] : namesakes) kept.add(document);
+  }
+  const remove = documents
+    .filter((document) => !kept.has(document))
+    .map(({ publicId, filename }) => ({ document_id: publicId, filename }));
+  return { add: add ?? [], change: change ?? [], remove, unchanged: unchanged ?? [] };
 }

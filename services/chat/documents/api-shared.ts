@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { notFound } from '#kit/errors.ts';
-import { type TSchema, Type } from '#kit/schema.ts';
+import { notFound } from '#kit/base/errors.ts';
+import { type TSchema, Type } from '#kit/base/schema.ts';
 import type { Gate } from '../gate/index.ts';
 import { type LibraryMode, libraryKeyOf } from '../library.ts';
 import { checkMayChange, type Document } from './document.ts';
@@ -33,7 +33,7 @@ export const DocumentShown = Type.Object(
   },
   { title: 'Document' },
 );
-export const Key = Type.Object({ id: Type.String({ maxLength: 100 }) });
+export const Key = Type.Object({ id: Type.String({ maxLength: 100, format: 'text' }) });
 
 export async function findOr404(
   parts: DocumentApiParts,
@@ -64,9 +64,19 @@ export function reachOf({ gate, libraryMode }: DocumentApiParts, request: Fastif
 export function shown(document: Document) {
   const { publicId, filename, title, mediaType, size, sha256, status, error, pages } = document;
   return {
-    ...{ document_id: publicId, filename, title, media_type: mediaType, size, sha256, error, pages },
-    ...{ status: status === 'deleting' ? 'processing' : status, chunks: document.chunkCount },
-    ...{ tags: [...document.tags], warnings: [...document.warnings], session_id: document.session },
+    document_id: publicId,
+    filename,
+    title,
+    media_type: mediaType,
+    size,
+    sha256,
+    error,
+    pages,
+    status: status === 'deleting' ? 'processing' : status,
+    chunks: document.chunkCount,
+    tags: [...document.tags],
+    warnings: [...document.warnings],
+    session_id: document.session,
     created_at: new Date(document.createdAtMs).toISOString(),
-  } as const;
+  };
 }

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { notFound } from '#kit/errors.ts';
+import { notFound } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { sendStream } from '#kit/http/stream.ts';
-import { Type } from '#kit/schema.ts';
+import { sendStream } from '#kit/http/responses/stream.ts';
 import { errorTable, invalidValue } from '../errors.ts';
 import { extractionLimits } from '../extraction/index.ts';
 import { libraryKeyOf } from '../library.ts';
@@ -49,7 +49,9 @@ function addUpload(app: HttpApp, parts: DocumentApiParts): void {
       access: parts.gate.access('read'),
       schema: {
         tags,
-        summary: 'What can be uploaded',
+        summary: 'Limits of uploads',
+        description:
+          'Returns the largest file and request, the number of files, and the media types that can be read.',
         response: { 200: Type.Unknown({ title: 'UploadLimits' }) },
       },
     },
@@ -65,13 +67,17 @@ function addUpload(app: HttpApp, parts: DocumentApiParts): void {
         bodyLimit: limits.requestBytesMax,
         validatorCompiler: () => () => true,
         schema: {
-          ...{ tags, summary: 'Upload documents', consumes: ['multipart/form-data'] },
+          tags,
+          summary: 'Upload documents',
+          description:
+            'Takes one or more files as a multipart form and returns an entry for each. A file that is there already is skipped, replaced or refused, by `on_duplicate`. Reading goes on after the response, unless `wait` is true.',
+          consumes: ['multipart/form-data'],
           body: Type.Object({
             file: Type.String({ contentMediaType: 'application/octet-stream' }),
             tags: Type.Optional(Type.String({ description: 'Separated by commas, or repeated' })),
             session_id: Type.Optional(Type.String({ description: 'Only questions in that chat find them' })),
             on_duplicate: Type.Optional(Type.Enum(duplicateModes)),
-            wait: Type.Optional(Type.Boolean({ description: 'Whether to wait until they can be found' })),
+            wait: Type.Optional(Type.Boolean({ description: 'Waits until the documents can be found' })),
           }),
           response: { 200: UploadAnswer, 201: UploadAnswer, 202: UploadAnswer, 207: UploadAnswer },
         } as object,
@@ -109,7 +115,10 @@ async function optionsOf(request: FastifyRequest, fields: UploadFields, parts: D
   if (session !== null && !(await findSession(parts.database, { owner, nowMs: parts.clock.now() }, session)))
     throw notFound('session', session);
   return {
-    ...{ owner, session, tags: named, onDuplicate: onDuplicate as DuplicateMode },
+    owner,
+    session,
+    tags: named,
+    onDuplicate: onDuplicate as DuplicateMode,
     hasSignIn: parts.gate.hasSignIn,
     libraryKey: libraryKeyOf(parts.libraryMode, owner, session ?? undefined),
   };
@@ -129,7 +138,9 @@ async function uploadAll(parts: DocumentApiParts, files: readonly UploadedFile[]
     ...(isDuplicate && { status: 'duplicate' as const }),
   }));
   const errors = failures.map(({ filename, error: { code, message } }) => ({
-    ...{ filename, code: errorTable[code].code, message },
+    filename,
+    code: errorTable[code].code,
+    message,
   }));
   const isOld = uploads.every(({ isDuplicate }) => isDuplicate);
   const status = errors.length > 0 ? 207 : isOld ? 200 : options.waits ? 201 : 202;
@@ -151,12 +162,16 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
     {
       access: parts.gate.access('read'),
       schema: {
-        ...{ tags, summary: 'Documents, newest first', response: { 200: Listed } },
+        tags,
+        summary: 'Documents, newest first',
+        description:
+          'Returns a page of documents with their state, filtered by tag or by words of the title, and a `cursor` for the next page.',
+        response: { 200: Listed },
         querystring: Type.Object({
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-          cursor: Type.Optional(Type.String({ maxLength: 100 })),
-          tag: Type.Optional(Type.String({ maxLength: limits.tagLengthMax })),
-          q: Type.Optional(Type.String({ maxLength: 200 })),
+          cursor: Type.Optional(Type.String({ maxLength: 100, format: 'text' })),
+          tag: Type.Optional(Type.String({ maxLength: limits.tagLengthMax, format: 'text' })),
+          q: Type.Optional(Type.String({ maxLength: 200, format: 'text' })),
         }),
       },
     },
@@ -175,7 +190,13 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
     routes.document,
     {
       access: parts.gate.access('read'),
-      schema: { tags, summary: 'A document', params: Key, response: { 200: DocumentShown } },
+      schema: {
+        tags,
+        summary: 'A document',
+        description: 'Returns its title, size, tags and state, and what went wrong if it could not be read.',
+        params: Key,
+        response: { 200: DocumentShown },
+      },
       config: missing,
     },
     async (request) => shown(await find(request)),
@@ -184,7 +205,14 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
     routes.document,
     {
       access: parts.gate.access('upload'),
-      schema: { tags, summary: 'Delete a document', params: Key, response: { 204: Type.Null() } },
+      schema: {
+        tags,
+        summary: 'Delete a document',
+        description:
+          'Deletes the file with its text, its chunks and its place in the index. Nothing quotes it from then on.',
+        params: Key,
+        response: { 204: Type.Null() },
+      },
       config: { errors: ['forbidden', 'not_found'] },
     },
     async (request, reply) => {
@@ -194,7 +222,7 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
   );
 }
 
-/** What a document consists of: its bytes, its text, its chunks. */
+/** Adds the parts of a document: its bytes, its text, its chunks. */
 function addParts(app: HttpApp, parts: DocumentApiParts): void {
   const { database } = parts;
   const Bytes = Type.String({ contentMediaType: 'application/octet-stream' });
@@ -202,7 +230,13 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
     routes.documentContent,
     {
       access: parts.gate.access('read'),
-      schema: { tags, summary: 'The file as it was uploaded', params: Key, response: { 200: Bytes } },
+      schema: {
+        tags,
+        summary: 'The file as it was uploaded',
+        description: 'Returns the bytes of the file as a download, under its own name.',
+        params: Key,
+        response: { 200: Bytes },
+      },
       config: missing,
     },
     async (request, reply) => {
@@ -215,7 +249,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
           `attachment; filename*=UTF-8''${encodeURIComponent(document.filename)}`,
         )
         .header('content-security-policy', "sandbox; default-src 'none'");
-      return sendStream(reply, contentOf(database, document.id)) as never;
+      return sendStream(reply, contentOf(database, document.id));
     },
   );
   app.get(
@@ -225,6 +259,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
       schema: {
         tags,
         summary: 'Its plain text, which offsets are in',
+        description: 'Returns the text that was read from the file. The offsets of citations count in it.',
         params: Key,
         response: { 200: Type.String() },
       },
@@ -241,15 +276,27 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
     routes.documentChunks,
     {
       access: parts.gate.access('read'),
-      schema: { tags, summary: 'Its chunks', params: Key, response: { 200: Chunks } },
+      schema: {
+        tags,
+        summary: 'Its chunks',
+        description:
+          'Returns the pieces of the text that are searched, in their order, with their offsets and headings.',
+        params: Key,
+        response: { 200: Chunks },
+      },
       config: missing,
     },
     async (request) => {
       const { id } = await findOr404(parts, request, request.params.id);
       const chunks = await listChunks(database, id, { limit: extractionLimits.chunksMax, offset: 0 });
       return chunks.map(({ public_id, place, section, page, start_offset, end_offset, text }) => ({
-        ...{ chunk_id: public_id, index: place, section, page, text },
-        ...{ start: start_offset, end: end_offset },
+        chunk_id: public_id,
+        index: place,
+        section,
+        page,
+        text,
+        start: start_offset,
+        end: end_offset,
       }));
     },
   );

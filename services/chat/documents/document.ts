@@ -1,4 +1,4 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 import { extractionLimits } from '../extraction/index.ts';
 import { type Owner, publicOwner } from '../owner.ts';
 import type { DocumentStatus } from '../tables.ts';
@@ -44,7 +44,7 @@ export interface Document {
   readonly warnings: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** Whether it takes the place of older ones with the same name when it is published. */
+  /** True if it replaces older ones with the same name when it is published. */
   readonly replaces: boolean;
 }
 
@@ -57,6 +57,6 @@ export function checkMayChange(document: Document, owner: Owner, hasSignIn: bool
     throw new AppError('forbidden', `${document.filename} was uploaded by somebody else.`);
 }
 
-/** What to do if another document has the same name: keep both, replace it, or refuse the new one. */
+/** Ways to handle another document with the same name: keep both, replace it, or refuse the new one. */
 export const duplicateModes = ['skip', 'replace', 'error'] as const;
 export type DuplicateMode = (typeof duplicateModes)[number];

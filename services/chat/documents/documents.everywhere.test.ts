@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, test } from 'node:test';
+import { configOf, openServiceDatabase } from '#kit/service.ts';
+import { chat as service } from '../service.ts';
+import type { Tables } from '../tables.ts';
 import { startChat } from '../testing.ts';
 
 const chat = await startChat();
@@ -139,6 +142,29 @@ test('lists have pages, tags and a search by name', async () => {
   assert.deepEqual(await names('q=%25'), []);
 });
 
+test('filters that match nothing are like an empty library', async () => {
+  const nothing = ['document_ids', 'tags', 'media_types'].flatMap((name) => [
+    { [name]: [] },
+    { [name]: ['nothing', 'of this'] },
+  ]);
+  for (const filters of [...nothing, { tags: ['sea'], media_types: [] }, { tags: [], document_ids: [] }]) {
+    for (const strategy of ['semantic', 'hybrid', 'multi_query', 'decomposed']) {
+      const found = await chat.send('POST', '/api/search', { query: 'gate tide', strategy, filters });
+      assert.deepEqual(
+        [found.status, found.json.results],
+        [200, []],
+        `${strategy} ${JSON.stringify(filters)}`,
+      );
+    }
+    const { status, json: turn } = await chat.send('POST', '/api/chat', { query: 'gate tide', filters });
+    assert.deepEqual([status, turn.abstained, turn.sources, turn.citations], [200, true, [], []]);
+  }
+  for (const path of ['/api/documents?tag=nothing', '/api/documents?q=nothing', '/api/sessions?q=nothing']) {
+    const { status, json } = await chat.send('GET', path);
+    assert.deepEqual([status, json.total, json.documents ?? json.sessions], [200, 0, []], path);
+  }
+});
+
 test('filters leave other documents out', async () => {
   const { json } = await chat.send('POST', '/api/search', { query: 'gate tide', filters: { tags: ['sea'] } });
   assert.deepEqual(
@@ -163,7 +189,9 @@ test('a document of a chat is found in that chat only', async () => {
 
 test('documents of others serve questions, but only their owner may change them', async () => {
   await using shared = await startChat({
-    ...{ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice, charlie', CHAT_LIBRARY: 'shared' },
+    GATEWAY_AUTH: 'api_key',
+    CHAT_API_KEYS: 'alice, charlie',
+    CHAT_LIBRARY: 'shared',
   });
   const upload = (key: string, content: string, mode: string) => {
     const form = new FormData();
@@ -190,6 +218,42 @@ test('documents of others serve questions, but only their owner may change them'
   assert.equal((await send('alice', 'DELETE', path)).status, 404);
 });
 
+test('a malformed form is 400', async () => {
+  const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nThe ferry';
+  for (const [parameter, body] of [
+    ['', `${part}\r\n--x--\r\n`],
+    ['; boundary=', part],
+    [`; boundary=${'x'.repeat(300)}`, part],
+    ['; boundary=x', 'no part'],
+    ['; boundary=x', '--x\r\nContent-Dispo'],
+    ['; boundary=x', part],
+  ] as const) {
+    const headers = { 'content-type': `multipart/form-data${parameter}` };
+    const response = await fetch(`${chat.url}/api/upload`, { method: 'POST', headers, body });
+    assert.equal(response.status, 400, parameter + body);
+    assert.match(await response.text(), /"The form is malformed\."/);
+  }
+});
+
+test('text that a database cannot store is 400 wherever it is sent', async () => {
+  const addresses = ['%00', '%00/text', '%00/chunks', '%00/content', '?q=%00', '?cursor=%00', '?tag=%00'];
+  for (const address of addresses) {
+    const path = `/api/documents${address.startsWith('?') ? '' : '/'}${address}`;
+    assert.equal((await fetch(chat.url + path)).status, 400, path);
+  }
+  for (const [method, path] of [
+    ['DELETE', '/api/documents/%00'],
+    ['POST', '/api/documents/%00/reindex'],
+    ['POST', '/api/chat/%00/cancel'],
+  ] as const) {
+    assert.equal((await fetch(chat.url + path, { method })).status, 400, path);
+  }
+  const form = new FormData();
+  form.append('file', new Blob(['The ferry']), 'a.txt');
+  form.append('tags', 'a\0b');
+  assert.equal((await fetch(`${chat.url}/api/upload`, { method: 'POST', body: form })).status, 400);
+});
+
 test('a request that says that it is too large is refused before it is sent', async () => {
   const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '62914561' };
   const sent = request(`${chat.url}/api/upload`, { method: 'POST', headers });
@@ -211,4 +275,43 @@ test('a document that is read later can be asked for', async () => {
   while ((await chat.send('GET', path)).json.status === 'processing') await new Promise(setImmediate);
   assert.equal((await chat.send('GET', path)).json.status, 'indexed');
   assert.deepEqual(await found('dredger'), ['The dredger works at night.']);
+});
+
+test('a question in other words finds a passage by its meaning, also one of an earlier version', async () => {
+  await using own = await startChat();
+  await own.upload([
+    {
+      name: 'leave.txt',
+      content: 'Parents may stay at home with their newborn baby for four months and are paid.',
+    },
+    { name: 'boats.txt', content: 'The ferry leaves the harbor at noon and carries cars.' },
+  ]);
+  const find = async (strategy: string) =>
+    (
+      await own.send('POST', '/api/search', {
+        query: 'maternity benefits for mothers with infants',
+        strategy,
+      })
+    ).json;
+  for (const strategy of ['hybrid', 'semantic']) {
+    const { results, metadata } = await find(strategy);
+    assert.deepEqual(
+      [results[0]?.source, metadata.embedding_model],
+      ['leave.txt', 'builtin-words'],
+      strategy,
+    );
+    assert.ok(results.every(({ source }: { source: string }) => source !== 'boats.txt'));
+  }
+  const config = configOf(service, own.environment);
+  const database = await openServiceDatabase<Tables>(service, config, own.context);
+  await database.kysely.updateTable('chunk').set({ meaning: null }).execute();
+  await using again = await startChat({}, own);
+  const { json } = await again.send('POST', '/api/search', {
+    query: 'maternity benefits for mothers with infants',
+    strategy: 'semantic',
+  });
+  assert.equal(json.results[0]?.source, 'leave.txt');
+  const rows = await database.kysely.selectFrom('chunk').select('meaning').execute();
+  await database[Symbol.asyncDispose]();
+  assert.ok(rows.length > 0 && rows.every(({ meaning }) => meaning?.length === 100), 'it is kept');
 });

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Background } from '#kit/background.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError, toAppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
+import type { Background } from '#kit/concurrency/background.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError, toAppError } from '#kit/errors.ts';
-import type { Log } from '#kit/log.ts';
 import type { Parser } from '../extraction/index.ts';
 import type { Tables } from '../tables.ts';
 import { checkMayChange, type Document, type DuplicateMode } from './document.ts';
 import { cleanName, mediaTypeOf } from './names.ts';
 import {
+  claimAbandoned,
   contentOf,
   findByBytes,
   findByName,
@@ -17,16 +19,17 @@ import {
   insertDocument,
   insertSuccessor,
   insertText,
-  libraryId,
   markFailed,
   publish,
-  removeDocument,
   renewLease,
   takeOver,
 } from './store.ts';
+import { libraryId } from './store-libraries.ts';
+import { clearChunks, removeDocument } from './store-removal.ts';
 
 /** After that long without a sign of the process that works on a document, another one takes it over. */
-export const leaseMs = 60_000;
+const leaseMs = 60_000;
+const resumeEveryMs = 30_000;
 const longBytes = 100_000;
 
 export interface IngestParts {
@@ -47,14 +50,14 @@ export interface UploadedFile {
 
 export interface UploadOptions {
   readonly owner: string;
-  /** Whether only whoever uploaded a document may replace it. */
+  /** True if only the owner of a document may replace it. */
   readonly hasSignIn?: boolean;
   /** The library that it goes into. */
   readonly libraryKey: string;
   readonly session: string | null;
   readonly tags: readonly string[];
   readonly onDuplicate: DuplicateMode;
-  /** Whether to wait until it can be found. */
+  /** True to wait until it can be found. */
   readonly waits: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -158,13 +161,12 @@ async function index(parts: IngestParts, document: Document, work: Work): Promis
 
 /** Stores the text and the chunks of a document. They are not found yet. */
 async function readInto(parts: IngestParts, document: Document, work: Work): Promise<Document> {
-  const { database, parser, clock } = parts;
+  const { database, parser, clock, log } = parts;
   const { id, filename, mediaType, library } = document;
   let shown = document;
   const request = { bytes: work.bytes, filename, mediaType, library, dialect: database.dialect };
-  const renew = () => renewLease(database, id, clock.now() + leaseMs).catch(() => undefined);
-  using renewing = new DisposableStack();
-  renewing.adopt(setInterval(renew, leaseMs / 3).unref(), clearInterval);
+  const renew = () => renewLease(database, id, clock.now() + leaseMs);
+  using _renewing = runEvery(leaseMs / 3, renew, { log, failure: 'the lease of a document was not renewed' });
   await parser.parse(
     request,
     async (reply) => {
@@ -180,7 +182,7 @@ async function readInto(parts: IngestParts, document: Document, work: Work): Pro
   return shown;
 }
 
-/** The same for whoever does not wait; what goes wrong is kept with the document. */
+/** Indexes without a waiting caller; an error is stored with the document. */
 export async function indexOrMark(parts: IngestParts, document: Document, work: Work): Promise<void> {
   try {
     await index(parts, document, work);
@@ -195,4 +197,35 @@ export async function indexOrMark(parts: IngestParts, document: Document, work: 
 export async function deleteDocument({ database }: IngestParts, document: Document): Promise<void> {
   await hideDocument(database, document);
   await removeDocument(database, document.id);
+}
+
+/** Ends what processes that were killed had begun, now and every 30 seconds. */
+export function resumeDocuments(parts: IngestParts): Disposable {
+  const { log, background } = parts;
+  const failure = 'abandoned documents could not be resumed';
+  const resuming = runEvery(resumeEveryMs, () => resumeAbandoned(parts), { log, failure, startsNow: true });
+  return {
+    [Symbol.dispose]() {
+      resuming[Symbol.dispose]();
+      // `background` ends after the parser, which a run may be waiting for.
+      background.run('resuming documents', async () => resuming[Symbol.asyncDispose]());
+    },
+  };
+}
+
+async function resumeAbandoned(parts: IngestParts): Promise<void> {
+  const { database, clock } = parts;
+  for (;;) {
+    const document = await claimAbandoned(database, { nowMs: clock.now(), leaseMs });
+    if (!document) return;
+    // A successor has no bytes of its own before it takes over, and its document is still there.
+    const isSuccessor = document.sha256 === document.publicId;
+    if (document.status === 'deleting' || isSuccessor) {
+      await removeDocument(database, document.id);
+    } else {
+      await clearChunks(database, document.id);
+      const bytes = Buffer.concat(await Array.fromAsync(contentOf(database, document.id)));
+      await indexOrMark(parts, document, { bytes });
+    }
+  }
 }

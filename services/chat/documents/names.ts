@@ -1,4 +1,4 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 
 const nameBytesMax = 255;
 // Control characters, and those that change the direction of text.
@@ -81,7 +81,7 @@ function problemOf(type: string, bytes: Uint8Array): string | undefined {
   return isBinary(bytes) ? 'is not a text file' : undefined;
 }
 
-/** Whether bytes cannot be text: NUL without the byte order mark of UTF-16. */
+/** Returns true if bytes cannot be text: NUL without the byte order mark of UTF-16. */
 function isBinary(bytes: Uint8Array): boolean {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return !isUtf16 && bytes.subarray(0, 64 * 1024).includes(0);

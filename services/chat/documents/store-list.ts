@@ -6,7 +6,7 @@ import { toDocument } from './store.ts';
 
 type Store = Session<Tables>;
 
-/** What somebody may see: the documents of a library, and those that they added to their chats. */
+/** Documents that somebody may see: those of a library, and those that they added to their chats. */
 export interface Reach {
   readonly owner: string;
   /** The key of the library that serves their questions. */
@@ -54,6 +54,28 @@ export async function listDocuments(
   return { documents: rows.map(toDocument), total: counted?.total ?? 0 };
 }
 
+const namesAtOnce = 500;
+
+/** Those of the names that a document has which can be found in one of the libraries. */
+export async function presentFilenames(
+  store: Store,
+  libraries: readonly number[],
+  names: readonly string[],
+): Promise<Set<string>> {
+  const present = new Set<string>();
+  for (let from = 0; from < names.length; from += namesAtOnce) {
+    const rows = await store.kysely
+      .selectFrom('document')
+      .select('filename')
+      .where('library', 'in', libraries)
+      .where('status', '=', 'indexed')
+      .where('filename', 'in', names.slice(from, from + namesAtOnce))
+      .execute();
+    for (const { filename } of rows) present.add(filename);
+  }
+  return present;
+}
+
 /** All documents of a library that can be found. */
 export async function listLibrary(store: Store, libraryKey: string): Promise<Document[]> {
   const rows = await store.kysely
@@ -83,7 +105,7 @@ export async function listChunks(
     .execute();
 }
 
-/** How much there is. */
+/** Counts the documents and chunks. */
 export async function countAll(store: Store): Promise<{ documents: number; chunks: number }> {
   const row = await store.kysely
     .selectFrom('document')
@@ -107,7 +129,7 @@ function within(store: Store, { owner, libraryKey }: Reach) {
     );
 }
 
-/** Whether a column has a text in it, without regard to case. */
+/** Returns a condition that a column contains a text, without regard to case. */
 function contains(column: string, text: string) {
   const pattern = `%${text.toLowerCase().replace(/[%_\\]/g, '\\$&')}%`;
   return sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
+import { AppError } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { Database, Session, WriteSession } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
 import { WordIndex } from '#kit/search/index.ts';
 import type { ParsedChunk, ParsedChunks, ParsedText } from '../extraction/index.ts';
 import { wordLayout, wordTable } from '../indexing.ts';
@@ -13,30 +13,9 @@ type Write = WriteSession<Tables>;
 
 const words = new WordIndex({ table: wordTable, ...wordLayout });
 const partBytes = 1024 * 1024;
-/** How many chunks one transaction removes or adds. */
-const sliceChunks = 500;
-/** What takes longer has a commit of its own, so that it delays no other write. */
+/** Length from which a text gets a commit of its own, so that it delays no other write. */
 const longText = 100_000;
 const shortList = 50;
-
-/** The number of a library, which is made if there is none. */
-export async function libraryId(database: Database<Tables>, key: string): Promise<number> {
-  const find = (store: Store) =>
-    store.kysely.selectFrom('library').select('id').where('key', '=', key).executeTakeFirst();
-  const known = await find(database);
-  if (known) return known.id;
-  return database.write(async (session) => {
-    const insert = session.kysely.insertInto('library').values({ key });
-    await insert.onConflict((conflict) => conflict.column('key').doNothing()).execute();
-    return (await find(session))?.id as number;
-  });
-}
-
-/** The numbers of those libraries that there are. */
-export async function knownLibraries(store: Store, keys: readonly string[]): Promise<number[]> {
-  const rows = await store.kysely.selectFrom('library').select('id').where('key', 'in', keys).execute();
-  return rows.map(({ id }) => id);
-}
 
 export interface NewDocument {
   readonly library: number;
@@ -61,11 +40,26 @@ export async function insertDocument(
   const row = await session.kysely
     .insertInto('document')
     .values({
-      ...{ public_id: newOrderedId(), library, owner, session: document.session, filename },
-      ...{ media_type: mediaType, size: bytes.length, sha256, title: filename, status: 'processing' },
-      ...{ error: null, pages: null, chunk_count: 0, text_length: 0, lease_until_ms: nowMs + leaseMs },
-      ...{ tags: JSON.stringify(document.tags), warnings: JSON.stringify(document.warnings) },
-      ...{ created_at_ms: nowMs, updated_at_ms: nowMs, replaces: replaces ? 1 : 0 },
+      public_id: newOrderedId(),
+      library,
+      owner,
+      session: document.session,
+      filename,
+      media_type: mediaType,
+      size: bytes.length,
+      sha256,
+      title: filename,
+      status: 'processing',
+      error: null,
+      pages: null,
+      chunk_count: 0,
+      text_length: 0,
+      lease_until_ms: nowMs + leaseMs,
+      tags: JSON.stringify(document.tags),
+      warnings: JSON.stringify(document.warnings),
+      created_at_ms: nowMs,
+      updated_at_ms: nowMs,
+      replaces: replaces ? 1 : 0,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
@@ -155,9 +149,17 @@ export async function insertChunks(
   if (chunks.length === 0) return;
   await database.write(
     async (session) => {
-      const rows = chunks.map(({ place, section, page, start, end, text, features }) => ({
-        ...{ public_id: newOrderedId(), document, place, section, page, text, features },
-        ...{ start_offset: start, end_offset: end },
+      const rows = chunks.map(({ place, section, page, start, end, text, features, meaning }) => ({
+        public_id: newOrderedId(),
+        document,
+        place,
+        section,
+        page,
+        text,
+        features,
+        meaning,
+        start_offset: start,
+        end_offset: end,
       }));
       const inserted = await session.kysely
         .insertInto('chunk')
@@ -269,22 +271,6 @@ export function hideDocument(database: Database<Tables>, document: Document): Pr
   });
 }
 
-/** Removes a hidden document and all that was made of it, in slices, so that other writes go on. */
-export async function removeDocument(database: Database<Tables>, document: number): Promise<void> {
-  for (let removed = 1; removed > 0; ) {
-    const result = await database.write(({ kysely }) =>
-      kysely
-        .deleteFrom('chunk')
-        .where('id', 'in', (from) =>
-          from.selectFrom('chunk').select('id').where('document', '=', document).limit(sliceChunks),
-        )
-        .executeTakeFirst(),
-    );
-    removed = Number(result.numDeletedRows);
-  }
-  await database.write(({ kysely }) => kysely.deleteFrom('document').where('id', '=', document).execute());
-}
-
 export async function markFailed(
   database: Database<Tables>,
   document: number,
@@ -341,11 +327,6 @@ export async function claimAbandoned(
   });
 }
 
-/** Removes the chunks of a document that was not published, to read it again. */
-export async function clearChunks(database: Database<Tables>, document: number): Promise<void> {
-  await database.write(({ kysely }) => kysely.deleteFrom('chunk').where('document', '=', document).execute());
-}
-
 function touchLibrary(kysely: Write['kysely'], library: number): Promise<unknown> {
   const raised = { version: sql<number>`version + 1` };
   return kysely.updateTable('library').set(raised).where('id', '=', library).execute();
@@ -356,9 +337,15 @@ export function toDocument(row: Selectable<DocumentRow>): Document {
   const { lease_until_ms: _lease, embedding_model: _model, tags, warnings, replaces, ...shown } = same;
   return {
     ...shown,
-    ...{ publicId: public_id, mediaType: media_type, chunkCount: chunk_count, textLength: text_length },
-    ...{ tags: JSON.parse(tags), warnings: JSON.parse(warnings) },
-    ...{ createdAtMs: created_at_ms, updatedAtMs: updated_at_ms, replaces: replaces === 1 },
+    publicId: public_id,
+    mediaType: media_type,
+    chunkCount: chunk_count,
+    textLength: text_length,
+    tags: JSON.parse(tags),
+    warnings: JSON.parse(warnings),
+    createdAtMs: created_at_ms,
+    updatedAtMs: updated_at_ms,
+    replaces: replaces === 1,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { AppError, toAppError } from '#kit/errors.ts';
+import { AppError, toAppError } from '#kit/base/errors.ts';
 import { invalidValue } from '../errors.ts';
 import { limits } from './document.ts';
 import { type IngestParts, type Uploaded, type UploadedFile, type UploadOptions, upload } from './ingest.ts';
@@ -9,8 +9,10 @@ export type UploadFields = Readonly<Record<string, string>>;
 
 /** Limits on the parts of a form with files. */
 export const formLimits = {
-  ...{ fileSize: limits.fileBytesMax, files: limits.filesMax },
-  ...{ fields: 40, fieldSize: 4_096 },
+  fileSize: limits.fileBytesMax,
+  files: limits.filesMax,
+  fields: 40,
+  fieldSize: 4_096,
 };
 
 /** Reads a form with files; they are in memory, which the limit of the body bounds. Throws an `AppError`. */
@@ -25,7 +27,7 @@ export async function receiveFiles(
   const fields: Record<string, string> = {};
   let size = 0;
   try {
-    for await (const part of request.parts({ limits: formLimits })) {
+    for await (const part of request.formParts(formLimits)) {
       if (part.type === 'file') {
         const { filename, file, fieldname } = part as MultipartFile;
         const bytes = await bytesOf(file, (more) => {
@@ -34,6 +36,8 @@ export async function receiveFiles(
         });
         if (fieldname === 'file' || fieldname === 'files[]') files.push({ filename: filename ?? '', bytes });
       } else if (typeof part.value === 'string') {
+        if (!part.value.isWellFormed() || part.value.includes('\0'))
+          throw invalidValue(part.fieldname, 'must be well-formed Unicode without U+0000');
         const known = fields[part.fieldname];
         fields[part.fieldname] = known === undefined ? part.value : `${known},${part.value}`;
       }
@@ -45,7 +49,7 @@ export async function receiveFiles(
   return { files, fields };
 }
 
-/** What became of each file. */
+/** Outcome for each file. */
 export interface UploadResults {
   readonly uploads: readonly Uploaded[];
   readonly failures: readonly { readonly filename: string; readonly error: AppError }[];

@@ -1,6 +1,7 @@
 import type { EmbeddingModel } from 'ai';
-import { backoffMs } from '#kit/backoff.ts';
-import type { Clock } from '#kit/clock.ts';
+import { boundedFetch } from '#kit/base/bounded-response.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { backoffMs } from '#kit/concurrency/backoff.ts';
 import { EmbeddingFailure, failureOf } from './failure.ts';
 import type { EmbeddingMetrics, Purpose } from './metrics.ts';
 import { normalized } from './vector.ts';
@@ -12,13 +13,14 @@ export interface EmbeddingOptions {
   readonly model: string;
   /** The size of vectors to ask for; the service decides if undefined. */
   readonly dimensions: number | undefined;
-  /** How long a question waits for its vector. */
+  /** Time that a question waits for its vector. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly metrics: EmbeddingMetrics;
 }
 
 const cachedMax = 500;
+const responseBytesMax = 16 * 1024 * 1024;
 /** Many texts take longer than one question. */
 const passagesTimeoutTimes = 30;
 const pause = { firstMs: 1_000, maxMs: 30_000 };
@@ -30,7 +32,7 @@ export class EmbeddingClient {
   readonly #cached = new Map<string, Float32Array>();
   /** The size that vectors must have, once it is known. */
   dimensions: number | undefined;
-  /** Whether the last request was answered; true before the first. */
+  /** True if the last request was answered; true before the first. */
   isAvailable = true;
   #failures = 0;
   #pausedUntilMs = 0;
@@ -88,7 +90,10 @@ export class EmbeddingClient {
     try {
       const { embedMany } = await import('ai');
       const { embeddings } = await embedMany({
-        ...{ model: await this.#open(), values: [...texts], maxRetries: 0, abortSignal },
+        model: await this.#open(),
+        values: [...texts],
+        maxRetries: 0,
+        abortSignal,
         ...(dimensions !== undefined && { providerOptions: { openaiCompatible: { dimensions } } }),
       });
       if (embeddings.length !== texts.length)
@@ -111,7 +116,9 @@ export class EmbeddingClient {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const { baseUrl: baseURL, apiKey, model } = this.#options;
     const provider = createOpenAICompatible({
-      ...{ name: 'embedding', baseURL },
+      name: 'embedding',
+      baseURL,
+      fetch: boundedFetch(responseBytesMax),
       ...(apiKey !== undefined && { apiKey }),
     });
     return provider.embeddingModel(model);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { readConfig } from '#kit/config.ts';
+import { readConfig } from '#kit/base/config.ts';
 import { openServiceDatabase } from '#kit/service.ts';
+import { until } from '#kit/testing/until.ts';
 import { chat as service } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat, type TestChat } from '../testing.ts';
@@ -17,7 +18,7 @@ const bakers = { name: 'bakers.txt', content: 'The bakery opens at six.' };
 const start = (server: TestEmbeddings, more: object = {}) =>
   startChat({ ...model, EMBEDDING_BASE_URL: server.url, ...more });
 
-/** What the service says of its vectors, once that is so. */
+/** Waits until the service reports a certain state of its vectors. */
 async function embeddingWhen(chat: TestChat, isSo: (info: Info) => boolean): Promise<Info> {
   const endMs = performance.now() + 20_000;
   for (;;) {
@@ -176,7 +177,8 @@ test('another model gives all documents new vectors, and the old ones go', async
   assert.equal(before.length, 2);
   const config = readConfig(service.settings, {
     ...first.environment,
-    ...{ EMBEDDING_MODEL: 'another', EMBEDDING_DIMENSIONS: '16' },
+    EMBEDDING_MODEL: 'another',
+    EMBEDDING_DIMENSIONS: '16',
   });
   await using running = await service.start(config, { ...first.context, metrics: new Registry() }, {});
   const second = { ...first, send: sender(running.url ?? '') } as TestChat;
@@ -196,20 +198,13 @@ test('another model gives all documents new vectors, and the old ones go', async
 function sender(url: string): TestChat['send'] {
   return async (method, path, body) => {
     const response = await fetch(`${url}${path}`, {
-      ...{ method, body: body === undefined ? null : JSON.stringify(body) },
+      method,
+      body: body === undefined ? null : JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
   };
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) assert.fail('it did not happen within 20 s');
-    await delay(20);
-  }
 }
 
 test('vectors go with their document', async () => {

@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client';
+import type { Log } from '#kit/base/log.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { JobQueue } from '#kit/jobs/index.ts';
-import type { Log } from '#kit/log.ts';
 import type { Tables } from '../tables.ts';
 import { EmbeddingClient, type EmbeddingOptions } from './client.ts';
 import { type FillParts, fillAll } from './fill.ts';
@@ -21,11 +22,11 @@ export interface EmbeddingsParts extends Omit<EmbeddingOptions, 'metrics'> {
   readonly log: Log;
   /** Absent where nobody reads metrics. */
   readonly metrics?: Registry;
-  /** Whether to use the vectors that are there, without making the model the one that documents get. */
+  /** True to use the existing vectors, without making the model the one that documents get. */
   readonly isOnlyRead?: boolean;
 }
 
-/** How often to look for documents of other processes, and for those whose job was lost. */
+/** Interval of the search for documents of other processes, and for those whose job was lost. */
 const sweepMs = 5_000;
 /** A service may be down for days, and documents get their vectors when it is back. */
 const attemptsMax = 1_000_000;
@@ -50,7 +51,7 @@ export class Embeddings {
     return this.client.dimensions;
   }
 
-  /** How many chunks have vectors. */
+  /** Returns the number of chunks with vectors. */
   progress(): Promise<Progress> {
     return progressOf(this.#parts.database, this.modelId);
   }
@@ -61,11 +62,15 @@ export class Embeddings {
     const worker = queue.work({ kind: this.#kind, concurrency: 1, attemptsMax }, async (_job, signal) => {
       if (await this.#isChosen()) await fillAll(this.#parts, signal);
     });
-    const timer = setInterval(() => void this.#sweep(), sweepMs).unref();
-    void this.#sweep();
+    const failure = 'documents without vectors could not be looked for';
+    const sweeping = runEvery(sweepMs, () => this.#sweep(), {
+      log: this.#parts.log,
+      failure,
+      startsNow: true,
+    });
     return {
       async [Symbol.asyncDispose]() {
-        clearInterval(timer);
+        await sweeping[Symbol.asyncDispose]();
         await worker[Symbol.asyncDispose]();
       },
     };
@@ -86,11 +91,7 @@ export class Embeddings {
   }
 
   async #sweep(): Promise<void> {
-    try {
-      if ((await this.#isChosen()) && (await hasWork(this.#parts.database, this.modelId))) await this.wake();
-    } catch (error) {
-      this.#parts.log.warn({ err: error }, 'documents without vectors could not be looked for');
-    }
+    if ((await this.#isChosen()) && (await hasWork(this.#parts.database, this.modelId))) await this.wake();
   }
 
   #isChosen(): Promise<boolean> {

@@ -1,7 +1,7 @@
-/** What went wrong with the embedding service, in words that hold no text, address or key. They follow "The embedding service". */
+/** Failure of the embedding service, in words that hold no text, address or key. They follow "The embedding service". */
 export class EmbeddingFailure extends Error {
   override readonly name = 'EmbeddingFailure';
-  /** Whether the service does not take these texts; another attempt would not help. */
+  /** True if the service does not take these texts; another attempt would not help. */
   readonly isRefusal: boolean;
 
   constructor(message: string, isRefusal = false) {

@@ -1,6 +1,6 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
-import type { Log } from '#kit/log.ts';
 import type { Tables } from '../tables.ts';
 import type { EmbeddingClient } from './client.ts';
 import { EmbeddingFailure } from './failure.ts';
@@ -13,7 +13,7 @@ import {
   waitingDocuments,
 } from './store.ts';
 
-/** What gives documents their vectors. */
+/** Dependencies of filling in vectors. */
 export interface FillParts {
   readonly database: Database<Tables>;
   readonly client: EmbeddingClient;
@@ -23,11 +23,11 @@ export interface FillParts {
   readonly model: number;
 }
 
-/** How many texts one request has. */
+/** Number of texts in one request. */
 const batchTexts = 64;
 const documentsMax = 100;
 const headingMax = 200;
-/** What any service takes, to tell a text that it refuses from a request that it refuses. */
+/** Text that any service takes, to tell a text that it refuses from a request that it refuses. */
 const harmlessText = 'A question.';
 
 /** Gives all chunks that have none a vector, and removes those of other models once that is done. Throws an `EmbeddingFailure`. */

@@ -47,13 +47,13 @@ export async function chooseModel(
   });
 }
 
-/** How often a process says that it has its model, and after how long a model that none has counts as given up. */
+/** Interval at which a process reports its model, and the time after which an unreported model counts as given up. */
 const usedMs = 60_000;
 const unusedMs = 5 * usedMs;
 
 /**
- * Whether documents get vectors of this model. During an update, processes with different models share the database: the model that was
- * chosen last counts until no process has had it for a while.
+ * Returns true if documents get vectors of this model. During an update, processes with different models share the database:
+ * the model that was chosen last counts until no process has had it for a while.
  */
 export async function isChosen(database: Database<Tables>, model: number, nowMs: number): Promise<boolean> {
   const models = database.kysely.selectFrom('embedding_model').select(['id', 'used_at_ms']);
@@ -95,7 +95,7 @@ export async function dimensionsOf(store: Store, model: number): Promise<number>
   return (await row.executeTakeFirst())?.dimensions ?? 0;
 }
 
-/** Whether documents wait for vectors, or vectors of other models wait to be removed. */
+/** Returns true if documents wait for vectors, or vectors of other models wait to be removed. */
 export async function hasWork(store: Store, model: number): Promise<boolean> {
   if ((await waitingDocuments(store, model, 1)).length > 0) return true;
   const others = store.kysely.selectFrom('embedding_model').select('id').where('id', '!=', model).limit(1);
@@ -207,7 +207,7 @@ export async function removeOtherModels(database: Database<Tables>, model: numbe
   }
 }
 
-/** How many chunks can be found, and how many of them by vectors of the model. */
+/** Number of chunks that can be found, and of those with vectors of the model. */
 export interface Progress {
   readonly chunks: number;
   readonly embedded: number;

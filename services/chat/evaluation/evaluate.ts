@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '#kit/db/index.ts';
-import { insertParsed, knownLibraries, libraryId } from '../documents/index.ts';
+import { extractiveAnswer } from '../answers/index.ts';
+import { insertParsed, knownLibraries, libraryId, presentFilenames } from '../documents/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import { parseDocument } from '../extraction/index.ts';
 import { Retriever, type Strategy, strategyIds } from '../retrieval/index.ts';
@@ -8,7 +9,7 @@ import type { Tables } from '../tables.ts';
 import type { LabelledDocument, LabelledSet } from './labelled-set.ts';
 import { meanScores, type Scores, scoresOf } from './metrics.ts';
 
-/** How many chunks are looked at, so that ten documents are among them. */
+/** Number of chunks to read, so that ten documents are among them. */
 const chunksMax = 50;
 
 /** The scores of one strategy. */
@@ -17,7 +18,13 @@ export interface StrategyScores extends Scores {
   readonly reranked: boolean;
   readonly questions: number;
   readonly queriesPerSecond: number;
-  /** How many questions an embedding service had no vectors for, so that their words were searched for. */
+  /** Number of questions that were answered, and that were refused, without a model. */
+  readonly answered: number;
+  readonly refused: number;
+  /** Number of questions with an `answer` in the set, and of those answered or refused rightly. */
+  readonly judged: number;
+  readonly right: number;
+  /** Number of questions that were searched by words because an embedding service had no vectors for them. */
   readonly fellBack: number;
 }
 
@@ -33,11 +40,18 @@ export async function evaluateStrategies(
     for (const rerank of [false, true]) {
       const startMs = performance.now();
       const all: Scores[] = [];
-      let fellBack = 0;
-      for (const { text, grades } of questions) {
+      let [fellBack, refused, judged, right] = [0, 0, 0, 0];
+      for (const { text, grades, answer } of questions) {
         const request = { query: text, strategy, topK: chunksMax, rerank, libraries };
-        const { ranked, warnings } = await retriever.search(request);
+        const found = await retriever.search(request);
+        const { ranked, warnings } = found;
         if (warnings.length > 0) fellBack++;
+        const { answer: said } = extractiveAnswer(found);
+        if (said.abstained) refused++;
+        if (answer !== undefined) {
+          judged++;
+          if (answer === null ? said.abstained : !said.abstained && hasText(said.text, answer)) right++;
+        }
         all.push(scoresOf([...new Set(ranked.map(({ source }) => source.source))], grades));
       }
       const queriesPerSecond = (1_000 * questions.length) / (performance.now() - startMs);
@@ -45,6 +59,10 @@ export async function evaluateStrategies(
         strategy,
         reranked: rerank,
         questions: all.length,
+        answered: all.length - refused,
+        refused,
+        judged,
+        right,
         queriesPerSecond,
         fellBack,
         ...meanScores(all),
@@ -52,6 +70,23 @@ export async function evaluateStrategies(
     }
   }
   return results;
+}
+
+/** Without regard to case and space. */
+function hasText(text: string, part: string): boolean {
+  const plain = (each: string) => each.toLowerCase().replace(/\s+/g, ' ').trim();
+  return plain(text).includes(plain(part));
+}
+
+/** The documents that questions name and that are not in the libraries, so that they count as not found. */
+export async function missingDocuments(
+  database: Database<Tables>,
+  { questions }: LabelledSet,
+  libraries: readonly number[],
+): Promise<string[]> {
+  const named = [...new Set(questions.flatMap(({ grades }) => [...grades.keys()]))];
+  const present = await presentFilenames(database, libraries, named);
+  return named.filter((name) => !present.has(name));
 }
 
 /** The library that everybody's questions are answered from. */

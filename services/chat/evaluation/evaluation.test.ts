@@ -69,8 +69,39 @@ test('questions are asked about the documents of the library', async () => {
   const file = join(folder, 'questions.jsonl');
   const question = { query: 'Does it sail on Mondays?', documents: ['ferry.txt', 'other.txt', 'gone.txt'] };
   await writeFile(file, lines([question]));
-  for (const { mrrAt3, recallAt10 } of await evaluateSet(chat.environment, chat.context, file))
-    assert.deepEqual([mrrAt3, recallAt10], [1, 2 / 3]);
+  const missing: string[] = [];
+  const onMissing = (names: readonly string[]) => missing.push(...names);
+  const results = await evaluateSet(chat.environment, chat.context, file, { onMissing });
+  for (const { mrrAt3, recallAt10 } of results) assert.deepEqual([mrrAt3, recallAt10], [1, 2 / 3]);
+  assert.deepEqual(missing, ['gone.txt']);
+});
+
+test('answers, refusals and ratings are counted', async () => {
+  await using chat = await startChat();
+  await chat.upload([{ name: 'ferry.txt', content: 'The ferry sails on Mondays.' }]);
+  const { message_id: id } = (await chat.send('POST', '/api/chat', { query: 'When does the ferry sail?' }))
+    .json;
+  await chat.send('POST', `/api/chat/${id}/feedback`, { rating: 'down' });
+  const file = join(folder, 'answers.jsonl');
+  const documents = ['ferry.txt'];
+  await writeFile(
+    file,
+    lines([
+      { query: 'When does the ferry sail?', documents, answer: 'on mondays' },
+      { query: 'When does the ferry sail on the sea?', documents, answer: 'on fridays' },
+      { query: 'Who invented zirconium electrolysis?', documents, answer: null },
+      { query: 'When does the ferry sail?', documents },
+    ]),
+  );
+  const ratings: object[] = [];
+  const onRatings = (counts: object) => ratings.push(counts);
+  const results = await evaluateSet(chat.environment, chat.context, file, { onRatings });
+  const hybrid = results.find(({ strategy, reranked }) => strategy === 'hybrid' && reranked);
+  assert.deepEqual([hybrid?.judged, hybrid?.right, hybrid?.refused], [3, 2, 4 - (hybrid?.answered ?? 0)]);
+  assert.ok((hybrid?.refused ?? 0) >= 1 && (hybrid?.answered ?? 0) >= 2);
+  assert.deepEqual(ratings, [{ up: 0, down: 1 }]);
+  await writeFile(file, lines([{ query: 'Why?', documents, answer: 7 }]));
+  await assert.rejects(evaluateSet(chat.environment, chat.context, file), /line 1: must be/);
 });
 
 test('what is wrong with a set is named with its line', async () => {

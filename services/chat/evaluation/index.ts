@@ -1,2 +1,8 @@
-export { evaluateStrategies, indexSet, type StrategyScores, sharedLibraries } from './evaluate.ts';
+export {
+  evaluateStrategies,
+  indexSet,
+  missingDocuments,
+  type StrategyScores,
+  sharedLibraries,
+} from './evaluate.ts';
 export { readLabelledSet } from './labelled-set.ts';

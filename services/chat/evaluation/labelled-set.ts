@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Grades } from './metrics.ts';
 
 export interface LabelledDocument {
@@ -14,6 +14,8 @@ export interface LabelledQuestion {
   readonly text: string;
   /** By the id of the document, or by its file name where the set has no documents of its own. */
   readonly grades: Grades;
+  /** A text that a right answer has, if the set tells; null if the documents do not answer the question. */
+  readonly answer?: string | null;
 }
 
 /** Questions with the documents that answer them. */
@@ -25,7 +27,8 @@ export interface LabelledSet {
 
 /**
  * Reads a folder with `docs.jsonl` (`{id, title?, text}`), `queries.jsonl` (`{id, text}`) and `qrels.tsv` (a header, then question, document
- * and grade), or a file of lines `{"query": "...", "documents": ["name.pdf", ...]}` about the documents of the library. Throws
+ * and grade), or a file of lines `{"query": "...", "documents": ["name.pdf", ...], "answer": "28 days"}` about the documents of the library; `answer` is null for what
+ * the documents do not say. Throws
  * `invalid_input` that names the file and the line.
  */
 export async function readLabelledSet(path: string): Promise<LabelledSet> {
@@ -72,12 +75,21 @@ async function readGrades(file: string): Promise<ReadonlyMap<string, Grades>> {
 async function readQuestions(file: string): Promise<LabelledSet> {
   const questions: LabelledQuestion[] = [];
   for await (const { values, wrong } of objectsIn(file)) {
-    const { query, documents } = values;
+    const { query, documents, answer } = values;
     const isList = Array.isArray(documents) && documents.every((name) => typeof name === 'string');
-    if (typeof query !== 'string' || !isList)
-      throw wrong('must be {"query": "...", "documents": ["name", ...]}');
+    const hasAnswer = answer === undefined || answer === null || typeof answer === 'string';
+    if (typeof query !== 'string' || !isList || !hasAnswer)
+      throw wrong(
+        'must be {"query": "...", "documents": ["name", ...]}, with an answer, a text or null, if you want',
+      );
     const grades = new Map(documents.map((name: string) => [name, 1]));
-    questions.push({ id: String(questions.length + 1), text: query, grades });
+    const id = String(questions.length + 1);
+    questions.push({
+      id,
+      text: query,
+      grades,
+      ...(answer !== undefined && { answer: answer as string | null }),
+    });
   }
   return { documents: undefined, questions };
 }

@@ -1,7 +1,7 @@
 /** The grades of the documents that are relevant for a question, by document. */
 export type Grades = ReadonlyMap<string, number>;
 
-/** How good rankings are, on average over all questions; each from 0 to 1. */
+/** Quality of rankings, on average over all questions; each from 0 to 1. */
 export interface Scores {
   readonly ndcgAt10: number;
   readonly mrrAt3: number;

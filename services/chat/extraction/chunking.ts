@@ -1,5 +1,5 @@
-import { type Span, sentencesOf } from '../sentences.ts';
-import type { Block } from './blocks.ts';
+import { entryTerm, type Span, sentencesOf } from '../sentences.ts';
+import type { Block } from './formats/blocks.ts';
 
 /** The plain text that is stored of a document, and its chunks. */
 export interface ChunkedText {
@@ -30,7 +30,7 @@ export function chunkBlocks(blocks: readonly Block[]): ChunkedText {
   for (const block of blocks) {
     const text = block.text.trim();
     if (text === '') continue;
-    if (block.level !== undefined) title ??= oneLine(text);
+    if (isTitle(block, text, offset)) title ??= oneLine(text);
     chunker.add({ ...block, text }, offset);
     texts.push(text);
     offset += text.length + between.length;
@@ -74,7 +74,12 @@ class Chunker {
     }
     this.#close();
     if (text.length <= chunkLengthMax) this.#open = { start: offset, end, page };
-    else for (const span of packed(text)) this.#push(moved(span, offset), page);
+    else {
+      // What does not fit beside the term that it explains is found by that term too.
+      const term = entryTerm(text);
+      for (const [index, span] of packed(text).entries())
+        this.#push(moved(span, offset), page, index > 0 ? term : undefined);
+    }
   }
 
   #close(): void {
@@ -90,8 +95,9 @@ class Chunker {
     }
   }
 
-  #push({ start, end }: Span, page: number | null): void {
-    const section = this.#headings.map(({ text }) => text).join(' > ');
+  #push({ start, end }: Span, page: number | null, term?: string): void {
+    const above = this.#headings.map(({ text }) => text);
+    const section = (term === undefined ? above : [...above, oneLine(term)]).join(' > ');
     this.#chunks.push({ start, end, section, page });
   }
 }
@@ -128,6 +134,14 @@ function divided(text: string, { start, end }: Span): Span[] {
 
 function moved({ start, end }: Span, offset: number): Span {
   return { start: start + offset, end: end + offset };
+}
+
+const titleLevelMax = 2;
+
+/** A document may also begin with a title that does not look like a heading, as it has two lines. */
+function isTitle({ level }: Block, text: string, offset: number): boolean {
+  if (level !== undefined) return level <= titleLevelMax;
+  return offset === 0 && /^[^.:;=|]{3,120}[^\s.!?,:;]$/.test(text) && !/\n.*\n/.test(text);
 }
 
 function oneLine(text: string): string {

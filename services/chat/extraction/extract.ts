@@ -1,6 +1,6 @@
 import { unreadable } from '../errors.ts';
-import type { Extracted } from './blocks.ts';
-import { decodeText, extractText } from './extract-text.ts';
+import type { Extracted } from './formats/blocks.ts';
+import { decodeText, extractText } from './formats/text.ts';
 
 type Extractor = (bytes: Uint8Array) => Extracted | Promise<Extracted>;
 
@@ -9,27 +9,27 @@ const spreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml
 const slides = 'application/vnd.openxmlformats-officedocument.presentationml.presentation';
 const openText = 'application/vnd.oasis.opendocument.text';
 
-/** How each media type is read. A library is loaded with the first file that needs it. */
+/** Extractor of each media type. A library is loaded with the first file that needs it. */
 const extractors: Readonly<Record<string, Extractor>> = {
   'text/plain': (bytes) => extractText(decodeText(bytes)),
   'text/x-rst': (bytes) => extractText(decodeText(bytes)),
   'text/x-source': (bytes) => extractText(decodeText(bytes), { hasHeadings: false }),
   'text/markdown': async (bytes) =>
-    (await import('./extract-markdown.ts')).extractMarkdown(decodeText(bytes)),
-  'text/html': async (bytes) => (await import('./extract-html.ts')).extractHtml(decodeText(bytes)),
-  'application/xml': async (bytes) => (await import('./extract-html.ts')).extractXml(decodeText(bytes)),
-  'text/csv': async (bytes) => (await import('./extract-table.ts')).extractCsv(decodeText(bytes)),
+    (await import('./formats/markdown.ts')).extractMarkdown(decodeText(bytes)),
+  'text/html': async (bytes) => (await import('./formats/html.ts')).extractHtml(decodeText(bytes)),
+  'application/xml': async (bytes) => (await import('./formats/html.ts')).extractXml(decodeText(bytes)),
+  'text/csv': async (bytes) => (await import('./formats/table.ts')).extractCsv(decodeText(bytes)),
   'text/tab-separated-values': async (bytes) =>
-    (await import('./extract-table.ts')).extractCsv(decodeText(bytes), '\t'),
-  'application/json': async (bytes) => (await import('./extract-json.ts')).extractJson(decodeText(bytes)),
+    (await import('./formats/table.ts')).extractCsv(decodeText(bytes), '\t'),
+  'application/json': async (bytes) => (await import('./formats/json.ts')).extractJson(decodeText(bytes)),
   'application/jsonl': async (bytes) =>
-    (await import('./extract-json.ts')).extractJsonLines(decodeText(bytes)),
-  'application/pdf': async (bytes) => (await import('./extract-pdf.ts')).extractPdf(bytes),
-  [word]: async (bytes) => (await import('./extract-office.ts')).extractWord(bytes),
-  [spreadsheet]: async (bytes) => (await import('./extract-office.ts')).extractSpreadsheet(bytes),
-  [slides]: async (bytes) => (await import('./extract-office.ts')).extractSlides(bytes),
-  [openText]: async (bytes) => (await import('./extract-office.ts')).extractOpenText(bytes),
-  'message/rfc822': async (bytes) => (await import('./extract-mail.ts')).extractMail(bytes),
+    (await import('./formats/json.ts')).extractJsonLines(decodeText(bytes)),
+  'application/pdf': async (bytes) => (await import('./formats/pdf.ts')).extractPdf(bytes),
+  [word]: async (bytes) => (await import('./formats/office/word.ts')).extractWord(bytes),
+  [spreadsheet]: async (bytes) => (await import('./formats/office/spreadsheet.ts')).extractSpreadsheet(bytes),
+  [slides]: async (bytes) => (await import('./formats/office/slides.ts')).extractSlides(bytes),
+  [openText]: async (bytes) => (await import('./formats/office/open-text.ts')).extractOpenText(bytes),
+  'message/rfc822': async (bytes) => (await import('./formats/mail.ts')).extractMail(bytes),
 };
 
 /** The text of a file in blocks. Throws `unprocessable` if it cannot be read. */

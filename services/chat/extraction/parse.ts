@@ -1,3 +1,4 @@
+import { isBlank } from '#kit/text/visible-text.ts';
 import { unreadable } from '../errors.ts';
 import { indexChunk } from '../indexing.ts';
 import { chunkBlocks } from './chunking.ts';
@@ -5,7 +6,7 @@ import { extract } from './extract.ts';
 import { limits } from './limits.ts';
 import type { ParsedChunks, ParsedText, ParseRequest } from './parsing.ts';
 
-/** How many chunks are sent at once. */
+/** Number of chunks in a message. */
 const batchSize = 250;
 
 /** The text of a document, then its chunks in batches, ready to be stored. */
@@ -19,11 +20,16 @@ export async function* parseDocument(request: ParseRequest): AsyncGenerator<Pars
   if (chunks.length > limits.chunksMax) {
     throw unreadable(`A document must have at most ${limits.chunksMax} chunks.`);
   }
-  const title = (given ?? heading ?? filename.replace(/\.[^.]+$/, '')).trim() || filename;
+  const titles = [given, heading, filename.replace(/\.[^.]+$/, '')];
+  const title = titles.find((each) => each !== undefined && !isBlank(each))?.trim() ?? filename;
   const empty = chunks.length === 0 ? ['The document has no text.'] : [];
   yield {
-    ...{ kind: 'text', text, title, pages },
-    ...{ chunkCount: chunks.length, warnings: [...warnings, ...empty] },
+    kind: 'text',
+    text,
+    title,
+    pages,
+    chunkCount: chunks.length,
+    warnings: [...warnings, ...empty],
   };
   for (let first = 0; first < chunks.length; first += batchSize) {
     const batch = chunks.slice(first, first + batchSize).map((chunk, index) => {

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLog } from '#kit/log.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { Parser, type ParserOptions } from './parser.ts';
 import type { ParsedChunk, ParseRequest } from './parsing.ts';
 
 const request = (text: string, filename = 'notes.txt', mediaType = 'text/plain'): ParseRequest => ({
-  ...{ bytes: Buffer.from(text), filename, mediaType, library: 1, dialect: 'sqlite' },
+  bytes: Buffer.from(text),
+  filename,
+  mediaType,
+  library: 1,
+  dialect: 'sqlite',
 });
 
 async function read(parser: Parser, asked: ParseRequest, signal?: AbortSignal) {

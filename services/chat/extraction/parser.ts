@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { ConcurrencyLimiter } from '#kit/concurrency-limiter.ts';
-import { AppError } from '#kit/errors.ts';
-import type { Log } from '#kit/log.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
+import { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import { unreadable } from '../errors.ts';
 import { limits } from './limits.ts';
 import type { ParseCommand, ParsedChunks, ParsedText, ParseReply, ParseRequest } from './parsing.ts';
@@ -14,7 +15,7 @@ const largeBytes = 4 * 1024 * 1024;
 
 export interface ParserOptions {
   readonly log: Log;
-  /** How many documents are read at the same time. */
+  /** Number of documents read at the same time. */
   readonly processes?: number;
   readonly parseMs?: number;
   /** The heap of a process. */
@@ -107,7 +108,7 @@ class ParseProcess {
   #waiting: PromiseWithResolvers<ParseReply> | undefined;
   #usedMs = 0;
   #askedMs = 0;
-  #watcher: NodeJS.Timeout | undefined;
+  #watching: Disposable | undefined;
   #rest: NodeJS.Timeout | undefined;
   #problem: unknown;
 
@@ -147,7 +148,7 @@ class ParseProcess {
     this.#askedMs = performance.now();
     this.#child.ref();
     this.#child.channel?.ref();
-    this.#watcher = setInterval(() => void this.#watch(), watchEveryMs);
+    this.#watching = runEvery(watchEveryMs, () => this.#watch());
     this.#send(question);
     return waiting.promise;
   }
@@ -187,7 +188,7 @@ class ParseProcess {
   }
 
   #settle(): PromiseWithResolvers<ParseReply> | undefined {
-    clearInterval(this.#watcher);
+    this.#watching?.[Symbol.dispose]();
     this.#usedMs += performance.now() - this.#askedMs;
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -207,7 +208,7 @@ function tooMuchMemory(): AppError {
   return unreadable('Reading the file takes too much memory.');
 }
 
-/** How much memory a process has; 0 where the system does not tell. */
+/** Returns the memory of a process; 0 if the system does not tell. */
 async function residentBytes(pid: number | undefined): Promise<number> {
   const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
   return Number(text.split(' ')[1] ?? 0) * pageBytes;

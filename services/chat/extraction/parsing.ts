@@ -1,9 +1,9 @@
+import type { ErrorCode } from '#kit/base/errors.ts';
 import type { Dialect } from '#kit/db/index.ts';
-import type { ErrorCode } from '#kit/errors.ts';
 import type { IndexedChunk } from '../indexing.ts';
 import type { Chunk } from './chunking.ts';
 
-/** What the process that reads documents is asked for. It answers with {@link ParseReply}s, each after it was asked for by `next`. */
+/** Request to the process that reads documents. It responds with {@link ParseReply}s, each after a `next`. */
 export interface ParseRequest {
   readonly bytes: Uint8Array;
   readonly filename: string;

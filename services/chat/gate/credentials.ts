@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { createRemoteJWKSet, type JWTVerifyOptions, jwtVerify } from 'jose';
-import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
+import { createRemoteJWKSet, customFetch, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { boundedFetch } from '#kit/base/bounded-response.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Owner } from '../owner.ts';
 
 export const authModes = ['none', 'api_key', 'jwt'] as const;
@@ -20,7 +21,7 @@ export interface SignInOptions {
   readonly clock: Clock;
 }
 
-/** What a request shows to prove who sends it. */
+/** Credentials in a request. */
 export interface Credentials {
   readonly bearer: string | undefined;
   readonly apiKey: string | undefined;
@@ -31,6 +32,7 @@ export type SignIn = (credentials: Credentials) => Promise<Owner>;
 
 const leewaySeconds = 5;
 const jwksTimeoutMs = 5_000;
+const jwksBytesMax = 1024 * 1024;
 
 /** The check of credentials; undefined where there is no sign-in. */
 export function createSignIn(options: SignInOptions): SignIn | undefined {
@@ -68,7 +70,10 @@ function byToken({ jwtSecret, jwksUrl, algorithms, issuer, audience, clock }: Si
   const remote =
     jwksUrl === undefined
       ? undefined
-      : createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: jwksTimeoutMs });
+      : createRemoteJWKSet(new URL(jwksUrl), {
+          timeoutDuration: jwksTimeoutMs,
+          [customFetch]: boundedFetch(jwksBytesMax),
+        });
   const secret = new TextEncoder().encode(jwtSecret ?? '');
   return async ({ bearer }) => {
     if (bearer === undefined) throw unauthenticated('A bearer token is required.');

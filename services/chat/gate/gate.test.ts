@@ -16,8 +16,11 @@ jwks.listen(0, '127.0.0.1');
 await once(jwks, 'listening');
 const secret = 'the secret of tokens, long enough for HS256';
 const bySecret = await startChat({
-  ...{ GATEWAY_AUTH: 'jwt', CHAT_JWT_SECRET: secret, CHAT_JWT_AUDIENCE: 'chat' },
-  ...{ CHAT_RATE_LIMIT: '12', SESSION_RATE_LIMIT: '2' },
+  GATEWAY_AUTH: 'jwt',
+  CHAT_JWT_SECRET: secret,
+  CHAT_JWT_AUDIENCE: 'chat',
+  CHAT_RATE_LIMIT: '12',
+  SESSION_RATE_LIMIT: '2',
 });
 const byKeys = await startChat({
   GATEWAY_AUTH: 'jwt',
@@ -98,7 +101,9 @@ test('each token has limits of its own, and headers say what is left', async () 
 test('answers of a client are written a few at a time', async () => {
   await using model = await startModel();
   await using chat = await startChat({
-    ...{ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted', CHAT_GENERATIONS_MAX: '1' },
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: 'scripted',
+    CHAT_GENERATIONS_MAX: '1',
   });
   await chat.upload([{ name: 'a.txt', content: 'The ferry sails on Mondays.' }]);
   const begun: ModelReply[] = [];

@@ -1,15 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bearerToken } from '#kit/auth/bearer.ts';
 import { SignedCookie } from '#kit/auth/signed-cookie.ts';
-import type { Clock } from '#kit/clock.ts';
+import { bearerToken } from '#kit/auth/tokens/bearer.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newSecret } from '#kit/base/ids.ts';
 import type { AccessRule } from '#kit/http/access.ts';
-import { newSecret } from '#kit/ids.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { type Owner, publicOwner } from '../owner.ts';
 import type { Credentials, SignIn } from './credentials.ts';
 
 type Cookies = Readonly<Record<string, string | undefined>>;
 
-/** What requests are counted as, each with a limit of its own. */
+/** Kinds of requests, each with a limit of its own. */
 export const usages = ['chat', 'upload', 'session', 'read'] as const;
 export type Usage = (typeof usages)[number];
 
@@ -21,21 +23,41 @@ export interface UsageLimit {
   take(client: string): void;
 }
 
+/** People of the OpenID provider, as the gate sees them. */
+export interface People {
+  readonly oidc: OidcSignIn<never>;
+  /** True while a session lasts. */
+  hasSession(key: string): Promise<boolean>;
+  /** Owner of an access token of the provider; undefined for another token. Throws `unauthenticated`, or `unavailable`. */
+  ownerOf(token: string): Promise<Owner | undefined>;
+}
+
 export interface GateOptions {
   /** Encrypts the cookie by which browsers are told apart. */
   readonly secret: string;
   readonly clock: Clock;
   /** Undefined if everybody may come in. */
   readonly signIn: SignIn | undefined;
+  /** People of the OpenID provider; undefined without one. */
+  readonly people?: People | undefined;
   readonly limits: Readonly<Record<Usage, UsageLimit>>;
   /** The network address of a client. */
   addressOf(request: FastifyRequest): string;
 }
 
+const cookieName = 'chat_owner';
 const signedInMs = 86_400_000;
 const cookieSeconds = 400 * 86_400;
 
-/** Who comes in, whose data they see, and how often they may come. */
+/** A person of the OpenID provider in a browser. */
+interface Person {
+  readonly account: string;
+  /** Names the session. */
+  readonly key: string;
+  readonly expiresAtMs: number;
+}
+
+/** Identifies callers, their owner, and their limits. */
 export class Gate {
   readonly hasSignIn: boolean;
   readonly #options: GateOptions;
@@ -44,9 +66,14 @@ export class Gate {
 
   constructor(options: GateOptions) {
     const { secret } = options;
-    this.hasSignIn = options.signIn !== undefined;
+    this.hasSignIn = options.signIn !== undefined || options.people?.oidc.isOnly === true;
     this.#options = options;
-    this.#cookie = new SignedCookie({ name: 'chat_owner', secret, maxAgeSeconds: cookieSeconds });
+    this.#cookie = new SignedCookie({ name: cookieName, secret, maxAgeSeconds: cookieSeconds });
+  }
+
+  /** True if keys or tokens of this service sign in. */
+  get takesKeys(): boolean {
+    return this.#options.signIn !== undefined && this.#options.people?.oidc.isOnly !== true;
   }
 
   /** The access of a route: whoever is signed in, where there is sign-in, within the limit of what it is used for. */
@@ -62,15 +89,21 @@ export class Gate {
 
   /** Throws `unauthenticated` for a request without valid credentials. */
   async admit(request: FastifyRequest): Promise<void> {
-    const { signIn, clock } = this.#options;
-    if (!signIn) return;
+    const { signIn, people, clock } = this.#options;
     const credentials = credentialsIn(request);
+    const person = credentials.bearer === undefined ? undefined : await people?.ownerOf(credentials.bearer);
+    if (person !== undefined) return void this.#signedIn.set(request, person);
+    if (!signIn) {
+      const isKnown = !this.hasSignIn || this.browserOwner(request.cookies, clock.now()) !== undefined;
+      if (isKnown) return;
+      throw new AppError('unauthenticated', 'A bearer token is required.');
+    }
     const isBare = credentials.bearer === undefined && credentials.apiKey === undefined;
     const browser = isBare ? this.browserOwner(request.cookies, clock.now()) : undefined;
     this.#signedIn.set(request, browser ?? (await signIn(credentials)));
   }
 
-  /** Whose these credentials are; undefined where there is no sign-in. */
+  /** Returns the owner of credentials; undefined without sign-in. */
   async identify(credentials: Credentials): Promise<Owner | undefined> {
     return this.#options.signIn?.(credentials);
   }
@@ -81,10 +114,16 @@ export class Gate {
     return signedIn ?? this.browserOwner(request.cookies, this.#options.clock.now()) ?? publicOwner;
   }
 
-  /** Who signed in on a browser with these cookies, or whose browser it is where there is no sign-in; undefined for strangers. */
+  /**
+   * Returns the account that signed in on a browser with these cookies, or the browser itself without sign-in; undefined for
+   * strangers.
+   */
   browserOwner(cookies: Cookies, nowMs: number): Owner | undefined {
     const value = this.#cookie.read({ cookies: { ...cookies } });
+    const person = this.personOf(cookies, nowMs);
+    if (person) return `person:${person.account}`;
     const [, expiresMs, owner] = /^in:(\d+):(.+)$/s.exec(value ?? '') ?? [];
+    if (owner?.startsWith('person:')) return this.hasSignIn ? undefined : publicOwner;
     if (this.hasSignIn) return owner !== undefined && nowMs < Number(expiresMs) ? owner : undefined;
     return value === undefined || owner !== undefined ? publicOwner : `browser:${value}`;
   }
@@ -92,6 +131,29 @@ export class Gate {
   /** Keeps somebody signed in on a browser for a day. */
   rememberSignedIn(reply: FastifyReply, owner: Owner, nowMs: number): void {
     this.#cookie.write(reply, `in:${nowMs + signedInMs}:${owner}`);
+  }
+
+  /** Keeps a person of the OpenID provider signed in on a browser. */
+  rememberPerson(reply: FastifyReply, { account, key, expiresAtMs }: Person): void {
+    this.#cookie.write(reply, `in:${expiresAtMs}:person:${account}:${key}`);
+  }
+
+  /** The person of the provider who is signed in on a browser, as its cookie says. */
+  personOf(cookies: Cookies, nowMs: number): Pick<Person, 'account' | 'key'> | undefined {
+    const value = this.#cookie.read({ cookies: { ...cookies } });
+    const [, expiresMs, account, key] = /^in:(\d+):person:([\w-]+):([\w-]+)$/.exec(value ?? '') ?? [];
+    if (account === undefined || key === undefined || nowMs >= Number(expiresMs)) return undefined;
+    return { account, key };
+  }
+
+  /** Leaves the cookie of a session that has ended out of a `Cookie` header, before anything reads it. */
+  async withoutEnded(header: string, cookies: Cookies): Promise<string> {
+    const person = this.personOf(cookies, this.#options.clock.now());
+    if (!person || (await this.#options.people?.hasSession(person.key))) return header;
+    return header
+      .split(';')
+      .filter((pair) => pair.trim().split('=', 1)[0] !== cookieName)
+      .join(';');
   }
 
   /** Signs a browser out. */
@@ -106,13 +168,15 @@ export class Gate {
 
   /** Makes a browser an owner of its own. */
   remember(request: FastifyRequest, reply: FastifyReply): Owner {
+    const person = this.personOf(request.cookies, this.#options.clock.now());
+    if (person) return `person:${person.account}`;
     const known = this.#cookie.read(request);
     const id = known === undefined || known.startsWith('in:') ? newSecret(16) : known;
     this.#cookie.write(reply, id);
     return `browser:${id}`;
   }
 
-  /** Who is counted for limits: the key, else the address. */
+  /** Returns the client that limits count: the key, else the address. */
   clientOf(request: FastifyRequest): string {
     return this.#signedIn.get(request) ?? this.#options.addressOf(request);
   }

@@ -1,2 +1,3 @@
 export { type AuthMode, authModes, type Credentials, createSignIn } from './credentials.ts';
-export { Gate, type Usage, type UsageLimit, usages } from './gate.ts';
+export { Gate, type GateOptions, type Usage, type UsageLimit, usages } from './gate.ts';
+export { openPeople } from './people.ts';

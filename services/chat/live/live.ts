@@ -1,13 +1,13 @@
 import { fastifyCookie } from '@fastify/cookie';
 
 import { type DefaultEventsMap, Server, type Socket } from 'socket.io';
-import { AppError, notFound, toAppError } from '#kit/errors.ts';
-import { addressOf, type TrustedProxy } from '#kit/http/client-address.ts';
+import { AppError, notFound, toAppError } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
+import { networkOf } from '#kit/base/network.ts';
+import { addressOf, type TrustedProxy } from '#kit/http/requests/client-address.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
-import { newOrderedId } from '#kit/ids.ts';
-import type { Log } from '#kit/log.ts';
-import { networkOf } from '#kit/network.ts';
 import { codeOf, type Detail, isRetryable, rateLimited } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import { publicOwner } from '../owner.ts';
@@ -30,7 +30,7 @@ export interface LiveParts {
 
 const frameBytesMax = 64 * 1024;
 const recoveryMs = 2 * 60_000;
-/** How long a turn goes on for a socket that is gone. */
+/** Time for which a turn goes on after its socket is gone. */
 const awayMs = 5_000;
 const turnsMax = 5;
 const limits = { frame_bytes: frameBytesMax, running_turns: turnsMax, recovery_s: recoveryMs / 1_000 };
@@ -200,7 +200,8 @@ async function askerOf(
 ): Promise<Asker> {
   const { token } = handshake.auth;
   const shown = typeof token === 'string' && token !== '' ? token : undefined;
-  const jar = fastifyCookie.parse(handshake.headers.cookie ?? '');
+  const { cookie = '' } = handshake.headers;
+  const jar = fastifyCookie.parse(await gate.withoutEnded(cookie, fastifyCookie.parse(cookie)));
   const browser = shown === undefined ? gate.browserOwner(jar, turns.parts.clock.now()) : undefined;
   const signedIn = gate.hasSignIn
     ? (browser ?? (await gate.identify({ bearer: shown, apiKey: shown })))

@@ -1,5 +1,5 @@
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { Type } from '#kit/schema.ts';
 import type { Gate } from '../gate/index.ts';
 import { routes } from '../routes.ts';
 import type { Turns } from '../turns/index.ts';
@@ -16,12 +16,16 @@ export function addMcpApi(app: HttpApp, { turns, gate }: McpParts): void {
     {
       access: gate.access('read'),
       schema: {
-        ...{ tags: ['MCP'], summary: 'Model Context Protocol, over Streamable HTTP', body: Type.Unknown() },
+        tags: ['MCP'],
+        summary: 'Model Context Protocol, over Streamable HTTP',
+        description:
+          'Takes one message of JSON-RPC 2.0 and returns the response. `tools/list` names the tools: `search_documents`, and those of the domain API.',
+        body: Type.Unknown(),
         response: { 200: Type.Unknown() },
       },
     },
     async (request, reply) => {
-      const { answerMcp } = await import('./protocol.ts');
+      const { answerMcp } = await import('./api-protocol.ts');
       const asker = { owner: gate.ownerOf(request), client: gate.clientOf(request) };
       reply.hijack();
       await answerMcp({ request: request.raw, response: reply.raw, body: request.body }, turns, asker);

@@ -1,2 +1,1 @@
-export { parseServers } from './addresses.ts';
-export { type ForeignTool, McpServers } from './servers.ts';
+export { type ForeignTool, McpServers, parseServers } from './servers.ts';

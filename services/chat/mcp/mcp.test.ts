@@ -8,8 +8,11 @@ import { startModel } from '../testing-model.ts';
 const model = await startModel();
 const library = await startChat();
 const chat = await startChat({
-  ...{ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted', CHAT_MCP_SERVERS: `library=${library.url}/mcp` },
-  ...{ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' },
+  LLM_BASE_URL: model.url,
+  LLM_MODEL: 'scripted',
+  CHAT_MCP_SERVERS: `library=${library.url}/mcp`,
+  GATEWAY_AUTH: 'api_key',
+  CHAT_API_KEYS: 'alice',
 });
 after(async () => {
   await chat[Symbol.asyncDispose]();
@@ -39,6 +42,33 @@ test('the official client lists tools and searches documents', async () => {
   const { results } = structuredContent as { results: { text: string }[] };
   assert.equal(results[0]?.text, 'The ferry Gullfoss sails on Mondays.');
   assert.equal((await client.callTool({ name: 'nothing' })).isError, true);
+  await client.close();
+});
+
+test('bad arguments are errors that name them', async () => {
+  const client = await connect(library.url);
+  const cases: [Record<string, unknown>, RegExp][] = [
+    [{}, /query is required/],
+    [{ query: '' }, /query/],
+    [{ query: '   ' }, /query must not be empty/],
+    [{ query: 7 }, /query must be a string/],
+    [{ query: 'x'.repeat(4_001) }, /query must .* 4000 characters/],
+    [{ query: 'Gullfoss', strategy: 'magic' }, /strategy must be one of/],
+    [{ query: 'Gullfoss', strategy: 1 }, /strategy/],
+    [{ query: 'Gullfoss', top_k: 21 }, /top_k must be at most 20/],
+    [{ query: 'Gullfoss', top_k: 1.5 }, /top_k must be a whole number/],
+    [{ query: 'Gullfoss', topK: 3 }, /topK is unknown/],
+  ];
+  for (const [given, problem] of cases) {
+    const { isError, content } = await client.callTool({ name: 'search_documents', arguments: given });
+    const [text] = content as { text: string }[];
+    assert.equal(isError, true, JSON.stringify(given));
+    assert.match(String(text?.text), problem);
+  }
+  const unknown = await client.callTool({ name: 'get_team', arguments: { boss: 'yes' } });
+  assert.match(JSON.stringify(unknown), /boss is unknown/);
+  const one = await client.callTool({ name: 'search_documents', arguments: { query: 'Gullfoss', top_k: 1 } });
+  assert.equal((one.structuredContent as { results: unknown[] }).results.length, 1);
   await client.close();
 });
 

@@ -1,7 +1,8 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Clock } from '#kit/clock.ts';
-import type { Log } from '#kit/log.ts';
-import { productVersion } from '#kit/version.ts';
+import { boundedFetch } from '#kit/base/bounded-response.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { Log } from '#kit/base/log.ts';
+import { productVersion } from '#kit/base/version.ts';
 import type { ToolOffer } from '../model/index.ts';
 import type { ApiRecord, ToolCalls } from '../tools/index.ts';
 
@@ -9,6 +10,7 @@ const freshMs = 60_000;
 const listMs = 3_000;
 const textMax = 20_000;
 const toolsMax = 40;
+const responseBytesMax = 2 * 1024 * 1024;
 
 /** A tool of an MCP server, under a name that begins with that of its server. */
 export interface ForeignTool {
@@ -47,7 +49,9 @@ export class McpServers {
   /** The tools as a model is offered them, under the budget of a turn. */
   async offers(calls: ToolCalls): Promise<readonly ToolOffer[]> {
     return (await this.tools()).map(({ name, description, parameters }) => ({
-      ...{ name, description, parameters },
+      name,
+      description,
+      parameters,
       call: async (params) => {
         const foreign = {
           name,
@@ -66,7 +70,8 @@ export class McpServers {
       return await this.#connected(server, async (client) => {
         const { tools } = await client.listTools({}, { timeout: listMs });
         return tools.map(({ name, description = '', inputSchema }) => ({
-          ...{ name: `${server}_${name}`.slice(0, 64), description: description.slice(0, 1_000) },
+          name: `${server}_${name}`.slice(0, 64),
+          description: description.slice(0, 1_000),
           parameters: inputSchema as Readonly<Record<string, unknown>>,
         }));
       });
@@ -98,7 +103,10 @@ export class McpServers {
       '@modelcontextprotocol/sdk/client/streamableHttp.js'
     );
     const client = new sdk.Client({ name: 'octavo-chat', version: productVersion() });
-    const transport = new StreamableHTTPClientTransport(url, { requestInit: { redirect: 'error' } });
+    const transport = new StreamableHTTPClientTransport(url, {
+      requestInit: { redirect: 'error' },
+      fetch: boundedFetch(responseBytesMax),
+    });
     try {
       await client.connect(transport as Parameters<typeof client.connect>[0], { timeout: listMs });
       return await work(client);
@@ -106,4 +114,15 @@ export class McpServers {
       await client.close();
     }
   }
+}
+
+/** Reads `name=address,name=address`. Throws an `Error` that starts with "must be". */
+export function parseServers(text: string): Map<string, URL> {
+  const servers = text.split(',').map((entry) => {
+    const [, name = '', address = ''] = /^\s*([a-z][a-z0-9_]{0,19})=(\S+)\s*$/.exec(entry) ?? [];
+    const url = URL.parse(address);
+    if (!url || !/^https?:$/.test(url.protocol)) throw new Error('must be name=address, with commas between');
+    return [name, url] as const;
+  });
+  return new Map(servers);
 }

@@ -2,15 +2,15 @@ const heldMax = 400;
 const urlMax = 2_000;
 const markers = /^\s*A?\d{1,3}(?:\s*[,;]\s*A?\d{1,3})*\s*$/;
 const special = /!?\[|<(?=\/?[a-z])|\b(?:https?:\/\/|ftp:\/\/|www\.)/i;
-/** What may become special with the next piece. */
+/** Text that may become special with the next piece. */
 const begins = /(?:!|<\/?|\b(?:h|ht|htt|https?|https?:|https?:\/|f|ft|ftp|ftp:|ftp:\/|w|ww|www))$/i;
 const loadingTag =
   /^<\/?(?:a|img|image|iframe|script|video|audio|source|object|embed|link|svg|style|form|input|base|meta)\b/i;
 
 export interface FilterOptions {
-  /** Whether a marker, such as `3` or `A1`, is of something that was given to the model. */
+  /** Returns true if a marker, such as `3` or `A1`, is of something that was given to the model. */
   readonly isKnown: (marker: string) => boolean;
-  /** Whether an address is in what was given to the model. */
+  /** Returns true if an address is in what was given to the model. */
   readonly isAllowed: (url: string) => boolean;
 }
 
@@ -26,13 +26,13 @@ export class AnswerFilter {
     this.#options = options;
   }
 
-  /** What can be passed on after one more piece. */
+  /** Returns the text that can be forwarded after one more piece. */
   push(piece: string): string {
     this.#held += piece;
     return this.#drain(false);
   }
 
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string {
     return this.#drain(true);
   }

@@ -1,4 +1,5 @@
 import type { LanguageModel, ToolSet } from 'ai';
+import { boundedFetch } from '#kit/base/bounded-response.ts';
 import type { PromptMessage } from './prompt.ts';
 
 export interface ModelOptions {
@@ -38,11 +39,13 @@ export type ModelPart =
 
 const stepsMax = 6;
 const outputTokensMax = 2_048;
+/** Of one request, with what is never shown: a quarter of a kilobyte a token is usual. */
+const responseBytesMax = 8 * 1024 * 1024;
 
 /** A language model behind OpenAI's API, by the `ai` library, which is loaded at the first question. */
 export class ChatModel {
   readonly names: readonly string[];
-  /** Whether the last answer came; undefined before the first one. */
+  /** True if the last answer came; undefined before the first one. */
   isAvailable: boolean | undefined;
   readonly #options: ModelOptions;
 
@@ -55,10 +58,14 @@ export class ChatModel {
     return this.names[0] ?? '';
   }
 
-  /** The parts of an answer as they come. Throws if the model fails, or is silent for longer than the timeout. */
+  /**
+   * The parts of an answer as they come. Throws if the model fails, or is silent for longer than the timeout. Leaving the loop stops the
+   * request.
+   */
   async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
     const { streamText, stepCountIs } = await import('ai');
     const silence = new Watchdog(this.#options.timeoutMs);
+    const left = new AbortController();
     const tools = await toolSet(request.tools);
     try {
       const { fullStream } = streamText({
@@ -66,7 +73,7 @@ export class ChatModel {
         system: request.system,
         messages: [...request.messages],
         ...(request.tools.length > 0 && { tools, stopWhen: stepCountIs(stepsMax) }),
-        abortSignal: AbortSignal.any([request.signal, silence.signal]),
+        abortSignal: AbortSignal.any([request.signal, silence.signal, left.signal]),
         maxRetries: 0,
         maxOutputTokens: outputTokensMax,
         temperature: 0.2,
@@ -96,6 +103,7 @@ export class ChatModel {
       throw error;
     } finally {
       silence.pause();
+      left.abort();
     }
   }
 
@@ -103,7 +111,10 @@ export class ChatModel {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const { baseUrl: baseURL, apiKey } = this.#options;
     const provider = createOpenAICompatible({
-      ...{ name: 'llm', baseURL, includeUsage: true },
+      name: 'llm',
+      baseURL,
+      includeUsage: true,
+      fetch: boundedFetch(responseBytesMax),
       ...(apiKey !== undefined && { apiKey }),
     });
     return provider.chatModel(name);
@@ -158,7 +169,8 @@ function usageOf(usage: {
   const { inputTokens = 0, outputTokens = 0 } = usage;
   if (inputTokens + outputTokens === 0) return null;
   return {
-    ...{ input_tokens: inputTokens, output_tokens: outputTokens },
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
     total_tokens: usage.totalTokens ?? inputTokens + outputTokens,
   };
 }

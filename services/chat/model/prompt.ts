@@ -1,5 +1,5 @@
 import { nothingFound } from '../answers/index.ts';
-import type { Ranked } from '../retrieval/index.ts';
+import type { Passage, Ranked } from '../retrieval/index.ts';
 import type { ToolCalls } from '../tools/index.ts';
 
 export interface PromptMessage {
@@ -10,10 +10,10 @@ export interface PromptMessage {
 export interface PromptParts {
   readonly question: string;
   readonly ranked: readonly Ranked[];
-  /** What was called already. */
+  /** Calls made so far. */
   readonly calls: ToolCalls | undefined;
   readonly history: readonly PromptMessage[];
-  /** What the client wants besides. */
+  /** Further instructions of the client. */
   readonly instructions: string | undefined;
 }
 
@@ -27,8 +27,8 @@ const rules = `You answer questions from the sources that you are given, and fro
 export function promptOf(parts: PromptParts): { system: string; messages: PromptMessage[] } {
   const { question, ranked, calls, history, instructions } = parts;
   const sources = ranked.map(
-    ({ source, passage }) =>
-      `<source number="${source.index}" title="${asData(source.title)}" section="${asData(source.section)}">\n${asData(passage.text)}\n</source>`,
+    ({ source, passage, neighbors = [] }) =>
+      `<source number="${source.index}" title="${asData(source.title)}" section="${asData(source.section)}">\n${asData(textWith(passage, neighbors))}\n</source>`,
   );
   const given = calls?.trace
     .filter(({ status }) => status === 'ok')
@@ -41,6 +41,12 @@ export function promptOf(parts: PromptParts): { system: string; messages: Prompt
     ? `\nThe application adds, as far as the rules above allow it:\n${instructions}`
     : '';
   return { system: rules + wishes, messages: [...history, { role: 'user', content }] };
+}
+
+/** A passage with what stands before and after it. */
+function textWith(passage: Passage, neighbors: readonly Passage[]): string {
+  const all = [passage, ...neighbors].sort((one, other) => one.place - other.place);
+  return all.map(({ text }) => text).join('\n');
 }
 
 /** A text that cannot end the element that it is in. */

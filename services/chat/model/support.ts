@@ -8,7 +8,12 @@ import type { ToolCalls } from '../tools/index.ts';
 const supportMin = 0.5;
 /** A marker on a sentence that has almost nothing of its source is no citation. */
 const citationMin = 0.2;
-const wordsMin = 2;
+/** Sentences of nothing but these words state nothing, such as "Sure, here is the answer:". */
+const politeStems = new Set(
+  termsOf(
+    'answer answers question questions sure yes no ok okay hello hi thanks thank welcome sorry help hope glad happy following summary short source sources document documents ask let understand',
+  ).map(({ stem }) => stem),
+);
 
 export interface Checked {
   readonly citations: readonly Citation[];
@@ -16,7 +21,7 @@ export interface Checked {
   readonly unsupported: readonly { readonly start: number; readonly end: number }[];
 }
 
-/** Where each sentence of an answer comes from: the markers it has are looked up in what they name. */
+/** Checks each sentence of an answer against the sources that its markers name. */
 export function checkSupport(text: string, ranked: readonly Ranked[], calls: ToolCalls | undefined): Checked {
   const citations: Citation[] = [];
   const unsupported: { start: number; end: number }[] = [];
@@ -34,7 +39,7 @@ export function checkSupport(text: string, ranked: readonly Ranked[], calls: Too
       citations.push(found);
       best = Math.max(best, found.support);
     }
-    if (stems.length < wordsMin || best >= supportMin) continue;
+    if (stems.every((stem) => politeStems.has(stem)) || best >= supportMin) continue;
     const others = [
       ...ranked.map((each) => documentCitation(each, stems, range).support),
       ...apiSteps.map((step) => supportOf(stems, calls?.textOf(step) ?? '')),
@@ -84,25 +89,47 @@ function documentCitation(
   stems: readonly string[],
   range: { answer_start: number; answer_end: number },
 ): DocumentCitation {
-  const { source, passage } = ranked ?? {};
+  const source = ranked?.source;
+  const passages = ranked ? [ranked.passage, ...(ranked.neighbors ?? [])] : [];
   let best = { start: 0, end: 0, support: 0 };
-  const text = passage?.text ?? '';
+  let from = passages[0];
+  for (const passage of passages) {
+    const own = bestQuote(passage.text, stems);
+    if (own.support > best.support) [best, from] = [own, passage];
+  }
+  const offset = from?.start ?? 0;
+  return {
+    kind: 'document',
+    ...range,
+    source_index: source?.index ?? 0,
+    document_id: source?.document_id ?? '',
+    chunk_id: from?.chunkId ?? '',
+    quote: from?.text.slice(best.start, best.end) ?? '',
+    quote_start: offset + best.start,
+    quote_end: offset + best.end,
+    support: Math.round(best.support * 100) / 100,
+  };
+}
+
+function bestQuote(text: string, stems: readonly string[]): { start: number; end: number; support: number } {
+  let best = { start: 0, end: 0, support: 0 };
+  let isPair = false;
   const sentences = sentencesOf(text);
   sentences.forEach(({ start, end }, index) => {
     const alone = supportOf(stems, text.slice(start, end));
-    if (alone > best.support) best = { start, end, support: alone };
+    // A sentence says as much alone as with the one before it.
+    if (alone > best.support || (isPair && alone === best.support)) {
+      best = { start, end, support: alone };
+      isPair = false;
+    }
     const next = sentences[index + 1];
     const both = next ? supportOf(stems, text.slice(start, next.end)) : 0;
-    if (next && both > best.support + 0.15) best = { start, end: next.end, support: both };
+    if (next && both > best.support + 0.15) {
+      best = { start, end: next.end, support: both };
+      isPair = true;
+    }
   });
-  const offset = passage?.start ?? 0;
-  return {
-    ...{ kind: 'document', ...range, source_index: source?.index ?? 0 },
-    ...{ document_id: source?.document_id ?? '', chunk_id: source?.chunk_id ?? '' },
-    quote: text.slice(best.start, best.end),
-    ...{ quote_start: offset + best.start, quote_end: offset + best.end },
-    support: Math.round(best.support * 100) / 100,
-  };
+  return best;
 }
 
 /** The value of a step's records that has most of the words. */
@@ -129,7 +156,7 @@ function apiCitation(
   return { kind: 'api', ...range, step, pointer, quote, support };
 }
 
-/** Which part of the words a text has. A number that it lacks is a claim that it does not make. */
+/** Returns the share of the words that a text has. A number that it lacks is a claim that it does not make. */
 function supportOf(stems: readonly string[], text: string): number {
   if (stems.length === 0) return 0;
   const has = new Set(termsOf(text).map(({ stem }) => stem));

@@ -26,7 +26,8 @@ test('Markdown becomes elements, and markers become citations at their places', 
     assert.equal(text.slice(at, at + marker.length + 2), `[${marker}]`);
   assert.deepEqual(nodesOf('3. one\n4. two'), [
     {
-      ...{ tag: 'ol', start: 3 },
+      tag: 'ol',
+      start: 3,
       children: [
         { tag: 'li', children: ['one'] },
         { tag: 'li', children: ['two'] },

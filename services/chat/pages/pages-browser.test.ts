@@ -6,7 +6,7 @@ import { startChat, type TestChat } from '../testing.ts';
 import { type ModelReply, startModel, type TestModel } from '../testing-model.ts';
 
 const browser = testBrowser();
-/** What a model may be talked into. */
+/** Text that a model may be talked into. */
 const hostile = `# Rules
 
 **Everybody** has 27 days [1].
@@ -87,7 +87,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(await page.locator('.question').allInnerTexts(), [question, question]);
   });
 
-  /** What the page asked for: by which way, and under which ids. */
+  /** Records the requests of the page: their transport and ids. */
   function watch(page: Page) {
     const sent = { bySocket: [] as string[], byHttp: [] as string[] };
     const idsIn = (text: string) => [...text.matchAll(/"request_id":"(\w+)"/g)].map(([, id = '']) => id);
@@ -192,7 +192,13 @@ describe('in a browser', { skip: browser.skip }, () => {
         };
       })()`);
     const expected = {
-      ...{ loading: 0, strong: 1, items: 2, cells: 2, headings: 1, code: 1, pwned: false },
+      loading: 0,
+      strong: 1,
+      items: 2,
+      cells: 2,
+      headings: 1,
+      code: 1,
+      pwned: false,
     };
     const { links, ...drawn } = (await found()) as { links: string[] };
     assert.deepEqual([drawn, links.length], [expected, 1]);
@@ -251,5 +257,19 @@ describe('in a browser', { skip: browser.skip }, () => {
     await page.getByRole('button', { name: 'Delete document' }).click();
     await page.getByText('The document was deleted.').waitFor();
     assert.equal(await page.locator('table', { hasText: 'ships.txt' }).count(), 0);
+  });
+
+  test('a file that is dropped on a chat is uploaded beside the question', async () => {
+    const tab = await browser.open({ baseUrl: chat.url });
+    const { page } = tab;
+    await page.goto('/');
+    await page.fill('#query', 'A question that stays');
+    await page.evaluate(`
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['The owl hunts at night.'], 'owl.txt', { type: 'text/plain' }));
+      window.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));`);
+    await page.locator('[data-uploads] .good', { hasText: '1 passage' }).waitFor();
+    assert.equal(await page.inputValue('#query'), 'A question that stays');
+    assert.deepEqual(await tab.barriers(), []);
   });
 });

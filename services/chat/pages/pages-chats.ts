@@ -1,5 +1,6 @@
-import { AppError, toAppError } from '#kit/errors.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import { AppError, toAppError } from '#kit/base/errors.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import { isBlank } from '#kit/text/visible-text.ts';
 import { listDocuments } from '../documents/index.ts';
 import { errorTable } from '../errors.ts';
 import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';
@@ -9,6 +10,8 @@ import {
   findSession,
   listSessions,
   messagesOf,
+  rateAnswer,
+  ratingsOf,
   renameSession,
   type Session,
   titleMax,
@@ -27,7 +30,7 @@ import { type ChatView, chatPage, chatsPage } from './views-chat.ts';
 import { deletePage, renamePage } from './views-dialogs.ts';
 
 const gone = 'This chat was deleted, or has expired 30 days after its last use.';
-const documentsNamed = 5;
+const documentsNamed = 50;
 const pageSize = 50;
 
 export function addChats(routes: Routes, parts: PageParts): void {
@@ -40,6 +43,7 @@ export function addChats(routes: Routes, parts: PageParts): void {
   routes.get(pageRoutes.chats, { access }, (visitor) => listChats(parts, visitor));
   routes.get(pageRoutes.chat, { access }, (visitor) => openChat(parts, visitor, { id: idIn(visitor.visit) }));
   routes.post(pageRoutes.ask, { access }, (visitor) => askQuestion(parts, visitor));
+  routes.post(pageRoutes.rate, { access }, (visitor) => rate(parts, visitor));
   addChanges(routes, parts);
 }
 
@@ -63,7 +67,20 @@ async function openChat(
   const reach = reachOf(parts, owner);
   const { documents, total: documentCount } = await listDocuments(database, reach, { limit: documentsNamed });
   const strategy = strategyNamed(visit.field('strategy') || messages.at(-1)?.strategy);
-  const view = { session, messages, documents, documentCount, strategy, failed };
+  const { edit } = visit.request.query as { edit?: unknown };
+  const view = {
+    session,
+    messages,
+    documents: documents.slice(0, documentsNamed),
+    documentCount,
+    strategy,
+    tags: [...new Set(documents.flatMap(({ tags }) => tags))].sort(),
+    within: visit.field('within'),
+    ratings: session ? await ratingsOf(database, session.id) : new Map(),
+    starters: messages.length > 0 ? [] : await parts.starters.for(parts.turns.parts, owner),
+    draft: messages.find((each) => each.id === edit && each.role === 'user')?.content,
+    failed,
+  };
   return chatPage(await framed(parts, visitor), view);
 }
 
@@ -76,7 +93,8 @@ async function askQuestion(parts: PageParts, visitor: Visitor) {
   try {
     const client = gate.clientOf(visit.request);
     gate.take('chat', client);
-    const request = toTurnRequest({ query, strategy: strategyNamed(visit.field('strategy')), session_id });
+    const strategy = strategyNamed(visit.field('strategy'));
+    const request = toTurnRequest({ query, strategy, session_id, ...filtersOf(visit.field('within')) });
     const turn = turns.begin({ owner, client }, request);
     visit.reply.raw.once('close', turn.follow());
     return visit.redirect(pathOf(pageRoutes.chat, (await turn.answer).session_id));
@@ -87,6 +105,23 @@ async function askQuestion(parts: PageParts, visitor: Visitor) {
     const problem = error.message.replace(/^query /, 'The question ');
     return openChat(parts, visitor, { id: session_id, failed: { query, problem } });
   }
+}
+
+/** The filters for `tag:NAME` or `document:ID`; none for all documents. */
+function filtersOf(within: string) {
+  const [, kind, value = ''] = /^(tag|document):(.+)$/s.exec(within) ?? [];
+  if (kind === undefined) return {};
+  return { filters: kind === 'tag' ? { tags: [value] } : { document_ids: [value] } };
+}
+
+async function rate(parts: PageParts, { visit, owner }: Visitor) {
+  const { database, clock } = parts;
+  const id = idIn(visit);
+  const rating = visit.field('rating');
+  if (rating !== 'up' && rating !== 'down') throw new AppError('validation_failed', 'Choose a rating.');
+  const session = await rateAnswer(database, { owner, nowMs: clock.now() }, { id, rating, comment: '' });
+  if (session === undefined) throw new AppError('not_found', gone);
+  return visit.redirect(`${pathOf(pageRoutes.chat, session)}#turn-${id}`);
 }
 
 async function listChats(parts: PageParts, visitor: Visitor): Promise<string> {
@@ -123,10 +158,9 @@ function addChanges(routes: Routes, parts: PageParts): void {
     const { visit } = visitor;
     const id = idIn(visit);
     const title = visit.field('title').replace(/\s+/g, ' ').trim().slice(0, titleMax);
-    const isKnown =
-      title === ''
-        ? await sessionOr404(parts, visitor, id)
-        : await renameSession(database, reach(visitor), { id, title });
+    const isKnown = isBlank(title)
+      ? await sessionOr404(parts, visitor, id)
+      : await renameSession(database, reach(visitor), { id, title });
     if (!isKnown) throw new AppError('not_found', gone);
     return visit.redirect(visit.field('back'));
   });
@@ -134,7 +168,10 @@ function addChanges(routes: Routes, parts: PageParts): void {
     const { id, title } = await sessionOr404(parts, visitor, idIn(visitor.visit));
     const text = 'Its questions, its answers and the documents that were added to it are deleted for good.';
     return deletePage(await framed(parts, visitor), {
-      ...{ what: 'chat', name: title, text, action: pathOf(pageRoutes.deleteChat, id) },
+      what: 'chat',
+      name: title,
+      text,
+      action: pathOf(pageRoutes.deleteChat, id),
       back: backOf(visitor, id),
     });
   });

@@ -1,5 +1,5 @@
-import { AppError, notFound, toAppError } from '#kit/errors.ts';
-import { csrfFieldName } from '#kit/html/csrf.ts';
+import { AppError, notFound, toAppError } from '#kit/base/errors.ts';
+import { csrfFieldName } from '#kit/html/pages/csrf.ts';
 import {
   checkMayChange,
   type Document,
@@ -47,8 +47,11 @@ export function addDocuments(routes: Routes, parts: PageParts): void {
   routes.get(pageRoutes.deleteDocument, { access }, async (visitor) => {
     const { title, publicId } = await findOr404(parts, visitor);
     return deletePage(await framed(parts, visitor), {
-      ...{ what: 'document', name: title, text: 'No answer will quote it from now on.' },
-      ...{ action: pathOf(pageRoutes.deleteDocument, publicId), back: pageRoutes.documents },
+      what: 'document',
+      name: title,
+      text: 'Answers will no longer quote it.',
+      action: pathOf(pageRoutes.deleteDocument, publicId),
+      back: pageRoutes.documents,
     });
   });
   routes.post(pageRoutes.deleteDocument, { access }, async (visitor) => {
@@ -106,8 +109,14 @@ async function uploadForm(parts: PageParts, { visit, owner }: Visitor): Promise<
   visit.reply.raw.once('close', () => gone.abort());
   const { libraryKey } = reachOf(parts, owner);
   return uploadEach(ingest, chosen, {
-    ...{ owner, libraryKey, session: null, tags: [], hasSignIn: gate.hasSignIn },
-    ...{ onDuplicate: 'skip', waits: true, signal: gone.signal },
+    owner,
+    libraryKey,
+    session: null,
+    tags: [],
+    hasSignIn: gate.hasSignIn,
+    onDuplicate: 'skip',
+    waits: true,
+    signal: gone.signal,
   });
 }
 

@@ -1,17 +1,22 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
+import { errorPage } from '#kit/html/error-page.ts';
 import type { Frame } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import type { HttpError } from '#kit/http/options.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import type { IngestParts, Reach } from '../documents/index.ts';
 import type { Gate } from '../gate/index.ts';
 import { type LibraryMode, libraryKeyOf } from '../library.ts';
-import type { Owner } from '../owner.ts';
+import { type Owner, publicOwner } from '../owner.ts';
+import { pageRoutes } from '../routes.ts';
 import { listSessions } from '../sessions/index.ts';
 import type { Tables } from '../tables.ts';
 import type { Turns } from '../turns/index.ts';
 import { frameOf } from './pages-frame.ts';
+import type { Starters } from './starters.ts';
 
 export interface PageParts {
   readonly database: Database<Tables>;
@@ -20,10 +25,13 @@ export interface PageParts {
   readonly turns: Turns;
   readonly gate: Gate;
   readonly ingest: IngestParts;
+  readonly starters: Starters;
   readonly secret: string;
+  /** The sign-in with the OpenID provider, if there is one. */
+  readonly oidc: OidcSignIn<never> | undefined;
 }
 
-/** Who is at the browser. */
+/** The visitor at the browser. */
 export interface Visitor {
   readonly visit: Visit<never>;
   readonly owner: Owner;
@@ -43,14 +51,35 @@ export function visitorsOf({ gate, clock }: PageParts) {
   };
 }
 
-/** What the page of a visitor is drawn in, with their chats at the side. */
+/** Returns the frame of a visitor's page, with their chats at the side. */
 export async function framed(
-  { database, clock, gate }: PageParts,
+  { database, clock, gate, oidc }: PageParts,
   { visit, owner }: Visitor,
 ): Promise<Frame> {
+  const isPerson = owner.startsWith('person:');
   const reach = { owner, nowMs: clock.now() };
   const { sessions } = await listSessions(database, reach, { limit: chatsShown });
-  return frameOf(visit, { sessions, isSignedIn: gate.hasSignIn });
+  return frameOf(visit, {
+    sessions,
+    isSignedIn: gate.hasSignIn || isPerson,
+    isPerson,
+    offersSignIn: oidc !== undefined && !isPerson,
+  });
+}
+
+/** An error with the navigation and the chats of its visitor; without sign-in, everybody is one. */
+export async function errorPageOf(parts: PageParts, visit: Visit<never>, error: HttpError): Promise<string> {
+  const { gate, clock } = parts;
+  const owner = gate.browserOwner(visit.request.cookies, clock.now());
+  const hasNavigation = error.status !== 401 && (owner !== undefined || !gate.hasSignIn);
+  // What failed may be the database, which has the chats.
+  const hasChats = hasNavigation && owner !== undefined && owner !== publicOwner && error.status < 500;
+  const frame = hasChats ? await framed(parts, { visit, owner }).catch(() => frameOf(visit)) : frameOf(visit);
+  const home =
+    error.status === 401
+      ? { href: pageRoutes.signIn, label: 'Sign in' }
+      : { href: pageRoutes.home, label: 'Go to the start page' };
+  return errorPage(frame, error, { requestId: visit.request.id, home, hasNavigation });
 }
 
 /** The documents that a visitor may see. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startChat } from '../testing.ts';
+import { startModel } from '../testing-model.ts';
 
 const chat = await startChat({ GATEWAY_AUTH: 'api_key', CHAT_API_KEYS: 'alice' });
 after(() => chat[Symbol.asyncDispose]());
@@ -114,6 +115,23 @@ test('what cannot be asked stays in the form', async () => {
   assert.equal((await alice.submit('/ask', page, { query: 'Why?', session: 'unknown' })).status, 404);
 });
 
+test('an error keeps the navigation and the chats', async () => {
+  const navigation = /<nav aria-label="Main">.*?<\/nav>/s;
+  const alice = await signedIn();
+  const page = await (await alice.get('/')).text();
+  await alice.submit('/ask', page, { query: 'Where is the lighthouse?' });
+  const missing = await alice.get('/documents/nothing');
+  const shown = navigation.exec(await missing.text())?.[0] ?? '';
+  assert.equal(missing.status, 404);
+  assert.match(shown, /href="\/documents".*Where is the lighthouse\?/s);
+  const refused = await new Visitor().get('/documents/nothing');
+  assert.doesNotMatch(await refused.text(), navigation);
+  await using open = await startChat();
+  const response = await fetch(`${open.url}/documents/nothing`, { headers: { accept: 'text/html' } });
+  assert.equal(response.status, 404);
+  assert.match(navigation.exec(await response.text())?.[0] ?? '', /href="\/documents"/);
+});
+
 test('chats are found by their words, renamed and deleted', async () => {
   const alice = await signedIn();
   const page = await (await alice.get('/')).text();
@@ -132,4 +150,76 @@ test('chats are found by their words, renamed and deleted', async () => {
   assert.equal(removed.headers.get('location'), '/');
   assert.equal((await alice.get(path)).status, 404);
   assert.match(await (await alice.get('/chats?q=bread')).text(), /No matching chats/);
+});
+
+test('headings that are answered are questions to begin with; answers are rated; questions are changed', async () => {
+  const alice = await signedIn();
+  const form = await (await alice.get('/documents')).text();
+  const files = {
+    'pets.md':
+      '# Pets at work\n\n## Dogs in the office\n\nDogs in the office need a leash.\n\n## Zebra crossings\n\nNothing yet.\n',
+  };
+  await alice.upload('/documents', form, files);
+  const home = await (await alice.get('/')).text();
+  const starters = [...home.matchAll(/name="query" value="(What is said about [^"]+)"/g)].map(
+    ([, query]) => query,
+  );
+  assert.ok(starters.includes('What is said about “Dogs in the office”?'), starters.join());
+  const asked = await alice.submit('/ask', home, { query: 'What do dogs in the office need?' });
+  const path = asked.headers.get('location') ?? '';
+  const page = await (await alice.get(path)).text();
+  const [, rate = ''] = /action="(\/answers\/[^"]+\/rate)"/.exec(page) ?? [];
+  for (const rating of ['down', 'up']) {
+    const rated = await alice.submit(rate, page, { rating });
+    assert.match(rated.headers.get('location') ?? '', new RegExp(`^${path}#turn-`));
+  }
+  assert.match(await (await alice.get(path)).text(), /value="up" title="Good answer" aria-pressed="true"/);
+  assert.equal((await alice.submit(rate, page, { rating: 'fine' })).status, 422);
+  assert.equal((await alice.submit('/answers/unknown/rate', page, { rating: 'up' })).status, 404);
+  assert.equal((await new Visitor().submit(rate, page, { rating: 'up' })).status, 401);
+  const [, edit = ''] = /href="([^"]+\?edit=[^"#]+)#query"/.exec(page) ?? [];
+  assert.match(await (await alice.get(edit)).text(), />What do dogs in the office need\?<\/textarea>/);
+});
+
+test('a question can be about some of the documents', async () => {
+  const alice = await signedIn();
+  const form = await (await alice.get('/documents')).text();
+  await alice.upload('/documents', form, {
+    'owls.txt': 'The owl hunts at night.',
+    'bats.txt': 'The bat hunts by sound.',
+  });
+  const page = await (await alice.get('/')).text();
+  const [, bats = ''] = /<option value="(document:[^"]+)">bats<\/option>/.exec(page) ?? [];
+  const ask = async (within: string) => {
+    const asked = await alice.submit('/ask', page, { query: 'What does the owl hunt by?', within });
+    return (await alice.get(asked.headers.get('location') ?? '')).text();
+  };
+  assert.match(await ask(''), /The owl hunts at night/);
+  assert.doesNotMatch(await ask(bats), /The owl hunts at night/);
+  assert.doesNotMatch(await ask('tag:none'), /The owl hunts at night/);
+});
+
+test('a sentence of a model without a source is marked', async () => {
+  await using model = await startModel();
+  model.script = (answer) =>
+    answer.text('The ferry sails on Mondays [1]. Penguins **eat herring** all day.').end();
+  await using own = await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' });
+  await own.upload([{ name: 'ferry.txt', content: 'The ferry sails on Mondays.' }]);
+  const get = (path: string, cookie = '') =>
+    fetch(`${own.url}${path}`, { headers: { accept: 'text/html', cookie } });
+  const home = await get('/');
+  const cookie = home.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+  const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(await home.text()) ?? [];
+  const body = new URLSearchParams({ _csrf: token, query: 'When does the ferry sail?' });
+  const init = { method: 'POST', body, redirect: 'manual', headers: { origin: own.url, cookie } } as const;
+  const asked = await fetch(`${own.url}/ask`, init);
+  const page = await (await get(asked.headers.get('location') ?? '', cookie)).text();
+  const marked = [...page.matchAll(/<span class="unsupported"[^>]*>([^<]*)/g)].map(([, text]) =>
+    text?.trim(),
+  );
+  assert.deepEqual(marked, ['Penguins', 'eat herring', 'all day.']);
+  assert.match(page, /1 sentence without a source/);
 });

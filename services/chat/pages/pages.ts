@@ -1,12 +1,15 @@
-import { toAppError } from '#kit/errors.ts';
-import { loadAssets } from '#kit/html/assets.ts';
-import { servePages } from '#kit/html/pages.ts';
+import { toAppError } from '#kit/base/errors.ts';
+import { loadAssets } from '#kit/html/pages/assets.ts';
+import { servePages } from '#kit/html/pages/pages.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { pageRoutes } from '../routes.ts';
 import { addChats } from './pages-chats.ts';
 import { addDocuments } from './pages-documents.ts';
-import { errorPage, signInPage } from './pages-frame.ts';
-import type { PageParts, Routes } from './pages-visitor.ts';
+import { signInPage } from './pages-frame.ts';
+import { errorPageOf, type PageParts, type Routes } from './pages-visitor.ts';
+import { Starters } from './starters.ts';
 
 /** Browser modules of packages, under the names of their files. */
 const modules = [
@@ -15,7 +18,8 @@ const modules = [
 ];
 
 /** Adds the pages: chats with their answers, and documents with the quoted passage marked. */
-export function addPages(app: HttpApp, parts: PageParts): void {
+export function addPages(app: HttpApp, given: Omit<PageParts, 'starters'>): void {
+  const parts: PageParts = { ...given, starters: new Starters() };
   const { secret, clock } = parts;
   const assets = loadAssets(new URL('./assets/', import.meta.url), ...modules);
   const options = {
@@ -26,6 +30,7 @@ export function addPages(app: HttpApp, parts: PageParts): void {
     sameSite: 'lax' as const,
     assets,
   };
+  const errorPage = (visit: Visit<never>, error: HttpError) => errorPageOf(parts, visit, error);
   servePages<never>(app, { ...options, errorPage }, (routes) => {
     addSignIn(routes, parts);
     addChats(routes, parts);
@@ -33,10 +38,12 @@ export function addPages(app: HttpApp, parts: PageParts): void {
   });
 }
 
-function addSignIn(routes: Routes, { gate, clock }: PageParts): void {
-  if (!gate.hasSignIn) return;
+function addSignIn(routes: Routes, { gate, clock, oidc }: PageParts): void {
+  if (!gate.hasSignIn && !oidc) return;
+  oidc?.addRoutes(routes);
   const open = { access: 'public' } as const;
-  routes.get(pageRoutes.signIn, open, async (visit) => signInPage(visit));
+  const choices = { oidc, hasKeys: gate.takesKeys };
+  routes.get(pageRoutes.signIn, open, (visit) => signInPage(visit, choices));
   routes.post(pageRoutes.signIn, open, async (visit) => {
     const key = visit.field('key').trim() || undefined;
     try {
@@ -44,12 +51,14 @@ function addSignIn(routes: Routes, { gate, clock }: PageParts): void {
       if (owner !== undefined) gate.rememberSignedIn(visit.reply, owner, clock.now());
     } catch (error) {
       visit.reply.code(401);
-      return signInPage(visit, toAppError(error).message);
+      return signInPage(visit, choices, toAppError(error).message);
     }
     return visit.redirect(pageRoutes.home);
   });
   routes.post(pageRoutes.signOut, open, async (visit) => {
+    const person = gate.personOf(visit.request.cookies, clock.now());
     gate.forget(visit.reply);
-    return visit.redirect(pageRoutes.signIn);
+    const elsewhere = await oidc?.signOut(visit, person?.key);
+    return elsewhere ?? visit.redirect(gate.hasSignIn ? pageRoutes.signIn : pageRoutes.home);
   });
 }

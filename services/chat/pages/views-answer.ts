@@ -2,7 +2,7 @@ import { Marked } from 'marked';
 import { count, formatDuration } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
-import { keepActions } from '#kit/html/keep.ts';
+import { keepActions } from '#kit/html/pages/kept-forms.ts';
 import type { Citation } from '../answers/index.ts';
 import { type Source, strategies } from '../retrieval/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
@@ -10,7 +10,7 @@ import type { Message } from '../sessions/index.ts';
 import type { TraceStep } from '../tools/index.ts';
 import { markdownReader, type Node, plainNodes } from './assets/markdown.js';
 
-/** What an answer is kept with. */
+/** Details stored with an answer. */
 interface Details {
   readonly sources?: readonly Source[];
   readonly citations?: readonly Citation[];
@@ -26,32 +26,44 @@ interface Details {
   };
 }
 
-/** A form that asks the same question once more. */
-export type AskAgain = (question: Message) => Html;
+/** Forms beside an answer. */
+export interface AnswerForms {
+  /** Asks the same question once more. */
+  again(question: Message): Html;
+  /** Puts the question into the form, to change it. */
+  edit(question: Message): Html;
+  rate(answer: Message): Html;
+}
 
 const readMarkdown = markdownReader(Marked);
 
 /** The turns of a chat: each question with its answer. */
-export function turnsView(messages: readonly Message[], askAgain: AskAgain): Html[] {
+export function turnsView(messages: readonly Message[], forms: AnswerForms): Html[] {
   return messages.flatMap((message, index) => {
     if (message.role === 'user') return [];
     const before = messages[index - 1];
     const question = before?.role === 'user' ? before : undefined;
     return html`<section class="turn" id="turn-${message.id}">${question && html`<h2 class="question">${question.content}</h2>`}
-${answerView(message, question && askAgain(question))}</section>`;
+${answerView(message, html`${question && html`${forms.again(question)}${forms.edit(question)}`}${message.content !== '' && forms.rate(message)}`)}</section>`;
   });
 }
 
-function answerView({ id, content, details }: Message, again: Html | undefined): Html {
+function answerView({ id, content, details }: Message, actions: Html): Html {
   const { sources = [], citations = [], api_chain_trace: trace = [], metadata } = details as Details;
-  const place: Place = { turn: id, sources, citations, trace };
+  const open = (metadata?.unsupported ?? []).map(({ start, end }) =>
+    content
+      .slice(start, end)
+      .replace(/[*_`#]|\[A?\d+\]/g, '')
+      .trim(),
+  );
+  const place: Place = { turn: id, sources, citations, trace, open: open.filter((each) => each !== '') };
   const isWritten = metadata?.mode === 'llm';
   const nodes = isWritten ? readMarkdown(content).flatMap((block) => block.nodes) : plainNodes(content);
   return html`<article class="answer"><div class="prose${isWritten ? ' markdown' : ''}">${drawn(nodes, place)}</div>
 ${cutShort(metadata?.finish_reason, content)}
 ${(metadata?.warnings ?? []).map((warning) => html`<p class="notice warn">${icon('alert')} ${warning}</p>`)}
 ${citedSources(place)}
-<div class="answer-foot">${content !== '' && keepActions({ text: content, what: 'the answer' })}${again}${metadata && html`<span class="small muted">${origin(metadata)}</span>`}</div>
+<div class="answer-foot">${content !== '' && keepActions({ text: content, what: 'the answer' })}${actions}${metadata && html`<span class="small muted">${origin(metadata)}</span>`}</div>
 ${sources.length > 0 && html`<details><summary>${count(sources.length, 'passage')} found</summary><ol class="sources">${sources.map(sourceItem)}</ol></details>`}
 ${trace.length > 0 && html`<details><summary>${count(trace.length, 'call')} of tools</summary><ol class="trace">${trace.map((step) => traceItem(step, id))}</ol></details>`}</article>`;
 }
@@ -69,17 +81,55 @@ interface Place {
   readonly sources: readonly Source[];
   readonly citations: readonly Citation[];
   readonly trace: readonly TraceStep[];
+  /** Sentences that no source supports. */
+  readonly open: readonly string[];
 }
 
 function drawn(nodes: readonly Node[], place: Place): Html[] {
   return nodes.map((node) => {
-    if (typeof node === 'string') return html`${node}`;
+    if (typeof node === 'string') return marked(node, place.open);
     if ('marker' in node) return citation(node, place);
     const children = drawn(node.children, place);
     return node.tag === 'ol'
       ? html`<ol start="${node.start ?? 1}">${children}</ol>`
       : elements[node.tag](children);
   });
+}
+
+/** A text with the sentences marked that no source supports. A sentence may be in several texts, and a text may have several. */
+function marked(text: string, open: readonly string[]): Html {
+  const found = open
+    .flatMap((sentence) => partIn(text, sentence) ?? [])
+    .sort((one, other) => one.at - other.at);
+  let from = 0;
+  const parts = found.flatMap(({ at, end }) => {
+    if (at < from) return [];
+    const before = text.slice(from, at);
+    from = end;
+    return [html`${before}`, unsupported(text.slice(at, end))];
+  });
+  return html`${parts}${text.slice(from)}`;
+}
+
+/** The part of a text that is of a sentence: all of either, or the end of one and the beginning of the other. */
+function partIn(text: string, sentence: string): { at: number; end: number } | undefined {
+  const own = text.trim();
+  const lead = text.indexOf(own);
+  if (own.length > 2 && sentence.includes(own)) return { at: lead, end: lead + own.length };
+  const at = text.indexOf(sentence);
+  if (at >= 0) return { at, end: at + sentence.length };
+  for (let length = Math.min(own.length, sentence.length) - 1; length >= overlapMin; length--) {
+    if (own.endsWith(sentence.slice(0, length).trimEnd()))
+      return { at: lead + own.length - sentence.slice(0, length).trimEnd().length, end: lead + own.length };
+    if (own.startsWith(sentence.slice(-length))) return { at: lead, end: lead + length };
+  }
+  return undefined;
+}
+
+const overlapMin = 5;
+
+function unsupported(text: string): Html {
+  return html`<span class="unsupported" title="No source says this">${text}<span class="hidden"> (no source says this)</span></span>`;
 }
 
 type Elements = Readonly<
@@ -163,7 +213,7 @@ function origin({
 }: NonNullable<Details['metadata']>): string {
   const strategy = strategies.find(({ id }) => id === strategy_used)?.name ?? strategy_used;
   const open = unsupported.length > 0 ? [`${count(unsupported.length, 'sentence')} without a source`] : [];
-  const writer = mode === 'llm' ? model : 'Quoted without a model';
+  const writer = mode === 'llm' ? model : 'Quoted from the sources, without a model';
   return [writer, strategy, tookText(latency_ms.total), ...open].join(' · ');
 }
 

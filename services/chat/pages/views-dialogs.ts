@@ -1,4 +1,4 @@
-import { confirm } from '#kit/html/confirm.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
 import { html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import { titleMax } from '../sessions/index.ts';
@@ -7,10 +7,10 @@ export interface DeleteView {
   /** Such as `chat`. */
   readonly what: string;
   readonly name: string;
-  /** What is lost. */
+  /** Text that names what is lost. */
   readonly text: string;
   readonly action: string;
-  /** Where it leads if it is not deleted. */
+  /** Address to open without deleting. */
   readonly back: string;
 }
 
@@ -18,9 +18,13 @@ export interface DeleteView {
 export function deletePage(frame: Frame, { what, name, text, action, back }: DeleteView): string {
   const { csrfField } = frame;
   const question = confirm({
-    ...{ title: `Delete “${name}”?`, text, action, csrfField },
+    title: `Delete “${name}”?`,
+    text,
+    action,
+    csrfField,
     fields: html`<input type="hidden" name="back" value="${back}">`,
-    ...{ deed: `Delete ${what}`, cancelHref: back },
+    deed: `Delete ${what}`,
+    cancelHref: back,
   });
   return layout(frame, { title: `Delete ${what}`, main: question });
 }

@@ -1,11 +1,11 @@
-import { badge, empty, linkButton, notice } from '#kit/html/blocks.ts';
-import { filters } from '#kit/html/filters.ts';
-import { field } from '#kit/html/form.ts';
+import { badge, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { filters } from '#kit/html/components/filters.ts';
+import { field } from '#kit/html/components/form.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, formatBytes, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import { table } from '#kit/html/table.ts';
 import type { Document } from '../documents/index.ts';
 import { pageRoutes, pathOf, routes } from '../routes.ts';
 
@@ -17,7 +17,7 @@ export interface DocumentsView {
   readonly q: string;
   /** The address of the next page. */
   readonly next: string | undefined;
-  /** What became of the files that a form without JavaScript sent. */
+  /** Outcome for the files that a form without JavaScript sent. */
   readonly uploaded?: UploadedView | undefined;
 }
 
@@ -33,19 +33,22 @@ export function documentsPage(frame: Frame, view: DocumentsView): string {
   const isSearched = q !== '';
   const search = filters({
     action: pageRoutes.documents,
-    search: field({ name: 'q', label: 'Words of names and titles', type: 'search', value: q }),
+    search: field({ name: 'q', label: 'Search documents', type: 'search', value: q }),
     clearHref: isSearched ? pageRoutes.documents : undefined,
   });
   const none = isSearched
     ? empty({
-        ...{ icon: 'search', title: 'No matching documents', text: 'Try another word.' },
+        icon: 'search',
+        title: 'No matching documents',
+        text: 'Try another word.',
         actions: linkButton(pageRoutes.documents, 'Show all documents'),
       })
     : html`<p class="muted">Nothing was uploaded yet.</p>`;
   return layout(frame, {
     title: 'Documents',
-    lead: 'Answers are quoted from what you upload here.',
-    ...{ styles, modules: ['upload.js'] },
+    lead: 'Answers quote the documents that you upload here.',
+    styles,
+    modules: ['upload.js'],
     main: html`<div class="stack">${uploadForm(frame)}${uploaded && uploadNotices(uploaded)}
 <div data-listing>${(total > 20 || isSearched) && search}${documents.length > 0 ? documentTable(documents) : none}
 ${next && html`<p class="actions">${linkButton(next, 'Older documents')}</p>`}</div></div>`,
@@ -70,7 +73,8 @@ function documentTable(documents: readonly Document[]): Html {
     caption: 'Documents, newest first',
     columns: [
       {
-        ...{ header: 'Title', kind: 'main' },
+        header: 'Title',
+        kind: 'main',
         cell: ({ publicId, title, filename }) =>
           html`<a href="${pathOf(pageRoutes.document, publicId)}" title="${title}">${title}</a><div>${filename}</div>`,
       },
@@ -106,7 +110,9 @@ export function documentPage(
   const { title, filename, size, pages, publicId } = document;
   const facts = [filename, formatBytes(size), ...(pages === null ? [] : [count(pages, 'page')])];
   return layout(frame, {
-    ...{ title, lead: facts.join(' · '), styles },
+    title,
+    lead: facts.join(' · '),
+    styles,
     parent: { href: pageRoutes.documents, label: 'Documents' },
     actions: html`${isMarked && linkButton('#passage', 'Go to the passage', 'quiet')}${linkButton(pathOf(routes.documentContent, publicId), 'Download')}`,
     main: html`<div class="card prose document">${before}${isMarked && html`<mark id="passage">${passage}</mark>`}${after}</div>`,

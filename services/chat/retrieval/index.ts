@@ -1,6 +1,21 @@
-export type { Evidence } from './evidence.ts';
 export { isCommonWord, toQuestion } from './question.ts';
-export { rerankerModel } from './rerank.ts';
-export { type Found, type Ranked, Retriever, type SearchRequest, type Source } from './search.ts';
-export type { Filters, Passage } from './store.ts';
+export type { QueryTermWeights as Evidence } from './ranking/query-term-weights.ts';
+export { rerankerModel } from './ranking/rerank.ts';
+export {
+  type Found,
+  type Ranked,
+  Retriever,
+  type SearchRequest,
+  type Source,
+  sourceOfPassage,
+} from './search.ts';
+export { rephrased } from './spelling.ts';
+export {
+  type Filters,
+  filteredDocuments,
+  headingsOf,
+  type Passage,
+  passagesOf,
+  withNeighbors,
+} from './store.ts';
 export { defaultStrategy, type Strategy, strategies, strategyIds } from './strategies.ts';

@@ -21,10 +21,13 @@ export interface Question {
 }
 
 const termsMax = 32;
+/** Names that are written like common words but for their capitals. */
+const namedAlike = new Set(['May', 'US', 'IT', 'WHO']);
 
 export function toQuestion(text: string): Question {
   const all = termsOf(text);
-  const telling = all.filter(({ word }) => !commonWords.has(word));
+  const isName = (term: Term) => namedAlike.has(text.slice(term.start, term.end)) && term.start > 0;
+  const telling = all.filter((term) => !commonWords.has(term.word) || isName(term));
   const seen = new Set<string>();
   const terms = (telling.length > 0 ? telling : all).filter(({ stem }) => {
     if (seen.has(stem)) return false;
@@ -34,7 +37,7 @@ export function toQuestion(text: string): Question {
   return { text, terms: terms.slice(0, termsMax) };
 }
 
-/** Whether a word says little about what a text is about. */
+/** Returns true if a word says little about the topic of a text. */
 export function isCommonWord(word: string): boolean {
   return commonWords.has(word);
 }

@@ -6,12 +6,12 @@ import { sentencesOf } from '../sentences.ts';
 import { chat } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat } from '../testing.ts';
-import { fuse, interleave } from './fusion.ts';
 import { toQuestion } from './question.ts';
+import { fuse, interleave } from './ranking/fusion.ts';
 import { Retriever } from './search.ts';
+import { VectorIndex } from './sparse-index.ts';
 import { partsOf } from './strategies.ts';
 import { variantsOf } from './variants.ts';
-import { VectorIndex } from './vectors.ts';
 
 const stems = (text: string) => toQuestion(text).terms.map(({ stem }) => stem);
 const features = (text: string) => stems(text).map(featureOf);

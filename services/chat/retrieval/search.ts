@@ -1,14 +1,17 @@
 import type { Database } from '#kit/db/index.ts';
 import type { Embeddings } from '../embeddings/index.ts';
 import { embeddingModel, featureOf } from '../indexing.ts';
+import { meaningModel } from '../meaning/word-vectors.ts';
 import type { Tables } from '../tables.ts';
-import { type DenseFound, DenseSearch } from './dense-search.ts';
-import { Evidence } from './evidence.ts';
-import { bestSentence, LazyPassage, type ReadPassage } from './features.ts';
-import { blend, type Candidate, fuse, interleave, type MatchedBy, summed } from './fusion.ts';
-import { Libraries } from './libraries.ts';
+import { MeaningSearch } from './dense/meaning.ts';
+import { type DenseFound, DenseSearch } from './dense/search.ts';
+import { IndexCache } from './index-cache.ts';
 import { type Question, toQuestion } from './question.ts';
-import { confidenceOf, type Judged, judge, rerankerModel } from './rerank.ts';
+import { blend, type Candidate, fuse, interleave, type MatchedBy, sumCandidates } from './ranking/fusion.ts';
+import { QueryTermWeights } from './ranking/query-term-weights.ts';
+import { confidenceOf, type Reranked, rerank, rerankerModel } from './ranking/rerank.ts';
+import { bestSentence, LazyPassage, type ReadPassage } from './ranking/reranker-features.ts';
+import { VectorIndex } from './sparse-index.ts';
 import {
   type Filters,
   filteredDocuments,
@@ -18,17 +21,19 @@ import {
   syncVectors,
 } from './store.ts';
 import { partsOf, type Strategy } from './strategies.ts';
+import type { Match } from './top-k.ts';
 import { variantsOf } from './variants.ts';
-import { VectorIndex } from './vectors.ts';
 
-/** How many chunks each side gives, and how many of them are read. */
-const depth = 60;
+/** Number of candidates in each list, and of those that are read. */
+const candidatesPerList = 60;
 const readMax = 48;
 const snippetMax = 300;
 const passagesKept = 4_000;
-/** How many passages tell whether there is an answer. */
+/** Number of passages that decide if there is an answer. */
 const judgedMin = 3;
-/** How much an embedding service counts beside the words, before and after passages were read; see decisions/024. */
+/** Confidence of the words below which passages are taken by their meaning too; see decisions/030. */
+const meaningBelow = 0.5;
+/** Weight of an embedding service beside the words, before and after passages were read; see decisions/024. */
 export const denseShares = { retrieved: 0.5, reranked: 0.4 };
 
 export interface SearchRequest {
@@ -37,7 +42,7 @@ export interface SearchRequest {
   readonly asked?: string | undefined;
   readonly strategy: Strategy;
   readonly topK: number;
-  /** Whether what was found is put in order by reading it. */
+  /** True to order the candidates by reading them. */
   readonly rerank: boolean;
   /** The libraries to search. */
   readonly libraries: readonly number[];
@@ -67,6 +72,8 @@ export interface Source {
 export interface Ranked {
   readonly source: Source;
   readonly passage: Passage;
+  /** Passages of the document just before and after it, in their order, where a model is to read them too. */
+  readonly neighbors?: readonly Passage[];
 }
 
 export interface Found {
@@ -78,22 +85,22 @@ export interface Found {
   readonly reranker: string | null;
   /** The model whose vectors were compared. */
   readonly embeddingModel: string;
-  /** What did not go as it was asked for, in words for whoever asks. */
+  /** Deviations from the request, in words for the client. */
   readonly warnings: readonly string[];
-  /** How many documents the passages are from. */
+  /** Number of documents with passages. */
   readonly documentCount: number;
-  /** How sure it is that the first passages answer the question, 0 to 1. */
+  /** Confidence that the first passages answer the question, 0 to 1. */
   readonly confidence: number;
-  /** How rare the words of the question are, for whoever looks for its answer in the passages. */
-  readonly evidence: Evidence;
+  /** Rarity of the question's words, for the search for its answer in the passages. */
+  readonly evidence: QueryTermWeights;
   readonly latencyMs: { readonly retrieval: number; readonly rerank: number };
 }
 
-/** What was found and read, in the order of retrieval. */
+/** Passages that were found and read, in the order of retrieval. */
 export interface Gathered {
   readonly candidates: readonly (readonly [Candidate, LazyPassage])[];
   readonly queries: readonly string[];
-  readonly evidence: Evidence;
+  readonly evidence: QueryTermWeights;
   readonly strategyUsed: Strategy;
   readonly embeddingModel: string;
   readonly warnings: readonly string[];
@@ -102,50 +109,83 @@ export interface Gathered {
 /** Finds the passages of documents that answer a question. */
 export class Retriever implements AsyncDisposable {
   readonly #database: Database<Tables>;
-  readonly #libraries: Libraries<VectorIndex>;
+  readonly #libraries: IndexCache<VectorIndex>;
   readonly #dense: DenseSearch | undefined;
+  /** In place of an embedding service. */
+  readonly #meaning: MeaningSearch | undefined;
   /** Those that were read last, by the numbers of their chunks. */
   readonly #passages = new Map<number, LazyPassage>();
 
   constructor(database: Database<Tables>, embeddings?: Embeddings) {
     this.#database = database;
-    this.#libraries = new Libraries(database, {
+    this.#libraries = new IndexCache(database, {
       create: () => new VectorIndex(),
       sync: (library, index) => syncVectors(database, library, index),
     });
     this.#dense = embeddings && new DenseSearch(database, embeddings);
+    this.#meaning = embeddings ? undefined : new MeaningSearch(database);
   }
 
   /** Reads the vectors of the largest libraries into memory. A question that is asked meanwhile waits for its own library only. */
   async preload(): Promise<void> {
     await this.#libraries.preload();
     await this.#dense?.preload();
+    await this.#meaning?.preload();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#dense?.[Symbol.asyncDispose]();
+    await this.#meaning?.[Symbol.asyncDispose]();
   }
 
   async search(request: SearchRequest): Promise<Found> {
     const startMs = performance.now();
     const gathered = await this.gather(request);
     const gatheredMs = performance.now();
-    const { candidates, evidence, ...how } = gathered;
-    const judged = judge(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence);
-    const ordered = request.rerank ? reranked(judged) : undefined;
-    const shown = (ordered ?? unjudged(candidates)).slice(0, request.topK);
+    const { candidates, evidence, ...rest } = gathered;
+    const judged = rerank(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence);
+    const ordered = request.rerank ? reranked(judged, evidence) : undefined;
+    const confidence = confidenceOf(ordered ?? judged, evidence);
+    const byWords = ordered ?? unjudged(candidates);
+    const near = await this.#nearMeaning(request, { queries: gathered.queries, confidence });
+    const all = near.length === 0 ? byWords : byTurns(byWords, near, request.strategy === 'semantic');
+    const shown = all.slice(0, request.topK);
     const sources = shown.map((one, index) => sourceOf(index + 1, one, evidence));
     return {
       ranked: sources.map((source, index) => ({ source, passage: (shown[index] as Scored).read.passage })),
-      ...{ ...how, evidence },
-      ...{ reranked: request.rerank, reranker: request.rerank ? rerankerModel : null },
+      ...rest,
+      ...(near.length > 0 && { embeddingModel: meaningModel }),
+      evidence,
+      reranked: request.rerank,
+      reranker: request.rerank ? rerankerModel : null,
       documentCount: new Set(sources.map(({ document_id }) => document_id)).size,
-      confidence: confidenceOf(ordered ?? judged, evidence),
+      confidence,
       latencyMs: { retrieval: gatheredMs - startMs, rerank: performance.now() - gatheredMs },
     };
   }
 
-  /** What a question finds before it is put in order by reading it. */
+  /** Passages with a meaning near that of the question, where its words say little or it is what was asked for. */
+  async #nearMeaning(
+    { query, strategy, libraries, filters, topK }: SearchRequest,
+    { queries, confidence }: { queries: readonly string[]; confidence: number },
+  ): Promise<Scored[]> {
+    if (!this.#meaning || (strategy !== 'semantic' && confidence >= meaningBelow)) return [];
+    const only = filters && (await filteredDocuments(this.#database, libraries, filters));
+    const limit = Math.max(readMax, topK);
+    const asked = strategy === 'decomposed' ? queries : [query];
+    const search = this.#meaning;
+    const lists = await Promise.all(asked.map((each) => search.nearest(each, { libraries, only, limit })));
+    const candidates = interleave(lists.map((matches) => matches.map(nearCandidate)));
+    const read = await this.#read(candidates.slice(0, limit));
+    return read.map(([candidate, passage]) => ({
+      candidate,
+      read: passage.read,
+      score: null,
+      rankScore: candidate.fusedScore,
+    }));
+  }
+
+  /** Finds the candidates of a question before they are ordered by reading them. */
   async gather({ query, asked, strategy, topK, libraries, filters }: SearchRequest): Promise<Gathered> {
     const only = filters && (await filteredDocuments(this.#database, libraries, filters));
     const queries =
@@ -155,10 +195,10 @@ export class Retriever implements AsyncDisposable {
           ? partsOf(query)
           : [query];
     const indexes = await Promise.all(libraries.map((library) => this.#libraries.indexOf(library)));
-    const dense = await this.#dense?.nearest(queries, { libraries, only, limit: depth });
-    const isSemantic = strategy === 'semantic' && (!dense || isWhole(dense, indexes));
+    const dense = await this.#dense?.nearest(queries, { libraries, only, limit: candidatesPerList });
+    const isSemantic = strategy === 'semantic' && (!dense || coversAllDocuments(dense, indexes));
     const scope = { libraries, indexes, only, hasKeywords: !isSemantic };
-    const byWords = await Promise.all(queries.map((each) => this.#byWords(toQuestion(each), scope)));
+    const byWords = await Promise.all(queries.map((each) => this.#lexicalMatches(toQuestion(each), scope)));
     const lists = byWords.map(({ keyword, vector }, index) => {
       const matches = dense?.lists?.[index];
       if (!matches) return fuse(keyword, vector);
@@ -166,18 +206,19 @@ export class Retriever implements AsyncDisposable {
       const near = new Set(matches.map(({ id }) => id));
       return isSemantic ? fused.filter(({ id }) => near.has(id)) : fused;
     });
-    const merged = strategy === 'multi_query' ? summed(lists) : interleave(lists);
+    const merged = strategy === 'multi_query' ? sumCandidates(lists) : interleave(lists);
     return {
       candidates: await this.#read(merged.slice(0, Math.max(readMax, topK))),
-      ...{ queries, evidence: evidenceFor(toQuestion(query), indexes) },
+      queries,
+      evidence: evidenceFor(toQuestion(query), indexes),
       strategyUsed: strategy === 'semantic' && !isSemantic ? 'hybrid' : strategy,
       embeddingModel: this.#dense && dense?.lists ? this.#dense.model : embeddingModel,
       warnings: this.#dense && dense ? warningsFor(this.#dense.model, dense, indexes) : [],
     };
   }
 
-  /** What a question finds by its keywords and by the built-in vectors. */
-  async #byWords({ terms }: Question, { libraries, indexes, only, hasKeywords }: Scope) {
+  /** Finds candidates by the question's keywords and the built-in vectors. */
+  async #lexicalMatches({ terms }: Question, { libraries, indexes, only, hasKeywords }: Scope) {
     const features = terms.map(({ stem }) => featureOf(stem));
     const within = only && new Set(only);
     const keyword = libraries.map(async (library, place) => {
@@ -185,12 +226,12 @@ export class Retriever implements AsyncDisposable {
       const index = indexes[place] as VectorIndex;
       const wanted = terms.map((term) => ({ terms: [term], weight: index.rarityOf(featureOf(term.stem)) }));
       const query = { wanted, unwanted: [], match: 'any' } as const;
-      const found = await keywordMatches(this.#database, query, { library, limit: depth, only });
+      const found = await keywordMatches(this.#database, query, { library, limit: candidatesPerList, only });
       return found.filter(({ id }) => index.has(id));
     });
     return {
       keyword: (await Promise.all(keyword)).flat(),
-      vector: indexes.flatMap((index) => index.nearest(features, depth, within)),
+      vector: indexes.flatMap((index) => index.nearest(features, candidatesPerList, within)),
     };
   }
 
@@ -222,21 +263,21 @@ interface Scope {
   readonly hasKeywords: boolean;
 }
 
-/** Whether all documents have vectors of the service, and these were searched. */
-function isWhole({ lists, documentCount }: DenseFound, indexes: readonly VectorIndex[]): boolean {
+/** Returns true if all documents have vectors of the service, and these were searched. */
+function coversAllDocuments({ lists, documentCount }: DenseFound, indexes: readonly VectorIndex[]): boolean {
   const documents = indexes.reduce((sum, index) => sum + index.documentCount, 0);
   return documentCount >= documents && (lists !== undefined || documents === 0);
 }
 
 function warningsFor(model: string, found: DenseFound, indexes: readonly VectorIndex[]): string[] {
   if (found.problem !== undefined) return [found.problem];
-  if (isWhole(found, indexes)) return [];
+  if (coversAllDocuments(found, indexes)) return [];
   return [`Not all documents have vectors of ${model} yet. The others were found by their words.`];
 }
 
-function evidenceFor(question: Question, indexes: readonly VectorIndex[]): Evidence {
+function evidenceFor(question: Question, indexes: readonly VectorIndex[]): QueryTermWeights {
   const filled = indexes.filter((index) => index.size > 0);
-  return new Evidence(question, {
+  return new QueryTermWeights(question, {
     rarityOf(stem) {
       const feature = featureOf(stem);
       return filled.length === 0 ? 1 : Math.min(...filled.map((index) => index.rarityOf(feature)));
@@ -250,49 +291,97 @@ interface Scored {
   readonly read: ReadPassage;
   /** Of the reranker; null if it was not asked. */
   readonly score: number | null;
-  /** What it is ordered by. */
-  readonly final: number;
+  /** Score that orders the passages. */
+  readonly rankScore: number;
 }
 
 function unjudged(candidates: Gathered['candidates']): Scored[] {
   return candidates.map(([candidate, { read }]) => {
-    return { candidate, read, score: null, final: candidate.fusedScore };
+    return { candidate, read, score: null, rankScore: candidate.fusedScore };
+  });
+}
+
+function nearCandidate({ id, score }: Match): Candidate {
+  const found = { id, score: 0, fusedScore: score, cosine: 0, keywordScore: 0, vectorScore: 0 };
+  return { ...found, matchedBy: ['vector'], denseScore: undefined };
+}
+
+/** The passages of two lists by turns; scores never rise. */
+function byTurns(byWords: readonly Scored[], near: readonly Scored[], isNearFirst: boolean): Scored[] {
+  const known = new Map(byWords.map((one) => [one.candidate.id, one]));
+  const same = near.map((one) => known.get(one.candidate.id) ?? one);
+  const [first, second] = isNearFirst ? [same, byWords] : [byWords, same];
+  const merged = new Map<number, Scored>();
+  for (let place = 0; place < Math.max(first.length, second.length); place++)
+    for (const one of [first[place], second[place]])
+      if (one && !merged.has(one.candidate.id)) merged.set(one.candidate.id, one);
+  let least = 1;
+  return [...merged.values()].map((one) => {
+    least = Math.min(least, one.rankScore);
+    return { ...one, rankScore: least };
   });
 }
 
 /**
  * Best first. The reranker judges the words, so an embedding service has its share beside it: where the words say little of any passage,
- * its vectors decide.
+ * its vectors decide; where they are sure, it counts as far as it knows the passages that they found, as a weak model does not.
  */
-function reranked(judged: readonly Judged[]): (Judged & Scored)[] {
-  const weightOf = ({ score }: Judged) => Math.max(0, Math.log(score / (1 - score + Number.EPSILON)));
+function reranked(judged: readonly Reranked[], evidence: QueryTermWeights): (Reranked & Scored)[] {
+  const byWords = judged.toSorted((one, other) => other.score - one.score);
+  const first = byWords.slice(0, agreeingPassages).map(({ candidate }) => candidate.denseScore);
+  if (first.every((score) => score === undefined))
+    return byWords.map((one) => ({ ...one, rankScore: one.score }));
+  const agreement = first.reduce<number>((sum, score) => sum + (score ?? 0), 0) / first.length;
+  const trust = 1 - confidenceOf(byWords, evidence) * (1 - agreement);
+  // As the log odds where these are high, and never the same for two passages where they are low.
+  const weightOf = ({ score }: Reranked) => -Math.log(1 - score + Number.EPSILON);
   const most = Math.max(decisiveWeight, ...judged.map(weightOf));
-  const finalOf = (one: Judged) => {
+  const scored = judged.map((one) => {
     const { denseScore } = one.candidate;
-    return denseScore === undefined
-      ? one.score
-      : blend(weightOf(one) / most, denseScore, denseShares.reranked);
-  };
-  const scored = judged.map((one) => ({ ...one, final: finalOf(one) }));
-  return scored.sort((one, other) => other.final - one.final);
+    const rankScore = blend(weightOf(one) / most, denseScore, denseShares.reranked * trust);
+    return { ...one, rankScore: denseScore === undefined ? one.score : rankScore };
+  });
+  return scored.sort((one, other) => other.rankScore - one.rankScore);
 }
 
+/** Number of passages, first by the words, that a good model is expected to know. */
+const agreeingPassages = 3;
 /** The log odds of a passage that the reranker is sure of. The first passage has 5 to 8 for questions that are answered. */
 const decisiveWeight = 4;
 
-function sourceOf(index: number, scored: Scored, evidence: Evidence): Source {
-  const { candidate, read, score, final } = scored;
+function sourceOf(index: number, scored: Scored, evidence: QueryTermWeights): Source {
+  const { candidate, read, score, rankScore } = scored;
   const { chunkId, documentId, filename, title, page, section, start, end } = read.passage;
   return {
-    ...{ index, id: chunkId, document_id: documentId, chunk_id: chunkId, source: filename, title, page },
-    ...{ section, start, end, score: rounded(final), retrieval_score: rounded(candidate.fusedScore) },
+    index,
+    id: chunkId,
+    document_id: documentId,
+    chunk_id: chunkId,
+    source: filename,
+    title,
+    page,
+    section,
+    start,
+    end,
+    score: rounded(rankScore),
+    retrieval_score: rounded(candidate.fusedScore),
     rerank_score: score === null ? null : rounded(score),
-    ...{ matched_by: candidate.matchedBy, snippet: snippetOf(read, evidence) },
+    matched_by: candidate.matchedBy,
+    snippet: snippetOf(read, evidence),
   };
 }
 
-/** What follows from the sentence that has most of the question. */
-function snippetOf(read: ReadPassage, evidence: Evidence): string {
+/** A passage that was chosen without a search, as clients see it. */
+export function sourceOfPassage(index: number, passage: Passage): Source {
+  const { chunkId, documentId, filename, title, page, section, start, end, text } = passage;
+  const snippet = text.length <= snippetMax ? text : `${text.slice(0, snippetMax).toWellFormed()} …`;
+  const scores = { score: 1, retrieval_score: 1, rerank_score: null, matched_by: [] };
+  const ids = { index, id: chunkId, document_id: documentId, chunk_id: chunkId };
+  return { ...ids, source: filename, title, page, section, start, end, ...scores, snippet };
+}
+
+/** Returns the text around the best sentence. */
+function snippetOf(read: ReadPassage, evidence: QueryTermWeights): string {
   const { text } = read.passage;
   if (text.length <= snippetMax) return text;
   const from = bestSentence(read, evidence)?.start ?? 0;

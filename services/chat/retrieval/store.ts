@@ -1,13 +1,12 @@
-import { sql } from 'kysely';
-import type { Session } from '#kit/db/index.ts';
-import { type Mark, statement } from '#kit/db/index.ts';
+import type { Database, Session } from '#kit/db/index.ts';
 import { WordIndex, type WordQuery } from '#kit/search/index.ts';
 import { unpackVector } from '../embeddings/index.ts';
-import { unpackFeatures, wordLayout, wordTable } from '../indexing.ts';
+import { packedMeaningOf, unpackFeatures, wordLayout, wordTable } from '../indexing.ts';
+import { unpackMeaning } from '../meaning/word-vectors.ts';
 import type { Tables } from '../tables.ts';
-import type { Match } from './best.ts';
-import type { DenseIndex } from './dense-index.ts';
-import type { VectorIndex } from './vectors.ts';
+import type { DenseIndex } from './dense/index-of-vectors.ts';
+import type { VectorIndex } from './sparse-index.ts';
+import type { Match } from './top-k.ts';
 
 type Store = Session<Tables>;
 
@@ -59,8 +58,9 @@ export async function keywordMatches(
     .execute();
 }
 
-const passagesByIds = statement<Tables, { ids: string }>()((db, p, dialect) =>
-  db
+/** Returns the content of chunks, by their numbers. */
+export async function passagesOf({ kysely }: Store, ids: readonly number[]): Promise<Map<number, Passage>> {
+  const rows = await kysely
     .selectFrom('chunk')
     .innerJoin('document', 'document.id', 'chunk.document')
     .select(['chunk.id', 'chunk.public_id as chunkId', 'chunk.document'])
@@ -68,29 +68,78 @@ const passagesByIds = statement<Tables, { ids: string }>()((db, p, dialect) =>
     .select(['chunk.section', 'chunk.page', 'chunk.place'])
     .select(['chunk.start_offset as start', 'chunk.end_offset as end', 'chunk.text'])
     .where('document.status', '=', 'indexed')
-    .where(
-      'chunk.id',
-      'in',
-      dialect === 'sqlite'
-        ? sql<number>`(SELECT value FROM json_each(${p('ids')}))`
-        : sql<number>`(SELECT value::bigint FROM jsonb_array_elements_text(${p('ids')}::jsonb))`,
-    ),
-);
-
-/** What is shown of chunks, by their numbers. */
-export async function passagesOf(store: Store, ids: readonly number[]): Promise<Map<number, Passage>> {
-  if (ids.length === 0) return new Map();
-  const rows = await passagesByIds.all(store, { ids: JSON.stringify(ids) });
+    .where('chunk.id', 'in', ids)
+    .execute();
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-const libraryVersion = statement<Tables, { library: number }>()((db, p: Mark<{ library: number }>) =>
-  db.selectFrom('library').select('version').where('id', '=', p('library')),
-);
+/** Adds to each passage those just before and after it in its document that are not passages themselves. */
+export async function withNeighbors<R extends { readonly passage: Passage }>(
+  { kysely }: Store,
+  ranked: readonly R[],
+): Promise<(R & { readonly neighbors: readonly Passage[] })[]> {
+  const known = new Set(ranked.map(({ passage }) => passage.id));
+  const found = new Map<number, Passage[]>();
+  for (const { passage } of ranked) {
+    const rows = await kysely
+      .selectFrom('chunk')
+      .select(['id', 'public_id as chunkId', 'section', 'page', 'place'])
+      .select(['start_offset as start', 'end_offset as end', 'text'])
+      .where('document', '=', passage.document)
+      .where('place', 'in', [passage.place - 1, passage.place + 1])
+      .orderBy('place')
+      .execute();
+    const others = rows.filter(({ id }) => !known.has(id));
+    for (const { id } of others) known.add(id);
+    found.set(
+      passage.id,
+      others.map((row) => ({ ...passage, ...row })),
+    );
+  }
+  return ranked.map((each) => ({ ...each, neighbors: found.get(each.passage.id) ?? [] }));
+}
 
-/** What changes when a library does. */
-export async function versionOf(store: Store, library: number): Promise<number> {
-  return (await libraryVersion.first(store, { library }))?.version ?? 0;
+/** The last headings above passages of the newest documents, a few of each, that say more than a word or a number. */
+export async function headingsOf(
+  { kysely }: Store,
+  libraries: readonly number[],
+  limit: number,
+): Promise<string[]> {
+  if (libraries.length === 0) return [];
+  const newest = await kysely
+    .selectFrom('document')
+    .select(['id', 'title'])
+    .where('library', 'in', libraries)
+    .where('status', '=', 'indexed')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  const headings = new Set<string>();
+  for (const { id, title } of newest) {
+    const rows = await kysely
+      .selectFrom('chunk')
+      .select('section')
+      .where('document', '=', id)
+      .orderBy('place')
+      .limit(headingsEach * 4)
+      .execute();
+    const own = rows.map(({ section }) => section.split(' > ').at(-1)?.trim() ?? '');
+    const telling = own.filter((each) => each !== title && /^\p{L}.{4,70}$/u.test(each));
+    for (const heading of [...new Set(telling)].slice(0, headingsEach)) headings.add(heading);
+  }
+  return [...headings].slice(0, limit);
+}
+
+const headingsEach = 4;
+
+/** Returns the version of a library, which every change raises. */
+export async function versionOf({ kysely }: Store, library: number): Promise<number> {
+  const row = await kysely
+    .selectFrom('library')
+    .select('version')
+    .where('id', '=', library)
+    .executeTakeFirst();
+  return row?.version ?? 0;
 }
 
 /** The libraries with the most chunks, largest first; not those of single chats. */
@@ -108,10 +157,10 @@ export async function largestLibraries(store: Store, limit: number): Promise<num
   return rows.map(({ id }) => id);
 }
 
-/** What an index in memory must tell to be kept up to date. */
+/** Methods that keep an index in memory up to date. */
 export interface LibraryIndex {
   readonly documents: Iterable<number>;
-  /** Whether it should be built again. */
+  /** True if it should be built again. */
   readonly isMostlyRemoved: boolean;
   hasDocument(document: number): boolean;
   /** Notes a document, which may have no chunk. */
@@ -141,6 +190,35 @@ export function syncDense(
       .execute();
     for (const { id, document, vector } of rows) index.add(id, document, unpackVector(vector));
   });
+}
+
+/** Brings the vectors of meaning of a library up to date. Chunks of an earlier version get theirs now, which are kept. */
+export function syncMeaning(database: Database<Tables>, library: number, index: DenseIndex): Promise<void> {
+  return syncIndex(database, { library }, index, async (slice) => {
+    const rows = await chunksOf(database, slice).select(['id', 'document', 'meaning']).execute();
+    const without = rows.filter(({ meaning }) => meaning === null).map(({ id }) => id);
+    const made = without.length === 0 ? new Map<number, Uint8Array>() : await addMeanings(database, without);
+    for (const { id, document, meaning } of rows)
+      index.add(id, document, unpackMeaning(meaning ?? made.get(id) ?? new Uint8Array(0)));
+  });
+}
+
+async function addMeanings(
+  database: Database<Tables>,
+  ids: readonly number[],
+): Promise<Map<number, Uint8Array>> {
+  const chunks = await database.kysely
+    .selectFrom('chunk')
+    .innerJoin('document', 'document.id', 'chunk.document')
+    .select(['chunk.id', 'document.title', 'chunk.section', 'chunk.text'])
+    .where('chunk.id', 'in', ids)
+    .execute();
+  const made = new Map(chunks.map(({ id, ...texts }) => [id, packedMeaningOf(texts)]));
+  await database.write(async ({ kysely }) => {
+    for (const [id, meaning] of made)
+      await kysely.updateTable('chunk').set({ meaning }).where('id', '=', id).execute();
+  });
+  return made;
 }
 
 async function syncIndex(
@@ -213,8 +291,8 @@ export async function filteredDocuments(
     .select(['id', 'tags'])
     .where('library', 'in', libraries)
     .where('status', '=', 'indexed');
-  if (documentIds) found = found.where('public_id', 'in', [...documentIds, '']);
-  if (mediaTypes) found = found.where('media_type', 'in', [...mediaTypes, '']);
+  if (documentIds) found = found.where('public_id', 'in', documentIds);
+  if (mediaTypes) found = found.where('media_type', 'in', mediaTypes);
   const rows = await found.execute();
   const wanted = tags && new Set(tags);
   const tagged = (text: string) => (JSON.parse(text) as string[]).some((tag) => wanted?.has(tag));

@@ -9,8 +9,9 @@ export const strategies = [
   {
     id: 'semantic',
     name: 'Semantic',
-    description: 'Finds passages whose vectors are near that of the question.',
-    steps: ['vectors'],
+    description:
+      'Finds passages with a meaning near that of the question, also in other words. Good where you do not know the words of the documents.',
+    steps: ['vectors of meaning', 'vectors'],
     requires: [],
   },
   {
@@ -30,7 +31,8 @@ export const strategies = [
   {
     id: 'decomposed',
     name: 'Step by step',
-    description: 'Divides a question with several parts, and finds passages for each of them.',
+    description:
+      'Divides a question with several parts, and finds passages for each of them. Good where you ask two things at once.',
     steps: ['sub-queries', 'keywords', 'vectors', 'fusion'],
     requires: [],
   },

@@ -13,3 +13,13 @@ test('the handbook answers a first question, and is loaded once', async () => {
   assert.match(turn.answer, /28 days of paid vacation a year/);
   assert.equal((await chat.send('GET', '/api/documents')).json.total, 4);
 });
+
+test('the handbook comes beside documents of somebody else only on demand, and replaces none', async () => {
+  await using chat = await startChat();
+  await chat.upload([{ name: 'ours.md', content: '# Ours\n\nThe gate closes at nine.\n' }]);
+  assert.equal(await loadHandbook(chat.environment, chat.context), undefined);
+  await chat.upload([{ name: 'security.md', content: '# Also ours\n\nThe gate opens at six.\n' }]);
+  assert.equal(await loadHandbook(chat.environment, chat.context), undefined);
+  assert.equal(await loadHandbook(chat.environment, chat.context, true), 4);
+  assert.equal((await chat.send('GET', '/api/documents')).json.total, 6);
+});

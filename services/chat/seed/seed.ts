@@ -1,9 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { type IngestParts, upload } from '../documents/index.ts';
+import { type IngestParts, tagsOfDocuments, upload } from '../documents/index.ts';
 import { libraryKeyOf } from '../library.ts';
 import { publicOwner } from '../owner.ts';
 
+const tag = 'handbook';
 const files = ['staff-handbook.md', 'travel-and-expenses.md', 'security.md', 'how-we-invest.md'];
+
+/** True if the shared library has documents and none of them is of the handbook, which would then stand among those of the owner. */
+export async function holdsOwnDocuments({ database }: IngestParts): Promise<boolean> {
+  const known = await tagsOfDocuments(database, libraryKeyOf('shared', publicOwner));
+  return known.length > 0 && !known.some((tags) => tags.includes(tag));
+}
 
 /** Indexes the handbook of a fictitious firm for everybody's questions. What is there already is left alone. Returns how many documents are new. */
 export async function seedHandbook(parts: IngestParts): Promise<number> {
@@ -11,8 +18,10 @@ export async function seedHandbook(parts: IngestParts): Promise<number> {
   for (const filename of files) {
     const bytes = await readFile(new URL(filename, import.meta.url));
     const options = {
-      ...{ owner: publicOwner, libraryKey: libraryKeyOf('shared', publicOwner), session: null },
-      ...({ tags: ['handbook'], onDuplicate: 'replace', waits: true } as const),
+      owner: publicOwner,
+      libraryKey: libraryKeyOf('shared', publicOwner),
+      session: null,
+      ...({ tags: [tag], onDuplicate: 'skip', waits: true } as const),
     };
     const { isDuplicate } = await upload(parts, { filename, bytes }, options);
     if (!isDuplicate) added++;

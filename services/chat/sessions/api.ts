@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { notFound } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
-import { notFound } from '#kit/errors.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { Type } from '#kit/schema.ts';
+import { notBlank } from '#kit/text/visible-text.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
 import { pathOf, routes } from '../routes.ts';
 import type { Tables } from '../tables.ts';
-import { asMarkdown } from './export.ts';
-import { keptMs, type Message, metadataBytesMax, type Session, titleMax } from './session.ts';
+import { asMarkdown, keptMs, type Message, metadataBytesMax, type Session, titleMax } from './session.ts';
 import {
   clearMessages,
   createSession,
@@ -46,7 +46,7 @@ const Listed = Type.Object({
 });
 const Id = Type.String({ maxLength: 100, format: 'text' });
 const Key = Type.Object({ id: Id });
-const Title = Type.String({ minLength: 1, maxLength: titleMax, format: 'text' });
+const Title = Type.String({ minLength: 1, maxLength: titleMax, format: 'text', ...notBlank });
 const NewSession = Type.Object({
   title: Type.Optional(Title),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -62,6 +62,7 @@ const config = { errors: ['not_found'] } as const;
 export function addSessionApi(app: HttpApp, parts: SessionApiParts): void {
   addCreation(app, parts);
   addReading(app, parts);
+  addExport(app, parts);
   addChanges(app, parts);
 }
 
@@ -75,7 +76,14 @@ function addCreation(app: HttpApp, { database, gate, clock }: SessionApiParts): 
       preValidation: async (request) => {
         request.body ??= {};
       },
-      schema: { tags, summary: 'Begin a session', body: NewSession, response: { 201: SessionShown } },
+      schema: {
+        tags,
+        summary: 'Begin a session',
+        description:
+          'Creates an empty conversation and returns its `session_id`. Questions that name it know what was said before.',
+        body: NewSession,
+        response: { 201: SessionShown },
+      },
     },
     async (request, reply) => {
       const owner = gate.ownerOf(request);
@@ -94,6 +102,8 @@ function addReading(app: HttpApp, parts: SessionApiParts): void {
   const { database, gate } = parts;
   const access = gate.access('read');
   const summary = 'A session with its messages';
+  const description =
+    'Returns the session and its last messages, oldest first. `before` takes the id of a message and leads to older ones.';
   const open = async (
     request: FastifyRequest,
     id: string,
@@ -103,19 +113,32 @@ function addReading(app: HttpApp, parts: SessionApiParts): void {
     const messages = await messagesOf(database, session.id, paging);
     return { ...shown(session), messages: messages.map(shownMessage) };
   };
-  const one = { tags, summary, params: Key, querystring: Type.Object(page), response: { 200: Opened } };
+  const one = {
+    tags,
+    summary,
+    description,
+    params: Key,
+    querystring: Type.Object(page),
+    response: { 200: Opened },
+  };
   app.get(routes.sessionItem, { access, config, schema: one }, (request) =>
     open(request, request.params.id, request.query),
   );
   const byQuery = {
-    ...{ tags, summary, response: { 200: Opened } },
+    tags,
+    summary,
+    description,
+    response: { 200: Opened },
     querystring: Type.Object({ session_id: Id, ...page }),
   };
   app.get(routes.session, { access, config, schema: byQuery }, (request) =>
     open(request, request.query.session_id, request.query),
   );
   const listing = {
-    ...{ tags, summary: 'Your sessions, latest first', response: { 200: Listed } },
+    tags,
+    summary: 'Your sessions, latest first',
+    description: 'Returns a page, with a `cursor` for the next one. `q` looks in titles and messages.',
+    response: { 200: Listed },
     querystring: Type.Object({
       limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
       cursor: Type.Optional(Type.String({ maxLength: 200 })),
@@ -134,6 +157,11 @@ function addReading(app: HttpApp, parts: SessionApiParts): void {
     const next_cursor = last ? cursorAfter(last) : null;
     return { sessions: sessions.map(shown), total: found.total, next_cursor };
   });
+}
+
+function addExport(app: HttpApp, parts: SessionApiParts): void {
+  const { database, gate } = parts;
+  const access = gate.access('read');
   const Format = Type.Object({ format: Type.Enum(['json', 'md'], { default: 'json' }) });
   const exported = {
     200: { content: { 'application/json': { schema: Opened }, 'text/markdown': { schema: Type.String() } } },
@@ -141,8 +169,16 @@ function addReading(app: HttpApp, parts: SessionApiParts): void {
   app.get(
     routes.sessionExport,
     {
-      ...{ access, config },
-      schema: { tags, summary: 'A session as a file', params: Key, querystring: Format, response: exported },
+      access,
+      config,
+      schema: {
+        tags,
+        summary: 'A session as a file',
+        description: 'Returns the whole conversation with its citations as a download, as JSON or Markdown.',
+        params: Key,
+        querystring: Format,
+        response: exported,
+      },
     },
     async (request, reply) => {
       const { format } = request.query;
@@ -151,10 +187,7 @@ function addReading(app: HttpApp, parts: SessionApiParts): void {
       reply.header('content-disposition', `attachment; filename="chat-${session.id}.${format}"`);
       if (format === 'json') return reply.send({ ...shown(session), messages: messages.map(shownMessage) });
       const text = asMarkdown(session, messages);
-      return reply
-        .type('text/markdown; charset=utf-8')
-        .serializer(String)
-        .send(text as never);
+      return reply.type('text/markdown; charset=utf-8').serializer(String).send(text);
     },
   );
 }
@@ -165,9 +198,15 @@ function addChanges(app: HttpApp, parts: SessionApiParts): void {
   app.patch(
     routes.sessionItem,
     {
-      ...{ access, config },
+      access,
+      config,
       schema: {
-        ...{ tags, summary: 'Rename a session', params: Key, response: { 200: SessionShown } },
+        tags,
+        summary: 'Rename a session',
+        description:
+          'Takes another `title` and returns the session. The title is otherwise made from the first question.',
+        params: Key,
+        response: { 200: SessionShown },
         body: Type.Object({ title: Title }),
       },
     },
@@ -182,8 +221,15 @@ function addChanges(app: HttpApp, parts: SessionApiParts): void {
   app.delete(
     routes.sessionItem,
     {
-      ...{ access, config },
-      schema: { tags, summary: 'Delete a session', params: Key, response: { 204: Type.Null() } },
+      access,
+      config,
+      schema: {
+        tags,
+        summary: 'Delete a session',
+        description: 'Deletes the session with its messages and with the documents that were uploaded to it.',
+        params: Key,
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       const { id } = request.params;
@@ -194,8 +240,15 @@ function addChanges(app: HttpApp, parts: SessionApiParts): void {
   app.post(
     routes.sessionClear,
     {
-      ...{ access, config },
-      schema: { tags, summary: 'Remove its messages', params: Key, response: { 204: Type.Null() } },
+      access,
+      config,
+      schema: {
+        tags,
+        summary: 'Remove its messages',
+        description: 'Deletes the messages of the session. The session and its documents stay.',
+        params: Key,
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       await clearMessages(database, (await findOr404(parts, request, request.params.id)).id);
@@ -226,8 +279,13 @@ function readCursor(cursor: string): { updatedAtMs: number; id: string } {
 
 function shown({ id, title, metadata, createdAtMs, updatedAtMs, messageCount }: Session) {
   return {
-    ...{ session_id: id, title, metadata, created_at: timeOf(createdAtMs), updated_at: timeOf(updatedAtMs) },
-    ...{ expires_at: timeOf(updatedAtMs + keptMs), message_count: messageCount },
+    session_id: id,
+    title,
+    metadata,
+    created_at: timeOf(createdAtMs),
+    updated_at: timeOf(updatedAtMs),
+    expires_at: timeOf(updatedAtMs + keptMs),
+    message_count: messageCount,
   };
 }
 

@@ -1,5 +1,6 @@
 export { type Message, type Session, titleMax, titleOf } from './session.ts';
 export {
+  countRatings,
   createSession,
   deleteExpired,
   deleteSession,
@@ -9,5 +10,7 @@ export {
   lastSaid,
   listSessions,
   messagesOf,
+  rateAnswer,
+  ratingsOf,
   renameSession,
 } from './store.ts';

@@ -2,7 +2,7 @@ import type { Owner } from '../owner.ts';
 
 export const titleMax = 200;
 export const metadataBytesMax = 4_096;
-/** How long a session is kept after its last use. */
+/** Time for which a session is kept after its last use. */
 export const keptMs = 30 * 86_400_000;
 /** Beyond these, the oldest go. */
 export const messagesMax = 200;
@@ -19,7 +19,7 @@ export interface Session {
   readonly messageCount: number;
 }
 
-/** What one side said. */
+/** A message of one side. */
 export interface Message {
   readonly id: string;
   readonly role: 'user' | 'assistant';
@@ -34,4 +34,35 @@ export interface Message {
 export function titleOf(query: string): string {
   const line = query.replace(/\s+/g, ' ').trim();
   return [...line].length > 80 ? `${[...line].slice(0, 79).join('')}…` : line;
+}
+
+/** A session as Markdown, with the sources of each answer. */
+export function asMarkdown(session: Session, messages: readonly Message[]): string {
+  const begun = new Date(session.createdAtMs).toISOString();
+  const parts = messages.map((message) => (message.role === 'user' ? question(message) : answer(message)));
+  return [`# ${oneLine(session.title)}`, `Begun ${begun}`, ...parts].join('\n\n').concat('\n');
+}
+
+function question({ content }: Message): string {
+  return `## ${oneLine(content)}`;
+}
+
+function answer({ content, details }: Message): string {
+  const sources = (details.sources ?? []) as {
+    index: number;
+    title: string;
+    section: string;
+    source: string;
+  }[];
+  const listed = sources
+    .filter(({ index }) => content.includes(`[${index}]`))
+    .map(({ index, title, section, source }) => {
+      const place = section === '' ? '' : `, ${oneLine(section)}`;
+      return `- [${index}] ${oneLine(title)}${place} (${oneLine(source)})`;
+    });
+  return [content, ...(listed.length > 0 ? [`Sources:\n\n${listed.join('\n')}`] : [])].join('\n\n');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

@@ -40,6 +40,34 @@ test('a session is made, renamed, read, cleared and deleted', async () => {
   assert.equal((await alice('DELETE', `/api/session/${id}`)).status, 404);
 });
 
+test('an answer is rated by whoever asked', async () => {
+  const id = await begin();
+  const { message_id: message } = (await alice('POST', '/api/chat', { query: 'A ferry?', session_id: id }))
+    .json;
+  const path = `/api/chat/${message}/feedback`;
+  const rate = (by: typeof alice, body: object, to = path) => by('POST', to, body);
+  assert.equal((await rate(alice, { rating: 'up' })).status, 204);
+  assert.equal((await rate(alice, { rating: 'down', comment: 'It sails on Mondays.' })).status, 204);
+  const both = [rate(alice, { rating: 'up' }), rate(alice, { rating: 'down' })];
+  for (const { status } of await Promise.all(both)) assert.equal(status, 204);
+  assert.equal((await chat.send('POST', path, { rating: 'up' })).status, 401);
+  assert.equal((await rate(charlie, { rating: 'up' })).status, 404);
+  assert.equal((await rate(alice, { rating: 'up' }, '/api/chat/nothing/feedback')).status, 404);
+  const [question] = (await alice('GET', `/api/session/${id}`)).json.messages;
+  assert.equal((await rate(alice, { rating: 'up' }, `/api/chat/${question.id}/feedback`)).status, 404);
+  for (const body of [
+    {},
+    { rating: 'best' },
+    { rating: 'up', comment: 7 },
+    { rating: 'up', comment: 'x'.repeat(2_001) },
+  ]) {
+    const refused = await rate(alice, body);
+    assert.deepEqual([refused.status, refused.json.error.code], [400, 'validation_error']);
+  }
+  assert.equal((await alice('POST', `/api/session/${id}/clear`)).status, 204);
+  assert.equal((await rate(alice, { rating: 'up' })).status, 404);
+});
+
 test('sessions of others are not there, and strangers are refused', async () => {
   const id = await begin();
   const requests: [string, string, object?][] = [
@@ -83,6 +111,7 @@ test('sessions are listed by pages, and found by their words', async () => {
 test('what is wrong with a session is named', async () => {
   for (const [body, path] of [
     [{ title: 7 }, 'title'],
+    [{ title: '\u3164\u2800' }, 'title'],
     [{ title: 'x'.repeat(201) }, 'title'],
     [{ metadata: { text: 'x'.repeat(4_096) } }, 'metadata'],
   ] as const) {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { Database, Session as DbSession, WriteSession } from '#kit/db/index.ts';
-import { newOrderedId } from '#kit/ids.ts';
 import type { Owner } from '../owner.ts';
 import type { Tables } from '../tables.ts';
 import { keptMs, type Message, messagesMax, type Session, sessionsMax } from './session.ts';
@@ -15,7 +15,7 @@ export interface NewSession {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Whose sessions, and when: those that have expired are gone. */
+/** Owner of the sessions, and the current time: those that have expired are gone. */
 export interface Reach {
   readonly owner: Owner;
   readonly nowMs: number;
@@ -30,7 +30,7 @@ export function createSession(
   return database.write((write) => insertSession(write, session, nowMs));
 }
 
-/** The same in the transaction of a turn that begins it. */
+/** Inserts a session in the transaction of the turn that begins it. */
 export async function insertSession(
   write: Write,
   { id = newOrderedId(), owner, title, metadata = {} }: NewSession,
@@ -143,6 +143,55 @@ export async function clearMessages(database: Database<Tables>, id: string): Pro
   });
 }
 
+/** Keeps how somebody rates an answer, in place of an earlier rating, and returns its session. Undefined if the owner has no such answer. */
+export function rateAnswer(
+  database: Database<Tables>,
+  { owner, nowMs }: Reach,
+  { id, rating, comment }: { id: string; rating: 'up' | 'down'; comment: string },
+): Promise<string | undefined> {
+  return database.write(async ({ kysely }) => {
+    const known = await kysely
+      .selectFrom('message')
+      .innerJoin('session', 'session.id', 'message.session')
+      .select('session.id')
+      .where('message.id', '=', id)
+      .where('message.role', '=', 'assistant')
+      .where('session.owner', '=', owner)
+      .where('session.updated_at_ms', '>', nowMs - keptMs)
+      .executeTakeFirst();
+    if (!known) return undefined;
+    const rated = { rating, comment, rated_at_ms: nowMs };
+    await kysely
+      .insertInto('feedback')
+      .values({ message: id, ...rated })
+      .onConflict((conflict) => conflict.column('message').doUpdateSet(rated))
+      .execute();
+    return known.id;
+  });
+}
+
+/** Ratings of the answers of a session, by their ids. */
+export async function ratingsOf(store: Store, session: string): Promise<ReadonlyMap<string, 'up' | 'down'>> {
+  const rows = await store.kysely
+    .selectFrom('feedback')
+    .innerJoin('message', 'message.id', 'feedback.message')
+    .select(['feedback.message', 'feedback.rating'])
+    .where('message.session', '=', session)
+    .execute();
+  return new Map(rows.map(({ message, rating }) => [message, rating]));
+}
+
+/** Number of ratings of answers that are kept. */
+export async function countRatings({ kysely }: Store): Promise<{ up: number; down: number }> {
+  const rows = await kysely
+    .selectFrom('feedback')
+    .select(({ fn }) => ['rating', fn.countAll<number>().as('count')])
+    .groupBy('rating')
+    .execute();
+  const of = (rating: 'up' | 'down') => Number(rows.find((row) => row.rating === rating)?.count ?? 0);
+  return { up: of('up'), down: of('down') };
+}
+
 /** Removes sessions that were not used for too long, and returns how many. */
 export function deleteExpired(database: Database<Tables>, nowMs: number): Promise<number> {
   return database.write(async (session) => {
@@ -176,7 +225,12 @@ export async function messagesOf(
   if (before !== undefined) found = found.where('id', '<', before);
   const rows = await found.orderBy('id', 'desc').limit(limit).execute();
   return rows.reverse().map(({ id, role, content, strategy, details, created_at_ms }) => ({
-    ...{ id, role, content, strategy, details: JSON.parse(details), createdAtMs: created_at_ms },
+    id,
+    role,
+    content,
+    strategy,
+    details: JSON.parse(details),
+    createdAtMs: created_at_ms,
   }));
 }
 
@@ -213,8 +267,10 @@ export async function insertMessages(
   const rows = messages.map(({ createdAtMs, content, details, ...message }) => ({
     ...message,
     // PostgreSQL stores no U+0000, which a model may write. Offsets stay the same.
-    ...{ content: content.replaceAll('\u0000', '\ufffd') },
-    ...{ session, details: JSON.stringify(details), created_at_ms: createdAtMs },
+    content: content.replaceAll('\u0000', '\ufffd'),
+    session,
+    details: JSON.stringify(details),
+    created_at_ms: createdAtMs,
   }));
   await kysely.insertInto('message').values(rows).execute();
   const excess = await kysely
@@ -230,15 +286,23 @@ export async function insertMessages(
   await kysely.deleteFrom('message').where('id', 'in', ids).execute();
 }
 
-/** The library of a session goes with it, with all documents that serve only that chat. */
+/**
+ * The library of a session goes with it, with all documents that serve only that chat. They are hidden at once, and then removed in slices
+ * like any hidden document: a large one would keep others waiting.
+ */
 async function removeSessions({ kysely }: Write, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
+  const keys = ids.map((id) => `session:${id}`);
+  await kysely
+    .updateTable('document')
+    .set({ status: 'deleting', lease_until_ms: 0 })
+    .where('library', 'in', (from) => from.selectFrom('library').select('id').where('key', 'in', keys))
+    .execute();
   await kysely
     .deleteFrom('library')
-    .where(
-      'key',
-      'in',
-      ids.map((id) => `session:${id}`),
+    .where('key', 'in', keys)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('document').select('id').whereRef('document.library', '=', 'library.id'))),
     )
     .execute();
   await kysely.deleteFrom('session').where('id', 'in', ids).execute();
@@ -268,8 +332,12 @@ type Row = Awaited<ReturnType<ReturnType<typeof owned>['execute']>>[number];
 
 function toSession({ id, owner, title, metadata, ...row }: Row): Session {
   return {
-    ...{ id, owner, title, metadata: JSON.parse(metadata) },
-    ...{ createdAtMs: row.created_at_ms, updatedAtMs: row.updated_at_ms },
+    id,
+    owner,
+    title,
+    metadata: JSON.parse(metadata),
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
     messageCount: row.messageCount ?? 0,
   };
 }

@@ -1,5 +1,6 @@
 import { addressOf, type DomainTool, domainTools } from './catalog.ts';
 import { type DomainApi, DomainApiError } from './domain-api.ts';
+import type { Finding } from './question/query.ts';
 import {
   type ApiData,
   type ApiRecord,
@@ -44,8 +45,14 @@ export interface ToolCallsOptions {
 /** The calls of one turn, within its budget, and what they brought. */
 export class ToolCalls {
   readonly trace: TraceStep[] = [];
-  /** Whether names that were kept from earlier turns decided what to call. */
+  /** Records that answer parts of the question. */
+  readonly findings: Finding[] = [];
+  /** Steps that only led to others. */
+  readonly told = new Set<number>();
+  /** True if names cached in earlier turns decided on the calls. */
   hasUsedCache = false;
+  /** True if the domain API did not list its names, so that a name in a question may go unnoticed. */
+  isWithoutNames = false;
   readonly #options: ToolCallsOptions;
   readonly #signal: AbortSignal;
   readonly #records = new Map<DataKind, Map<string, { record: ApiRecord; steps: Set<number> }>>();
@@ -64,12 +71,33 @@ export class ToolCalls {
     return this.#count < callsMax && !this.#signal.aborted;
   }
 
-  /** How many calls were really made. */
+  /** Number of calls that were really made. */
   get count(): number {
     return this.#count;
   }
 
-  /** What a step brought, in words, also where that is no record of the domain API. */
+  /** The step in which the domain data could not be asked, if there is one. A refusal of the parameters is an answer. */
+  get failed(): TraceStep | undefined {
+    return this.trace.find(
+      ({ status, method, attempts, http_status: http }) =>
+        status === 'error' &&
+        method === 'GET' &&
+        attempts > 0 &&
+        !(http !== null && http >= 400 && http < 500 && ![401, 403, 429].includes(http)),
+    );
+  }
+
+  /** Errors of the calls, for the reader of the answer. */
+  get warnings(): string[] {
+    const why = this.failed?.error ?? (this.isWithoutNames ? 'It does not tell its names.' : undefined);
+    const tools = this.trace.filter(({ status, method }) => status === 'error' && method === 'MCP');
+    return [
+      ...(why === undefined ? [] : [`The domain data could not be asked. ${why}`]),
+      ...new Set(tools.map(({ tool }) => `The tool ${tool} failed.`)),
+    ];
+  }
+
+  /** Text result of a step, also if it is not a record of the domain API. */
   textOf(step: number): string {
     return this.#texts.get(step) ?? '';
   }
@@ -79,13 +107,22 @@ export class ToolCalls {
     return { team: of('team'), investments: of('investments'), sectors: of('sectors') };
   }
 
-  /** Where in {@link data} the records of a step are. */
+  /** Returns the pointers to a step's records in {@link data}. */
   placesOf(step: number): { pointer: string; record: ApiRecord }[] {
     return dataKinds.flatMap((kind) =>
       [...(this.#records.get(kind)?.values() ?? [])]
         .map(({ record, steps }, index) => ({ pointer: `/${kind}/${index}`, record, steps }))
         .filter(({ steps }) => steps.has(step)),
     );
+  }
+
+  /** The pointer to a record in {@link data}. */
+  pointerOf(record: ApiRecord): string | undefined {
+    for (const kind of dataKinds) {
+      const index = [...(this.#records.get(kind)?.keys() ?? [])].indexOf(keyOf(record));
+      if (index >= 0) return `/${kind}/${index}`;
+    }
+    return undefined;
   }
 
   /** Calls a tool of the domain API. What goes wrong is in the step; it throws only if the turn was stopped. */
@@ -122,9 +159,20 @@ export class ToolCalls {
 
   #begin(tool: string, params: Params, { parent, reason }: CallOptions): TraceStep {
     return {
-      ...{ step: ++this.#last, parent: parent ?? null, tool, method: 'GET', path: '', params, reason },
-      ...{ status: 'skipped', http_status: null, attempts: 0, cached: false, duration_ms: 0 },
-      ...{ result_count: 0, truncated: false },
+      step: ++this.#last,
+      parent: parent ?? null,
+      tool,
+      method: 'GET',
+      path: '',
+      params,
+      reason,
+      status: 'skipped',
+      http_status: null,
+      attempts: 0,
+      cached: false,
+      duration_ms: 0,
+      result_count: 0,
+      truncated: false,
     };
   }
 
@@ -175,10 +223,9 @@ export class ToolCalls {
 
   #add(kind: DataKind, record: ApiRecord, step: number): void {
     const records = this.#records.get(kind);
-    const id = String(record.id ?? record.slug ?? JSON.stringify(record));
-    const known = records?.get(id);
+    const known = records?.get(keyOf(record));
     if (known) known.steps.add(step);
-    else records?.set(id, { record, steps: new Set([step]) });
+    else records?.set(keyOf(record), { record, steps: new Set([step]) });
   }
 
   #depthOf(parent: number | undefined): number {
@@ -188,6 +235,10 @@ export class ToolCalls {
     }
     return depth;
   }
+}
+
+function keyOf(record: ApiRecord): string {
+  return String(record.id ?? record.slug ?? JSON.stringify(record));
 }
 
 function attempt<T>(work: () => T): T | undefined {

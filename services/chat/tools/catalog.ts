@@ -14,7 +14,7 @@ export interface DomainTool {
     readonly additionalProperties: false;
   };
   readonly returns: string;
-  /** What its answer is a record or a list of. */
+  /** Kind of the record or list in its result. */
   readonly kind: DataKind;
 }
 
@@ -52,7 +52,9 @@ function one(what: string, more: DomainTool['parameters']['properties'] = {}): D
 /** The tools, by name in the order in which they are listed. */
 export const domainTools: readonly DomainTool[] = [
   {
-    ...{ name: 'get_team', path: '/api/team', kind: 'team' },
+    name: 'get_team',
+    path: '/api/team',
+    kind: 'team',
     description: 'Lists the people of the firm.',
     parameters: list({
       name: text('Words that begin the parts of a name'),
@@ -64,43 +66,57 @@ export const domainTools: readonly DomainTool[] = [
     returns: 'An array of people',
   },
   {
-    ...{ name: 'get_team_member', path: '/api/team/:id', kind: 'team' },
+    name: 'get_team_member',
+    path: '/api/team/:id',
+    kind: 'team',
     description: 'One person, with the ids of their investments and the slugs of their sectors.',
     parameters: one('a person'),
     returns: 'A person',
   },
   {
-    ...{ name: 'get_team_member_investments', path: '/api/team/:id/investments', kind: 'investments' },
+    name: 'get_team_member_investments',
+    path: '/api/team/:id/investments',
+    kind: 'investments',
     description: 'The investments that a person works on.',
     parameters: one('a person', investmentFilters),
     returns: 'An array of investments',
   },
   {
-    ...{ name: 'get_investments', path: '/api/investments', kind: 'investments' },
-    description: 'Lists what the firm invested in.',
+    name: 'get_investments',
+    path: '/api/investments',
+    kind: 'investments',
+    description: 'Lists the investments of the firm.',
     parameters: list(investmentFilters),
     returns: 'An array of investments',
   },
   {
-    ...{ name: 'get_investment', path: '/api/investments/:id', kind: 'investments' },
+    name: 'get_investment',
+    path: '/api/investments/:id',
+    kind: 'investments',
     description: 'One investment, with the ids of who leads it and who works on it.',
     parameters: one('an investment'),
     returns: 'An investment',
   },
   {
-    ...{ name: 'get_sectors', path: '/api/sectors', kind: 'sectors' },
+    name: 'get_sectors',
+    path: '/api/sectors',
+    kind: 'sectors',
     description: 'Lists the sectors with their totals.',
     parameters: list({ name: text('Words of the name'), ...paging }),
     returns: 'An array of sectors',
   },
   {
-    ...{ name: 'get_sector', path: '/api/sectors/:id', kind: 'sectors' },
+    name: 'get_sector',
+    path: '/api/sectors/:id',
+    kind: 'sectors',
     description: 'One sector with its totals and the ids of who leads it.',
     parameters: one('a sector'),
     returns: 'A sector',
   },
   {
-    ...{ name: 'get_sector_investments', path: '/api/sectors/:id/investments', kind: 'investments' },
+    name: 'get_sector_investments',
+    path: '/api/sectors/:id/investments',
+    kind: 'investments',
     description: 'The investments of a sector.',
     parameters: one('a sector', investmentFilters),
     returns: 'An array of investments',

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '#kit/clock.ts';
+import { ResponseTooLarge, withinBytes } from '#kit/base/bounded-response.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { ApiRecord } from './trace.ts';
 
 const callMs = 3_000;
@@ -8,12 +9,12 @@ const bytesMax = 1024 * 1024;
 const rowsMax = 100;
 const tokenMarginMs = 30_000;
 
-/** What one call brought. */
+/** Result of one call. */
 export interface DomainAnswer {
   readonly status: number;
   readonly attempts: number;
   readonly rows: readonly ApiRecord[];
-  /** Whether there are more than `rows`. */
+  /** True if there are more than `rows`. */
   readonly truncated: boolean;
 }
 
@@ -45,7 +46,7 @@ export class DomainApi {
   #fetching: Promise<string> | undefined;
   /** When a call last succeeded. */
   lastOkAtMs: number | undefined;
-  /** Whether the last call reached it; undefined before the first one. */
+  /** True if the last call reached it; undefined before the first one. */
   isReachable: boolean | undefined;
 
   constructor(options: DomainApiOptions) {
@@ -161,24 +162,20 @@ export class DomainApi {
 interface Received {
   readonly status: number;
   readonly text: string;
-  /** How many there are, where the API tells it. */
+  /** Number of all records, if the API tells it. */
   readonly total: number;
   readonly retryAfter: string | null;
 }
 
+/** Throws a {@link DomainApiError} if there is too much of it. */
 async function boundedText(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.length;
-    if (size > bytesMax)
-      throw new DomainApiError('The answer of the domain API is too large.', {
-        status: response.status,
-        attempts: 1,
-      });
-    pieces.push(piece);
+  try {
+    return await withinBytes(response, bytesMax).text();
+  } catch (error) {
+    if (!(error instanceof ResponseTooLarge)) throw error;
+    const { status } = response;
+    throw new DomainApiError('The answer of the domain API is too large.', { status, attempts: 1 });
   }
-  return Buffer.concat(pieces).toString('utf8');
 }
 
 function isBusy({ status }: Received): boolean {

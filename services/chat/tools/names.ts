@@ -1,6 +1,7 @@
-import type { Clock } from '#kit/clock.ts';
-import { withoutAccents } from '#kit/search/terms.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { DomainApi } from './domain-api.ts';
+import type { Vocabulary } from './question/conditions.ts';
+import { foldedWords } from './question/words.ts';
 import { type ApiRecord, type DataKind, dataKinds } from './trace.ts';
 
 const freshMs = 60_000;
@@ -15,53 +16,84 @@ export interface Named {
   readonly slug: string;
 }
 
+interface Known {
+  readonly names: readonly Named[];
+  readonly vocabulary: Vocabulary;
+}
+
+export interface KnownNames {
+  /** Returns the names in a text, the longest first. */
+  in(text: string): Named[];
+  readonly vocabulary: Vocabulary;
+  readonly isCached: boolean;
+}
+
 /** The names of what the domain API has, kept for a minute. */
 export class Names {
   readonly #api: DomainApi;
   readonly #clock: Clock;
-  #known: { readonly names: readonly Named[]; readonly atMs: number } | undefined;
-  #loading: Promise<readonly Named[]> | undefined;
+  #known: (Known & { readonly atMs: number }) | undefined;
+  #loading: Promise<Known> | undefined;
 
   constructor(api: DomainApi, clock: Clock) {
     this.#api = api;
     this.#clock = clock;
   }
 
-  /** What a text names, the longest names first, and whether the names were known already. Undefined if the API does not answer. */
-  async namedIn(text: string): Promise<{ named: Named[]; isCached: boolean } | undefined> {
+  /** Undefined if the API does not respond. */
+  async known(): Promise<KnownNames | undefined> {
     const fresh = this.#fresh;
-    const names = fresh ?? (await this.#loaded().catch(() => undefined));
-    return names && { named: matching(names, text), isCached: fresh !== undefined };
+    const known = fresh ?? (await this.#loaded().catch(() => undefined));
+    return (
+      known && {
+        in: (text) => matching(known.names, text),
+        vocabulary: known.vocabulary,
+        isCached: fresh !== undefined,
+      }
+    );
   }
 
-  get #fresh(): readonly Named[] | undefined {
-    return this.#known && this.#clock.now() - this.#known.atMs < freshMs ? this.#known.names : undefined;
+  get #fresh(): Known | undefined {
+    return this.#known && this.#clock.now() - this.#known.atMs < freshMs ? this.#known : undefined;
   }
 
-  #loaded(): Promise<readonly Named[]> {
+  #loaded(): Promise<Known> {
     this.#loading ??= this.#load().finally(() => {
       this.#loading = undefined;
     });
     return this.#loading;
   }
 
-  async #load(): Promise<readonly Named[]> {
+  async #load(): Promise<Known> {
     const signal = AbortSignal.timeout(loadMs);
-    const lists = await Promise.all(dataKinds.map((kind) => this.#namesOf(kind, signal)));
+    const values = { locations: new Set<string>(), roles: new Set<string>() };
+    const lists = await Promise.all(dataKinds.map((kind) => this.#namesOf(kind, values, signal)));
     const names = lists.flat().filter(({ name }) => name !== '');
-    this.#known = { names, atMs: this.#clock.now() };
-    return names;
+    const vocabulary = { locations: [...values.locations], roles: [...values.roles] };
+    this.#known = { names, vocabulary, atMs: this.#clock.now() };
+    return this.#known;
   }
 
   /** Page by page. What the first pages have is known even if a later one does not come in time. */
-  async #namesOf(kind: DataKind, signal: AbortSignal): Promise<Named[]> {
+  async #namesOf(
+    kind: DataKind,
+    { locations, roles }: Record<keyof Vocabulary, Set<string>>,
+    signal: AbortSignal,
+  ): Promise<Named[]> {
     const names = new Map<string, Named>();
     for (let page = 0; page < pagesMax; page++) {
       const query = { limit: String(pageRows), ...(page > 0 && { offset: String(page * pageRows) }) };
       try {
         const { rows } = await this.#api.get(`/api/${kind}`, query, signal);
         const known = names.size;
-        for (const row of rows) names.set(String(row.id ?? row.slug), named(kind, row));
+        for (const row of rows) {
+          names.set(String(row.id ?? row.slug), named(kind, row));
+          for (const [set, value] of [
+            [locations, row.location],
+            [roles, row.role],
+          ] as const)
+            if (typeof value === 'string' && foldedWords(value) !== '  ') set.add(foldedWords(value).trim());
+        }
         // An API without pages gives the same rows again.
         if (rows.length < pageRows || names.size === known) break;
       } catch (error) {
@@ -80,7 +112,9 @@ function named(kind: DataKind, row: ApiRecord): Named {
 
 /** Words that alone do not name a sector or a company. */
 const plainWords = new Set(
-  'and of the for in ports food tools data technology energy lab labs grid team health clara'.split(' '),
+  'and of the for in ports food tools data technology energy lab labs grid team health clara second first third yellow'.split(
+    ' ',
+  ),
 );
 
 function matching(names: readonly Named[], text: string): Named[] {
@@ -104,7 +138,7 @@ function namesByPart({ kind, name, slug }: Named, folded: string): boolean {
   return words.length > 1 && (words[0]?.length ?? 0) > 4 && has(words[0]);
 }
 
-/** Whether all that a part could name is named in full already: "Anna" beside "Anna Berg". */
+/** Returns true if all that a part could name is named in full already: "Anna" beside "Anna Berg". */
 function isInside(part: Named, found: readonly Named[]): boolean {
   const words = foldedWords(part.name).trim().split(' ');
   return found.some(
@@ -115,14 +149,4 @@ function isInside(part: Named, found: readonly Named[]): boolean {
 function isLonger(other: Named, one: Named): boolean {
   const [long, short] = [foldedWords(other.name), foldedWords(one.name)];
   return long !== short && long.includes(short);
-}
-
-/** A text without case, accents and signs, each word between spaces. */
-export function foldedWords(text: string): string {
-  const words = withoutAccents(text)
-    .toLowerCase()
-    .replace(/['’‘`]s\b/g, '')
-    .replace(/['’‘`]/g, '')
-    .split(/[^\p{L}\p{N}]+/u);
-  return ` ${words.filter((word) => word !== '').join(' ')} `;
 }

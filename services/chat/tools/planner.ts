@@ -1,130 +1,228 @@
-import type { Called, ToolCalls } from './calls.ts';
-import { foldedWords, type Named, type Names } from './names.ts';
+import type { ToolCalls } from './calls.ts';
+import { findRecords } from './findings.ts';
+import type { KnownNames, Named, Names } from './names.ts';
+import { type Finding, type Query, queryOf, splitQuestions } from './question/query.ts';
+import { foldedWords } from './question/words.ts';
 import type { ApiRecord } from './trace.ts';
 
 const namedMax = 3;
 
-/** What the words of a question ask for. */
-interface Intent {
-  readonly people: boolean;
-  readonly investments: boolean;
-  readonly sectors: boolean;
-  readonly status: string | undefined;
-  readonly stage: string | undefined;
-  readonly role: string | undefined;
-  readonly largestFirst: boolean;
+interface Part {
+  readonly query: Query;
+  readonly people: readonly Named[];
+  readonly companies: readonly Named[];
+  readonly sectors: readonly Named[];
 }
 
 /**
  * Decides without a model which tools answer a question, and calls them: what it names, what its words ask for, and then what the ids in
  * the answers lead to.
  */
-export async function callPlanned(calls: ToolCalls, names: Names, question: string): Promise<void> {
-  const intent = intentOf(foldedWords(question));
-  const found = await names.namedIn(question);
-  if (found === undefined) return callWithoutNames(calls, question, intent);
-  const { named, isCached } = found;
-  calls.hasUsedCache = isCached;
-  if (named.length === 0) {
-    await callByIntent(calls, intent);
-    return;
+export async function callPlanned(
+  calls: ToolCalls,
+  names: Names,
+  { question, nowMs }: { question: string; nowMs: number },
+): Promise<void> {
+  const known = await names.known();
+  if (known === undefined) {
+    calls.isWithoutNames = true;
+    return callWithoutNames(calls, question, nowMs);
   }
-  const sector = named.find(({ kind }) => kind === 'sectors');
-  const listed = uniqueNames(named).slice(0, namedMax);
-  for (const each of listed) {
-    if (!calls.hasBudget) return;
-    if (each.kind === 'team') await followMember(calls, each, intent);
-    else if (each.kind === 'investments') await followInvestment(calls, each, intent);
+  calls.hasUsedCache = known.isCached;
+  for (const text of splitQuestions(question)) {
+    const part = partOf(text, known, nowMs);
+    if (isForData(part)) await callPart(calls, part);
   }
-  if (sector && !listed.some(({ kind }) => kind !== 'sectors')) await followSector(calls, sector, intent);
 }
 
-async function followMember(calls: ToolCalls, { name }: Named, intent: Intent): Promise<void> {
+/** The parts of a question that the domain data does not answer, if others are for it. */
+export async function partForDocuments(
+  names: Names,
+  question: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const texts = splitQuestions(question);
+  const known = texts.length > 1 ? await names.known() : undefined;
+  if (!known) return undefined;
+  const others = texts.filter((text) => {
+    const part = partOf(text, known, nowMs);
+    const isNamed = part.people.length + part.companies.length > 0;
+    return !isForData(part) || (part.query.rest.length > 0 && !isNamed);
+  });
+  return others.length > 0 && others.length < texts.length ? others.join(' ') : undefined;
+}
+
+function partOf(text: string, known: Pick<KnownNames, 'in' | 'vocabulary'>, nowMs: number): Part {
+  const named = known.in(text);
+  const of = (kind: Named['kind']) => uniqueNames(named.filter((each) => each.kind === kind));
+  const query = queryOf(text, { named, vocabulary: known.vocabulary, nowMs });
+  return { query, people: of('team'), companies: of('investments'), sectors: of('sectors') };
+}
+
+/** Returns true if a part asks for data: by a name, by a noun, or by words that are all understood. */
+function isForData({ query, people, companies, sectors }: Part): boolean {
+  const { kind, isExplicit, rest, unknown, conditions } = query;
+  if (people.length + companies.length > 0 || (kind !== undefined && isExplicit)) return true;
+  const isUnderstood = rest.length === 0 && unknown.length === 0;
+  return isUnderstood && (sectors.length > 0 || (kind !== undefined && conditions.length > 0));
+}
+
+async function callPart(calls: ToolCalls, part: Part): Promise<void> {
+  const { query, people, companies, sectors } = part;
+  if (companies.length > 0) {
+    for (const each of companies.slice(0, namedMax)) await followInvestment(calls, each, query);
+    for (const each of people.slice(0, namedMax - companies.length)) await followMember(calls, each, part);
+    return;
+  }
+  if (people.length > 1 && query.kind === 'investments' && query.isShared) return callShared(calls, part);
+  if (people.length > 0) {
+    for (const each of people.slice(0, namedMax)) await followMember(calls, each, part);
+    return;
+  }
+  const [sector] = sectors;
+  const isAboutSector =
+    query.kind === undefined || query.kind === 'sectors' || (query.kind === 'team' && query.isLead);
+  if (sector && isAboutSector) {
+    for (const each of sectors.slice(0, namedMax)) await followSector(calls, each, query);
+    return;
+  }
+  keep(
+    calls,
+    await findRecords(calls, query, { tool: toolOf(query.kind), reason: 'The words of the question.' }),
+  );
+}
+
+function toolOf(kind: Query['kind']): string {
+  if (kind === 'team') return 'get_team';
+  return kind === 'sectors' ? 'get_sectors' : 'get_investments';
+}
+
+function keep(calls: ToolCalls, finding: Finding | undefined): void {
+  if (finding) calls.findings.push(finding);
+}
+
+async function followMember(calls: ToolCalls, { name }: Named, { query }: Part): Promise<void> {
   const found = await calls.call('get_team', { name }, { reason: `The question names ${name}.` });
-  for (const member of found.rows.slice(0, 2)) {
-    const follow = { parent: found.step.step };
-    const asksForMore = intent.investments || !intent.sectors;
+  const follow = { parent: found.step.step };
+  const asksForMore = query.kind !== 'sectors';
+  for (const member of namesakes(found.rows, query).slice(0, 2)) {
     if (asksForMore && idsIn(member, 'investment_ids').length > 0) {
       const reason = `What ${name} works on.`;
-      const filter = { id: member.id, ...filtersOf(intent) };
-      await calls.call('get_team_member_investments', filter, { ...follow, reason });
+      const params = { id: member.id };
+      const narrowing = narrowingOf(query, member);
+      if (narrowing)
+        keep(
+          calls,
+          await findRecords(calls, narrowing, {
+            tool: 'get_team_member_investments',
+            params,
+            reason,
+            ...follow,
+          }),
+        );
+      else await calls.call('get_team_member_investments', params, { ...follow, reason });
     }
-    if (!intent.sectors) continue;
-    for (const id of idsIn(member, 'sectors').slice(0, 2))
+    if (query.kind !== 'sectors') continue;
+    for (const id of idsIn(member, 'sectors').slice(0, 3))
       await calls.call('get_sector', { id }, { ...follow, reason: `A sector of ${name}.` });
   }
 }
 
-async function followInvestment(calls: ToolCalls, { name }: Named, intent: Intent): Promise<void> {
+/** The namesakes that the question means, such as the one in Hamburg. */
+function namesakes(rows: readonly ApiRecord[], { text }: Query): readonly ApiRecord[] {
+  const words = foldedWords(text);
+  const telling = rows.filter((row) =>
+    [row.location, row.title].some((value) =>
+      foldedWords(String(value ?? ''))
+        .trim()
+        .split(' ')
+        .some((word) => word.length > 3 && words.includes(` ${word} `)),
+    ),
+  );
+  return rows.length > 1 && telling.length > 0 ? telling : rows;
+}
+
+/** The question without the person that it names, if it narrows the investments of that person. */
+function narrowingOf(query: Query, member: ApiRecord): Query | undefined {
+  const location = String(member.location ?? '');
+  const rest = query.rest.filter(
+    (part) => !location.includes(part) && !String(member.title ?? '').includes(part),
+  );
+  const lead = query.isLead && query.kind === 'investments' ? [leadCondition(member)] : [];
+  const conditions = [...query.conditions, ...lead];
+  if (query.kind !== 'investments' || conditions.length + rest.length === 0)
+    return query.isCount || query.order || query.isTotal ? { ...query, conditions, rest } : undefined;
+  return { ...query, conditions, rest };
+}
+
+function leadCondition({ id, name }: ApiRecord) {
+  return {
+    label: `led by ${name}`,
+    matches: ({ lead_id: lead }: ApiRecord) => (lead === undefined ? undefined : lead === id),
+  };
+}
+
+async function callShared(calls: ToolCalls, { query, people }: Part): Promise<void> {
+  const found: { member: ApiRecord; step: number }[] = [];
+  for (const { name } of people.slice(0, namedMax)) {
+    const { rows, step } = await calls.call('get_team', { name }, { reason: `The question names ${name}.` });
+    for (const member of namesakes(rows, query).slice(0, 1)) found.push({ member, step: step.step });
+  }
+  const [first, ...others] = found;
+  if (!first) return;
+  const more = others.map(({ member }) => ({
+    label: `with ${member.name}`,
+    matches: ({ team_ids: ids }: ApiRecord) => (Array.isArray(ids) ? ids.includes(member.id) : undefined),
+  }));
+  const tool = 'get_team_member_investments';
+  const listing = {
+    tool,
+    params: { id: first.member.id },
+    reason: 'What they share.',
+    parent: first.step,
+    more,
+  };
+  calls.told.add(first.step);
+  for (const { step } of others) calls.told.add(step);
+  keep(calls, await findRecords(calls, query, listing));
+}
+
+async function followInvestment(calls: ToolCalls, { name }: Named, query: Query): Promise<void> {
   const found = await calls.call('get_investments', { name }, { reason: `The question names ${name}.` });
   const [investment] = found.rows;
   if (!investment) return;
   const follow = { parent: found.step.step };
-  if (intent.people || !intent.sectors) {
+  const asksForSector = query.kind === 'sectors';
+  if (query.kind === 'team' || !asksForSector) {
     const lead = idsIn(investment, 'lead_id').concat(idsIn(investment, 'team_ids'))[0];
     if (lead) await calls.call('get_team_member', { id: lead }, { ...follow, reason: `Who leads ${name}.` });
   }
   const [sector] = idsIn(investment, 'sector');
-  if (intent.sectors && sector)
+  if (asksForSector && sector)
     await calls.call('get_sector', { id: sector }, { ...follow, reason: `The sector of ${name}.` });
 }
 
-async function followSector(calls: ToolCalls, { name, slug }: Named, intent: Intent): Promise<void> {
+async function followSector(calls: ToolCalls, { name, slug }: Named, query: Query): Promise<void> {
   const found = await calls.call('get_sector', { id: slug }, { reason: `The question names ${name}.` });
   const follow = { parent: found.step.step };
-  if (intent.investments || !intent.people) {
-    const filter = { id: slug, ...filtersOf(intent) };
-    await calls.call('get_sector_investments', filter, { ...follow, reason: `The investments in ${name}.` });
+  const asksForPeople = query.kind === 'team' || query.isLead;
+  if (!asksForPeople) {
+    const reason = `The investments in ${name}.`;
+    await calls.call('get_sector_investments', { id: slug }, { ...follow, reason });
+    return;
   }
-  if (!intent.people) return;
+  calls.told.add(found.step.step);
   for (const id of idsIn(found.rows[0] ?? {}, 'lead_ids').slice(0, 2))
     await calls.call('get_team_member', { id }, { ...follow, reason: `Who leads ${name}.` });
 }
 
-async function callByIntent(calls: ToolCalls, intent: Intent): Promise<Called | undefined> {
-  const reason = 'The words of the question.';
-  if (intent.investments) return calls.call('get_investments', filtersOf(intent), { reason });
-  if (intent.sectors) return calls.call('get_sectors', {}, { reason });
-  if (!intent.people) return undefined;
-  return calls.call('get_team', intent.role ? { role: intent.role } : {}, { reason });
-}
-
 /** The API does not tell its names. The step says why, if the question seems to be about them. */
-async function callWithoutNames(calls: ToolCalls, question: string, intent: Intent): Promise<void> {
+async function callWithoutNames(calls: ToolCalls, question: string, nowMs: number): Promise<void> {
+  const part = partOf(question, { in: () => [], vocabulary: { locations: [], roles: [] } }, nowMs);
   const name = /(?<=\S\s+)\p{Lu}\p{Ll}+(?:\s+\p{Lu}\p{Ll}+)*/u.exec(question)?.[0];
-  if (intent.investments || intent.sectors) await callByIntent(calls, intent);
+  const { kind } = part.query;
+  if (kind === 'investments' || kind === 'sectors' || (isForData(part) && !name)) await callPart(calls, part);
   else if (name) await calls.call('get_team', { name }, { reason: `The question may name ${name}.` });
-  else await callByIntent(calls, intent);
-}
-
-function intentOf(words: string): Intent {
-  const has = (pattern: RegExp) => pattern.test(words);
-  const role = / (partner|principal|associate|operation)s? /.exec(words)?.[1];
-  return {
-    people:
-      role !== undefined ||
-      has(/ (team|colleagues?|staff members|people|who (?:leads?|runs?|works?)|whom|led by) /),
-    investments: has(/ (investments?|invest|invested|portfolio|companies|startups?|deals?|exits?|stakes?) /),
-    sectors: has(/ (sectors?|industry|industries|practices?) /),
-    status: has(/ (exited|exits?|sold) /)
-      ? 'exited'
-      : has(/ written off /)
-        ? 'written_off'
-        : has(/ active /)
-          ? 'active'
-          : undefined,
-    stage: has(/ seed /) ? 'seed' : / series ([a-e]) /.exec(words)?.[1]?.replace(/^/, 'series_'),
-    role: role === 'operation' ? 'operations' : role,
-    largestFirst: has(/ (largest|biggest|most money) /),
-  };
-}
-
-function filtersOf({ status, stage, largestFirst }: Intent): Record<string, string> {
-  return {
-    ...(status && { status }),
-    ...(stage && { stage }),
-    ...(largestFirst && { sort: '-amount_minor' }),
-  };
 }
 
 /** Namesakes are asked for once. */

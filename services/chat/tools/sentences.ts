@@ -1,27 +1,24 @@
 import type { ToolCalls } from './calls.ts';
-import type { ApiRecord, TraceStep } from './trace.ts';
+import { countryName } from './question/places.ts';
+import type { Finding } from './question/query.ts';
+import type { ApiRecord } from './trace.ts';
+import { type ApiQuote, listedMax, money, shownAs, Writer } from './writer.ts';
 
-/** A value of `api_data` in a text. */
-export interface ApiQuote {
-  readonly kind: 'api';
-  readonly answer_start: number;
-  readonly answer_end: number;
-  readonly step: number;
-  /** A JSON Pointer (RFC 6901) into `api_data`. */
-  readonly pointer: string;
-  readonly quote: string;
-  readonly support: number;
-}
-
-const listedMax = 12;
 const describedMax = 2;
 
-/** What the calls of a turn brought, in sentences that hold nothing but their values, each sentence with its `[An]`. */
+/** Writes the results of a turn's calls as sentences that hold nothing but their values, each with its `[An]`. */
 export function apiSentences(calls: ToolCalls, startAt = 0): { text: string; citations: ApiQuote[] } {
   const writer = new Writer(startAt);
   const told = new Set<string>();
+  const written = new Set<Finding>();
   for (const step of calls.trace) {
-    if (step.status !== 'ok') continue;
+    const finding = calls.findings.find(({ steps }) => steps.includes(step.step));
+    if (finding && !written.has(finding)) {
+      written.add(finding);
+      for (const { record } of finding.rows) told.add(calls.pointerOf(record) ?? '');
+      writeFinding(writer, calls, finding);
+    }
+    if (finding || step.status !== 'ok' || calls.told.has(step.step)) continue;
     const places = calls.placesOf(step.step).filter(({ pointer }) => !told.has(pointer));
     const isList = places.length > describedMax;
     for (const { pointer } of places) told.add(pointer);
@@ -31,141 +28,119 @@ export function apiSentences(calls: ToolCalls, startAt = 0): { text: string; cit
   return { text: writer.text, citations: writer.citations };
 }
 
-/** How a value is shown: after a text, and in other words. */
-interface Shown {
-  readonly before?: string;
-  readonly shown?: (value: string) => string;
-}
+const nouns = {
+  team: ['person', 'people'],
+  investments: ['investment', 'investments'],
+  sectors: ['sector', 'sectors'],
+  countries: ['country', 'countries'],
+} as const;
 
-interface Place {
-  readonly pointer: string;
-  readonly record: ApiRecord;
-}
-
-/** Builds a text and remembers where its values are. */
-class Writer {
-  text = '';
-  readonly citations: ApiQuote[] = [];
-  readonly #startAt: number;
-
-  constructor(startAt: number) {
-    this.#startAt = startAt;
-  }
-
-  list(step: TraceStep, places: readonly Place[]): void {
-    const shown = places.slice(0, listedMax);
-    const isFirst = places[0]?.pointer.split('/')[1];
-    this.#begin(
-      `${places.length}${step.truncated ? ' or more' : ''} ${isFirst === 'team' ? 'people' : isFirst}: `,
-    );
-    shown.forEach((place, index) => {
-      if (index > 0) this.text += index === places.length - 1 ? ' and ' : ', ';
-      this.#value(step, place, 'company' in place.record ? 'company' : 'name');
+/** Number of the records, what they are, and which. */
+function writeFinding(writer: Writer, calls: ToolCalls, finding: Finding): void {
+  const { kind, rows, steps, order, unapplied } = finding;
+  const step = { step: steps.at(-1) ?? 1 };
+  const notice = noticeOf(unapplied);
+  // Without any condition that could be applied, a list would be no answer.
+  const isUseless = notice !== '' && finding.conditions.length === 0 && !order;
+  if (isUseless) writer.plain(notice);
+  else if (kind === 'countries') writeCountries(writer, calls, finding);
+  else if (rows.length === 0) writer.plain(`There ${headingOf(finding, 0)}.`);
+  else if (
+    rows.length <= describedMax &&
+    !finding.isCount &&
+    !finding.isTotal &&
+    !finding.isAverage &&
+    !order
+  )
+    for (const { record, step: from } of rows)
+      writer.describe(traceOf(calls, from), { record, pointer: calls.pointerOf(record) ?? '' });
+  else {
+    writer.begin(`${order ? orderHeading(finding) : headingOf(finding, rows.length)}${totalOf(finding)}: `);
+    const shown = rows.slice(0, listedMax);
+    const fields = [
+      ...new Set([
+        ...finding.conditions.flatMap(({ shows }) => shows ?? []),
+        ...(order ? [order.field] : []),
+      ]),
+    ];
+    shown.forEach(({ record, step: from }, index) => {
+      if (index > 0) writer.text += index === rows.length - 1 ? ' and ' : ', ';
+      const place = { record, pointer: calls.pointerOf(record) ?? '' };
+      writer.value({ step: from }, place, 'company' in record ? 'company' : 'name');
+      const details = fields.filter((field) => ['string', 'number'].includes(typeof record[field]));
+      for (const [at, field] of details.entries()) {
+        const before = at === 0 ? ' (' : ', ';
+        writer.value({ step: from }, place, field, { before, shown: shownAs(field, record) });
+      }
+      if (details.length > 0) writer.text += ')';
     });
-    this.#end(step, places.length > shown.length ? ` and ${places.length - shown.length} more` : '');
+    writer.end(step, rows.length > shown.length ? ` and ${rows.length - shown.length} more` : '');
   }
-
-  describe(step: TraceStep, place: Place): void {
-    const [, kind] = place.pointer.split('/');
-    if (kind === 'team') this.#member(step, place);
-    else if (kind === 'investments') this.#investment(step, place);
-    else this.#sector(step, place);
-  }
-
-  #member(step: TraceStep, place: Place): void {
-    const { title, location, bio } = place.record;
-    this.#begin('');
-    this.#value(step, place, 'name');
-    if (title) this.#value(step, place, 'title', { before: ' is ' });
-    if (location) this.#value(step, place, 'location', { before: title ? ' in ' : ' is in ' });
-    this.#end(step);
-    if (typeof bio === 'string' && bio !== '') this.#prose(step, place, 'bio');
-  }
-
-  #investment(step: TraceStep, place: Place): void {
-    const { status, stage, sector, amount_minor: amount, currency, invested_on: day } = place.record;
-    this.#begin('');
-    this.#value(step, place, 'company');
-    this.text += ' is an investment';
-    if (sector) this.#value(step, place, 'sector', { before: ' in ' });
-    const details: (() => void)[] = [];
-    if (stage) details.push(() => this.#value(step, place, 'stage', { shown: words }));
-    if (status) details.push(() => this.#value(step, place, 'status', { shown: words }));
-    if (typeof amount === 'number')
-      details.push(() => this.#value(step, place, 'amount_minor', { shown: money(currency) }));
-    if (day) details.push(() => this.#value(step, place, 'invested_on', { before: 'since ' }));
-    for (const detail of details) {
-      this.text += ', ';
-      detail();
-    }
-    this.#end(step);
-    if (place.record.description) this.#prose(step, place, 'description');
-  }
-
-  #sector(step: TraceStep, place: Place): void {
-    const { investment_count: count, total_amount_minor: total, currency } = place.record;
-    this.#begin('');
-    this.#value(step, place, 'name');
-    if (typeof count === 'number')
-      this.#value(step, place, 'investment_count', {
-        before: ' has ',
-        shown: (value) => `${value} ${value === '1' ? 'investment' : 'investments'}`,
-      });
-    if (typeof total === 'number')
-      this.#value(step, place, 'total_amount_minor', { before: ' of ', shown: money(currency) });
-    this.#end(step);
-    if (place.record.description) this.#prose(step, place, 'description');
-  }
-
-  #prose(step: TraceStep, place: Place, field: string): void {
-    this.#begin('');
-    this.#value(step, place, field, { shown: (value) => value.trim().replace(/[.!?]+$/, '') });
-    this.#end(step);
-  }
-
-  #begin(text: string): void {
-    if (this.#startAt + this.text.length > 0) this.text += ' ';
-    this.text += text;
-  }
-
-  #end(step: TraceStep, text = ''): void {
-    this.text += `${text}. [A${step.step}]`;
-  }
-
-  #value(step: TraceStep, { pointer, record }: Place, field: string, how: Shown = {}): void {
-    const { before = '', shown = (value: string) => value } = how;
-    const quote = String(record[field] ?? '');
-    this.text += before;
-    const answer_start = this.#startAt + this.text.length;
-    this.text += shown(quote).replaceAll('[', '(').replaceAll(']', ')');
-    const answer_end = this.#startAt + this.text.length;
-    const of = { kind: 'api', step: step.step, pointer: `${pointer}/${field}`, quote, support: 1 } as const;
-    this.citations.push({ ...of, answer_start, answer_end });
-  }
+  if (notice !== '' && !isUseless) writer.plain(notice);
+  if (!finding.isWhole && !isUseless) writer.plain('There may be more, as not all records were looked at.');
 }
 
-function words(value: string): string {
-  return value.replaceAll('_', ' ');
+function writeCountries(writer: Writer, calls: ToolCalls, finding: Finding): void {
+  const groups = Map.groupBy(finding.rows, ({ record }) => String(record.country ?? ''));
+  groups.delete('');
+  const shown = [...groups].sort(([, one], [, other]) => other.length - one.length);
+  writer.begin(`${shown.length} ${nouns.countries[shown.length === 1 ? 0 : 1]}: `);
+  shown.forEach(([country, rows], index) => {
+    if (index > 0) writer.text += index === shown.length - 1 ? ' and ' : ', ';
+    const [first] = rows;
+    if (first)
+      writer.value(
+        { step: first.step },
+        { record: first.record, pointer: calls.pointerOf(first.record) ?? '' },
+        'country',
+        {
+          shown: () => countryName(country),
+        },
+      );
+    writer.text += ` (${rows.length})`;
+  });
+  writer.end({ step: finding.steps.at(-1) ?? 1 });
 }
 
-function money(currency: unknown): (value: string) => string {
-  return (value) => {
-    const code = typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : 'USD';
-    const format = new Intl.NumberFormat('en', {
-      style: 'currency',
-      currency: code,
-      currencyDisplay: 'code',
-    });
-    const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-    return new Intl.NumberFormat('en', {
-      ...{
-        style: 'currency',
-        currency: code,
-        currencyDisplay: 'code',
-        trailingZeroDisplay: 'stripIfInteger',
-      },
-    })
-      .format(Number(value) / 10 ** digits)
-      .replace(/\u00a0/g, ' ');
-  };
+/** "4 active seed investments in Germany"; for none "are no active investments in Germany". */
+function headingOf({ kind, conditions, isWhole }: Finding, count: number): string {
+  const labels = (isAdjective: boolean) =>
+    conditions.filter((each) => (each.isAdjective ?? false) === isAdjective).map(({ label }) => label);
+  const own = conditions.find((each) => each.noun)?.noun;
+  const noun = own ? own.slice(0, count === 1 ? -1 : undefined) : nouns[kind][count === 1 ? 0 : 1];
+  const number = count === 0 ? 'are no' : `${count}${isWhole ? '' : ' or more'}`;
+  return [number, ...labels(true), noun, ...labels(false)].filter((each) => each !== '').join(' ');
+}
+
+function orderHeading({ kind, order, conditions, rows }: Finding): string {
+  const label = order?.label ?? '';
+  const others = conditions.map((each) => each.label).join(', ');
+  const noun = / (?:investments?|companies|deals?|money|capital|funding)$/.test(label)
+    ? ''
+    : ` ${nouns[kind][rows.length === 1 ? 0 : 1]}`;
+  return `The ${label}${noun}${others === '' ? '' : ` (${others})`}`;
+}
+
+/** The sum or the mean of the amounts, by currency. */
+function totalOf({ kind, rows, isTotal, isAverage }: Finding): string {
+  if (!isTotal && !isAverage) return '';
+  const field = kind === 'sectors' ? 'total_amount_minor' : 'amount_minor';
+  const amounts = rows.map(({ record }) => record).filter((record) => typeof record[field] === 'number');
+  const groups = Map.groupBy(amounts, ({ currency }) => currency);
+  const texts = [...groups].map(([currency, records]: [unknown, ApiRecord[]]) => {
+    const sum = records.reduce((total, record) => total + Number(record[field]), 0);
+    return money(currency)(String(isAverage ? Math.round(sum / records.length) : sum));
+  });
+  if (texts.length === 0) return '';
+  return `, ${isAverage ? 'on average' : 'together'} ${texts.join(' and ')}`;
+}
+
+function noticeOf(unapplied: readonly string[]): string {
+  if (unapplied.length === 0) return '';
+  const parts = unapplied.map((each) => `“${each.replaceAll('[', '(').replaceAll(']', ')')}”`);
+  return `The data does not tell ${parts.join(' and ')}, so that could not be applied.`;
+}
+
+function traceOf(calls: ToolCalls, step: number) {
+  return calls.trace.find((each) => each.step === step) ?? { step };
 }

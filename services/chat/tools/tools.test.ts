@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
-import { FakeClock } from '#kit/clock.ts';
+import { FakeClock } from '#kit/base/clock.ts';
 import { startChat } from '../testing.ts';
 import { startModel } from '../testing-model.ts';
 import { ToolCalls } from './calls.ts';
@@ -62,7 +62,7 @@ const lists: Record<string, readonly object[]> = {
 };
 
 let tokens = 0;
-/** How many requests for a token are refused. */
+/** Number of token requests to refuse. */
 let busyTokens = 0;
 const requests: string[] = [];
 type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -295,6 +295,43 @@ test('the budget of a turn, repeated calls, redirects and large answers', async 
   assert.match(String((await call('e')).step.error), /too large/);
   assert.equal((await call('f')).step.status, 'skipped', 'too many');
   assert.equal(calls.count, 6);
+});
+
+test('an API that is frozen or down is named in the answer and in a warning', async () => {
+  await using frozen = createServer(() => {});
+  frozen.listen(0, '127.0.0.1');
+  await once(frozen, 'listening');
+  for (const [port, why] of [
+    [(frozen.address() as AddressInfo).port, 'The domain API took too long.'],
+    [1, 'The domain API cannot be reached.'],
+  ] as const) {
+    const address = `http://127.0.0.1:${port}`;
+    await using without = await startChat({ DOMAIN_API_URL: address });
+    await without.upload([{ name: 'handbook.txt', content: 'Everybody has 27 days of vacation in a year.' }]);
+    const askWithout = async (query: string) => (await without.send('POST', '/api/chat', { query })).json;
+    const person = await askWithout('Which investments does Zoe Muller lead?');
+    assert.equal(person.api_chain_trace[0].status, 'error');
+    assert.match(person.answer, /The domain data could not be asked\.$/);
+    assert.deepEqual(person.metadata.warnings, [`The domain data could not be asked. ${why}`]);
+    assert.deepEqual([person.grounded, person.abstained], [false, true]);
+    const known = await askWithout('How many days of vacation does everybody have?');
+    assert.equal(known.answer, 'Everybody has 27 days of vacation in a year. [1]');
+    assert.equal(known.metadata.warnings.length, 1);
+    const unknown = await askWithout('what does zoe do');
+    assert.match(unknown.answer, /The domain data could not be asked\.$/);
+    await using scripted = await startChat({
+      DOMAIN_API_URL: address,
+      LLM_BASE_URL: model.url,
+      LLM_MODEL: 'scripted',
+    });
+    model.script = (answer, { messages }) => {
+      if (messages.at(-1)?.role === 'tool') answer.text('I do not know.').end();
+      else answer.callTool('get_team', { name: 'Zoe' });
+    };
+    const { json: drafted } = await scripted.send('POST', '/api/chat', { query: 'What does Zoe do?' });
+    assert.equal(drafted.answer, 'I do not know.\n\nThe domain data could not be asked.');
+    assert.equal(drafted.metadata.warnings.length, 1);
+  }
 });
 
 test('an API that is down leaves an answer without it', async () => {

@@ -1,18 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { notFound } from '#kit/errors.ts';
+import { notFound } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { sendNamedEvents } from '#kit/http/event-stream.ts';
-import { Type } from '#kit/schema.ts';
+import { sendNamedEvents } from '#kit/http/responses/event-stream.ts';
 import type { Gate } from '../gate/index.ts';
 import { routes } from '../routes.ts';
-import { findSession } from '../sessions/index.ts';
+import { findSession, rateAnswer } from '../sessions/index.ts';
+import { searchPassages } from './answer-turn.ts';
 import { ChatRequest, questionFields, toQuestionRequest, toTurnRequest } from './question.ts';
-import { searchFor } from './run.ts';
-import type { RunningTurn } from './running.ts';
-import type { Turns } from './turns.ts';
+import type { TurnRegistry } from './registry/turn-registry.ts';
+import type { TurnStream } from './registry/turn-stream.ts';
+import type { TurnAnswer } from './turn.ts';
 
 export interface TurnApiParts {
-  readonly turns: Turns;
+  readonly turns: TurnRegistry;
   readonly gate: Gate;
 }
 
@@ -23,13 +24,38 @@ const SearchRequest = Type.Object({
   ...questionFields,
   top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
 });
-const ChatAnswer = Type.Unknown({ title: 'ChatAnswer' });
+const ChatAnswer = Type.Unsafe<TurnAnswer>(
+  Type.Object(
+    {
+      success: Type.Literal(true),
+      query: Type.String(),
+      strategy: Type.String(),
+      answer: Type.String({ description: 'Markdown, with [1] for the first citation' }),
+      grounded: Type.Boolean({ description: 'True if the sources support every sentence' }),
+      abstained: Type.Boolean({ description: 'True if the documents have no answer' }),
+      citations: Type.Array(Type.Unknown()),
+      sources: Type.Array(Type.Unknown()),
+      api_data: Type.Unknown(),
+      api_chain_trace: Type.Array(Type.Unknown()),
+      metadata: Type.Unknown(),
+    },
+    { title: 'ChatAnswer', additionalProperties: true },
+  ),
+);
 const SearchAnswer = Type.Object({ results: Type.Array(Type.Unknown()), metadata: Type.Unknown() });
+const Feedback = Type.Object(
+  {
+    rating: Type.Enum(['up', 'down']),
+    comment: Type.Optional(Type.String({ maxLength: 2_000, format: 'text' })),
+  },
+  { title: 'Feedback' },
+);
 const tags = ['Chat'];
 
-/** Adds `POST /api/chat`, its cancellation, and `POST /api/search`. */
+/** Adds `POST /api/chat`, the cancellation and the rating of an answer, and `POST /api/search`. */
 export function addTurnApi(app: HttpApp, parts: TurnApiParts): void {
   addChat(app, parts);
+  addFeedback(app, parts);
   addSearch(app, parts);
 }
 
@@ -40,7 +66,9 @@ function addChat(app: HttpApp, { turns, gate }: TurnApiParts): void {
       access: gate.access('chat'),
       config: { errors: ['not_found', 'validation_failed', 'conflict', 'rate_limited', 'internal'] },
       schema: {
-        ...{ tags, summary: 'Ask a question', body: ChatRequest },
+        tags,
+        summary: 'Ask a question',
+        body: ChatRequest,
         description:
           'With `stream: true` or `Accept: text/event-stream` the answer comes as server-sent events.',
         response: { 200: ChatAnswer },
@@ -60,8 +88,13 @@ function addChat(app: HttpApp, { turns, gate }: TurnApiParts): void {
       access: gate.access('read'),
       config: { errors: ['not_found'] },
       schema: {
-        ...{ tags, summary: 'Stop an answer' },
-        params: Type.Object({ id: Type.String({ maxLength: 600, description: 'Its request_id' }) }),
+        tags,
+        summary: 'Stop an answer',
+        description:
+          'Stops the answer that was asked for with this `request_id`. What was written so far is saved. 404 if no such answer is being written.',
+        params: Type.Object({
+          id: Type.String({ maxLength: 600, format: 'text', description: 'Its request_id' }),
+        }),
         response: { 202: Type.Object({ success: Type.Boolean(), request_id: Type.String() }) },
       },
     },
@@ -73,7 +106,36 @@ function addChat(app: HttpApp, { turns, gate }: TurnApiParts): void {
   );
 }
 
-function sendTurn(request: FastifyRequest, reply: FastifyReply, turn: RunningTurn): Promise<FastifyReply> {
+function addFeedback(app: HttpApp, { turns, gate }: TurnApiParts): void {
+  app.post(
+    routes.feedback,
+    {
+      access: gate.access('session'),
+      config: { errors: ['not_found', 'validation_failed'] },
+      schema: {
+        tags,
+        summary: 'Rate an answer',
+        description:
+          'Takes `up` or `down` and a comment for the answer with this `message_id`. A second rating replaces the first.',
+        body: Feedback,
+        params: Type.Object({
+          id: Type.String({ maxLength: 100, format: 'text', description: 'Its message_id' }),
+        }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const { database, clock } = turns.parts;
+      const { rating, comment = '' } = request.body;
+      const reach = { owner: gate.ownerOf(request), nowMs: clock.now() };
+      if (!(await rateAnswer(database, reach, { id, rating, comment }))) throw notFound('message', id);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function sendTurn(request: FastifyRequest, reply: FastifyReply, turn: TurnStream): Promise<FastifyReply> {
   const gone = new AbortController();
   const leave = turn.follow();
   reply.raw.once('close', () => {
@@ -92,8 +154,12 @@ function addSearch(app: HttpApp, { turns, gate }: TurnApiParts): void {
       access: gate.access('read'),
       config: { errors: ['not_found', 'validation_failed'] },
       schema: {
-        ...{ tags, summary: 'Find passages without an answer' },
-        ...{ body: SearchRequest, response: { 200: SearchAnswer } },
+        tags,
+        summary: 'Find passages without an answer',
+        description:
+          'Takes a `query` and returns the best passages with their documents, offsets and scores. It needs no model.',
+        body: SearchRequest,
+        response: { 200: SearchAnswer },
       },
     },
     async (request) => {
@@ -104,14 +170,20 @@ function addSearch(app: HttpApp, { turns, gate }: TurnApiParts): void {
       if (session !== undefined && !(await findSession(parts.database, reach, session)))
         throw notFound('session', session);
       const question = toQuestionRequest(request.body);
-      const found = await searchFor(parts, { ...question, topK }, owner, session);
+      const found = await searchPassages(parts, { ...question, topK }, owner, session);
       return {
         results: found.ranked.map(({ source }) => source),
         metadata: {
-          ...{ strategy_requested: question.strategy, strategy_used: found.strategyUsed },
-          ...{ queries: found.queries, reranked: found.reranked, reranker: found.reranker },
-          ...{ embedding_model: found.embeddingModel, num_documents: found.documentCount },
-          ...{ confidence: found.confidence, latency_ms: found.latencyMs, warnings: found.warnings },
+          strategy_requested: question.strategy,
+          strategy_used: found.strategyUsed,
+          queries: found.queries,
+          reranked: found.reranked,
+          reranker: found.reranker,
+          embedding_model: found.embeddingModel,
+          num_documents: found.documentCount,
+          confidence: found.confidence,
+          latency_ms: found.latencyMs,
+          warnings: found.warnings,
         },
       };
     },

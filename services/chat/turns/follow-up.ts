@@ -1,39 +1,90 @@
+import { intentOf, withoutCourtesy } from '../everyday/index.ts';
 import { toQuestion } from '../retrieval/index.ts';
-import type { Said } from './turn.ts';
+import type { ChatMessage } from './turn.ts';
 
-/** How many messages before a question may say what it is about: six questions with their answers. */
-export const historyMax = 12;
 const topicWordsMax = 12;
 const queryMax = 4_000;
+/** A question with more words says what it is about, even if it has a pronoun. */
+const shortTerms = 6;
 
 const refersBack =
-  /\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|one|ones|same|former|latter|such)\b/i;
+  /\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|ones?|same|former|latter|such)\b/i;
 const goesOn =
-  /^(?:and|but|or|so|also|then|what about|how about|what else|which of|why|when|where|more|any others?)\b/i;
+  /^(?:and|but|or|so|also|then|what about|how about|what else|what if|which of|more|any others?|why|in (?:what|which))\b/i;
+/** Questions that are complete if they have more than a word or two. */
+const asksAlone =
+  /^(?:and |but |so )?(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|do|does|did|can|could|may|must|should|will)\b/i;
+/** A thing in the place of one in the question before: "And of May?", "and 24?", "What about Wizards?" */
+const instead =
+  /^(?:and|or|but|what about|how about)?\s*(?:(?<preposition>for|of|in|on|at|by|with|from|to|about|per|as)\s+)?(?<thing>[^?!.,]+?)\s*[?!.]*$/i;
 
-/** A question as it would be asked without the conversation before it. It is the question itself if it says what it is about. */
-export function inContext(query: string, history: readonly Said[]): string {
-  const questions = history.filter(({ role }) => role === 'user').map(({ content }) => content);
-  if (questions.length === 0 || !isFollowUp(query)) return query;
-  // Questions that follow up on others lead back to the one that they are about.
-  const about: string[] = [];
-  for (const earlier of questions.toReversed()) {
-    about.unshift(earlier);
-    if (!isFollowUp(earlier)) break;
-  }
+/**
+ * The ways in which a question may be meant after the messages before it, most likely first. A question that stands alone is meant as it
+ * is. Another one takes the place of something in the question before, or takes its names or its words.
+ */
+export function meantQuestions(query: string, history: readonly ChatMessage[]): readonly string[] {
+  const asked = history
+    .filter(({ role, content }) => role === 'user' && intentOf(content) === undefined)
+    .map(({ content }) => withoutCourtesy(content));
+  return meantAfter(query, asked);
+}
+
+function meantAfter(query: string, asked: readonly string[]): readonly string[] {
+  const last = asked.at(-1);
+  if (last === undefined || !isFollowUp(query)) return [query];
+  const [before = last] = meantAfter(last, asked.slice(0, -1));
   const own = new Set(toQuestion(query).terms.map(({ stem }) => stem));
-  const words = about.flatMap((text) => namesAndTerms(text)).filter(({ stem }) => !own.has(stem));
-  const topic = [...new Map(words.map((word) => [word.stem, word.text])).values()].slice(-topicWordsMax);
-  return topic.length === 0 ? query : `${topic.join(' ')} ${query}`.slice(0, queryMax);
+  const words = telling(before).filter(({ stem }) => !own.has(stem));
+  const withWords = (chosen: readonly { readonly text: string }[]) =>
+    chosen.length === 0
+      ? []
+      : [
+          `${chosen
+            .map(({ text }) => text)
+            .slice(-topicWordsMax)
+            .join(' ')} ${query}`,
+        ];
+  const names = words.filter(({ isName }) => isName);
+  const meant = [
+    ...substituted(query, before),
+    ...withWords(names.length < words.length ? names : []),
+    ...withWords(words),
+  ].map((each) => each.slice(0, queryMax));
+  return meant.length === 0 ? [query] : [...new Set(meant)];
 }
 
 function isFollowUp(query: string): boolean {
   const { terms } = toQuestion(query);
-  return terms.length <= 1 || goesOn.test(query) || (terms.length <= 6 && refersBack.test(query));
+  if (terms.length <= 1) return true;
+  if (goesOn.test(query)) return terms.length <= shortTerms;
+  return terms.length <= shortTerms && refersBack.test(query);
+}
+
+/** The question before with something else in the place of what stands where the new question would put it. */
+function substituted(query: string, before: string): string[] {
+  if (asksAlone.test(query) && !/^(?:what|how) about\b/i.test(query)) return [];
+  const { preposition, thing = '' } = instead.exec(query.trim())?.groups ?? {};
+  if (thing === '' || refersBack.test(thing)) return [];
+  const end = /[?!.\s]*$/.exec(before)?.index ?? before.length;
+  const body = before.slice(0, end);
+  if (preposition) {
+    const at = body.toLowerCase().lastIndexOf(` ${preposition.toLowerCase()} `);
+    if (at > 0) return [`${body.slice(0, at)} ${preposition} ${thing}?`];
+  }
+  const like = [
+    [/^\d+$/, /\d+(?!.*\d)/],
+    [/^--?[A-Za-z][\w-]*$/, /(?<![\w-])--?[A-Za-z][\w-]*(?!.*\s--?[A-Za-z])/],
+    [/^\p{Lu}/u, /(?<=\S\s)\p{Lu}[\p{L}\p{N}'’-]*(?:\s\p{Lu}[\p{L}\p{N}'’-]*)*(?!.*\s\p{Lu})/u],
+  ] as const;
+  const pattern = like.find(([kind]) => kind.test(thing))?.[1];
+  return pattern?.test(body) ? [`${body.replace(pattern, () => thing)}?`] : [];
 }
 
 /** The telling words as they were written, so that names keep their capitals. */
-function namesAndTerms(text: string): { stem: string; text: string }[] {
-  const written = new Map(text.split(/[^\p{L}\p{N}’'-]+/u).map((word) => [word.toLowerCase(), word]));
-  return toQuestion(text).terms.map(({ stem, word }) => ({ stem, text: written.get(word) ?? word }));
+function telling(text: string): { stem: string; text: string; isName: boolean }[] {
+  const { terms } = toQuestion(text);
+  return terms.map(({ stem, start, end }) => {
+    const written = text.slice(start, end);
+    return { stem, text: written, isName: start > 0 && /^[\p{Lu}\p{N}]|\p{Ll}\p{Lu}/u.test(written) };
+  });
 }

@@ -1,7 +1,7 @@
+export { searchPassages as searchFor, type TurnParts } from './answer-turn.ts';
 export { createTurnMetrics } from './metrics.ts';
-export { ChatRequest, toStrategy, toTurnRequest } from './question.ts';
-export { searchFor, type TurnParts } from './run.ts';
-export type { RunningTurn } from './running.ts';
-export type { Said, TurnAnswer, TurnEvent, TurnRequest } from './turn.ts';
-export { type Asker, Turns } from './turns.ts';
-export { builtInModel } from './write.ts';
+export { ChatRequest, queryMax, toQuestionRequest, toTurnRequest } from './question.ts';
+export { type Client as Asker, TurnRegistry as Turns } from './registry/turn-registry.ts';
+export type { TurnStream as RunningTurn } from './registry/turn-stream.ts';
+export type { ChatMessage as Said, TurnAnswer, TurnEvent, TurnRequest } from './turn.ts';
+export { builtInModel } from './write-answer.ts';

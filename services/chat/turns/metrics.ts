@@ -3,7 +3,7 @@ import { defaultStrategy } from '../retrieval/index.ts';
 import { domainTools } from '../tools/index.ts';
 import type { TurnAnswer } from './turn.ts';
 
-/** What is counted of turns. */
+/** Metrics of turns. */
 export interface TurnMetrics {
   ended(answer: TurnAnswer): void;
   firstText(seconds: number): void;
@@ -12,24 +12,34 @@ export interface TurnMetrics {
 export function createTurnMetrics(registry: Registry): TurnMetrics {
   const registers = [registry];
   const turns = new Counter({
-    ...{ name: 'chat_turns_total', help: 'Turns by how they were answered.', registers },
+    name: 'chat_turns_total',
+    help: 'Turns by how they were answered.',
+    registers,
     labelNames: ['mode', 'strategy', 'outcome'],
   });
   const stages = new Histogram({
-    ...{ name: 'chat_stage_seconds', help: 'How long the stages of turns took.', registers },
+    name: 'chat_stage_seconds',
+    help: 'Duration of the stages of turns.',
+    registers,
     labelNames: ['stage'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30],
   });
   const tokens = new Counter({
-    ...{ name: 'chat_tokens_total', help: 'Tokens of the model.', registers },
+    name: 'chat_tokens_total',
+    help: 'Tokens of the model.',
+    registers,
     labelNames: ['kind'],
   });
   const calls = new Counter({
-    ...{ name: 'chat_tool_calls_total', help: 'Calls of tools by what came of them.', registers },
+    name: 'chat_tool_calls_total',
+    help: 'Tool calls by outcome.',
+    registers,
     labelNames: ['tool', 'status'],
   });
   const firstText = new Histogram({
-    ...{ name: 'chat_first_text_seconds', help: 'Time until the first text of an answer.', registers },
+    name: 'chat_first_text_seconds',
+    help: 'Time until the first text of an answer.',
+    registers,
     buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10],
   });
   // Series begin at 0, so that the first of each is seen as an increase.

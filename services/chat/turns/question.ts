@@ -1,5 +1,6 @@
-import { newOrderedId } from '#kit/ids.ts';
-import { type Static, Type } from '#kit/schema.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { isBlank } from '#kit/text/visible-text.ts';
 import { invalidValue } from '../errors.ts';
 import { defaultStrategy, type Strategy, strategyIds } from '../retrieval/index.ts';
 import type { TurnRequest } from './turn.ts';
@@ -7,7 +8,7 @@ import type { TurnRequest } from './turn.ts';
 export const queryMax = 4_000;
 const ids = Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: 100 });
 
-/** What the requests for an answer and for passages share. */
+/** Fields shared by the requests for an answer and for passages. */
 export const questionFields = {
   query: Type.String({ minLength: 1, format: 'text', examples: ['How many vacation days do I have?'] }),
   strategy: Type.Optional(Type.String({ description: strategyIds.join(', '), examples: [defaultStrategy] })),
@@ -45,12 +46,12 @@ export function toTurnRequest(body: ChatRequest): TurnRequest {
   };
 }
 
-/** What is searched for. Throws `validation_failed`. */
+/** Converts a request to a search. Throws `validation_failed`. */
 export function toQuestionRequest(
   body: Pick<ChatRequest, 'query' | 'strategy' | 'session_id' | 'rerank' | 'filters'>,
 ) {
   const query = body.query.trim();
-  if (query === '') throw invalidValue('query', 'must not be empty');
+  if (isBlank(query)) throw invalidValue('query', 'must not be empty');
   if ([...query].length > queryMax) throw invalidValue('query', `must be at most ${queryMax} characters`);
   const { document_ids: documentIds, tags, media_types: mediaTypes } = body.filters ?? {};
   return {
@@ -63,7 +64,7 @@ export function toQuestionRequest(
 }
 
 /** Throws `validation_failed` with the allowed ones. */
-export function toStrategy(given: string = defaultStrategy): Strategy {
+function toStrategy(given: string = defaultStrategy): Strategy {
   const known = strategyIds.find((id) => id === given);
   if (!known) throw invalidValue('strategy', `must be one of ${strategyIds.join(', ')}`, strategyIds);
   return known;

@@ -1,6 +1,6 @@
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import { newOrderedId } from '#kit/ids.ts';
 import type { Owner } from '../owner.ts';
 import { findSession, insertSession, titleOf } from '../sessions/index.ts';
 import type { Tables, TurnRow } from '../tables.ts';
@@ -9,18 +9,18 @@ import type { TurnRequest } from './turn.ts';
 
 type Write = WriteSession<Tables>;
 
-/** How many turns of a session wait while one runs. */
+/** Number of turns of a session that wait while one runs. */
 const waitingInSession = 2;
 
-/** What was asked, and by whom. */
-export interface Asked {
+/** The request, and its owner. */
+export interface TurnClaimRequest {
   readonly owner: Owner;
   readonly request: TurnRequest;
   readonly fingerprint: string;
 }
 
 /** A turn that this process is to run. */
-export interface OwnTurn extends TurnState {
+export interface ClaimedTurn extends TurnState {
   readonly questionId: string;
 }
 
@@ -31,9 +31,9 @@ export interface OwnTurn extends TurnState {
  */
 export function claimTurn(
   database: Database<Tables>,
-  { owner, request, fingerprint }: Asked,
+  { owner, request, fingerprint }: TurnClaimRequest,
   nowMs: number,
-): Promise<{ own: OwnTurn } | { other: TurnState } | undefined> {
+): Promise<{ own: ClaimedTurn } | { other: TurnState } | undefined> {
   const { requestId, sessionId, query, isKept = true } = request;
   return database.write(async (write) => {
     if (sessionId !== undefined) {
@@ -95,7 +95,7 @@ function lockSession(write: Write, session: string): Promise<void> {
   return write.lock(`turns of ${session}`);
 }
 
-/** Whether the turn runs; else it waits. Throws `locked` if too many wait before it. */
+/** Returns true if the turn may run; else it waits. Throws `locked` if too many wait before it. */
 async function enterSession(write: Write, { run, session }: TurnRow, nowMs: number): Promise<boolean> {
   if (await start(write, run, nowMs)) return true;
   const others = await write.kysely

@@ -7,11 +7,11 @@ import type { TurnEvent } from './turn.ts';
 
 type Write = WriteSession<Tables>;
 
-/** How long a request with the same id is the same turn. */
+/** Time for which a request with the same id is the same turn. */
 const keptMs = 10 * 60_000;
 /** After that long without a sign of the process that runs a turn, the turn has ended. */
 export const leaseMs = 5_000;
-/** How long a process that asked for the outcome counts as waiting for it. */
+/** Time for which a process that asked for the outcome counts as waiting for it. */
 const followedMs = 2_000;
 
 /** A turn as all processes see it. */
@@ -128,7 +128,7 @@ export async function sweepTurns(database: Database<Tables>, nowMs: number): Pro
   await database.write((write) => deleteOver(write, nowMs));
 }
 
-/** Whether a turn that nobody has ended still has somebody who runs it. */
+/** Returns true if a turn that has not ended still has a process that runs it. */
 export function isHeld({ status, untilMs }: TurnState, nowMs: number): boolean {
   return (status === 'waiting' || status === 'running') && untilMs > nowMs;
 }
@@ -154,14 +154,18 @@ export async function deleteOver({ kysely }: Write, nowMs: number, key?: TurnKey
   await over.execute();
 }
 
-/** Whether nobody has ended a turn. */
+/** Returns a condition for turns that have not ended. */
 export function isLive(eb: ExpressionBuilder<Tables, 'turn'>) {
   return eb('turn.status', 'in', ['waiting', 'running']);
 }
 
 export function toState({ run, session, status, stopping, until_ms, events }: TurnRow): TurnState {
   return {
-    ...{ run, session, status, isStopping: stopping === 1, untilMs: until_ms },
+    run,
+    session,
+    status,
+    isStopping: stopping === 1,
+    untilMs: until_ms,
     events: events === null ? undefined : (JSON.parse(events) as TurnEvent[]),
   };
 }

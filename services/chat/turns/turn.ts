@@ -13,20 +13,20 @@ export interface TurnRequest {
   readonly rerank?: boolean | undefined;
   readonly usesTools: boolean;
   readonly filters?: Filters | undefined;
-  /** What was said before, where the client tells it; that of the session by default. */
-  readonly history?: readonly Said[] | undefined;
-  /** What the client wants of the answer besides, as in the system message of a completion. */
+  /** Earlier messages, if the client sends them; those of the session by default. */
+  readonly history?: readonly ChatMessage[] | undefined;
+  /** Extra instructions, such as a system message. */
   readonly instructions?: string | undefined;
   /** The built-in one even if a model is configured. */
   readonly isExtractive?: boolean | undefined;
   /** The configured model of that name; the first one by default. */
   readonly modelName?: string | undefined;
-  /** Whether a session keeps question and answer; true by default. */
+  /** True if a session keeps question and answer; the default. */
   readonly isKept?: boolean | undefined;
 }
 
 /** A message of a conversation, in words. */
-export interface Said {
+export interface ChatMessage {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
@@ -78,7 +78,7 @@ export interface TurnFailure {
   readonly retryable: boolean;
 }
 
-/** What happens in a turn, in this order. The texts of all `delta` together are the answer. */
+/** Events of a turn, in this order. The texts of all `delta` together are the answer. */
 export type TurnEvent =
   | { readonly event: 'start'; readonly data: TurnIds }
   | { readonly event: 'status'; readonly data: { readonly request_id: string; readonly stage: Stage } }
@@ -89,5 +89,5 @@ export type TurnEvent =
   | { readonly event: 'done'; readonly data: TurnAnswer }
   | { readonly event: 'error'; readonly data: TurnFailure };
 
-/** Where the events of a turn go. */
+/** Receives the events of a turn. */
 export type Emit = (event: TurnEvent) => void;

@@ -158,6 +158,8 @@ describe('roles', () => {
     ['GET', '/posts/999999', 404, 404, 404],
     ['PUT', '/posts/999999', 400, 400, 403],
     ['DELETE', '/posts/999999', 403, 404, 403],
+    ['GET', '/posts/deleted', 200, 200, 403],
+    ['POST', '/posts/999999/restore', 404, 404, 403],
     ['POST', '/posts/bulk', 400, 400, 403],
     ['GET', '/posts/export', 200, 200, 200],
     ['GET', '/posts/analytics', 200, 200, 200],

@@ -1,17 +1,18 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/jwt.ts';
-import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
+import { createJwt, type Jwt, type JwtClaims } from '#kit/auth/tokens/jwt.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { formatTraceparent } from '#kit/base/trace.ts';
 import type { AccessRule, HttpApp } from '#kit/http/access.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import { formatTraceparent } from '#kit/trace.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import type { Account, AuthServiceDefinition, DecideResponse } from '#proto/authz/v1/authz.ts';
 import { protectedPrefix, routes } from '../routes.ts';
 
 export type Resource = 'post' | 'export' | 'ml' | 'admin';
 export type Action = 'read' | 'write' | 'delete';
 
-/** Who calls, as their token says. */
+/** The caller, according to the token. */
 export interface Caller {
   readonly uid: number;
   readonly username: string;
@@ -20,9 +21,15 @@ export interface Caller {
   readonly hasMfaClaim: boolean;
   /** Seconds since 1970. */
   readonly issuedAt: number;
-  /** Which password the token was issued for; absent in tokens of others. */
+  /** Version of the password that the token was issued for; absent in tokens of others. */
   readonly passwordChangedAtMs: number | undefined;
+  /** The session that began at the OpenID provider; absent for one with a password. */
+  readonly sessionKey: string | undefined;
+  /** The role that an access token of the provider names. */
+  readonly providerRole?: string | undefined;
 }
+
+type Holders = Pick<OidcSignIn<never>, 'holderOf' | 'tokens'>;
 
 export interface Permission {
   readonly resource: Resource;
@@ -40,7 +47,7 @@ export interface AccessOptions {
   readonly authz: Client<AuthServiceDefinition>;
   readonly secret: string;
   readonly clock: Clock;
-  /** What proves a second factor: the request's header, or the token's `amr`. */
+  /** Proof of a second factor: the request's header, or the token's `amr`. */
   readonly mfaAssertion: 'header' | 'signed';
 }
 
@@ -64,28 +71,33 @@ export function createPermits(app: HttpApp, access: Access): Permits {
     route.config = { ...route.config, errors: [...errors] };
   });
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.isUnrouted && isProtected(request.url)) access.identifyBearer(request.headers.authorization);
-    done();
+    if (!request.isUnrouted || !isProtected(request.url)) return done();
+    const caller = access.callerOf(request.headers.authorization);
+    if (caller instanceof Promise) caller.then(() => done(), done);
+    else done();
   });
   return (resource, action) => ({
     security: [{ bearer: [] }],
     onRequest(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      const caller = access.identifyBearer(request.headers.authorization);
-      request.setDecorator(callerName, caller);
-      const mfaVerified = access.isMfaVerified(caller, request.raw.rawHeaders);
-      const decision = access.authorize(caller, { resource, action, mfaVerified }, callOf(request));
+      const admit = (caller: Caller) => {
+        request.setDecorator(callerName, caller);
+        const mfaVerified = access.isMfaVerified(caller, request.raw.rawHeaders);
+        return access.authorize(caller, { resource, action, mfaVerified }, callOf(request));
+      };
+      const caller = access.callerOf(request.headers.authorization);
+      const decision = caller instanceof Promise ? caller.then(admit) : admit(caller);
       if (decision) decision.then(() => done(), done);
       else done();
     },
   });
 }
 
-/** Who calls a route that `Permits` protects. */
+/** Returns the caller of a route that `Permits` protects. */
 export function callerOf(request: FastifyRequest): Caller {
   return request.getDecorator<Caller>(callerName);
 }
 
-/** What RPC calls made for a request carry: its id and its span. */
+/** Returns the options of RPC calls made for a request: its id and its span. */
 export function callOf(request: Pick<FastifyRequest, 'id' | 'trace'>): CallOptions {
   return { requestId: request.id, traceparent: () => formatTraceparent(request.trace) };
 }
@@ -97,6 +109,8 @@ export class Access {
   /** When each permission was granted. Denials are not cached, so a new permission takes effect at once. */
   readonly #allowedMs = new Map<string, number>();
   readonly #pending = new Map<string, Promise<void>>();
+  #holders: Holders | undefined;
+  readonly #held = new Map<string, { caller: Caller; expiresAtMs: number }>();
 
   constructor(options: AccessOptions) {
     const { secret, clock } = options;
@@ -119,9 +133,29 @@ export class Access {
     return { token: this.tokenFor(account), username: account.username, role: account.role };
   }
 
-  /** A token that lasts until the account's password changes, and for an hour at most. */
-  tokenFor({ uid, username, role, passwordChangedAtMs }: Account): string {
-    return this.#jwt.sign({ sub: username, uid, role, passwordChangedAtMs }, tokenLifetimeSeconds);
+  /** Takes access tokens of an OpenID provider, too. */
+  takeTokensOf(oidc: Holders): void {
+    this.#holders = oidc;
+  }
+
+  /** The caller of an `Authorization` header. Throws 401; a promise for a token of the OpenID provider, 503 without its keys. */
+  callerOf(authorization: string | undefined): Caller | Promise<Caller> {
+    const token = authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
+    return token !== undefined && this.#holders?.tokens.isOurs(token)
+      ? this.#holderOf(this.#holders, token)
+      : this.identifyBearer(authorization);
+  }
+
+  /** A token of a session, and of methods of authentication (RFC 8176), if there are any. It lasts until the account's password changes, and for an hour at most. */
+  tokenFor(
+    { uid, username, role, passwordChangedAtMs }: Account,
+    { key, amr = [] }: { readonly key?: string | undefined; readonly amr?: readonly string[] } = {},
+  ): string {
+    const session = { ...(key !== undefined && { sid: key }), ...(amr.length > 0 && { amr }) };
+    return this.#jwt.sign(
+      { sub: username, uid, role, passwordChangedAtMs, ...session },
+      tokenLifetimeSeconds,
+    );
   }
 
   /** The caller that a token names. Throws 401. */
@@ -142,18 +176,43 @@ export class Access {
 
   /**
    * Returns nothing if the permission is cached, else a promise. Throws 403, 401 if the password was changed since the
-   * token was issued, or 503 if authz does not answer.
+   * token was issued, or 503 if authz does not respond.
    */
   authorize(caller: Caller, permission: Permission, call: CallOptions): undefined | Promise<void> {
     const { resource, action, mfaVerified } = permission;
-    const { uid, role, issuedAt, passwordChangedAtMs, username } = caller;
-    const key = `${uid} ${role} ${issuedAt} ${passwordChangedAtMs} ${resource} ${action} ${mfaVerified} ${username}`;
+    const { uid, role, issuedAt, passwordChangedAtMs, username, sessionKey, providerRole } = caller;
+    const key = `${sessionKey} ${providerRole} ${uid} ${role} ${issuedAt} ${passwordChangedAtMs} ${resource} ${action} ${mfaVerified} ${username}`;
     if (this.#isCached(key)) return undefined;
     const pending = this.#pending.get(key);
     if (pending) return pending;
     const decision = this.#decide(caller, permission, { key, call }).finally(() => this.#pending.delete(key));
     this.#pending.set(key, decision);
     return decision;
+  }
+
+  /** Tokens of the provider are verified once, and count until they expire. */
+  async #holderOf(holders: Holders, token: string): Promise<Caller> {
+    const { authz, clock } = this.#options;
+    const known = this.#held.get(token);
+    if (known && known.expiresAtMs > clock.now()) return known.caller;
+    const holder = await holders.holderOf(token);
+    const { account } = holder ? await authz.getAccount({ uid: Number(holder.account) }, {}) : {};
+    if (!holder || !account) throw new AppError('unauthenticated', 'The token is not valid.');
+    const { uid, username, passwordChangedAtMs } = account;
+    const providerRole = ['admin', 'editor'].find((role) => holder.roles.includes(role)) ?? 'viewer';
+    const issuedAt = Math.floor(clock.now() / 1_000);
+    const rest = {
+      role: providerRole,
+      providerRole,
+      hasMfaClaim: holder.amr.includes('mfa'),
+      issuedAt,
+      sessionKey: undefined,
+    };
+    const caller = { uid, username, passwordChangedAtMs, ...rest };
+    const oldest = this.#held.keys().next().value;
+    if (this.#held.size >= tokensMax && oldest !== undefined) this.#held.delete(oldest);
+    this.#held.set(token, { caller, expiresAtMs: holder.expiresAtMs });
+    return caller;
   }
 
   /** A clock that is set back does not make a decision last longer. */
@@ -190,9 +249,10 @@ export class Access {
 
   /** Any failure is 503, which neither allows nor denies. */
   async #ask(caller: Caller, permission: Permission, call: CallOptions): Promise<DecideResponse> {
-    const { uid, username, role, issuedAt, passwordChangedAtMs } = caller;
+    const { uid, username, role, issuedAt, passwordChangedAtMs, sessionKey, providerRole } = caller;
     const { resource, action, mfaVerified } = permission;
-    const subject = { uid, username, role, mfaVerified, issuedAt, passwordChangedAtMs };
+    const token = { issuedAt, passwordChangedAtMs, sessionKey, providerRole };
+    const subject = { uid, username, role, mfaVerified, ...token };
     const request = { subject, resourceType: resource, action };
     try {
       return await this.#options.authz.decide(request, { ...call, timeoutMs: decisionTimeoutMs });
@@ -214,13 +274,22 @@ function isProtected(url: string): boolean {
   return path === protectedPrefix || url.startsWith(`${protectedPrefix}/`);
 }
 
-function callerIn({ sub, uid, role, amr, iat, passwordChangedAtMs }: JwtClaims): Caller {
+function callerIn({ sub, uid, role, amr, iat, sid, passwordChangedAtMs }: JwtClaims): Caller {
   const isValid =
     isWhole(uid) && uid > 0 && roles.includes(role) && sub !== '' && isOptionalWhole(passwordChangedAtMs);
   if (!isValid) throw new AppError('unauthenticated', 'The token is not valid.');
   const hasMfaClaim = Array.isArray(amr) && amr.includes('mfa');
   const issuedAt = Math.floor(iat);
-  return { uid, username: sub, role: role as string, hasMfaClaim, issuedAt, passwordChangedAtMs };
+  const sessionKey = typeof sid === 'string' ? sid : undefined;
+  return {
+    uid,
+    username: sub,
+    role: role as string,
+    hasMfaClaim,
+    issuedAt,
+    passwordChangedAtMs,
+    sessionKey,
+  };
 }
 
 function isWhole(claim: unknown): claim is number {

@@ -1,8 +1,8 @@
-import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
-import { Type } from '#kit/schema.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import { Meta, metaOf } from '../meta.ts';
 import { routes } from '../routes.ts';
 import { type Access, callOf } from './access.ts';
@@ -36,6 +36,8 @@ export function addLogin(app: HttpApp, { access, clock }: { access: Access; cloc
         operationId: 'login',
         tags: ['Sign-in'],
         summary: 'Exchange a username and a password for a token',
+        description:
+          'Takes `username` and `password` and returns a bearer token (JWT) that expires after an hour. Several wrong passwords lock the account for a while (423).',
         body: LoginRequest,
         response: { 200: Type.Object({ data: LoginResult, meta: Meta }) },
       },

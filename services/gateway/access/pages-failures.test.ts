@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import type { PageResponse } from '#kit/testing/page-client.ts';
 import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
-import { signedIn } from '../testing.ts';
+import { importFile, signedIn } from '../testing.ts';
 
 // The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the test kills.
 process.env.TEST_RPC = 'local';
@@ -45,10 +45,13 @@ test('when a backend is down, pages say so and preserve the typed text', async (
   assert.match(list.html, /Not available right now[\s\S]*Try again[\s\S]*Request <code>/);
   assert.ok(list.headers.get('retry-after'));
   assertPreserved(await alice.send('/posts/new', typed));
-  assert.match((await bob.open('/status')).html, /Posts<\/td>[\s\S]*does not answer[\s\S]*Access decisions/);
-  await alice.open('/posts/import');
-  const upload = await alice.upload('/posts/import', { name: 'a.csv', content: 'title,body\na,b\n' });
-  assert.match(upload.html, /The import ended early[\s\S]*0 posts saved/);
+  assert.match(
+    (await bob.open('/status')).html,
+    /Posts<\/td>[\s\S]*does not respond[\s\S]*Accounts and access/,
+  );
+  const { result } = await importFile(alice, { name: 'a.csv', content: 'title,body\na,b\n' });
+  assert.equal(result.status, 503);
+  assert.match(result.html, /The import stopped early[\s\S]*0 posts saved[\s\S]*Continue the import/);
   await stopProcess(authz.child, 'SIGKILL');
   // A decision may be cached for a second.
   await new Promise((resolve) => setTimeout(resolve, 1_100));

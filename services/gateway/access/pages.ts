@@ -1,17 +1,20 @@
-import { AppError, type Fields } from '#kit/errors.ts';
-import { notice } from '#kit/html/blocks.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { notice } from '#kit/html/components/blocks.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import { errorPage } from '#kit/html/error-page.ts';
 import { count } from '#kit/html/format.ts';
 import { type Content, html } from '#kit/html/html.ts';
 import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import type { Visit } from '#kit/html/visit.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import type { HttpError } from '#kit/http/options.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
+import { type OidcSignIn, passwordsOff } from '#kit/sign-in/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type Access, callOf } from './access.ts';
-import { findSignedIn, frameOf, type PageSession, type Visitors } from './visitors.ts';
+import { findSignedIn, findVisitor, frameOf, type PageSession, type Visitors } from './visitors.ts';
 
-/** What was typed into a form that could not be handled, by field. */
+/** Values of a form that could not be handled, by field. */
 type Preserved = Readonly<Record<string, string>>;
 
 /** Shows the form at an address again with what was typed into it; nothing if that address has no such form. */
@@ -24,14 +27,15 @@ export interface SignInParts {
   readonly access: Access;
   readonly visitors: Visitors;
   readonly restoreForm: RestoreForm;
+  readonly oidc: OidcSignIn<PageSession> | undefined;
 }
 
 interface SignInView {
-  /** Where to go afterwards. */
+  /** Address to open afterwards. */
   readonly next: string;
   readonly username?: string;
   readonly errors?: Fields;
-  /** What went wrong, if it is not about one field. */
+  /** Problem, if it is not about one field. */
   readonly problem?: string | undefined;
   /** The fields of a form that was sent after the session had ended. */
   readonly preserved?: Preserved;
@@ -42,12 +46,14 @@ export function addSignInPages(routes: PageRoutes<PageSession>, parts: SignInPar
     const { next = pageRoutes.posts } = visit.request.query as { next?: string };
     return findSignedIn(visit, parts.access)
       ? visit.redirect(String(next))
-      : signInPage(frameOf(visit), { next: String(next) });
+      : signInPage(visit, { next: String(next) }, parts.oidc);
   });
   routes.post(pageRoutes.signIn, { access: 'public' }, (visit) => signIn(visit, parts));
   routes.post(pageRoutes.signOut, { access: 'public' }, async (visit) => {
+    const key = findSignedIn(visit, parts.access)?.sessionKey;
     visit.signOut();
-    return visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
+    const elsewhere = await parts.oidc?.signOut(visit, key);
+    return elsewhere ?? visit.redirect(pageRoutes.signIn, { tone: 'good', text: 'You are signed out.' });
   });
 }
 
@@ -57,7 +63,7 @@ export function preserve(fields: Readonly<Record<string, string | undefined>>): 
   return Object.fromEntries(names.flatMap((name) => (fields[name] ? [[name, fields[name]]] : [])));
 }
 
-/** What the sign-in form carried along. */
+/** Returns the fields that the sign-in form carried along. */
 export function preservedIn(visit: Visit<PageSession>): Preserved {
   const fields = Object.entries(visit.fields()).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(fields.map(([name, text = '']) => [name.slice(prefix.length), text]));
@@ -71,7 +77,9 @@ async function signIn(visit: Visit<PageSession>, parts: SignInParts) {
   const next = visit.field('next');
   const preserved = preservedIn(visit);
   const errors = missing({ username, password });
-  if (errors) return tryAgain(visit, 422, { next, username, preserved, errors });
+  const { oidc } = parts;
+  if (oidc?.isOnly) throw passwordsOff();
+  if (errors) return tryAgain(visit, { status: 422, next, username, preserved, errors }, oidc);
   try {
     const credentials = { username, password, remoteAddress: clientAddress(visit.request) };
     const { token } = await parts.access.signIn(credentials, callOf(visit.request));
@@ -79,7 +87,7 @@ async function signIn(visit: Visit<PageSession>, parts: SignInParts) {
   } catch (error) {
     const refusal = refusalOf(error);
     if (!refusal) throw error;
-    return tryAgain(visit, refusal.status, { next, username, preserved, problem: refusal.problem });
+    return tryAgain(visit, { ...refusal, next, username, preserved }, oidc);
   }
   if (Object.keys(preserved).length === 0) return visit.redirect(next);
   return showRestored(visit, { next, preserved }, parts);
@@ -100,9 +108,13 @@ function missing(given: Readonly<Record<string, string>>): Fields | undefined {
   return empty.length === 0 ? undefined : Object.fromEntries(empty.map((name) => [name, 'is required']));
 }
 
-function tryAgain(visit: Visit<PageSession>, status: number, view: SignInView): string {
+function tryAgain(
+  visit: Visit<PageSession>,
+  { status, ...view }: SignInView & { status: number },
+  oidc: SignInParts['oidc'],
+): Promise<string> {
   visit.reply.code(status);
-  return signInPage(frameOf(visit), view);
+  return signInPage(visit, view, oidc);
 }
 
 function refusalOf(error: unknown): { status: number; problem: string } | undefined {
@@ -117,13 +129,21 @@ function refusalOf(error: unknown): { status: number; problem: string } | undefi
 
 const labels = { username: 'User name', password: 'Password' };
 
-export function signInPage(frame: Frame, view: SignInView): string {
+async function signInPage(
+  visit: Visit<PageSession>,
+  view: SignInView,
+  oidc: SignInParts['oidc'],
+): Promise<string> {
   const { next, username, errors = {}, problem, preserved = {} } = view;
+  const choice = await oidc?.choice(next);
+  const frame = frameOf(visit);
   const hasPreserved = Object.keys(preserved).length > 0;
   return standalone(frame, {
     title: 'Sign in',
     lead: hasPreserved ? undefined : 'Browse, write and analyze posts.',
-    main: html`${hasPreserved && preservedNotice()}${problem && notice('bad', problem)}${errorSummary(errors, labels, 'You are not signed in yet')}
+    main: html`${hasPreserved && preservedNotice()}${problem && notice('bad', problem)}${errorSummary(errors, labels, 'You are not signed in yet')}${choice}${
+      !oidc?.isOnly &&
+      html`
 <form class="stack" method="post" action="${pageRoutes.signIn}">${frame.csrfField}<input type="hidden" name="next" value="${next}">
 ${Object.entries(preserved).map(
   ([name, value]) => html`<textarea name="${prefix}${name}" hidden>
@@ -149,10 +169,46 @@ ${field({
   error: errors.password,
   attributes: { autocomplete: 'current-password', maxlength: 1024, autofocus: Boolean(username) },
 })}
-<button class="wide">Sign in</button></form>`,
+<button class="wide">Sign in</button></form>`
+    }`,
   });
 }
 
 function preservedNotice(): Content {
   return notice('info', 'Your session has ended. Your text is not lost: sign in to continue.');
+}
+
+/** Shows what went wrong. Text that was typed is on the page again: behind the sign-in, or in its form after a failure of ours. */
+export function createErrorPage({
+  access,
+  restoreForm,
+  oidc,
+}: Pick<SignInParts, 'access' | 'restoreForm' | 'oidc'>) {
+  return async (visit: Visit<PageSession>, error: HttpError): Promise<string> => {
+    if (error.status === 401) return askToSignIn(visit, oidc);
+    const { method, url: address, id } = visit.request;
+    const { caller, may } = await findVisitor(visit, access);
+    const frame = () => frameOf(visit, caller, may);
+    const page = () => errorPage(frame(), error, { requestId: id, home });
+    if (error.status < 500 || method !== 'POST') return page();
+    const message = notice(
+      'bad',
+      html`${error.message} Your text is below: try again in a moment.<br><small>Request <code>${id}</code></small>`,
+      { title: 'Nothing has been saved yet' },
+    );
+    return restoreForm(frame, { address, fields: preserve(visit.fields()), message }) ?? page();
+  };
+}
+
+const home = { href: pageRoutes.posts, label: 'Go to posts' };
+
+function askToSignIn(visit: Visit<PageSession>, oidc: SignInParts['oidc']): Promise<string> {
+  const { method, url } = visit.request;
+  if (url === pageRoutes.signIn) {
+    const problem = 'This page was open for too long. Sign in again.';
+    return signInPage(visit, { next: visit.field('next'), preserved: preservedIn(visit), problem }, oidc);
+  }
+  // A link that leads to the sign-in page has not failed.
+  if (method !== 'POST') visit.reply.code(200);
+  return signInPage(visit, { next: url, preserved: preserve(visit.fields()) }, oidc);
 }

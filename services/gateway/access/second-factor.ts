@@ -1,6 +1,6 @@
-import { empty, linkButton } from '#kit/html/blocks.ts';
-import { field } from '#kit/html/form.ts';
-import { formProblem } from '#kit/html/form-problem.ts';
+import { empty, linkButton } from '#kit/html/components/blocks.ts';
+import { field } from '#kit/html/components/form.ts';
+import { formProblem } from '#kit/html/components/form-problem.ts';
 import type { Html } from '#kit/html/html.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
@@ -9,13 +9,16 @@ import type { Visitor } from './visitors.ts';
 
 type Authz = Client<AuthServiceDefinition>;
 
-/** What is wrong with a code, beside its field and above the form. */
+/** Problem with a code, beside its field and above the form. */
 export interface CodeRefusal {
   readonly error?: string | undefined;
   readonly problem?: string | undefined;
 }
 
-/** Whether a page that needs a second factor asks for nothing more, for a code, or for an app to be set up first. */
+/**
+ * Returns `none` if a page that needs a second factor asks for nothing more, `code` for a code, `app` if an app must be set up
+ * first.
+ */
 export async function secondFactorFor(visitor: Visitor, authz: Authz): Promise<'none' | 'code' | 'app'> {
   if (!visitor.needsMfa) return 'none';
   const { account } = await authz.getAccount({ uid: visitor.caller.uid }, visitor.call);

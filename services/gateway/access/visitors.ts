@@ -1,12 +1,12 @@
-import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Frame, NavigationItem } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
 import type { CallOptions } from '#kit/rpc/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type Access, type Action, type Caller, callOf, type Permission, type Resource } from './access.ts';
 
-/** What the session of a page holds. */
+/** Content of a page session. */
 export interface PageSession {
   /** As the API takes it. */
   readonly token: string;
@@ -14,7 +14,7 @@ export interface PageSession {
   readonly confirmedAtMs?: number;
 }
 
-/** What a visitor may do, so that pages show only controls that work. */
+/** Permissions of a visitor, so that pages show only controls that work. */
 export interface Abilities {
   readonly write: boolean;
   readonly delete: boolean;
@@ -29,11 +29,11 @@ export interface Visitor {
   readonly visit: Visit<PageSession>;
   readonly caller: Caller;
   readonly may: Abilities;
-  /** What the page deletes needs a second factor first. */
+  /** True if a deletion needs a second factor first. */
   readonly needsMfa: boolean;
   /** For RPC calls made for this visitor. */
   readonly call: CallOptions;
-  /** What all pages share. It takes the flash message, so call it once for a page. */
+  /** Frame shared by all pages. It takes the flash message, so call it once for a page. */
   frame(): Frame;
   /** Remembers for five minutes that the visitor has just given a second factor. */
   confirm(): void;
@@ -77,14 +77,14 @@ function isConfirmed({ who }: Visit<PageSession>, nowMs: number): boolean {
   return ageMs >= 0 && ageMs < confirmationMs;
 }
 
-/** Who is signed in. Throws 401, which becomes the sign-in page. */
+/** Returns the signed-in caller. Throws 401, which becomes the sign-in page. */
 export function signedIn(visit: Visit<PageSession>, access: Access): Caller {
   const token = visit.who?.token;
   if (token === undefined) throw new AppError('unauthenticated', 'Sign in to see this page.');
   return access.identify(token);
 }
 
-/** The same, or nothing. */
+/** Returns the signed-in caller, if there is one. */
 export function findSignedIn(visit: Visit<PageSession>, access: Access): Caller | undefined {
   try {
     return signedIn(visit, access);
@@ -94,8 +94,8 @@ export function findSignedIn(visit: Visit<PageSession>, access: Access): Caller 
 }
 
 /**
- * Who is signed in, for pages that everybody may see, such as errors. Without abilities if authz does not answer, and nobody if
- * their password was changed since.
+ * Returns the signed-in visitor, for pages that everybody may see, such as errors. Without abilities if authz does not respond,
+ * and nobody if their password was changed since.
  */
 export async function findVisitor(
   visit: Visit<PageSession>,
@@ -115,7 +115,7 @@ export async function findVisitor(
 export function frameOf(visit: Visit<PageSession>, caller?: Caller, may?: Abilities): Frame {
   return {
     ...visit.frame(),
-    service: 'Post gateway',
+    service: 'Posts',
     navigation: caller ? navigation.filter(({ needs }) => !needs || may?.[needs]) : [],
     account: caller && {
       name: caller.username,
@@ -135,10 +135,9 @@ const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
   { href: pageRoutes.importPosts, label: 'Import', icon: 'upload', needs: 'write' },
   { href: pageRoutes.users, label: 'Users', icon: 'users', needs: 'administer' },
   { href: pageRoutes.status, label: 'Status', icon: 'pulse', needs: 'administer' },
-  { href: pageRoutes.admin, label: 'Admin', icon: 'lock', needs: 'administer' },
 ];
 
-/** What needs a second factor counts as allowed, because pages ask for it. */
+/** Returns the visitor's abilities. Actions that need a second factor count as allowed, because pages ask for it. */
 async function abilitiesOf(caller: Caller, access: Access, call: CallOptions): Promise<Abilities> {
   const isAllowed = (resource: Resource, action: Action) =>
     allows(access, caller, { permission: { resource, action, mfaVerified: action === 'delete' }, call });
@@ -153,7 +152,7 @@ async function abilitiesOf(caller: Caller, access: Access, call: CallOptions): P
   return { write, delete: deletes, export: exporting, deleteExports, classify, administer };
 }
 
-/** Whether authz allows it. Throws 401 for a token whose password was changed since, or 503. */
+/** Returns true if authz allows it. Throws 401 for a token whose password was changed since, or 503. */
 export async function allows(
   access: Access,
   caller: Caller,

@@ -1,14 +1,14 @@
-import type { Fields } from '#kit/errors.ts';
-import { linkButton, notice } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
-import { formProblem, hasReason } from '#kit/html/form-problem.ts';
+import type { Fields } from '#kit/base/errors.ts';
+import { linkButton, notice } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import { formProblem, hasReason } from '#kit/html/components/form-problem.ts';
+import { qrCode } from '#kit/html/components/qr-code.ts';
 import { type Html, html } from '#kit/html/html.ts';
-import { keepActions } from '#kit/html/keep.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { qrCode } from '#kit/html/qr-code.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
+import { keepActions } from '#kit/html/pages/kept-forms.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition, EnrollTotpResponse } from '#proto/authz/v1/authz.ts';
 import { codeField, type PageSession, type Visitor, type Visitors } from '../access/index.ts';
@@ -146,7 +146,7 @@ function removePage(frame: Frame, { errors = {}, problem }: Refusal = {}): strin
     parent,
     main: confirm({
       title: 'Remove the authenticator app?',
-      text: 'Its codes will no longer count. Without an app, editors cannot delete posts.',
+      text: 'Its codes will stop working. Without an app, editors cannot delete posts.',
       action: pageRoutes.removeApp,
       csrfField: frame.csrfField,
       fields: codeField(errors.code),

@@ -1,11 +1,11 @@
-import type { Fields } from '#kit/errors.ts';
-import { linkButton, notice } from '#kit/html/blocks.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
-import { type FormProblem, formProblem } from '#kit/html/form-problem.ts';
+import type { Fields } from '#kit/base/errors.ts';
+import { linkButton, notice } from '#kit/html/components/blocks.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
 import { html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { Access, PageSession, Visitor, Visitors } from '../access/index.ts';
@@ -48,7 +48,9 @@ async function changePassword(visitor: Visitor, { access, authz }: Parts) {
     );
     if (!account) throw new Error('authz sent no account');
     // A new session: whoever has the old one is signed out.
-    visit.signIn({ token: access.tokenFor(account) });
+    visit.signIn({
+      token: access.tokenFor(account, { key: caller.sessionKey, amr: caller.hasMfaClaim ? ['mfa'] : [] }),
+    });
   } catch (error) {
     return tryAgain(formProblem(error, { INVALID_CREDENTIALS: 'currentPassword' }));
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { FakeClock } from '#kit/clock.ts';
+import { FakeClock } from '#kit/base/clock.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { startTestSystem } from '../../testing.ts';
 import { assertError, castOf, Person, signedIn } from '../testing.ts';

@@ -1,9 +1,10 @@
-import { badge, card, facts, linkButton } from '#kit/html/blocks.ts';
+import { badge, card, facts, linkButton } from '#kit/html/components/blocks.ts';
 import { time } from '#kit/html/format.ts';
-import { type Html, html } from '#kit/html/html.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { Client } from '#kit/rpc/index.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import type { Account, AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { pageRoutes } from '../routes.ts';
@@ -11,22 +12,28 @@ import { pageRoutes } from '../routes.ts';
 interface Parts {
   readonly visitors: Visitors;
   readonly authz: Client<AuthServiceDefinition>;
+  readonly oidc: OidcSignIn<PageSession> | undefined;
 }
 
 /** The page of the own account. */
-export function addAccountPage(routes: PageRoutes<PageSession>, { visitors, authz }: Parts): void {
+export function addAccountPage(routes: PageRoutes<PageSession>, { visitors, authz, oidc }: Parts): void {
   routes.get(
     pageRoutes.account,
     { access: visitors('post', 'read') },
-    async ({ caller, may, call, frame }) => {
+    async ({ visit, caller, may, call, frame }) => {
       const { account } = await authz.getAccount({ uid: caller.uid }, call);
       if (!account) throw new Error('authz sent no account');
-      return accountPage(frame(), account, may.delete);
+      const connection = await oidc?.connection(visit, String(caller.uid));
+      return accountPage(frame(), account, { mayDelete: may.delete, connection });
     },
   );
 }
 
-function accountPage(frame: Frame, account: Account, mayDelete: boolean): string {
+function accountPage(
+  frame: Frame,
+  account: Account,
+  { mayDelete, connection }: { mayDelete: boolean; connection: Content },
+): string {
   return layout(frame, {
     title: 'Account',
     main: html`<div class="stack">${card(
@@ -37,7 +44,7 @@ function accountPage(frame: Frame, account: Account, mayDelete: boolean): string
         ['Number', account.uid],
         ['Created', time(account.createdAtMs)],
       ]),
-    )}${card('Password', passwordSection(account))}${card('Second factor', appSection(account, mayDelete))}</div>`,
+    )}${card('Password', passwordSection(account))}${card('Second factor', appSection(account, mayDelete))}${connection}</div>`,
   });
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { totpCode } from '#kit/auth/totp.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { PageClient } from '#kit/testing/page-client.ts';
 
 /** An authenticator app, with the key that a page shows. */

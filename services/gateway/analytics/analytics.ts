@@ -1,4 +1,4 @@
-import { type Static, Type } from '#kit/schema.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import type { GetAnalyticsResponse } from '#proto/posts/v1/posts.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());

@@ -1,7 +1,7 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callOf, type Permits } from '../access/index.ts';
 import { TimedMeta, timedMetaOf } from '../meta.ts';
@@ -23,6 +23,8 @@ export function addAnalytics(app: HttpApp, { permits, posts, clock }: Parts): vo
         operationId: 'analyzePosts',
         tags: ['Analytics'],
         summary: 'Statistics of all posts',
+        description:
+          'Returns exact numbers of all posts: totals, lengths, authors, sentiments and the most frequent words. They are kept up to date with each write.',
         response: { 200: Type.Object({ data: AnalyticsResult, meta: TimedMeta }) },
       },
     },

@@ -1,9 +1,9 @@
-import { card, empty, linkButton, stats } from '#kit/html/blocks.ts';
-import { barChart, lineChart, type Point } from '#kit/html/charts.ts';
+import { card, empty, linkButton, stats } from '#kit/html/components/blocks.ts';
+import { barChart, lineChart, type Point } from '#kit/html/components/charts.ts';
 import { count, formatNumber } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitors } from '../access/index.ts';
@@ -64,7 +64,7 @@ function analysisPage(frame: Frame, view: AnalysisView): string {
     main: html`${stats([
       { label: 'Posts', value: formatNumber(analysis.totalPosts) },
       { label: 'Characters', value: formatNumber(analysis.totalCharacters) },
-      { label: 'Different characters', value: formatNumber(analysis.uniqueChars) },
+      { label: 'Unique characters', value: formatNumber(analysis.uniqueChars) },
       { label: 'Average length', value: formatNumber(statistics.averagePostLength, 1) },
       { label: 'Median length', value: formatNumber(statistics.medianPostLength) },
     ])}
@@ -120,7 +120,7 @@ function characterPoints({ topCharacters }: AnalyticsResult): Point[] {
   return topCharacters.map(({ character, count, frequency }) => ({
     label: nameOf(character),
     value: count,
-    text: `${formatNumber(count)} (${formatNumber(frequency, 1)} %)`,
+    text: `${formatNumber(count)} (${formatNumber(frequency, 1)}%)`,
   }));
 }
 

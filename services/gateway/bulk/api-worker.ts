@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { parseJson } from '#kit/http/body.ts';
+import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
+import { parseJson } from '#kit/http/requests/body.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
-import { serveTasks } from '#kit/worker-tasks.ts';
 import { CreatePostRequest } from '../posts/index.ts';
-import { checkRows, wholeRow } from './bulk.ts';
+import { checkRequest, wholeRow } from './bulk.ts';
 
 /** A worker thread that parses and checks one large body. */
 export type BulkTasks = typeof tasks;
@@ -11,7 +11,7 @@ export type BulkTasks = typeof tasks;
 const chunks: Uint8Array[] = [];
 let rows: CreatePostRequest[] = [];
 
-/** How much text the main thread takes over in one turn of its event loop. */
+/** Length of text that the main thread takes over in one turn of its event loop. */
 const batchCharacters = 256 * 1024;
 
 const tasks = {
@@ -21,7 +21,7 @@ const tasks = {
 
   check({ wantsDigest }: { wantsDigest: boolean }): { errors: string[]; digest: Uint8Array | undefined } {
     const body = Buffer.concat(chunks);
-    const checked = checkRows(parseJson(body), compileValidator(CreatePostRequest, wholeRow));
+    const checked = checkRequest(parseJson(body), compileValidator(CreatePostRequest, wholeRow));
     rows = checked.rows;
     const digest = wantsDigest ? createHash('sha256').update(body).digest() : undefined;
     return { errors: checked.errors, digest };

@@ -1,30 +1,28 @@
-import type { FastifyReply } from 'fastify';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { leaveBody } from '#kit/http/body.ts';
+import { leaveBody } from '#kit/http/requests/body.ts';
+import { goneSignal } from '#kit/http/responses/gone-signal.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
+import { IdempotencyHeader, idempotencyKeyOf, markReplayed } from '#kit/rest/idempotency-key.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callerOf, callOf, type Permits } from '../access/index.ts';
-import { IdempotencyHeader, idempotencyKeyOf } from '../idempotency.ts';
 import { CreatePostRequest } from '../posts/index.ts';
 import { routes } from '../routes.ts';
 import { readBulkBody } from './api-body.ts';
-import { LargeBodies } from './api-large-bodies.ts';
 import { BulkCreateRequest, BulkCreateResponse, createPosts, wholeRow } from './bulk.ts';
+import type { LargeBodies } from './large-bodies.ts';
 
 interface Parts {
   readonly permits: Permits;
   readonly posts: Client<PostServiceDefinition>;
-  /** For temporary files. */
-  readonly spillFolder: string;
+  readonly largeBodies: LargeBodies;
 }
 
 const bodyBytesMax = 128 * 1024 * 1024;
 
-export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): void {
+export function addBulk(app: HttpApp, { permits, posts, largeBodies }: Parts): void {
   const parseRow = compileValidator(CreatePostRequest, wholeRow);
-  const largeBodies = new LargeBodies(spillFolder);
   const Response = Type.Object({ data: BulkCreateResponse });
   app.register(async (scope) => {
     leaveBody(scope);
@@ -40,13 +38,15 @@ export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): v
           operationId: 'createPosts',
           tags: ['Posts'],
           summary: 'Create up to 1,000 posts at once',
+          description:
+            'Takes an array of posts. Valid ones are saved: 201 if all are, 207 with an entry for each invalid row otherwise. With an `Idempotency-Key` the request happens once in 24 hours.',
           headers: IdempotencyHeader,
           body: BulkCreateRequest,
           response: { 201: Response, 207: Response },
         },
       },
       async (request, reply) => {
-        const key = idempotencyKeyOf(request.headers['idempotency-key']);
+        const key = idempotencyKeyOf(request);
         const wantsDigest = key !== undefined;
         const { uid } = callerOf(request);
         const signal = goneSignal(reply);
@@ -55,18 +55,9 @@ export function addBulk(app: HttpApp, { permits, posts, spillFolder }: Parts): v
         const idempotency = key && digest ? { key, digest } : undefined;
         const creation = { rows, errors, uid, idempotency };
         const { data, isReplayed } = await createPosts(posts, creation, callOf(request));
-        if (isReplayed) reply.header('idempotent-replayed', 'true');
+        if (isReplayed) markReplayed(reply);
         return reply.code(data.failed === 0 ? 201 : 207).send({ data });
       },
     );
   });
-}
-
-/** Aborts when the client goes away before it has its response. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort();
-  });
-  return gone.signal;
 }

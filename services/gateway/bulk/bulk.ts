@@ -1,7 +1,7 @@
-import { AppError, type Fields } from '#kit/errors.ts';
-import type { JsonBounds } from '#kit/http/json-scanner.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import type { JsonBounds } from '#kit/http/requests/json-scanner.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import { type Static, Type } from '#kit/schema.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callersKey } from '../idempotency.ts';
@@ -61,7 +61,7 @@ export type ParseRow = (
 export const wholeRow = 'row';
 
 /** Throws if the request as a whole is invalid. An invalid row only becomes a line. */
-export function checkRows(request: unknown, parseRow: ParseRow): CheckedRows {
+export function checkRequest(request: unknown, parseRow: ParseRow): CheckedRows {
   const rows: CreatePostRequest[] = [];
   const errors: string[] = [];
   for (const [index, row] of rowsOf(request).entries()) {

@@ -2,50 +2,97 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { startTestSystem } from '../../testing.ts';
-import { castOf, visitorsOf } from '../testing.ts';
+import { castOf, importFile, visitorsOf } from '../testing.ts';
 
 const system = await startTestSystem();
 after(() => system[Symbol.asyncDispose]());
 const cast = await castOf(system);
-const { alice, charlie } = await visitorsOf(system);
+const { alice, bob, charlie } = await visitorsOf(system);
 
-describe('import without scripts', () => {
-  test('saves the valid rows and lists the invalid ones by number', async () => {
+async function latest(count: number) {
+  const { data } = (await cast.alice.get(`/posts?pageSize=${count}`)).json;
+  return data.map(({ title, body, userId }: Record<string, unknown>) => [title, body, userId]);
+}
+
+async function total(): Promise<number> {
+  return (await cast.alice.get('/posts?pageSize=1')).json.pagination.totalItems;
+}
+
+describe('an import', () => {
+  test('shows the file first, saves the valid rows, and gives back the invalid ones', async () => {
     const content =
-      'title,body,userId\r\nOne,"first, ""quoted""",7\r\n,no title,\r\nTwo,second,x\r\nThree,third,\r\n';
-    await alice.open('/posts/import');
-    const { status, html } = await alice.upload('/posts/import', { name: 'posts.csv', content });
-    assert.equal(status, 207);
-    assert.match(html, /Part of the file was imported[\s\S]*2 posts saved, 2 rows not saved/);
-    assert.match(html, />2<\/td>[\s\S]*title [\s\S]*>3<\/td>[\s\S]*userId must be a whole number/);
-    const { data } = (await cast.alice.get('/posts?pageSize=2')).json;
-    assert.deepEqual(
-      data.map(({ title, body, userId }: Record<string, unknown>) => [title, body, userId]),
-      [
-        ['Three', 'third', 2],
-        ['One', 'first, "quoted"', 7],
-      ],
+      'title,body,userId\r\nOne,"first, ""quoted""",7\r\n,no title,\r\nTwo,second,x\r\nThree,=third,\r\n';
+    const { path, preview, result } = await importFile(alice, { name: 'posts.csv', content });
+    assert.match(preview.html, /Nothing has been saved yet/);
+    assert.match(preview.html, /first, (&quot;|&#34;|")quoted/);
+    assert.match(preview.html, /2 of 4 rows cannot be saved[\s\S]*title must/);
+    assert.match(preview.html, />Import 2 posts</);
+    assert.match(result.html, /Part of the file was imported[\s\S]*2 posts saved, 2 rows not saved/);
+    assert.match(result.html, />2<\/td>[\s\S]*title [\s\S]*>3<\/td>[\s\S]*userId must be a whole number/);
+    assert.deepEqual(await latest(2), [
+      ['Three', '=third', 2],
+      ['One', 'first, "quoted"', 7],
+    ]);
+    const failed = await alice.open(`${path}/failed`);
+    assert.match(failed.headers.get('content-disposition') ?? '', /rows-not-saved\.csv/);
+    assert.match(
+      failed.html,
+      /title,body,userId,row,problem\r\n,no title,,2,title [^\r]+\r\nTwo,second,x,3,/,
     );
   });
 
-  test('lists rows with more cells than the header, and saves the others', async () => {
-    const content = 'title,body\nOne,first\nTwo,second, cut\nThree,third\n';
-    await alice.open('/posts/import');
-    const { status, html } = await alice.upload('/posts/import', { name: 'posts.csv', content });
-    assert.equal(status, 207);
-    assert.match(html, /2 posts saved, 1 row not saved/);
-    assert.match(html, />2<\/td>[\s\S]*has 3 cells, but the first line of the file names 2 columns/);
+  test('is for its user only, and happens once', async () => {
+    const content = 'title,body\nOnly once,x\n';
+    const before = await total();
+    const { path } = await importFile(alice, { name: 'a.csv', content });
+    assert.equal((await alice.send(path, { do: 'import', name: 'a.csv' })).location, path);
+    assert.equal(await total(), before + 1);
+    await bob.open('/posts/import');
+    assert.equal((await bob.open(path)).status, 404);
+    assert.equal((await bob.send(path, { do: 'import' })).status, 404);
+    assert.equal((await charlie.open(path)).status, 403);
+    assert.match((await new PageClient(system.url).open(path)).html, /<h1[^>]*>Sign in/);
+    assert.equal((await alice.open('/posts/import/other')).status, 404);
+    assert.equal((await alice.open('/posts/import/..%2Fa')).status, 404);
   });
 
-  test('takes the columns that are named before the file', async () => {
-    const file = { name: 'posts.csv', content: 'Headline;Text;Author\nNamed;first;7\n' };
+  test('lists malformed rows, and saves the others', async () => {
+    const content = 'title,body\nOne,first\nTwo,second, cut\n"Not,closed\nThree,third\n';
+    const { result } = await importFile(alice, { name: 'posts.csv', content });
+    assert.match(result.html, /2 posts saved, 2 rows not saved/);
+    assert.match(result.html, />2<\/td>[\s\S]*has 3 cells, but the first line names 2 columns/);
+    assert.match(result.html, />3<\/td>[\s\S]*has a quote that is not closed properly/);
+  });
+
+  test('takes the columns that are chosen', async () => {
+    const file = { name: 'posts.csv', content: 'Key;Caption;Text;Writer\n1;Named;first;7\n' };
+    const { path, preview, result } = await importFile(alice, file);
+    assert.match(preview.html, /Choose the column of the title/);
+    assert.match(preview.html, /<option value="Text" selected>/, 'the body is guessed');
+    assert.match(result.html, /Choose the column of the title[\s\S]*0 posts saved/);
+    assert.equal((await alice.open(path)).status, 200);
+    const mapping = { title: 'Caption', body: 'Text', userId: 'Writer' };
     await alice.open('/posts/import');
-    assert.match((await alice.upload('/posts/import', file)).html, /must name a column title/);
-    const fields = { titleColumn: 'headline', bodyColumn: 'Text', userIdColumn: 'Author' };
-    const { html } = await alice.upload('/posts/import', file, fields);
-    assert.match(html, /1 post saved\./);
-    const [post] = (await cast.alice.get('/posts?pageSize=1')).json.data;
-    assert.deepEqual([post.title, post.body, post.userId], ['Named', 'first', 7]);
+    const { location } = await alice.upload('/posts/import', file);
+    const fields = Object.fromEntries(Object.entries(mapping).map(([name, value]) => [`map-${name}`, value]));
+    await alice.open(location);
+    const again = await alice.send(location.replace(/\?.*/, ''), {
+      do: 'preview',
+      name: file.name,
+      ...fields,
+    });
+    assert.match((await alice.open(again.location)).html, /Named<div>first<[\s\S]*>7</);
+    await importFile(alice, file, mapping);
+    assert.deepEqual(await latest(1), [['Named', 'first', 7]]);
+  });
+
+  test('can be given up before it begins', async () => {
+    await alice.open('/posts/import');
+    const { location } = await alice.upload('/posts/import', { name: 'a.csv', content: 'title,body\na,b\n' });
+    await alice.open(location);
+    const path = location.replace(/\?.*/, '');
+    assert.equal((await alice.send(path, { do: 'cancel' })).location, '/posts/import');
+    assert.equal((await alice.open(path)).status, 404);
   });
 
   test('accepts a large JSON file', async () => {
@@ -53,37 +100,37 @@ describe('import without scripts', () => {
       title: `Row ${index}`,
       body: 'x'.repeat(200),
     }));
-    await alice.open('/posts/import');
-    const { html } = await alice.upload('/posts/import', {
+    const { preview, result } = await importFile(alice, {
       name: 'posts.json',
       content: JSON.stringify(posts),
     });
-    assert.match(html, /2,345 posts saved\./);
+    assert.match(preview.html, /Import the whole file/);
+    assert.match(result.html, /2,345 posts saved\./);
   });
 
   test('says why a file is invalid, and what was saved before', async () => {
     const files: [name: string, content: string | Uint8Array<ArrayBuffer>, message: RegExp][] = [
-      ['a.csv', '', /The file is empty/],
-      ['a.csv', 'id,name\n1,x\n', /must name a column title/],
+      ['a.csv', 'id,name\n1,x\n', /Choose the column of the body/],
       ['a.csv', 'title,body,Title\na,b,c\n', /names the column title twice/],
       ['a.csv', new Uint8Array([0x74, 0xff, 0xfe]), /not UTF-8 text/],
       [
         'a.json',
         '[{"title":"One","body":"x"},{"title":',
-        /ended early[\s\S]*ends inside its list of posts[\s\S]*1 post saved/,
+        /stopped early[\s\S]*ends inside its JSON list[\s\S]*1 post saved/,
       ],
       ['a.json', '[]', /contains no posts/],
       ['a.json', '{"a":1}', /0 posts saved, 1 row not saved/],
     ];
     for (const [name, content, message] of files) {
-      await alice.open('/posts/import');
-      const { html } = await alice.upload('/posts/import', { name, content });
-      assert.match(html, message, `${name} ${content}`);
+      const { result } = await importFile(alice, { name, content });
+      assert.match(result.html, message, `${name} ${content}`);
     }
-    assert.match(
-      (await alice.upload('/posts/import', { name: '', content: '' })).html,
-      /Choose a file first/,
-    );
+    const empty = await importFile(alice, { name: 'a.csv', content: '' });
+    assert.equal(empty.result.status, 422);
+    assert.match(empty.result.html, /The file is empty|has no bytes|cannot be empty/);
+    const none = await importFile(alice, { name: '', content: '' });
+    assert.equal(none.result.status, 422);
+    assert.match(none.result.html, /Choose a file first/);
   });
 
   test('refuses a file without the token of the form', async () => {
@@ -96,68 +143,5 @@ describe('import without scripts', () => {
     const body = new FormData();
     body.append('file', new Blob(['title,body\na,b\n']), 'a.csv');
     assert.equal((await alice.open('/posts/import', { method: 'POST', body })).status, 403);
-  });
-});
-
-describe('rows of an import with scripts', () => {
-  const send = (client: PageClient, body: object, token = client.token) =>
-    client.open('/posts/import/rows', {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { accept: 'application/json', 'content-type': 'application/json', 'x-csrf-token': token },
-    });
-
-  test('are saved once, even if they arrive twice', async () => {
-    const posts = [{ title: 'Once', body: 'x' }, { title: '' }];
-    const batch = { key: `test-${Date.now()}`, first: 11, posts };
-    const before = (await cast.alice.get('/posts')).json.pagination.totalItems;
-    const [one, two] = [await send(alice, batch), await send(alice, batch)];
-    assert.equal(one.html, two.html);
-    const saved = JSON.parse(one.html);
-    assert.equal(saved.created, 1);
-    assert.equal(saved.errors[0].row, 12);
-    assert.match(saved.errors[0].message, /title .*; body is required/);
-    assert.equal((await cast.alice.get('/posts')).json.pagination.totalItems, before + 1);
-  });
-
-  test('need a token, write access and valid fields', async () => {
-    const batch = { key: 'k', first: 1, posts: [{ title: 'a', body: 'b' }] };
-    assert.equal((await send(alice, batch, 'x')).status, 403);
-    assert.equal((await send(charlie, batch)).status, 403);
-    assert.equal((await send(new PageClient(system.url), batch)).status, 401);
-    for (const bad of [{}, { ...batch, posts: [] }, { ...batch, key: 'a b' }, { ...batch, first: 0 }]) {
-      assert.equal((await send(alice, bad)).status, 400);
-    }
-  });
-
-  test('are bounded before they are parsed, and only read from somebody who may send them', async () => {
-    const post = (client: PageClient, body: Buffer) =>
-      client.open('/posts/import/rows', {
-        method: 'POST',
-        body: new Uint8Array(body),
-        headers: {
-          accept: 'application/json',
-          'content-type': 'application/json',
-          'x-csrf-token': client.token,
-        },
-      });
-    const rows = (fill: string, count: number) =>
-      Buffer.from(`{"key":"k","first":1,"posts":[${fill.repeat(count)}{}]}`);
-    const refusals: [Buffer, number, string][] = [
-      [rows('{},', 1_000), 422, 'VALIDATION_FAILED'],
-      [rows('{},', 1_000_000), 422, 'VALIDATION_FAILED'],
-      [Buffer.from(`{"other":[${'1,'.repeat(1_000_000)}1],"posts":[{}]}`), 413, 'PAYLOAD_TOO_LARGE'],
-      [Buffer.from(`{"posts":${'['.repeat(20_000)}${']'.repeat(20_000)}}`), 400, 'INVALID_INPUT'],
-      [Buffer.alloc(4 * 1024 * 1024 + 1, ' '), 413, 'PAYLOAD_TOO_LARGE'],
-    ];
-    for (const [body, status, code] of refusals) {
-      const response = await post(alice, body);
-      assert.equal(response.status, status, response.html);
-      assert.equal(JSON.parse(response.html).error.code, code);
-    }
-    const broken = Buffer.alloc(4_000_000, '{');
-    assert.equal((await post(alice, broken)).status, 400);
-    assert.equal((await post(charlie, broken)).status, 403);
-    assert.equal((await post(new PageClient(system.url), broken)).status, 401);
   });
 });

@@ -1,244 +1,224 @@
-import { createHash } from 'node:crypto';
-import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply } from 'fastify';
-import { AppError } from '#kit/errors.ts';
-import { card, linkButton, notice, progress } from '#kit/html/blocks.ts';
-import { csrfFieldName } from '#kit/html/csrf.ts';
-import { field } from '#kit/html/form.ts';
-import { count, formatNumber } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { csrfFieldName } from '#kit/html/pages/csrf.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { goneSignal } from '#kit/http/responses/gone-signal.ts';
+import { sendStream } from '#kit/http/responses/stream.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
+import { guessMapping, type Mapping } from '#kit/imports/columns.ts';
+import { type FileRow, formatOf, headerOf, ImportProblem } from '#kit/imports/rows.ts';
+import { receiveUpload } from '#kit/imports/upload.ts';
+import { mappingIn } from '#kit/imports/views.ts';
+import type { StoredObject } from '#kit/objects/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { Type } from '#kit/schema.ts';
-import { postLimits } from '#proto/posts/v1/limits.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { CreatePostRequest } from '../posts/index.ts';
-import { pageRoutes } from '../routes.ts';
-import { type ColumnNames, fieldNames } from './assets/rows.js';
-import { bulkBounds, checkRows, createPosts, type ParseRow, wholeRow } from './bulk.ts';
-import { type ImportResult, importFile, parseImported, type RowError, type SaveRows } from './import-file.ts';
+import { importPath, link, pageRoutes } from '../routes.ts';
+import { createPosts, wholeRow } from './bulk.ts';
+import { createPostParser, type ImportedFile, importFields, postOf } from './import-fields.ts';
+import type { ImportedFiles, ImportRef, ImportResult } from './imported-files.ts';
+import type { LargeBodies } from './large-bodies.ts';
+import { importFile } from './pages-import.ts';
+import { importPage, interruptedPage, type Preview, previewPage, resultPage } from './pages-views.ts';
 
-interface Saving {
+interface Parts {
+  readonly visitors: Visitors;
   readonly posts: Client<PostServiceDefinition>;
-  readonly parseRow: ParseRow;
+  readonly largeBodies: LargeBodies;
+  readonly importedFiles: ImportedFiles;
 }
 
-const fileMegabytesMax = 256;
-const fileBytesMax = fileMegabytesMax * 1024 * 1024;
-/** The browser module sends at most 400,000 characters and one row of a file. */
-const rowsBytesMax = 4 * 1024 * 1024;
+const fileBytesMax = 256 * 1024 * 1024;
+/** Part of the file that a preview reads. */
+const previewBytes = 64 * 1024;
 
-/** Rows that the browser module parsed: the number of the first, and a key so that rows sent twice are saved once. */
-const RowsRequest = Type.Object({
-  key: Type.String({ pattern: '^[\\w-]{1,80}$' }),
-  first: Type.Integer({ minimum: 1 }),
-  posts: Type.Array(Type.Unknown(), { minItems: 1, maxItems: postLimits.bulk }),
-});
-
-export function addImportPages(
-  routes: PageRoutes<PageSession>,
-  { visitors, posts }: { visitors: Visitors; posts: Client<PostServiceDefinition> },
-): void {
-  const access = visitors('post', 'write');
-  const saving = { posts, parseRow: parseImported(compileValidator(CreatePostRequest, wholeRow)) };
+/** A file is uploaded, then previewed with the columns to take, then imported. */
+export function addImportPages(routes: PageRoutes<PageSession>, parts: Parts): void {
+  const access = parts.visitors('post', 'write');
   routes.get(pageRoutes.importPosts, { access }, async ({ frame }) => importPage(frame()));
   routes.post(
     pageRoutes.importPosts,
     { access, accepts: 'multipart/form-data', bodyBytesMax: fileBytesMax },
-    (visitor) => importUpload(visitor, saving),
+    (visitor) => upload(visitor, parts),
   );
-  routes.post(
-    pageRoutes.importRows,
-    { access, accepts: 'application/json', bodyBytesMax: rowsBytesMax, jsonBounds: bulkBounds },
-    importRows(saving),
-  );
+  routes.get(pageRoutes.importFile, { access }, (visitor) => show(visitor, parts));
+  routes.post(pageRoutes.importFile, { access }, (visitor) => decide(visitor, parts));
+  routes.get(pageRoutes.importFailed, { access }, (visitor) => sendFailed(visitor, parts));
 }
 
-/** One part of an import by the browser module. */
-function importRows(saving: Saving): (visitor: Visitor) => Promise<FastifyReply> {
-  const parseRequest = compileValidator(RowsRequest);
-  return async (visitor) => {
-    const { request, reply } = visitor.visit;
-    const parsed = parseRequest(request.body);
-    if (parsed.fields) {
-      throw new AppError('invalid_input', 'The rows are not valid.', { fields: parsed.fields });
-    }
-    const { key, first, posts } = parsed.value;
-    const digest = createHash('sha256')
-      .update(JSON.stringify([first, posts]))
-      .digest();
-    const saved = await saveRows(visitor, saving, { key: `import-${key}`, digest })(posts, first);
-    return reply.type('application/json; charset=utf-8').send(saved);
-  };
-}
-
-/** A whole file sent by a form, for browsers without scripts. */
-async function importUpload(visitor: Visitor, saving: Saving): Promise<string> {
-  const { visit, frame } = visitor;
-  const result = await readUpload(visitor, saving).catch((error: unknown) => {
-    const { destroyed, complete } = visit.request.raw;
-    if (complete || !destroyed) throw error;
-    throw new AppError('canceled', 'The upload was interrupted.', { cause: error });
-  });
-  if (!result) {
-    visit.reply.code(422);
-    return importPage(frame(), { error: 'Choose a file first.' });
-  }
-  if (result.problem) visit.reply.code(result.created > 0 ? 207 : 422);
-  else if (result.failed > 0) visit.reply.code(207);
-  return importPage(frame(), { result, requestId: visit.request.id });
-}
-
-async function readUpload(visitor: Visitor, saving: Saving): Promise<ImportResult | undefined> {
-  const { visit } = visitor;
-  let isChecked = false;
-  const columnNames: ColumnNames = {};
-  for await (const part of visit.request.parts({ limits: { fileSize: fileBytesMax } })) {
-    if (part.type === 'field' && part.fieldname === csrfFieldName) {
-      visit.checkToken(part.value);
-      isChecked = true;
-    }
-    if (part.type === 'field') readColumnName(columnNames, part);
-    if (part.type !== 'file') continue;
-    // In our form the token comes before the file. A form without it comes from elsewhere.
-    if (!isChecked) visit.checkToken(undefined);
-    if (!part.filename) part.file.resume();
-    else return importPart(visitor, { ...part, columnNames }, saving);
-  }
-  return undefined;
-}
-
-/** Without scripts, a form has the names of the columns before the file. An empty name is the usual one. */
-function readColumnName(
-  names: ColumnNames,
-  { fieldname, value }: { fieldname: string; value: unknown },
-): void {
-  const field = fieldNames.find((name) => columnField(name) === fieldname);
-  if (field && typeof value === 'string' && value.trim() !== '') names[field] = value;
-}
-
-function columnField(name: string): string {
-  return `${name}Column`;
-}
-
-async function importPart(
+async function upload(
   visitor: Visitor,
-  { filename, file, columnNames }: Pick<MultipartFile, 'filename' | 'file'> & { columnNames: ColumnNames },
-  saving: Saving,
-): Promise<ImportResult> {
-  const result = await importFile({ name: filename, chunks: file, columnNames }, saveRows(visitor, saving));
-  if (!file.truncated) return result;
-  return { ...result, problem: `The file is larger than ${fileMegabytesMax} MB. The rest was not imported.` };
+  { largeBodies, importedFiles }: Parts,
+): Promise<string | FastifyReply> {
+  const { visit, caller, frame } = visitor;
+  const { uid } = caller;
+  const signal = goneSignal(visit.reply);
+  try {
+    const { file } = await receiveUpload(visit.request, {
+      bytesMax: fileBytesMax,
+      // In our form the token comes before the file. A form without it comes from elsewhere.
+      onFile: (fields) => visit.checkToken(fields[csrfFieldName]),
+      keep: async (chunks, name) => {
+        const add = (body: AsyncIterable<Uint8Array>) => importedFiles.add(uid, body, signal);
+        return { name, id: await largeBodies.receive(chunks, { uid, signal }, add) };
+      },
+    });
+    if (file)
+      return visit.redirect(link(importPath('importFile', file.id), { name: file.name.slice(0, 200) }));
+    throw new AppError('invalid_input', 'Choose a file first.');
+  } catch (error) {
+    const isShown = error instanceof AppError && ['invalid_input', 'too_large'].includes(error.code);
+    if (!isShown || error.message === 'The form is malformed.') throw error;
+    visit.reply.code(error.code === 'too_large' ? 413 : 422);
+    return importPage(frame(), error.message);
+  }
 }
 
-function saveRows(
-  { caller, call }: Visitor,
-  { posts, parseRow }: Saving,
-  idempotency?: { key: string; digest: Buffer },
-): SaveRows {
-  return async (given, first) => {
-    const { rows, errors } = checkRows({ posts: given }, parseRow);
-    const { data } = await createPosts(posts, { rows, errors, uid: caller.uid, idempotency }, call);
-    return { created: data.created, errors: data.errors.map((line) => rowError(line, first)) };
-  };
+async function show(visitor: Visitor, { importedFiles }: Parts): Promise<string> {
+  const { visit, frame } = visitor;
+  const ref = refOf(visitor);
+  const result = await importedFiles.result(ref);
+  if (result) return resultPage(frame(), { id: ref.id, result });
+  const file = await importedFiles.require(ref);
+  const plan = await importedFiles.plan(ref);
+  if (plan) return interruptedPage(frame(), { id: ref.id, name: plan.name });
+  const query = visit.request.query as Readonly<Record<string, string | undefined>>;
+  const { name = '' } = query;
+  const mapping = mappingIn(importFields, (field) => query[field]);
+  const head = await importedFiles.head(file, previewBytes);
+  return previewPage(frame(), { id: ref.id, ...previewOf({ name, mapping }, head, file) });
 }
 
-/** `posts[17]: title: must be …` as the row's number in the file and the problem in words. */
-function rowError(line: string, first: number): RowError {
-  const [, index = '0', problem = line] = /^posts\[(\d+)\]: (.*)$/s.exec(line) ?? [];
-  return { row: first + Number(index), message: problem.replace(/(^|; )(\w+): /g, '$1$2 ') };
+/** Another preview, the import, or neither. */
+async function decide(visitor: Visitor, parts: Parts): Promise<string | FastifyReply> {
+  const { visit } = visitor;
+  const { importedFiles } = parts;
+  const ref = refOf(visitor);
+  const action = visit.field('do');
+  if (action === 'cancel') {
+    await importedFiles.remove(ref);
+    return visit.redirect(pageRoutes.importPosts);
+  }
+  const path = importPath('importFile', ref.id);
+  const name = visit.field('name').slice(0, 200);
+  const fields = visit.fields();
+  const mapping = mappingIn(importFields, (field) => fields[field]);
+  if (action === 'preview') {
+    const chosen = importFields.map((field) => [`map-${field.name}`, mapping?.[field.name] ?? ''] as const);
+    return visit.redirect(link(path, { name, ...Object.fromEntries(chosen) }));
+  }
+  if (await importedFiles.result(ref)) return visit.redirect(path);
+  const file = await importedFiles.require(ref);
+  const plan = await importedFiles.keepPlan(ref, { name, mapping });
+  return runImport(visitor, parts, { ref, file, plan });
 }
 
-interface ImportView {
-  readonly result?: ImportResult;
-  /** To quote if something went wrong. */
-  readonly requestId?: string;
-  /** What is wrong with the form itself. */
-  readonly error?: string;
+interface Begun {
+  readonly ref: ImportRef;
+  readonly file: StoredObject;
+  readonly plan: ImportedFile;
 }
 
-function importPage(frame: Frame, { result, requestId, error }: ImportView = {}): string {
-  return layout(frame, {
-    title: 'Import posts',
-    parent: { href: pageRoutes.posts, label: 'Posts' },
-    modules: ['import.js'],
-    main: html`${result && resultNotice(result, requestId)}<div class="columns" data-import><div class="stack">${card(undefined, fileForm(frame, error))}
-<template data-import-running>${runningCard()}</template><div data-import-preview></div><div class="stack" data-import-outcome aria-live="polite"></div>
-${result && errorCard(result.errors)}</div>${formats()}</div>`,
+/** The browser module gets a line of JSON for each part that is saved; others wait for the page with the result. */
+async function runImport(visitor: Visitor, parts: Parts, begun: Begun): Promise<string | FastifyReply> {
+  const { visit, frame } = visitor;
+  const { reply, request } = visit;
+  const { id } = begun.ref;
+  const signal = goneSignal(reply);
+  const states = statesOf(visitor, parts, { begun, signal });
+  if (request.headers.accept?.includes('application/x-ndjson')) {
+    reply.type('application/x-ndjson; charset=utf-8');
+    return sendStream(reply, asLines(states));
+  }
+  let result: ImportResult | undefined;
+  for await (const state of states) result = state;
+  if (!result?.canContinue) return visit.redirect(importPath('importFile', id));
+  reply.code(503);
+  return resultPage(frame(), { id, result, requestId: request.id });
+}
+
+async function* asLines(states: AsyncIterable<ImportResult>): AsyncGenerator<string> {
+  for await (const { share, created, failed, problem, canContinue } of states)
+    yield `${JSON.stringify({ share, created, failed, problem, canContinue })}\n`;
+}
+
+async function* statesOf(
+  { caller: { uid }, call }: Visitor,
+  { posts, largeBodies, importedFiles }: Parts,
+  { begun: { ref, file, plan }, signal }: { begun: Begun; signal: AbortSignal },
+): AsyncGenerator<ImportResult> {
+  const states = importFile({
+    file: plan,
+    sizeBytes: file.sizeBytes,
+    body: importedFiles.read(file),
+    parsing: largeBodies.parsing,
+    signal,
+    save: async (rows, { key, digest }) => {
+      const idempotency = { key: `import-${ref.id}-${key}`, digest };
+      await createPosts(posts, { rows, errors: [], uid, idempotency }, { ...call, signal });
+    },
+    keepFailed: (csv) => importedFiles.keepFailed(ref, csv),
   });
+  using _ = await largeBodies.enterImport(uid, signal);
+  let last: ImportResult | undefined;
+  for await (const state of states) {
+    last = state;
+    // The last one is sent when it is kept.
+    if (state.share < 1) yield state;
+  }
+  if (!last) return;
+  if (!last.canContinue) {
+    await importedFiles.keepResult(ref, last);
+    await importedFiles.remove(ref);
+  }
+  yield last;
 }
 
-function fileForm(frame: Frame, error: string | undefined): Html {
-  return html`<form class="form" method="post" action="${pageRoutes.importPosts}" enctype="multipart/form-data" data-drop>${frame.csrfField}
-${columnFields()}${field({
-  name: 'file',
-  label: 'CSV or JSON file',
-  type: 'file',
-  error,
-  help: 'You can also drop it here. Valid rows are saved. Invalid rows are listed with what is wrong.',
-  attributes: { accept: '.csv,.json,.jsonl,.ndjson,text/csv,application/json', required: true },
-})}
-<div class="actions"><button>Import</button>${linkButton(pageRoutes.posts, 'Cancel', 'quiet')}</div></form>`;
+async function sendFailed(visitor: Visitor, { importedFiles }: Parts): Promise<FastifyReply> {
+  const ref = refOf(visitor);
+  const csv = await importedFiles.failed(ref);
+  if (csv === undefined) throw notFound('import', ref.id);
+  return visitor.visit.reply
+    .type('text/csv; charset=utf-8; header=present')
+    .header('content-disposition', 'attachment; filename="rows-not-saved.csv"')
+    .send(csv);
 }
 
-/** Before the file, so that they have arrived when it is read. */
-function columnFields(): Html {
-  const texts = [
-    field({ name: columnField('title'), label: 'Column of the title', attributes: { placeholder: 'title' } }),
-    field({ name: columnField('body'), label: 'Column of the body', attributes: { placeholder: 'body' } }),
-    field({
-      name: columnField('userId'),
-      label: 'Column of the user number',
-      attributes: { placeholder: 'userId' },
-    }),
-  ];
-  return html`<details data-import-columns><summary>The columns have other names</summary><div class="fields">${texts}</div></details>`;
+function refOf({ visit, caller }: Visitor): ImportRef {
+  return { uid: caller.uid, id: (visit.request.params as { importId: string }).importId };
 }
 
-function runningCard(): Html {
-  return card(
-    undefined,
-    html`<div class="stack">${progress({ label: 'Reading', value: 0 })}
-<div class="actions"><button type="button" class="secondary" data-import-cancel>Stop</button></div></div>`,
-  );
-}
-
-function resultNotice({ created, failed, problem }: ImportResult, requestId?: string): Html {
-  const counts = html`${count(created, 'post')} saved${failed > 0 && `, ${count(failed, 'row')} not saved`}.
-<a href="${pageRoutes.posts}">Show the posts</a>`;
-  const quote = html`<br><small>Request <code>${requestId}</code></small>`;
-  if (problem) return notice('bad', html`${problem} ${counts}${quote}`, { title: 'The import ended early' });
-  if (failed > 0) return notice('warn', counts, { title: 'Part of the file was imported' });
-  return notice('good', counts);
-}
-
-function errorCard(errors: readonly RowError[]): Content {
-  if (errors.length === 0) return undefined;
-  return card(
-    'Rows that were not saved',
-    table({
-      caption: 'Rows that were not saved',
-      isSmall: true,
-      columns: [
-        { header: 'Row', kind: 'number', cell: (error: RowError) => formatNumber(error.row) },
-        { header: 'What is wrong', cell: (error) => error.message },
-      ],
-      rows: errors,
-    }),
-  );
-}
-
-function formats(): Html {
-  return card(
-    'File format',
-    html`<p>CSV whose first line names the columns. If you leave out <code>userId</code>, the posts are yours.</p>
-<pre><code>title,body,userId
-Fog over the harbor,The ferries wait.,7</code></pre>
-<p>JSON: a list, an object with <code>posts</code>, or one object per line.</p>
-<pre><code>[{ "title": "Fog over the harbor", "body": "The ferries wait." }]</code></pre>`,
-  );
+/** The first rows of a file as they would be imported, and the problems that are in sight. */
+function previewOf(
+  { name, mapping }: ImportedFile,
+  head: Uint8Array,
+  { sizeBytes }: StoredObject,
+): Omit<Preview, 'id'> {
+  const isWhole = head.length === sizeBytes;
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const rows: FileRow[] = [];
+  let header: string[] = [];
+  let problem: string | undefined;
+  let chosen: Mapping = {};
+  try {
+    const text = decoder.decode(head, { stream: !isWhole });
+    if (formatOf(name) === 'csv') header = headerOf(text);
+    chosen = mapping ?? guessMapping(importFields, header);
+    const parser = createPostParser({ name, mapping: chosen });
+    rows.push(...parser.push(text));
+    if (isWhole) rows.push(...parser.end());
+  } catch (error) {
+    if (error instanceof ImportProblem) problem = error.message;
+    else if ((error as { code?: string }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      problem = 'The file is not UTF-8 text.';
+    else throw error;
+  }
+  const parsePost = compileValidator(CreatePostRequest, wholeRow);
+  const checked = rows.map((row) => {
+    const post = postOf(name, row);
+    const { fields } = row.problem === undefined ? parsePost(post) : { fields: { [wholeRow]: row.problem } };
+    return { number: row.number, post, fields };
+  });
+  return { name, header, mapping: chosen, rows: checked, isWhole, problem };
 }

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { type TSchema, Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { sendRanged } from '#kit/http/ranges.ts';
-import { sendStream, whenDelivered } from '#kit/http/stream.ts';
+import { sendRanged } from '#kit/http/responses/ranges.ts';
+import { sendStream, whenDelivered } from '#kit/http/responses/stream.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { type TSchema, Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callOf, type Permits } from '../access/index.ts';
 import { FilterQuery, Post, toFilter } from '../posts/index.ts';
@@ -41,6 +41,8 @@ function addExport(app: HttpApp, { permits, posts, clock, exports }: Parts): voi
         operationId: 'exportPosts',
         tags: ['Exports'],
         summary: 'All posts as a file',
+        description:
+          'Streams the posts as JSON or CSV, with the filters of the list and compressed if the client accepts it. Cells that a spreadsheet would run as a formula are made safe.',
         querystring: Type.Object({ ...FilterQuery.properties, ...FormatQuery.properties }),
         response: { 200: fileOf({ 'application/json': Type.Array(Post), 'text/csv': CsvTable }, 'The file') },
       },
@@ -52,7 +54,7 @@ function addExport(app: HttpApp, { permits, posts, clock, exports }: Parts): voi
       const file = exportFile(wanted, { posts, nowMs: clock.now(), call: callOf(request) });
       const chunks = exports ? exports.copied(file, whenDelivered(reply)) : file.chunks;
       reply.headers(file.headers);
-      return (await sendStream(reply, chunks, { encodings: exportEncodings })) as never;
+      return await sendStream(reply, chunks, { encodings: exportEncodings });
     },
   );
 }
@@ -69,6 +71,8 @@ function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
         operationId: 'listExports',
         tags: ['Exports'],
         summary: 'Stored exports, newest first',
+        description:
+          'Returns name, size and time of each file that the service has stored. Download one by its key.',
         response: { 200: Type.Object({ data: Type.Array(ExportObjectInfo) }) },
       },
       config: { errors: [disabled] },
@@ -86,6 +90,8 @@ function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
         operationId: 'getExport',
         tags: ['Exports'],
         summary: 'A stored export, whole or a range of it',
+        description:
+          'Returns the bytes of a stored file. It takes `Range` and `If-None-Match`, so that a download can go on where it broke off.',
         params: Type.Object({ key: Type.String() }),
         response: {
           200: fileOf(media, 'The file'),
@@ -95,7 +101,7 @@ function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
       },
       config: { errors: ['not_found', 'range_not_satisfiable', disabled] },
     },
-    async (request, reply) => (await sendStored(reply, request.params.key, exports)) as never,
+    async (request, reply) => await sendStored(reply, request.params.key, exports),
   );
   app.get<{ Params: { name: string } }>(
     routes.storedExportPlain,

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import { type Static, Type } from '#kit/schema.ts';
 import type { PostFilter, PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { toPost } from '../posts/index.ts';
 import { csvFormat, type ExportFormat, exportName, jsonFormat } from './format.ts';
 
-/** How a file is written. */
+/** Format of a file. */
 export const FormatQuery = Type.Object({
   format: Type.Enum(['json', 'csv'], { default: 'json' }),
   bom: Type.Enum(['0', '1'], { default: '0', description: 'CSV: 1 starts with a byte order mark' }),
@@ -16,7 +16,7 @@ export const FormatQuery = Type.Object({
   }),
 });
 
-/** What to export, and how. */
+/** Filter and format of an export. */
 export interface ExportRequest extends Static<typeof FormatQuery> {
   readonly filter: PostFilter;
 }

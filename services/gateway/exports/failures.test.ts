@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startTestS3 } from '#kit/testing/s3.ts';
+import { until } from '#kit/testing/until.ts';
 import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
-import { assertError, castOf, signedIn, until } from '../testing.ts';
-import { bytesOf, fill, listOf, metricsOf, open, settingsOf } from './testing.ts';
+import { assertError, castOf, signedIn } from '../testing.ts';
+import { bytesOf, fill, listOf, metricsOf, open, quiet, settingsOf } from './testing.ts';
 
 describe('a store that dies', () => {
   test('during an export does not interrupt the download', async () => {
@@ -37,7 +38,7 @@ describe('a store that dies', () => {
     assert.deepEqual(await ready.json(), {
       status: 'ready',
       checks: { postsvc: 'ok', authsvc: 'ok' },
-      integrations: { objectStore: 'failing: The object store does not answer.' },
+      integrations: { objectStore: 'failing: The object store does not respond.' },
     });
     assert.equal((await cast.bob.get('/admin/status')).json.data.integrations.objectStore, true);
 
@@ -144,6 +145,7 @@ describe('a gateway that is killed', () => {
     const environment = {
       NODE_ENV: 'test',
       LOG_LEVEL: 'error',
+      ...quiet,
       OCTAVO_DATA: testFolder('killed'),
       DEMO_ADMIN_PASSWORD: passwords.admin,
       DEMO_EDITOR_PASSWORD: passwords.editor,

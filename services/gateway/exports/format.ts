@@ -1,7 +1,8 @@
-import { isoTime } from '#kit/iso-time.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { csvCell } from '#kit/text/csv.ts';
 import type { Post } from '../posts/index.ts';
 
-/** How an export is written: `head`, then batches (none of them empty), then `tail`. */
+/** Text of an export: `head`, then batches (none of them empty), then `tail`. */
 export interface ExportFormat {
   readonly extension: 'json' | 'csv';
   readonly contentType: string;
@@ -35,10 +36,11 @@ export function csvFormat({ withMark, safe }: { withMark: boolean; safe: boolean
 
 /** One record of RFC 4180 for each post. If `safe`, no text can act as a formula in a spreadsheet. */
 export function csvRecords(posts: readonly Post[], options: { readonly safe: boolean }): string {
-  const cell = options.safe ? safeCell : rawCell;
+  const { safe } = options;
   let records = '';
   for (const { id, userId, title, body, createdAt, updatedAt } of posts) {
-    records += `${id},${userId},${cell(title)},${cell(body)},${createdAt},${updatedAt}\r\n`;
+    const texts = `${csvCell(title, safe)},${csvCell(body, safe)}`;
+    records += `${id},${userId},${texts},${createdAt},${updatedAt}\r\n`;
   }
   return records;
 }
@@ -48,17 +50,3 @@ export function exportName(timeMs: number, { extension }: ExportFormat): string 
   const [date = '', time = ''] = isoTime(timeMs).slice(0, 19).split('T');
   return `posts_export_${date.replaceAll('-', '')}_${time.replaceAll(':', '')}.${extension}`;
 }
-
-function safeCell(text: string): string {
-  return rawCell(startsFormula.test(text) && !plainNumber.test(text) ? `'${text}` : text);
-}
-
-function rawCell(text: string): string {
-  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-// With apostrophes before it, too: import removes exactly one.
-const startsFormula = /^'*[=+\-@\t\r]/;
-const plainNumber = /^[+-]?\d+(\.\d+)?$/;
-// A semicolon separates cells where a spreadsheet writes numbers with a comma.
-const needsQuotes = /[",;\r\n]/;

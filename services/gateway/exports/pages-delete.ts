@@ -1,10 +1,10 @@
-import { confirm } from '#kit/html/confirm.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
 import { formatBytes, time } from '#kit/html/format.ts';
 import { type Content, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import type { Visit } from '#kit/html/visit.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import {

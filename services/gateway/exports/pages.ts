@@ -1,19 +1,19 @@
-import type { Clock } from '#kit/clock.ts';
-import { AppError } from '#kit/errors.ts';
-import { empty, linkButton, menu, notice } from '#kit/html/blocks.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { empty, linkButton, menu, notice } from '#kit/html/components/blocks.ts';
+import { pager } from '#kit/html/components/pager.ts';
+import { type Column, table } from '#kit/html/components/table.ts';
 import { count, formatBytes, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import { pager } from '#kit/html/pager.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { type Column, table } from '#kit/html/table.ts';
-import { sendRanged } from '#kit/http/ranges.ts';
-import { sendStream, whenDelivered } from '#kit/http/stream.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { sendRanged } from '#kit/http/responses/ranges.ts';
+import { sendStream, whenDelivered } from '#kit/http/responses/stream.ts';
 import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
 import type { Validation } from '#kit/http/validation/validator.ts';
 import type { StoredObject } from '#kit/objects/index.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { type Static, Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitors } from '../access/index.ts';
 import { PageFilter, toPostFilter } from '../posts/index.ts';
@@ -35,7 +35,7 @@ const pageSize = 50;
 const PageExport = Type.Object({ ...PageFilter.properties, ...FormatQuery.properties });
 type PageExport = Static<typeof PageExport>;
 
-/** The same files as the API's, for browsers, which have a session and no token. */
+/** Adds the API's files for browsers, which have a session and no token. */
 export function addExportPages(routes: PageRoutes<PageSession>, parts: Parts): void {
   const { visitors, posts, clock, exports } = parts;
   const access = visitors('export', 'read');

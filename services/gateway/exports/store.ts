@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '#kit/clock.ts';
-import { AppError, notFound } from '#kit/errors.ts';
-import type { Log } from '#kit/log.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
 import {
   type ByteRange,
   type ObjectStore,
@@ -16,7 +16,7 @@ import { exportFolder, keysFrom, nameOf } from './stored-export.ts';
 
 export interface StoredExportsOptions {
   readonly store: ObjectStore;
-  /** Where copies wait for a slow store. */
+  /** Folder in which copies wait for a slow store. */
   readonly spillFolder: string;
   readonly spillBytesMax: number;
   readonly clock: Clock;

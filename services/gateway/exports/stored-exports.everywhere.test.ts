@@ -2,15 +2,27 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { startTestS3 } from '#kit/testing/s3.ts';
+import { until } from '#kit/testing/until.ts';
 import { startTestSystem, type TestSystem } from '../../testing.ts';
-import { assertError, castOf, until } from '../testing.ts';
-import { abandon, addedBy, bytesOf, type Cast, fill, listOf, metricsOf, raw, settingsOf } from './testing.ts';
+import { assertError, castOf } from '../testing.ts';
+import {
+  abandon,
+  addedBy,
+  bytesOf,
+  type Cast,
+  fill,
+  listOf,
+  metricsOf,
+  quiet,
+  raw,
+  settingsOf,
+} from './testing.ts';
 
 const keyPattern = /^exports\/posts_export_(\d{8})_(\d{6})\.(json|csv)$/;
 
 const s3 = await startTestS3();
 const systems: Record<string, TestSystem> = {
-  'in a folder': await startTestSystem(),
+  'in a folder': await startTestSystem(quiet),
   'in a bucket': await startTestSystem(settingsOf(s3)),
 };
 after(() => Promise.all(Object.values(systems).map((system) => system[Symbol.asyncDispose]())));

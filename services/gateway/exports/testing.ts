@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { TestS3 } from '#kit/testing/s3.ts';
-import { type castOf, until } from '../testing.ts';
+import { until } from '#kit/testing/until.ts';
+import type { castOf } from '../testing.ts';
 
 export type Cast = Awaited<ReturnType<typeof castOf>>;
 
@@ -27,8 +28,12 @@ export async function addedBy(cast: Cast, work: () => Promise<unknown>): Promise
   return until(async () => (await listOf(cast)).find(({ Key }) => !before.has(Key)));
 }
 
+/** Without events, nobody classifies the long posts of these tests. */
+export const quiet = { EVENT_STREAM: 'off' };
+
 export function settingsOf(s3: TestS3): Record<string, string> {
   return {
+    ...quiet,
     S3_ENDPOINT: s3.endpoint,
     S3_BUCKET: s3.bucket,
     S3_REGION: s3.region,

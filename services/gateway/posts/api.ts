@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '#kit/clock.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '#kit/base/clock.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { matchesAny } from '#kit/http/entity-tags.ts';
+import { addEntityTag, IfMatch, NotModified } from '#kit/rest/conditional.ts';
+import { IdempotencyHeader, idempotencyKeyOf, markReplayed } from '#kit/rest/idempotency-key.ts';
+import { addLinks } from '#kit/rest/paging.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { Type } from '#kit/schema.ts';
 import type { Idempotency, NewPost, PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callerOf, callOf, type Permits } from '../access/index.ts';
-import { callersKey, IdempotencyHeader, idempotencyKeyOf } from '../idempotency.ts';
+import { callersKey } from '../idempotency.ts';
 import { Meta, metaOf, TimedMeta, timedMetaOf } from '../meta.ts';
 import { routes } from '../routes.ts';
 import { integrationDisabled } from '../status/index.ts';
@@ -26,10 +29,6 @@ interface Parts {
   readonly posts: Client<PostServiceDefinition>;
   readonly clock: Clock;
 }
-
-const IfMatch = Type.Object({
-  'if-match': Type.Optional(Type.String({ description: 'Entity tags, one of which must be current' })),
-});
 
 const IfMatchWithMfa = Type.Object({
   ...IfMatch.properties,
@@ -53,6 +52,8 @@ function addList(app: HttpApp, { permits, posts, clock }: Parts): void {
         operationId: 'listPosts',
         tags: ['Posts'],
         summary: 'List posts, page by page',
+        description:
+          'Returns a page of posts by filters, order and words, with the exact total and links to the other pages.',
         querystring: ListQuery,
         response: {
           200: Type.Object({ data: Type.Array(Post), pagination: PaginationMeta, meta: TimedMeta }),
@@ -65,8 +66,7 @@ function addList(app: HttpApp, { permits, posts, clock }: Parts): void {
       const { query } = request;
       const listed = toListRequest(toFilter(query), query);
       const found = toPostPage(await posts.listPosts(listed, callOf(request)), query);
-      const links = linksOf(query, found.pagination);
-      if (links !== '') reply.header('link', links);
+      addLinks(reply, linksOf(query, found.pagination));
       const meta = timedMetaOf(request, clock, startedMs);
       return { data: found.posts, pagination: found.pagination, meta };
     },
@@ -82,6 +82,8 @@ function addCreate(app: HttpApp, { permits, posts, clock }: Parts): void {
         operationId: 'createPost',
         tags: ['Posts'],
         summary: 'Create a post',
+        description:
+          'Takes `title` and `body` and returns the new post with its address in `Location`. With an `Idempotency-Key` it is created once.',
         headers: IdempotencyHeader,
         body: CreatePostRequest,
         response: { 201: Type.Object({ data: Post, meta: Meta }) },
@@ -92,9 +94,9 @@ function addCreate(app: HttpApp, { permits, posts, clock }: Parts): void {
       const { uid } = callerOf(request);
       const { userId = uid, title, body } = request.body;
       const given = { userId, title, body };
-      const idempotency = idempotencyOf(request.headers['idempotency-key'], uid, given);
+      const idempotency = idempotencyOf(request, uid, given);
       const { post, replayed } = await posts.createPost({ post: given, idempotency }, callOf(request));
-      if (replayed) reply.header('idempotent-replayed', 'true');
+      if (replayed) markReplayed(reply);
       const data = toPost(post);
       const location = routes.post.replace(':id', String(data.id));
       reply.code(201).header('etag', entityTag(post)).header('location', location);
@@ -103,8 +105,8 @@ function addCreate(app: HttpApp, { permits, posts, clock }: Parts): void {
   );
 }
 
-function idempotencyOf(header: string | undefined, uid: number, post: NewPost): Idempotency | undefined {
-  const key = idempotencyKeyOf(header);
+function idempotencyOf(request: FastifyRequest, uid: number, post: NewPost): Idempotency | undefined {
+  const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
   const digest = createHash('sha256').update(JSON.stringify(post)).digest();
   return { key: callersKey(uid, key), digest };
@@ -119,20 +121,16 @@ function addRead(app: HttpApp, { permits, posts }: Parts): void {
         operationId: 'getPost',
         tags: ['Posts'],
         summary: 'Read a post',
+        description:
+          'Returns one post with its `ETag`. With `If-None-Match` the response is 304 if it has not changed.',
         params: PostParams,
-        response: {
-          200: Type.Object({ data: Post }),
-          304: Type.Null({ description: 'Not changed since If-None-Match' }),
-        },
+        response: { 200: Type.Object({ data: Post }), 304: NotModified },
       },
       config: { errors: ['not_found'] },
     },
     async (request, reply) => {
       const { post } = await posts.getPost({ id: request.params.id }, callOf(request));
-      const tag = entityTag(post);
-      reply.header('etag', tag);
-      const ifNoneMatch = request.headers['if-none-match'];
-      if (ifNoneMatch !== undefined && matchesAny(ifNoneMatch, tag)) return reply.code(304).send(null);
+      if (addEntityTag(request, reply, entityTag(post))) return reply.code(304).send(null);
       return { data: toPost(post) };
     },
   );
@@ -147,6 +145,8 @@ function addUpdate(app: HttpApp, { permits, posts }: Parts): void {
         operationId: 'updatePost',
         tags: ['Posts'],
         summary: 'Change a post',
+        description:
+          'Changes the fields that are given and returns the post. With `If-Match` only if nobody else has changed it (412).',
         params: PostParams,
         headers: IfMatch,
         body: UpdatePostRequest,
@@ -174,6 +174,8 @@ function addDelete(app: HttpApp, { permits, posts, clock }: Parts): void {
         operationId: 'deletePost',
         tags: ['Posts'],
         summary: 'Delete a post',
+        description:
+          'Deletes the post, which can be restored for 30 days (`POSTS_KEEP_DELETED_DAYS`). Editors need a second factor; with `If-Match` it happens only if nobody else has changed the post (412).',
         params: PostParams,
         headers: IfMatchWithMfa,
         response: {

@@ -1,4 +1,4 @@
 export { FilterQuery, toFilter } from './listing.ts';
 export { PageFilter, toPostFilter } from './page-filter.ts';
-export { CreatePostRequest, isPostId, Post, PostParams, toPost } from './post.ts';
+export { CreatePostRequest, Post, PostParams, toPost } from './post.ts';
 export { problemsInWords } from './post-form.ts';

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
+import type { TestResponse } from '#kit/testing/http-client.ts';
+import { until } from '#kit/testing/until.ts';
 import { startTestSystem } from '../../testing.ts';
-import { type ApiResponse, assertError, castOf, until } from '../testing.ts';
+import { assertError, castOf } from '../testing.ts';
 import type { Post } from './post.ts';
 
 const titles = [
@@ -26,11 +28,11 @@ for (const [index, title] of titles.entries()) {
   posts.push(await cast.alice.create({ title, body: `body ${index}`, userId: 1 + (index % 3) }));
 }
 
-function list(query = ''): Promise<ApiResponse> {
+function list(query = ''): Promise<TestResponse> {
   return cast.charlie.get(`/posts${query}`);
 }
 
-function idsOf({ json }: ApiResponse): number[] {
+function idsOf({ json }: TestResponse): number[] {
   return json.data.map(({ id }: Post) => id);
 }
 
@@ -198,7 +200,7 @@ describe('pages', () => {
         let path: string | undefined =
           `?pageSize=${pageSize}&sortBy=${sortBy}&sortOrder=${sortOrder}${filter}`;
         while (path !== undefined) {
-          const response: ApiResponse = await list(path);
+          const response: TestResponse = await list(path);
           seen.push(...idsOf(response));
           path = linksOf(response).next?.replace('/api/v1/posts', '');
         }
@@ -244,7 +246,7 @@ test('an invalid parameter is named', async () => {
   assert.equal((await list('?unknown=1&__proto__=2')).status, 200);
 });
 
-function linksOf({ headers }: ApiResponse): Record<string, string> {
+function linksOf({ headers }: TestResponse): Record<string, string> {
   const links = (headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g);
   return Object.fromEntries([...links].map(([, target, relation]) => [relation, target]));
 }

@@ -1,5 +1,6 @@
-import { AppError } from '#kit/errors.ts';
-import { type Static, Type } from '#kit/schema.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import type { Links } from '#kit/rest/paging.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import {
   type ListPostsRequest,
@@ -43,11 +44,8 @@ const sorts = {
   updatedAt: PostSort.POST_SORT_UPDATED_AT,
 } as const;
 
-/** The query of a list. */
-export const ListQuery = Type.Object({
-  ...FilterQuery.properties,
-  sortBy: Type.Enum(['id', 'title', 'createdAt', 'updatedAt'], { default: 'id' }),
-  sortOrder: Type.Enum(['asc', 'desc'], { default: 'desc' }),
+/** A page of a list. */
+export const PageQuery = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: idMax, default: 1 }),
   pageSize: Type.Integer({
     minimum: 1,
@@ -55,6 +53,15 @@ export const ListQuery = Type.Object({
     'x-clamp': pageSizeMax,
     description: `Larger values become ${pageSizeMax}`,
   } as { minimum: number; default: number }),
+});
+export type PageQuery = Static<typeof PageQuery>;
+
+/** The query of a list. */
+export const ListQuery = Type.Object({
+  ...FilterQuery.properties,
+  sortBy: Type.Enum(['id', 'title', 'createdAt', 'updatedAt'], { default: 'id' }),
+  sortOrder: Type.Enum(['asc', 'desc'], { default: 'desc' }),
+  ...PageQuery.properties,
 });
 export type ListQuery = Static<typeof ListQuery>;
 
@@ -111,41 +118,38 @@ export function toListRequest(
   };
 }
 
-/** What the posts service found, in the API's shape. */
-export function toPostPage(
-  { posts, total }: ListPostsResponse,
-  { page, pageSize }: Pick<ListQuery, 'page' | 'pageSize'>,
-): PostPage {
+/** Converts a list of the posts service to the API's shape. */
+export function toPostPage({ posts, total }: ListPostsResponse, query: PageQuery): PostPage {
+  return { posts: posts.map(toPost), pagination: paginationOf(total, query) };
+}
+
+/** The position of a page in a list of so many items. */
+export function paginationOf(total: number, { page, pageSize }: PageQuery): PaginationMeta {
   const totalPages = Math.ceil(total / pageSize);
-  return {
-    posts: posts.map(toPost),
-    pagination: {
-      page,
-      pageSize,
-      totalItems: total,
-      totalPages,
-      hasNext: page < totalPages,
-      hasPrev: page > 1 && total > 0,
-    },
-  };
+  const hasNext = page < totalPages;
+  return { page, pageSize, totalItems: total, totalPages, hasNext, hasPrev: page > 1 && total > 0 };
 }
 
 /**
- * The value of `Link` (RFC 8288): the first, previous, next and last page, if they exist. A long search is left out, because
- * proxies refuse responses with large headers.
+ * Addresses of the first, previous, next and last page, if they exist. A long search is left out, because proxies refuse responses
+ * with large headers.
  */
-export function linksOf(query: ListQuery, { totalPages }: PaginationMeta): string {
-  const { page } = query;
-  const relations: [string, number, boolean][] = [
-    ['first', 1, totalPages > 0],
-    ['prev', Math.min(page - 1, totalPages), page > 1 && totalPages > 0],
-    ['next', page + 1, page < totalPages],
-    ['last', totalPages, totalPages > 0],
-  ];
-  return relations
-    .filter(([, , exists]) => exists)
-    .map(([relation, target]) => `<${pageLink(query, target)}>; rel="${relation}"`)
-    .join(', ');
+export function linksOf(query: ListQuery, pagination: PaginationMeta): Links {
+  return linksTo((page) => pageLink(query, page), pagination);
+}
+
+/** Addresses of the pages around one. */
+export function linksTo(
+  hrefOf: (page: number) => string,
+  { page, totalPages, hasNext, hasPrev }: PaginationMeta,
+): Links {
+  const exists = totalPages > 0;
+  return {
+    first: exists ? hrefOf(1) : undefined,
+    prev: hasPrev ? hrefOf(Math.min(page - 1, totalPages)) : undefined,
+    next: hasNext ? hrefOf(page + 1) : undefined,
+    last: exists ? hrefOf(totalPages) : undefined,
+  };
 }
 
 function pageLink(query: ListQuery, page: number): string {

@@ -1,5 +1,5 @@
-import { AppError } from '#kit/errors.ts';
-import { type Static, Type } from '#kit/schema.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import type { PostFilter } from '#proto/posts/v1/posts.ts';
 import { FilterQuery, toFilter } from './listing.ts';
 

@@ -1,12 +1,12 @@
-import { AppError } from '#kit/errors.ts';
-import { empty, linkButton, notice } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { empty, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
 import { count } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { ownPath } from '#kit/html/visit.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { ownPath } from '#kit/html/pages/visit.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import {
   appNeeded,
@@ -20,6 +20,7 @@ import {
 import { pageRoutes, postPath } from '../routes.ts';
 import { userText } from '../users/index.ts';
 import type { DeleteParts } from './pages-delete.ts';
+import { canUndo, undoable } from './pages-deleted.ts';
 import { isPostId, type Post, toPost } from './post.ts';
 
 /** The pages that delete the posts that were selected in the list, after the same second factor as for one. */
@@ -32,7 +33,7 @@ export function addDeleteManyPages(routes: PageRoutes<PageSession>, parts: Delet
   routes.post(pageRoutes.deletePosts, { access }, (visitor) => deletePosts(visitor, parts));
 }
 
-/** What was selected, and the page of the list to go back to. */
+/** The selected posts, and the page of the list to go back to. */
 interface Selection {
   readonly ids: readonly number[];
   readonly back: string;
@@ -60,7 +61,7 @@ async function askToDelete(
     back,
     confirm({
       title: `Delete ${count(found.length, 'post')}?`,
-      text: 'This deletes these posts and removes them from the analysis. You cannot undo it.',
+      text: `This deletes these posts and removes them from the analysis. ${canUndo}`,
       action: pageRoutes.deletePosts,
       csrfField: shown.csrfField,
       fields: html`<input type="hidden" name="back" value="${back}">
@@ -94,7 +95,8 @@ async function deletePosts(visitor: Visitor, parts: DeleteParts) {
     return visit.redirect(back, { tone: 'bad', text });
   }
   const gone = problems.length > 0 ? ` ${count(problems.length, 'post')} had been deleted before.` : '';
-  return visit.redirect(back, { tone: 'good', text: `${count(deleted, 'post')} deleted.${gone}` });
+  const restorable = ids.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+  return visit.redirect(back, undoable(visitor, `${count(deleted, 'post')} deleted.${gone}`, restorable));
 }
 
 /** Each valid id once, and at most as many as a page of the list has. */

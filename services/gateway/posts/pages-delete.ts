@@ -1,8 +1,8 @@
-import { confirm } from '#kit/html/confirm.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
 import type { Content } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { clientAddress } from '#kit/http/client-address.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
@@ -19,6 +19,7 @@ import {
 import { pageRoutes, postPath } from '../routes.ts';
 import { type Usernames, userText } from '../users/index.ts';
 import { postIdOf } from './pages.ts';
+import { canUndo, undoable } from './pages-deleted.ts';
 import { type Post, toPost } from './post.ts';
 
 export interface DeleteParts {
@@ -58,7 +59,7 @@ async function deletePost(visitor: Visitor, parts: DeleteParts) {
   if (refusal) return askToDelete(visitor, parts, refusal);
   const id = postIdOf(visit);
   await parts.posts.deletePost({ id, ifRevisions: [] }, call);
-  return visit.redirect(pageRoutes.posts, { tone: 'good', text: `Post ${id} is deleted.` });
+  return visit.redirect(pageRoutes.posts, undoable(visitor, `Post ${id} is deleted.`, [id]));
 }
 
 interface DeleteView {
@@ -74,7 +75,7 @@ function deletePage(frame: Frame, { post, user, fields, problem }: DeleteView): 
     parent: { href: postPath('post', post.id), label: `Post ${post.id}` },
     main: confirm({
       title: `Delete “${post.title}”?`,
-      text: `This deletes post ${post.id} of user ${user} and removes it from the analysis. You cannot undo it.`,
+      text: `This deletes post ${post.id} of user ${user} and removes it from the analysis. ${canUndo}`,
       action: postPath('deletePost', post.id),
       csrfField: frame.csrfField,
       fields,

@@ -1,11 +1,12 @@
-import { AppError, type Fields } from '#kit/errors.ts';
-import { notice } from '#kit/html/blocks.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { notice } from '#kit/html/components/blocks.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition, Post as StoredPost } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
 import { pageRoutes, postPath } from '../routes.ts';
+import { noSuchUser, type Usernames } from '../users/index.ts';
 import { postIdOf } from './pages.ts';
 import { CreatePostRequest, entityTag, toPost, UpdatePostRequest } from './post.ts';
 import { editPostPage, newPostPage, type PostDraft, problemsInWords } from './post-form.ts';
@@ -15,21 +16,25 @@ type Posts = Client<PostServiceDefinition>;
 /** The pages that create and change a post. */
 export function addEditPages(
   routes: PageRoutes<PageSession>,
-  { visitors, posts }: { visitors: Visitors; posts: Posts },
+  { visitors, posts, usernames }: { visitors: Visitors; posts: Posts; usernames: Usernames },
 ): void {
   const access = visitors('post', 'write');
   const parseNew = compileValidator(CreatePostRequest);
   const parseChange = compileValidator(UpdatePostRequest);
-  routes.get(pageRoutes.newPost, { access }, async ({ frame }) =>
-    newPostPage(frame(), { draft: { title: '', body: '' } }),
+  routes.get(pageRoutes.newPost, { access }, async ({ frame, call }) =>
+    newPostPage(frame(), { draft: { title: '', body: '' }, names: await usernames.choices(call) }),
   );
   routes.post(pageRoutes.newPost, { access }, async (visitor) => {
     const draft = draftOf(visitor);
     const { title, body } = draft;
-    const parsed = parseNew({ title, body, userId: wholeNumber(draft.userId) });
+    const { userId: name = '' } = draft;
+    const uid = name === '' ? undefined : ((await usernames.uidOf(name, visitor.call)) ?? name);
+    const parsed = parseNew({ title, body, userId: uid });
     if (!parsed.fields) return createPost(visitor, parsed.value, posts);
     visitor.visit.reply.code(422);
-    return newPostPage(visitor.frame(), { draft, errors: problemsInWords(parsed.fields) });
+    const wrongUser = parsed.fields.userId && { userId: noSuchUser };
+    const errors = { ...problemsInWords(parsed.fields), ...wrongUser };
+    return newPostPage(visitor.frame(), { draft, errors, names: await usernames.choices(visitor.call) });
   });
   routes.get(pageRoutes.editPost, { access }, async ({ visit, call, frame }) => {
     const { post } = await posts.getPost({ id: postIdOf(visit) }, call);
@@ -46,12 +51,6 @@ export function addEditPages(
 
 function draftOf({ visit }: Visitor): PostDraft {
   return { title: visit.field('title'), body: visit.field('body'), userId: visit.field('userId').trim() };
-}
-
-/** A number if the text is one, nothing if it is empty, else the text, which the schema then refuses. */
-function wholeNumber(text = ''): number | string | undefined {
-  if (text === '') return undefined;
-  return /^\d{1,16}$/.test(text) ? Number(text) : text;
 }
 
 async function createPost({ visit, caller, call }: Visitor, given: CreatePostRequest, posts: Posts) {

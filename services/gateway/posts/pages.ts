@@ -1,10 +1,10 @@
-import { AppError, notFound } from '#kit/errors.ts';
-import { card, facts, linkButton } from '#kit/html/blocks.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { card, facts, linkButton } from '#kit/html/components/blocks.ts';
 import { count, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
@@ -67,7 +67,7 @@ interface PostView {
   /** Absent if no account has the number of its user. */
   readonly username: string | undefined;
   readonly sentiment: PostSentiment | undefined;
-  /** Whether posts are classified at all. */
+  /** True if posts are classified at all. */
   readonly isClassified: boolean;
   readonly may: { readonly write: boolean; readonly delete: boolean };
 }

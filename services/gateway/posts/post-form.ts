@@ -1,14 +1,15 @@
-import type { Fields } from '#kit/errors.ts';
-import { card, linkButton, notice } from '#kit/html/blocks.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
+import type { Fields } from '#kit/base/errors.ts';
+import { card, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
 import { time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 import { pageRoutes, postPath } from '../routes.ts';
+import { userField, userFieldLabel } from '../users/index.ts';
 import type { Post } from './post.ts';
 
-/** What a visitor typed, unchanged. */
+/** Values of the form, unchanged. */
 export interface PostDraft {
   readonly title: string;
   readonly body: string;
@@ -25,25 +26,28 @@ interface EditView extends PostFormView {
   readonly id: number;
   /** The version of the post that the visitor began with. Saving over another version is refused. */
   readonly tag: string;
-  /** What somebody else saved in the meantime. */
+  /** Version that somebody else saved in the meantime. */
   readonly theirs?: Post;
 }
 
-const labels = { title: 'Title', body: 'Body', userId: 'User number' };
+const labels = { title: 'Title', body: 'Body', userId: userFieldLabel };
 
-export function newPostPage(frame: Frame, view: PostFormView): string {
+interface NewView extends PostFormView {
+  /** Names of users to pick from. */
+  readonly names?: readonly string[];
+}
+
+export function newPostPage(frame: Frame, view: NewView): string {
   return layout(frame, {
     title: 'New post',
     parent: { href: pageRoutes.posts, label: 'Posts' },
     main: html`${view.message}${errorSummary(view.errors ?? {}, labels)}
 <form class="form" method="post" action="${pageRoutes.newPost}" data-draft="new">${frame.csrfField}${texts(view)}
-${field({
-  name: 'userId',
-  label: labels.userId,
+${userField({
   value: view.draft.userId,
+  names: view.names ?? [],
   error: view.errors?.userId,
-  help: 'The user the post belongs to. Leave it empty to make the post yours.',
-  attributes: { inputmode: 'numeric', class: 'short' },
+  help: 'The name of the user the post belongs to. Leave it empty to make the post yours.',
 })}
 ${buttons('Create post', pageRoutes.posts)}</form>`,
   });
@@ -84,7 +88,7 @@ export function problemsInWords(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, problem]) => [
       name,
-      isEmpty.test(problem) ? 'must have some text' : problem,
+      isEmpty.test(problem) ? 'must not be empty' : problem,
     ]),
   );
 }

@@ -1,7 +1,9 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import { versionsIn, versionTag } from '#kit/rest/versions.ts';
+import { notBlank } from '#kit/text/visible-text.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
-import type { Post as StoredPost } from '#proto/posts/v1/posts.ts';
+import type { DeletedPost as StoredDeletedPost, Post as StoredPost } from '#proto/posts/v1/posts.ts';
 
 /** JSON carries larger integers inexactly. */
 export const idMax = Number.MAX_SAFE_INTEGER;
@@ -11,7 +13,7 @@ export const Id = Type.Integer({ minimum: 1, maximum: idMax });
 /** The path parameters of an address about one post. */
 export const PostParams = Type.Object({ id: Id });
 
-/** Whether a text is the id of a post in an address. */
+/** Returns true if a text is the id of a post in an address. */
 export function isPostId(text: string): boolean {
   return /^[1-9]\d{0,15}$/.test(text) && Number(text) <= idMax;
 }
@@ -41,6 +43,31 @@ export const Post = Type.Object(
   },
 );
 export type Post = Static<typeof Post>;
+
+/** A deleted post as the API shows it. */
+export const DeletedPost = Type.Object(
+  {
+    ...Post.properties,
+    deletedAt: Type.String({ format: 'date-time' }),
+    keptUntil: Type.String({ format: 'date-time', description: 'Until when it can be restored' }),
+  },
+  {
+    title: 'DeletedPost',
+    examples: [
+      {
+        id: 42,
+        userId: 2,
+        title: 'Fog over the harbor',
+        body: 'The ferries wait. ⛴️',
+        createdAt: '2026-01-31T08:15:00.000Z',
+        updatedAt: '2026-01-31T08:15:00.000Z',
+        deletedAt: '2026-02-01T09:00:00.000Z',
+        keptUntil: '2026-03-03T09:00:00.000Z',
+      },
+    ],
+  },
+);
+export type DeletedPost = Static<typeof DeletedPost>;
 
 export const CreatePostRequest = Type.Object(
   {
@@ -75,9 +102,14 @@ export function toPost(stored: StoredPost | undefined): Post {
   return { id, userId, title, body, createdAt, updatedAt };
 }
 
-/** The entity tag of a post: its revision, as a strong validator (RFC 9110 section 8.8.3). */
+/** A deleted post in the API's shape. */
+export function toDeletedPost({ post, deletedAtMs, keptUntilMs }: StoredDeletedPost): DeletedPost {
+  return { ...toPost(post), deletedAt: isoTime(deletedAtMs), keptUntil: isoTime(keptUntilMs) };
+}
+
+/** The entity tag of a post: its revision. */
 export function entityTag(stored: StoredPost | undefined): string {
-  return `"${sent(stored).revision}"`;
+  return versionTag(sent(stored).revision, '');
 }
 
 /** In the types of the protocol, every message may be absent. */
@@ -87,14 +119,13 @@ function sent(stored: StoredPost | undefined): StoredPost {
 }
 
 /**
- * The revisions that `If-Match` allows; none if it sets no condition. A list that no revision can match becomes the
- * revision 0, which no post has. Weak tags never match (RFC 9110 section 13.1.1).
+ * The revisions that `If-Match` allows, as the posts service takes them: none if any will do. A list that no revision can match
+ * becomes the revision 0, which no post has.
  */
 export function allowedRevisions(ifMatch: string | undefined): number[] {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return [];
-  const tags = ifMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
-  const revisions = tags.flatMap((tag) => /^"([1-9]\d{0,15})"$/.exec(tag)?.[1] ?? []);
-  return revisions.length > 0 ? revisions.map(Number) : [0];
+  const revisions = versionsIn(ifMatch, '');
+  if (revisions === undefined) return [];
+  return revisions.length > 0 ? [...revisions] : [0];
 }
 
 function visibleText(maxLength: number) {
@@ -102,8 +133,6 @@ function visibleText(maxLength: number) {
     minLength: 1,
     maxLength,
     format: 'text',
-    // Not only white space, control and format characters.
-    pattern: '[^\\p{White_Space}\\p{Cc}\\p{Cf}]',
-    'x-problem': 'must not be blank',
+    ...notBlank,
   });
 }

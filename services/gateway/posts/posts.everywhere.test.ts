@@ -84,6 +84,10 @@ describe('creating a post', () => {
         { title: /blank/, body: /blank/ },
       ],
       [
+        { title: '\u2800 \u3164', body: '\uffa0\u{e0041}' },
+        { title: /blank/, body: /blank/ },
+      ],
+      [
         { title: '\u200b\u200d\u2060\u202e', body: '\u0001\u007f\u00ad \u{e0001}' },
         { title: /blank/, body: /blank/ },
       ],

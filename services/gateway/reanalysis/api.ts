@@ -1,6 +1,6 @@
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callOf, type Permits } from '../access/index.ts';
 import { routes } from '../routes.ts';
@@ -27,6 +27,8 @@ export function addReanalysis(app: HttpApp, { permits, posts, integrations }: Pa
         operationId: 'reanalyzePosts',
         tags: ['Reanalysis'],
         summary: 'Request a reanalysis of all posts',
+        description:
+          'Queues the work and returns its `jobId`. A worker then counts and classifies all posts again, while the statistics stay as they are.',
         response: { 202: Type.Object({ data: ReanalysisTicket }) },
       },
       config: { errors: [disabled] },
@@ -46,6 +48,8 @@ export function addReanalysis(app: HttpApp, { permits, posts, integrations }: Pa
         operationId: 'getReanalysis',
         tags: ['Reanalysis'],
         summary: 'The progress of a reanalysis',
+        description:
+          'Returns the state of the job (`queued`, `running`, `succeeded`, `failed` or `canceled`) and how many posts are done.',
         params,
         response: { 200: Type.Object({ data: ReanalysisJob }) },
       },
@@ -65,6 +69,8 @@ export function addReanalysis(app: HttpApp, { permits, posts, integrations }: Pa
         operationId: 'cancelReanalysis',
         tags: ['Reanalysis'],
         summary: 'Cancel a reanalysis',
+        description:
+          'Stops the job with this `jobId`. Statistics stay as they were before it. 409 if it has ended.',
         params,
         response: { 200: Type.Object({ data: ReanalysisJob }) },
       },

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { testBrowser } from '#kit/testing/browser.ts';
+import { until } from '#kit/testing/until.ts';
 import { startTestSystem } from '../../testing.ts';
-import { castOf, signedIn, until, visitorsOf } from '../testing.ts';
+import { castOf, signedIn, visitorsOf } from '../testing.ts';
 
 const path = '/analysis/reanalyses';
 const browser = testBrowser();

@@ -1,10 +1,10 @@
-import { AppError } from '#kit/errors.ts';
-import { badge, empty, notice, progress } from '#kit/html/blocks.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { badge, empty, notice, progress } from '#kit/html/components/blocks.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
@@ -97,7 +97,7 @@ function mainOf(frame: Frame, view: ReanalysesView): Html {
   }
   if (view.state === 'down') {
     const content = html`${view.reason}<br><small>Request <code>${view.requestId}</code></small>`;
-    return notice('bad', content, { title: 'The reanalyses cannot be shown' });
+    return notice('bad', content, { title: 'The reanalyses are not available' });
   }
   const { jobs, mayWrite } = view;
   if (jobs.length === 0) {
@@ -148,7 +148,7 @@ function resultOf(job: ReanalysisJob): Html {
   if (!isUnfinished(job)) return html``;
   const percent = Math.floor(job.progress * 100);
   const label = status === 'queued' ? 'Waiting for a worker' : 'Counting and classifying';
-  return html`<div data-job="${job.jobId}">${progress({ label, value: percent, detail: `${percent} %` })}</div>`;
+  return html`<div data-job="${job.jobId}">${progress({ label, value: percent, detail: `${percent}%` })}</div>`;
 }
 
 function cancelForm(frame: Frame, { jobId }: ReanalysisJob): Html {

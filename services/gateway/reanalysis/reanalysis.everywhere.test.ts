@@ -3,9 +3,10 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { newId } from '#kit/ids.ts';
+import { newId } from '#kit/base/ids.ts';
+import { createTraceparent, formatTraceparent } from '#kit/base/trace.ts';
 import { natsIsMissing, startTestNats } from '#kit/testing/nats.ts';
-import { createTraceparent, formatTraceparent } from '#kit/trace.ts';
+import { until } from '#kit/testing/until.ts';
 import { startTestSystem, type TestSystem } from '../../testing.ts';
 import { assertError, castOf, type Person, signedIn } from '../testing.ts';
 
@@ -102,7 +103,7 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     await loseStreams();
     const { html } = await page.open('/status');
     for (const label of ['Reanalysis jobs', 'Event stream']) {
-      assert.match(html, new RegExp(`${label}</td>[^<]*<td[^>]*><span class="badge bad">does not answer`));
+      assert.match(html, new RegExp(`${label}</td>[^<]*<td[^>]*><span class="badge bad">does not respond`));
     }
     assert.equal((await bob.get('/admin/status')).json.data.integrations.messageBroker, true);
     await assertRepaired();
@@ -132,7 +133,7 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
   }
 });
 
-/** What both brokers must do. */
+/** Tests that both brokers must pass. */
 async function testReanalyses(system: TestSystem): Promise<void> {
   const { alice, bob, charlie, stranger } = await castOf(system);
 
@@ -262,8 +263,4 @@ async function readiness({ url }: TestSystem): Promise<Record<string, string>> {
 async function metricOf({ url }: TestSystem, integration: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(new RegExp(`^integration_up{integration="${integration}"} (\\d)$`, 'm').exec(metrics)?.[1]);
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await delay(50);
 }

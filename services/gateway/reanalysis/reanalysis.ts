@@ -1,5 +1,5 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
 import { ReanalysisStatus, type Reanalysis as StoredReanalysis } from '#proto/posts/v1/posts.ts';
 
 const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);

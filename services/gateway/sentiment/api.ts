@@ -1,6 +1,6 @@
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import type { Client } from '#kit/rpc/index.ts';
-import { Type } from '#kit/schema.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { callOf, type Permits } from '../access/index.ts';
 import { PostParams } from '../posts/index.ts';
@@ -33,6 +33,8 @@ export function addSentiment(app: HttpApp, { permits, posts, integrations }: Par
         operationId: 'classifySentiment',
         tags: ['Sentiment'],
         summary: 'Classify a text',
+        description:
+          'Takes a text of 1 to 10,000 characters and returns its sentiment with the probability of each class. Nothing is saved.',
         body: SentimentRequest,
         response: { 200: Type.Object({ data: SentimentResponse }) },
       },
@@ -54,6 +56,8 @@ export function addSentiment(app: HttpApp, { permits, posts, integrations }: Par
         operationId: 'getPostSentiment',
         tags: ['Sentiment'],
         summary: 'How a post was classified',
+        description:
+          'Returns the sentiment of a post and the version of the classifier. 404 until the post has been classified.',
         params: PostParams,
         response: { 200: Type.Object({ data: PostSentiment }) },
       },

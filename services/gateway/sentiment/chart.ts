@@ -1,5 +1,5 @@
-import { badge } from '#kit/html/blocks.ts';
-import { barChart } from '#kit/html/charts.ts';
+import { badge } from '#kit/html/components/blocks.ts';
+import { barChart } from '#kit/html/components/charts.ts';
 import { formatNumber } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import type { SentimentResponse } from './sentiment.ts';
@@ -13,7 +13,7 @@ ${barChart({
   points: (['positive', 'neutral', 'negative'] as const).map((name) => ({
     label: names[name],
     value: probabilities[name],
-    text: `${formatNumber(probabilities[name] * 100, 1)} %`,
+    text: `${formatNumber(probabilities[name] * 100, 1)}%`,
   })),
 })}`;
 }

@@ -3,6 +3,7 @@ export {
   type PostSentiment,
   type SentimentName,
   sentimentLabels,
+  sentimentsOf,
   toPostSentiment,
   toWireLabel,
 } from './sentiment.ts';

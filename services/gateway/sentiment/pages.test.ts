@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { testBrowser } from '#kit/testing/browser.ts';
+import { until } from '#kit/testing/until.ts';
 import { startTestSystem } from '../../testing.ts';
-import { castOf, signedIn, until, visitorsOf } from '../testing.ts';
+import { castOf, signedIn, visitorsOf } from '../testing.ts';
 
 const browser = testBrowser();
 const system = await startTestSystem();
@@ -33,7 +34,7 @@ describe('the form to try the classifier', () => {
     await alice.open('/sentiment');
     const { status, html } = await alice.send('/sentiment', { text: '' });
     assert.equal(status, 422);
-    assert.match(html, /<a href="#field-text">Text must have some text<\/a>/);
+    assert.match(html, /<a href="#field-text">Text must not be empty<\/a>/);
     const long = await alice.send('/sentiment', { text: 'a'.repeat(10_001) });
     assert.equal(long.status, 422);
     assert.match(long.html, /must be at most 10,?000 characters/);

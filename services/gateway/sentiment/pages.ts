@@ -1,9 +1,9 @@
-import { AppError, type Fields } from '#kit/errors.ts';
-import { card, empty, linkButton, notice } from '#kit/html/blocks.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { card, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';

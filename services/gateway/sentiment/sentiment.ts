@@ -1,7 +1,13 @@
-import { isoTime } from '#kit/iso-time.ts';
-import { type Static, Type } from '#kit/schema.ts';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { type Static, Type } from '#kit/base/schema.ts';
+import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
-import { type Classification, type GetPostSentimentResponse, SentimentLabel } from '#proto/posts/v1/posts.ts';
+import {
+  type Classification,
+  type GetPostSentimentResponse,
+  type PostServiceDefinition,
+  SentimentLabel,
+} from '#proto/posts/v1/posts.ts';
 
 export const SentimentRequest = Type.Object(
   {
@@ -25,7 +31,7 @@ const example = {
 export const SentimentResponse = Type.Object(classified, { title: 'SentimentResponse', examples: [example] });
 export type SentimentResponse = Static<typeof SentimentResponse>;
 
-/** How a post was classified, when and by which model. */
+/** Classification of a post, its time and its model. */
 export const PostSentiment = Type.Object(
   { ...classified, model: Type.String(), classifiedAt: Type.String({ format: 'date-time' }) },
   {
@@ -35,7 +41,7 @@ export const PostSentiment = Type.Object(
 );
 export type PostSentiment = Static<typeof PostSentiment>;
 
-/** How long a text may take to be classified. */
+/** Longest time for classifying a text. */
 export const classifyTimeoutMs = 2_000;
 
 /** The classification of a text in the API's shape. */
@@ -51,6 +57,23 @@ export function toPostSentiment({ classification, classifiedAtMs }: GetPostSenti
   const model = classification?.model ?? '';
   return { ...toSentiment(classification), model, classifiedAt: isoTime(classifiedAtMs) };
 }
+
+/** The last classification of posts, by id; empty if the posts service cannot tell. */
+export async function sentimentsOf(
+  posts: Client<PostServiceDefinition>,
+  ids: number[],
+  call: CallOptions,
+): Promise<ReadonlyMap<number, SentimentName>> {
+  if (ids.length === 0) return new Map();
+  const found = await posts
+    .getSentimentLabels({ ids }, { ...call, timeoutMs: labelsTimeoutMs })
+    .catch(() => undefined);
+  const named = [...(found?.labels ?? [])].map(([id, label]) => [id, labels[label]] as const);
+  return new Map(named.filter((entry): entry is [number, SentimentName] => entry[1] !== undefined));
+}
+
+/** A list does not wait longer for its column of sentiments. */
+const labelsTimeoutMs = 1_000;
 
 /** A label as the posts service takes it. */
 export function toWireLabel(name: SentimentName): SentimentLabel {

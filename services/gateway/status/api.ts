@@ -1,5 +1,5 @@
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
-import { Type } from '#kit/schema.ts';
 import { callerOf, type Permits } from '../access/index.ts';
 import { routes } from '../routes.ts';
 import { type Integrations, integrationNames } from './integrations.ts';
@@ -44,7 +44,9 @@ export function addStatus(app: HttpApp, parts: Parts): void {
       schema: {
         operationId: 'getAdminStatus',
         tags: ['Administration'],
-        summary: 'What runs and what is enabled',
+        summary: 'Parts of the service, and enabled integrations',
+        description:
+          'Returns the state of each backend, how long it took to answer, and which integrations are set.',
         response: { 200: Type.Object({ data: AdminStatus }) },
       },
     },

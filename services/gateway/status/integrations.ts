@@ -1,6 +1,6 @@
 import type { preValidationAsyncHookHandler } from 'fastify';
 import { Gauge, type Registry } from 'prom-client';
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 
@@ -14,7 +14,7 @@ export const integrationNames = [
 ] as const;
 export type Integration = (typeof integrationNames)[number];
 
-/** What an integration is now. */
+/** State of an integration. */
 export type IntegrationState = 'off' | 'up' | 'down';
 
 type Check = (signal: AbortSignal) => Promise<void>;
@@ -55,7 +55,7 @@ export class Integrations {
     this.#own = { ...(objectStore && { objectStore }), ...(tracing && { tracing }) };
   }
 
-  /** Whether an integration is on. Until the posts service has said so, its integrations count as on. */
+  /** Returns true if an integration is on. Until the posts service has responded, its integrations count as on. */
   async isEnabled(name: Integration): Promise<boolean> {
     if (!ofPosts.includes(name)) return this.#own[name] !== undefined;
     return (await this.#lastListed())?.has(name) ?? true;
@@ -73,13 +73,13 @@ export class Integrations {
     };
   }
 
-  /** The checks for readiness. Each throws if its integration is on and does not answer. */
+  /** The checks for readiness. Each throws if its integration is on and does not respond. */
   checks(): Partial<Record<Integration, Check>> {
     const checks = ofPosts.map((name): [Integration, Check] => [name, (signal) => this.#check(name, signal)]);
     return { ...this.#own, ...Object.fromEntries(checks) };
   }
 
-  /** What each integration is now. It takes at most 400 ms. */
+  /** Returns the state of each integration. It takes at most 400 ms. */
   async states(): Promise<Record<Integration, IntegrationState>> {
     const checks = this.checks();
     const entries = integrationNames.map(async (name) => {
@@ -99,7 +99,7 @@ export class Integrations {
     }
   }
 
-  /** What was listed last, which is renewed in the background once it is older than a second. */
+  /** Returns the last list, which is renewed in the background once it is older than a second. */
   async #lastListed(): Promise<ReadonlyMap<string, string> | undefined> {
     const isFresh = performance.now() - this.#askedMs < freshMs;
     const renewed = isFresh ? undefined : this.#list().catch(() => undefined);
@@ -127,7 +127,7 @@ export function addIntegrationMetrics(registry: Registry, integrations: Integrat
   let checking: Promise<Record<Integration, IntegrationState>> | undefined;
   new Gauge({
     name: 'integration_up',
-    help: 'Whether an integration that is on answers (1) or not (0).',
+    help: '1 if an enabled integration responds, else 0.',
     labelNames: ['integration'],
     registers: [registry],
     async collect() {
@@ -146,7 +146,7 @@ export function addIntegrationMetrics(registry: Registry, integrations: Integrat
   });
 }
 
-/** Whether a check passes within 400 ms, also one that ignores its signal. */
+/** Returns true if a check passes within 400 ms, also one that ignores its signal. */
 export async function succeeds(check: Check): Promise<boolean> {
   const signal = AbortSignal.timeout(checkTimeoutMs);
   const late = new Promise<boolean>((resolve) => {

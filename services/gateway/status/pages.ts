@@ -1,12 +1,12 @@
-import type { Clock } from '#kit/clock.ts';
-import { badge, card, facts } from '#kit/html/blocks.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { productVersion } from '#kit/base/version.ts';
+import { badge, card, facts } from '#kit/html/components/blocks.ts';
+import { table } from '#kit/html/components/table.ts';
 import { formatDuration, time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
-import { productVersion } from '#kit/version.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import type { PageSession, Visitors } from '../access/index.ts';
@@ -47,11 +47,11 @@ interface Backend {
   readonly name: string;
   readonly address: string;
   readonly state: IntegrationState;
-  /** Absent if it does not answer, or is older than this question. */
+  /** Absent if it does not respond, or is older than this question. */
   readonly info: { readonly version: string; readonly database: string } | undefined;
 }
 
-/** How long the page waits for versions. */
+/** Longest time that the page waits for versions. */
 const infoTimeoutMs = 1_000;
 
 function backendsOf(
@@ -61,7 +61,7 @@ function backendsOf(
   const calling = { ...call, timeoutMs: infoTimeoutMs };
   const backends = [
     ['Posts', 'postsvc', () => posts.getInfo({}, calling)],
-    ['Access decisions', 'authsvc', () => authz.getInfo({}, calling)],
+    ['Accounts and access', 'authsvc', () => authz.getInfo({}, calling)],
   ] as const;
   const asked = backends.map(async ([name, key, getInfo]): Promise<Backend> => {
     const [isUp, info] = await Promise.all([succeeds(checks[key]), getInfo().catch(() => undefined)]);
@@ -90,7 +90,7 @@ function statusPage(frame: Frame, { parts, requestedBy, backends, states }: Stat
   ]);
   return layout(frame, {
     title: 'Status',
-    lead: 'The parts of this gateway, and whether they answer right now.',
+    lead: 'The state of each part of this service.',
     main: html`<div class="stack">${backendCard(backends)}<div class="columns">${card('Gateway', gatewayFacts)}${integrationCard(states)}</div></div>`,
   });
 }
@@ -129,7 +129,7 @@ function integrationCard(states: StatusView['states']): Html {
 
 function stateBadge(state: IntegrationState): Html {
   if (state === 'off') return badge('plain', 'off');
-  return state === 'up' ? badge('good', 'answers') : badge('bad', 'does not answer');
+  return state === 'up' ? badge('good', 'OK') : badge('bad', 'does not respond');
 }
 
 const labels: Readonly<Record<Integration, string>> = {

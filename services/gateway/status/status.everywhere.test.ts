@@ -36,7 +36,7 @@ test('the status page shows the same as the API', async () => {
   const bob = await signedIn(system, 'bob');
   const { html } = await bob.open('/status');
   assert.match(html, /in-process|127\.0\.0\.1:\d+/);
-  assert.match(html, /Stored exports<\/td>[^<]*<td[^>]*><span class="badge good">answers/);
+  assert.match(html, /Stored exports<\/td>[^<]*<td[^>]*><span class="badge good">OK/);
   assert.match(html, /Cache<\/td>[^<]*<td[^>]*><span class="badge plain">off/);
   assert.match(html, /Uptime<\/dt><dd>\d+ (second|minute)/);
   const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));

@@ -1,9 +1,9 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 
-/** Where the backends are: `host:port` or `in-process`. */
+/** Addresses of the backends: `host:port` or `in-process`. */
 export interface RpcAddresses {
   readonly postsvc: string;
   readonly authsvc: string;
@@ -12,7 +12,7 @@ export interface RpcAddresses {
 export type BackendChecks = Readonly<Record<keyof RpcAddresses, (signal: AbortSignal) => Promise<void>>>;
 
 /**
- * Each asks whether the backend can do its work, its database included. One that does not answer at once is asked again, which
+ * Each asks whether the backend can do its work, its database included. One that does not respond at once is asked again, which
  * goes to another replica if there is one.
  */
 export function backendChecks(

@@ -1,1 +1,2 @@
-export { Usernames, userText } from './usernames.ts';
+export { userField, userFieldLabel } from './user-field.ts';
+export { noSuchUser, Usernames, userText } from './usernames.ts';

@@ -1,10 +1,10 @@
-import { card, facts, linkButton } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { field } from '#kit/html/form.ts';
+import { card, facts, linkButton } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { field } from '#kit/html/components/form.ts';
 import { time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { Account, AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
@@ -37,7 +37,7 @@ export function addUserPage(
   }
 }
 
-/** What is done without a question, because it can be undone. */
+/** Adds a change that needs no confirmation, because it can be undone. */
 function addChange(
   routes: PageRoutes<PageSession>,
   { visitors, authz }: { visitors: Visitors; authz: Authz },
@@ -170,7 +170,7 @@ const passwordQuestion: Question = {
 const appQuestion: Question = {
   route: 'resetApp',
   title: (username) => `Remove the authenticator app of ${username}?`,
-  text: 'Do this if they have lost their phone. Its codes will no longer count, and they can set up another app.',
+  text: 'Do this if they have lost their phone. Its codes will stop working, and they can set up another app.',
   deed: 'Remove app',
 };
 

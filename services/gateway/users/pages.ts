@@ -1,14 +1,14 @@
-import type { Fields } from '#kit/errors.ts';
-import { badge, empty, linkButton, notice } from '#kit/html/blocks.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
-import { formProblem } from '#kit/html/form-problem.ts';
+import type { Fields } from '#kit/base/errors.ts';
+import { badge, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import { formProblem } from '#kit/html/components/form-problem.ts';
+import { pager } from '#kit/html/components/pager.ts';
+import { table } from '#kit/html/components/table.ts';
 import { count, time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import { pager } from '#kit/html/pager.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import type { Account, AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import type { PageSession, Visitor, Visitors } from '../access/index.ts';
@@ -98,7 +98,7 @@ function nothing({ total, search }: ListView): Content {
   return empty({
     icon: 'search',
     title: 'No matching users',
-    text: 'The search finds your text anywhere in the user name. Try a shorter text.',
+    text: 'The search looks for your text anywhere in the user name. Try a shorter text.',
     actions: linkButton(pageRoutes.users, 'Clear the search'),
   });
 }

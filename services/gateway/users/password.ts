@@ -1,7 +1,7 @@
-import { card, facts, linkButton, notice } from '#kit/html/blocks.ts';
+import { newSecret } from '#kit/base/ids.ts';
+import { card, facts, linkButton, notice } from '#kit/html/components/blocks.ts';
 import { html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import { newSecret } from '#kit/ids.ts';
 import type { Account } from '#proto/authz/v1/authz.ts';
 import { pageRoutes, userPath } from '../routes.ts';
 

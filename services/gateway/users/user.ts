@@ -1,7 +1,7 @@
-import { AppError, notFound } from '#kit/errors.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Account } from '#proto/authz/v1/authz.ts';
 
-/** What a role may do, for whoever gives it. */
+/** Roles with their descriptions. */
 export const roleChoices = [
   ['viewer', 'Viewer: reads posts'],
   ['editor', 'Editor: reads and writes posts'],

@@ -1,4 +1,4 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { CallOptions, Client } from '#kit/rpc/index.ts';
 import type { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 
@@ -7,6 +7,10 @@ const timeoutMs = 1_000;
 const entriesMax = 10_000;
 /** As many as authz takes in one call. */
 const uidsMax = 200;
+const choicesMax = 100;
+const usernameMax = 128;
+/** Names that are part of more than 2,000 others are found by number only. */
+const searchPagesMax = 10;
 
 interface Entry {
   /** Absent for a number that no account has: posts may belong to any. */
@@ -19,6 +23,7 @@ export class Usernames {
   readonly #authz: Client<AuthServiceDefinition>;
   readonly #clock: Clock;
   readonly #entries = new Map<number, Entry>();
+  #choices: { readonly names: readonly string[]; readonly untilMs: number } = { names: [], untilMs: 0 };
 
   constructor(authz: Client<AuthServiceDefinition>, clock: Clock) {
     this.#authz = authz;
@@ -32,6 +37,41 @@ export class Usernames {
     if (unknown.length > 0) await this.#load(unknown, call).catch(() => {});
     const names = wanted.map((uid) => [uid, this.#entries.get(uid)?.username] as const);
     return new Map(names.filter((entry): entry is [number, string] => entry[1] !== undefined));
+  }
+
+  /**
+   * The number of the user that a person typed or picked: by name, in any case of letters, or as a number, which need not have an account.
+   * Undefined if nobody has that name.
+   */
+  async uidOf(text: string, call: CallOptions): Promise<number | undefined> {
+    if (/^\d{1,16}$/.test(text)) return Number(text);
+    const wanted = text.toLowerCase();
+    for (let page = 1; page <= searchPagesMax; page += 1) {
+      const { accounts, total } = await this.#authz.listAccounts(
+        { page, pageSize: uidsMax, search: text.slice(0, usernameMax + 1) },
+        { ...call, timeoutMs },
+      );
+      const found = accounts.find(({ username }) => username.toLowerCase() === wanted);
+      if (found || page * uidsMax >= total) return found?.uid;
+    }
+    return undefined;
+  }
+
+  /** Names to pick from: those of the first 100 accounts, none without an answer of authz. Others can be typed. */
+  async choices(call: CallOptions): Promise<readonly string[]> {
+    const leftMs = this.#choices.untilMs - this.#clock.now();
+    if (leftMs > 0 && leftMs <= lifetimeMs) return this.#choices.names;
+    try {
+      const { accounts } = await this.#authz.listAccounts(
+        { page: 1, pageSize: choicesMax, search: undefined },
+        { ...call, timeoutMs },
+      );
+      const names = accounts.filter(({ disabled }) => !disabled).map(({ username }) => username);
+      this.#choices = { names: names.sort(), untilMs: this.#clock.now() + lifetimeMs };
+      return this.#choices.names;
+    } catch {
+      return [];
+    }
   }
 
   #isKnown(uid: number): boolean {
@@ -51,3 +91,6 @@ export class Usernames {
 export function userText(uid: number, names: ReadonlyMap<number, string>): string {
   return names.get(uid) ?? `number ${uid}`;
 }
+
+/** Problem of a text that {@link Usernames.uidOf} does not find, behind the name of a field. */
+export const noSuchUser = 'must be the name or the number of a user';

@@ -1,13 +1,13 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/clock.ts';
-import type { Database } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Database, deleteRows } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
 import { voidLinks } from '../magic-links/index.ts';
 import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh } from '../sessions/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { createOwner, deleteUser, factorsOf, lockAddress, type User, usersOf } from '../users/index.ts';
 
 interface AccountsOptions {
@@ -33,7 +33,7 @@ export class Accounts {
   }
 
   async factors({ user }: Pick<Caller, 'user'>): Promise<Factors> {
-    const found = await factorsOf.first(this.#options.database, { userId: user.id });
+    const found = await factorsOf(this.#options.database, user.id);
     const { totp = 0, passkeys = 0, recovery_codes: recoveryCodes = 0 } = found ?? {};
     return { totp: totp > 0, passkeys, recoveryCodes };
   }
@@ -47,19 +47,19 @@ export class Accounts {
     await this.removeUser(caller.user, { visitor, locale });
   }
 
-  /** The same for a user whom somebody else removes. */
+  /** Removes a user on behalf of somebody else. */
   async removeUser(
     user: User,
     { visitor, locale }: { visitor: Visitor; locale: string | undefined },
   ): Promise<void> {
     const { database, mails, audit } = this.#options;
-    await database.write(async (session) => {
+    await deleteRows(database, { table: 'user', column: 'id', keys: [user.id] }, async (session) => {
       await lockAddress(session, user.email);
-      const { changes } = await deleteUser.run(session, { id: user.id });
-      if (changes === 0) return;
+      const { numDeletedRows } = await deleteUser(session, user.id);
+      if (numDeletedRows === 0n) return;
       await audit.record(session, 'user_deleted', { userId: user.id, address: visitor.address });
       if (!user.isVerified) return;
-      await voidLinks.run(session, { email: user.email });
+      await voidLinks(session, user.email);
       await mails.enqueue(session, { kind: 'security', event: 'account-deleted', to: user.email, locale });
     });
     mails.wakeWorkers();

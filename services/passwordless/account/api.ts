@@ -1,7 +1,7 @@
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
-import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api-access.ts';
-import { instant, isoTime, message, uuid } from '../api-schemas.ts';
+import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
+import { instant, isoTime, message, uuid } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';
 import { routes } from '../routes.ts';
 import type { Accounts } from './accounts.ts';
@@ -13,12 +13,12 @@ const Profile = Type.Object(
   {
     id: uuid,
     email: Type.String({
-      description: 'Unless email_verified is true, a label that anybody could have chosen',
+      description: 'Anybody could have chosen it, unless email_verified is true',
       examples: ['alice@example.com'],
     }),
     email_verified: Type.Boolean(),
     created_at: instant,
-    totp: Type.Boolean({ description: 'Whether an authenticator app is set up' }),
+    totp: Type.Boolean({ description: 'True if an authenticator app is set up' }),
     passkeys: Type.Integer({ description: 'Number of passkeys' }),
     recovery_codes: Type.Integer({ description: 'Number of unused recovery codes' }),
   },
@@ -31,7 +31,13 @@ export function addAccountApi(app: HttpApp, parts: { accounts: Accounts; access:
     routes.me,
     {
       access: access.bearer,
-      schema: { tags, response: { 200: Profile }, summary: 'The user of the token' },
+      schema: {
+        tags,
+        response: { 200: Profile },
+        summary: 'The user of the token',
+        description:
+          'Returns the id and the e-mail address of the caller, and how many sign-in methods of each kind they have.',
+      },
       config: { errors: [...bearerErrors] },
     },
     async (request) => {
@@ -39,8 +45,13 @@ export function addAccountApi(app: HttpApp, parts: { accounts: Accounts; access:
       const { id, email, isVerified, createdMs } = caller.user;
       const { totp, passkeys, recoveryCodes } = await accounts.factors(caller);
       return {
-        ...{ id, email, email_verified: isVerified, created_at: isoTime(createdMs) },
-        ...{ totp, passkeys, recovery_codes: recoveryCodes },
+        id,
+        email,
+        email_verified: isVerified,
+        created_at: isoTime(createdMs),
+        totp,
+        passkeys,
+        recovery_codes: recoveryCodes,
       };
     },
   );
@@ -52,6 +63,8 @@ export function addAccountApi(app: HttpApp, parts: { accounts: Accounts; access:
         tags,
         response: { 200: message(deleted.message) },
         summary: 'Delete the account and everything that belongs to it',
+        description:
+          'Ends all sessions and deletes passkeys, codes and links. It cannot be undone; the address can then be used again.',
       },
       config: { errors: [authErrors.reauthRequired(), ...bearerErrors] },
     },

@@ -1,9 +1,9 @@
-import type { Clock } from '#kit/clock.ts';
-import { badge, linkButton, notice } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { badge, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import {
   type AccountCard,
   type AccountView,
@@ -11,8 +11,8 @@ import {
   type ShowAccount,
   senderOf,
   sessionEndedText,
-} from '../pages.ts';
-import { signInPage } from '../pages-sign-in.ts';
+} from '../pages/pages.ts';
+import { signInPage } from '../pages/sign-in.ts';
 import { pageRoutes } from '../routes.ts';
 import { isFresh, type TokenPair } from '../sessions/index.ts';
 import type { User } from '../users/index.ts';

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import { Type } from '#kit/schema.ts';
-import { limitError } from '../api-limits.ts';
-import { Code, codeOf, email, message, Tokens } from '../api-schemas.ts';
+import { limitError } from '../api/limits.ts';
+import { Code, codeOf, email, message, Tokens } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';
 import type { RequestLimits } from '../limits.ts';
 import { routes } from '../routes.ts';
@@ -25,11 +25,11 @@ const ignoredBearer: AccessRule = { security: [{}, { bearer: [] }] };
 const verification =
   'The first link used decides who owns the address: the user of the token, who keeps their sign-in methods, or else a new user.';
 
-/** Shows browsers the page of a link: see {@link isOnlyLooking}. */
+/** Shows browsers the page of a link: see {@link isOnlyLooking}. Without a token, the page says that the link is not complete. */
 export type ShowLanding = (
   request: FastifyRequest,
   reply: FastifyReply,
-  token: string,
+  token: string | undefined,
 ) => Promise<FastifyReply>;
 
 interface MagicLinkApi {
@@ -82,7 +82,8 @@ function addVerificationByLink(app: HttpApp, parts: MagicLinkApi): void {
     {
       access: ignoredBearer,
       preValidation: async (request, reply) => {
-        if (!isOnlyLooking(request)) await limits.verify(request, reply);
+        if (isOnlyLooking(request)) return showLanding(request, reply, findToken(request.query));
+        await limits.verify(request, reply);
       },
       exposeHeadRoute: false,
       schema: {
@@ -104,10 +105,9 @@ function addVerificationByLink(app: HttpApp, parts: MagicLinkApi): void {
       },
       config: { errors },
     },
-    async (request, reply) => {
+    async (request) => {
       const token = checkToken((request.query as { token?: unknown }).token);
-      if (isOnlyLooking(request)) return showLanding(request, reply, token) as never;
-      return (await magicLinks.verify(token, await useOf(request, sessions))) as never;
+      return await magicLinks.verify(token, await useOf(request, sessions));
     },
   );
 }
@@ -158,7 +158,16 @@ function isOnlyLooking({ headers }: FastifyRequest): boolean {
   return /\btext\/html\b|\bapplication\/xhtml\+xml\b/i.test(headers.accept ?? '');
 }
 
+function findToken(query: unknown): string | undefined {
+  const { token } = query as { token?: unknown };
+  return isToken(token) ? token : undefined;
+}
+
+function isToken(token: unknown): token is string {
+  return typeof token === 'string' && token.length > 0 && token.length <= tokenCharactersMax;
+}
+
 function checkToken(token: unknown): string {
-  if (typeof token === 'string' && token.length > 0 && token.length <= tokenCharactersMax) return token;
+  if (isToken(token)) return token;
   throw new AppError('invalid_input', `token is required once, with 1 to ${tokenCharactersMax} characters`);
 }

@@ -2,16 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
-import {
-  alice,
-  bob,
-  claimsOf,
-  eventually,
-  inTestMode,
-  refused,
-  startService,
-  type World,
-} from '../testing.ts';
+import { eventually } from '#kit/testing/until.ts';
+import { alice, bob, claimsOf, inTestMode, refused, startService, type World } from '../testing.ts';
 
 const onItsWay = { message: 'If the address can receive mail, a sign-in link is on its way.' };
 
@@ -269,6 +261,17 @@ function testLimits(world: World): void {
     refused(await service.get('/verify/magic?token=x'), 401, 'INVALID_TOKEN');
     refused(await service.get(path), 429, 'RATE_LIMITED');
     assert.equal((await service.call('GET', path, { headers: { accept: 'text/html' } })).status, 200);
+  });
+
+  test('a link without its token is a page for browsers and an error for programs', async (context) => {
+    const service = await startService(context, world);
+    for (const path of ['/verify/magic', '/verify/magic?token=', `/verify/magic?token=${'x'.repeat(513)}`]) {
+      const page = await service.call('GET', path, { headers: { accept: 'text/html' } });
+      assert.equal(page.status, 400);
+      assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+      assert.match(page.text, /This link is not complete[\s\S]*Mail me a link/);
+      refused(await service.get(path), 400, 'INVALID_INPUT');
+    }
   });
 
   test('wrong codes of strangers do not use up the tries of a later code', async (context) => {

@@ -1,17 +1,17 @@
 import { createHmac, hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { AppError } from '#kit/base/errors.ts';
+import { newSecret } from '#kit/base/ids.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import type { AppError } from '#kit/errors.ts';
-import { newSecret } from '#kit/ids.ts';
 import type { Audit } from '../audit.ts';
-import { codeDigits } from '../codes.ts';
 import { authErrors } from '../errors.ts';
+import { codeDigits } from '../keys/codes.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
 import type { Site } from '../site.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { claimAccount, lockAddress, usersOf } from '../users/index.ts';
 import {
   countLinks,
@@ -41,7 +41,7 @@ interface MagicLinksOptions {
   readonly allowsSignUp: boolean;
 }
 
-/** Where a link or code was used. */
+/** Origin of a request that uses a link or code. */
 interface LinkUse {
   /** The user who was signed in there. */
   readonly caller: Caller | undefined;
@@ -90,7 +90,7 @@ export class MagicLinks {
     const { database, clock } = this.#options;
     const nowMs = clock.now();
     return database.write(async (session) => {
-      const link = await findLink.first(session, { hash: hashOf(token) });
+      const link = await findLink(session, hashOf(token));
       if (link?.used !== 0) throw authErrors.invalidToken();
       if (link.expires_at_ms <= nowMs) throw authErrors.tokenExpired();
       await lockAddress(session, link.email);
@@ -107,7 +107,7 @@ export class MagicLinks {
     // The count of tries must be committed although the request fails.
     const result = await database.write(async (session): Promise<TokenPair | AppError> => {
       await lockAddress(session, email);
-      const link = this.#matching(await tryCodes.all(session, { email, nowMs }), given.code);
+      const link = this.#matching(await tryCodes(session, email, nowMs), given.code);
       if (link) return this.#signIn(session, link, use);
       await audit.record(session, 'authn_login_fail', { address: use.visitor.address });
       return authErrors.invalidToken();
@@ -128,7 +128,7 @@ export class MagicLinks {
     );
   }
 
-  /** Whether the address may sign in or sign up. */
+  /** Returns true if the address may sign in or sign up. */
   async #maySignIn(session: WriteSession<Tables>, email: string): Promise<boolean> {
     return this.#options.allowsSignUp || (await usersOf(session, email)).some((user) => user.isVerified);
   }
@@ -142,14 +142,14 @@ export class MagicLinks {
     const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
     const expiresAtMs = nowMs + lifetimeSeconds * 1_000;
     const tokenHash = hashOf(token);
-    await voidOldestLinks.run(session, { email, asker });
-    await insertLink.run(session, {
+    await voidOldestLinks(session, email, asker);
+    await insertLink(session, {
       hash: tokenHash,
       email,
       asker,
-      codeHash: codeHash(this.#options.codeKeys[0], tokenHash, code).toString('base64url'),
-      nowMs,
-      expiresMs: expiresAtMs,
+      code_hash: codeHash(this.#options.codeKeys[0], tokenHash, code).toString('base64url'),
+      created_at_ms: nowMs,
+      expires_at_ms: expiresAtMs,
     });
     return { link: site.linkWith(token), code, expiresAtMs };
   }
@@ -162,9 +162,9 @@ export class MagicLinks {
   ): Promise<TokenPair> {
     const { sessions, audit, mails, clock } = this.#options;
     const nowMs = clock.now();
-    const { changes } = await useLink.run(session, { hash: linkHash, nowMs });
-    if (changes === 0) throw authErrors.invalidToken();
-    await voidLinks.run(session, { email });
+    const { numUpdatedRows } = await useLink(session, linkHash, nowMs);
+    if (numUpdatedRows === 0n) throw authErrors.invalidToken();
+    await voidLinks(session, email);
     const proof = { email, signedInAs: caller?.user.id, nowMs };
     const user = await claimAccount({ session, audit, mails }, proof);
     return sessions.open(session, { user, amr: ['email'], visitor });

@@ -1,20 +1,21 @@
-import { type FormProblem, formProblem } from '#kit/html/form-problem.ts';
+import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
 import { count } from '#kit/html/format.ts';
 import { type Content, html } from '#kit/html/html.ts';
 import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { PageResponder, PageRoutes } from '#kit/html/pages.ts';
+import type { PageResponder, PageRoutes } from '#kit/html/pages/pages.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import type { RequestLimits } from '../limits.ts';
-import { type PageContext, type PageVisit, senderOf } from '../pages.ts';
+import { type PageContext, type PageVisit, senderOf } from '../pages/pages.ts';
 import {
   codeField,
   emailErrors,
+  placeAfterSignIn,
   problems,
   type SignInView,
   signInByCode,
   signInPage,
   signInVisit,
-} from '../pages-sign-in.ts';
+} from '../pages/sign-in.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
 import type { MagicLinks } from './magic-links.ts';
@@ -26,7 +27,7 @@ interface MagicLinkPages {
   readonly limits: RequestLimits;
   /** Lifetime of a link. */
   readonly linkSeconds: number;
-  /** Where mails can be read that are not sent; undefined if there is no such page. */
+  /** Hint about the page with unsent mails; undefined if there is none. */
   readonly mailsHint: Content;
 }
 
@@ -90,7 +91,7 @@ function addSignIn(routes: PageRoutes<TokenPair>, parts: MagicLinkPages): void {
       visit.reply.code(status);
       return signInPage(pages.frameOf(visit), { problem });
     }
-    return visit.redirect(pageRoutes.home);
+    return visit.redirect(placeAfterSignIn(visit));
   });
   routes.post(pageRoutes.signInByCode, { access: 'public' }, (visit) =>
     signInByCode(visit, {
@@ -118,13 +119,19 @@ export function createLanding(respond: PageResponder<TokenPair>, { callerOf, fra
   return (
     request: PageVisit['request'],
     reply: PageVisit['reply'],
-    token: string,
+    token: string | undefined,
   ): Promise<PageVisit['reply']> =>
     respond(request, reply, async (visit) => {
       reply.header('referrer-policy', 'no-referrer');
+      if (token === undefined) {
+        reply.code(400);
+        return signInPage(frameOf(visit), { problem: incompleteLink });
+      }
       return landingPage(frameOf(visit), { token, caller: await callerOf(visit) });
     });
 }
+
+const incompleteLink = 'This link is not complete. Open it from the mail again, or ask for a new one.';
 
 function landingPage(frame: Frame, { token, caller }: { token: string; caller: Caller | undefined }): string {
   const unverified = caller?.user.isVerified === false ? caller.user.email : undefined;
@@ -153,6 +160,6 @@ function checkMailPage(
 ${codeField(view, 'Reading the mail on another device? Type its code here.')}
 <button class="wide">Sign in</button></form>
 <form class="actions small" method="post" action="${pageRoutes.signIn}">${frame.csrfField}<input type="hidden" name="email" value="${email}">
-<span class="muted">No mail?</span><button class="quiet">Send another</button></form>${mailsHint}`,
+<span class="muted">No e-mail?</span><button class="quiet">Send another</button></form>${mailsHint}`,
   });
 }

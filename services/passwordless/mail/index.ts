@@ -1,6 +1,6 @@
-export { checkWorkers } from './heartbeat.ts';
-export { checkMailer, shownMailFolder } from './mailer.ts';
-export { MailNotifier } from './notifier.ts';
+export { checkWorkers } from './delivery/heartbeat.ts';
+export { checkMailer, shownMailFolder } from './delivery/mailer.ts';
+export { MailNotifier } from './delivery/notifier.ts';
 export { checkMails, openMail } from './open.ts';
 export type { MailQueue } from './queue.ts';
 export { MailQueueAdmin, type QueuedMail } from './queue-control.ts';

@@ -29,7 +29,7 @@ interface MagicLinkMail extends Addressed {
   readonly code: string;
   /** When the link expires. After that the mail is not sent. */
   readonly expiresAtMs: number;
-  /** Whether the user who asked was signed in with an account of the address. The mail says so. */
+  /** True if the caller was signed in with an account of the address. The mail says so. */
   readonly isAskerSignedIn: boolean;
 }
 

@@ -1,11 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
+import type { MailOutcome } from '#kit/mail/delivery/index.ts';
 import type { MailTables } from './store.ts';
 import { openMails } from './store-admin.ts';
-
-/** The result of a try; `late` if another worker has claimed the entry since. */
-type MailOutcome = 'sent' | 'failed' | 'pending' | 'late';
 
 /** The metrics of the e-mail queue. */
 export class MailMetrics {
@@ -23,7 +21,7 @@ export class MailMetrics {
       help: 'Mails that are pending or being sent, in all processes',
       registers: [metrics],
       async collect() {
-        this.set((await openMails.first(database, {}))?.entries ?? 0);
+        this.set((await openMails(database))?.entries ?? 0);
       },
     });
     new Gauge({
@@ -31,7 +29,7 @@ export class MailMetrics {
       help: 'Age of the oldest mail that is not finished; 0 if there is none',
       registers: [metrics],
       async collect() {
-        const sinceMs = (await openMails.first(database, {}))?.oldest_ms ?? clock.now();
+        const sinceMs = (await openMails(database))?.oldest_ms ?? clock.now();
         this.set(Math.max(0, (clock.now() - sinceMs) / 1_000));
       },
     });

@@ -1,21 +1,19 @@
 import { Encryption } from '#kit/auth/encryption.ts';
-import { problemsOf, refuse } from '#kit/config.ts';
+import { problemsOf, refuse } from '#kit/base/config.ts';
+import { newId } from '#kit/base/ids.ts';
 import type { Database } from '#kit/db/index.ts';
-import { newId } from '#kit/ids.ts';
+import { MailCircuitBreaker, MailDelivery, MailWorker } from '#kit/mail/delivery/index.ts';
 import type { ServiceContext } from '#kit/service.ts';
-import type { Keys } from '../keys.ts';
+import type { Keys } from '../keys/keys.ts';
 import type { PasswordlessConfig } from '../settings.ts';
-import { MailCircuitBreaker } from './circuit-breaker.ts';
-import { MailClaimStore } from './claim-store.ts';
-import { MailDelivery } from './delivery.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import { chooseMailer, senderOf } from './mailer.ts';
+import { MailClaimStore } from './delivery/claim-store.ts';
+import { startHeartbeat } from './delivery/heartbeat.ts';
+import { chooseMailer, senderOf } from './delivery/mailer.ts';
+import { MailNotifier } from './delivery/notifier.ts';
 import { MailMetrics } from './metrics.ts';
-import { MailNotifier } from './notifier.ts';
 import { MailQueue } from './queue.ts';
-import type { MailTables } from './store.ts';
+import type { MailRow, MailTables } from './store.ts';
 import { MailTexts } from './texts.ts';
-import { MailWorker } from './worker.ts';
 
 const secondMs = 1_000;
 const dayMs = 86_400_000;
@@ -28,7 +26,7 @@ interface MailParts {
   readonly context: ServiceContext;
   readonly database: Database<MailTables>;
   readonly keys: Keys;
-  /** Whether this process sends mails. */
+  /** True if this process sends mails. */
   readonly runsWorker: boolean;
 }
 
@@ -43,7 +41,7 @@ export async function openMail(parts: MailParts): Promise<OpenMail> {
   const { config, database, keys } = parts;
   const { clock, metrics, dataFolder } = parts.context;
   const notifier = stack.use(new MailNotifier(dataFolder));
-  const encryption = new Encryption(keys.all('queue'));
+  const encryption = new Encryption(keys.keysFor('queue'));
   const texts = textsOf(config);
   const mailMetrics = new MailMetrics(metrics, database, clock);
   const worker = parts.runsWorker ? await startWorker(stack, parts, { encryption, mailMetrics }) : undefined;
@@ -74,7 +72,7 @@ async function startWorker(
   stack: AsyncDisposableStack,
   { config, context, database }: MailParts,
   { encryption, mailMetrics }: { encryption: Encryption; mailMetrics: MailMetrics },
-): Promise<MailWorker> {
+): Promise<MailWorker<MailRow>> {
   const { clock, log } = context;
   const mailer = stack.use(await chooseMailer(config, context));
   const leaseMs = config.PASSWORDLESS_MAIL_LEASE_SECONDS * secondMs;
@@ -93,10 +91,15 @@ async function startWorker(
   });
   const deadlineMs = leaseMs * deadlineShare;
   const sender = senderOf(config);
-  const delivery = new MailDelivery({ mailer, encryption, sender, clock, breaker, policy, deadlineMs });
+  const bodiesOf = ({ id, text_body, html_body }: MailRow) => {
+    const text = encryption.decryptText(text_body, `${id}:text`);
+    const html = encryption.decryptText(html_body, `${id}:html`);
+    return text === undefined || html === undefined ? undefined : { text, html };
+  };
+  const delivery = new MailDelivery({ mailer, bodiesOf, sender, clock, breaker, policy, deadlineMs });
   const id = newId();
   const claims = new MailClaimStore({ database, clock, log, worker: id, leaseMs });
-  const worker = new MailWorker({
+  const worker: MailWorker<MailRow> = new MailWorker({
     claims,
     delivery,
     breaker,

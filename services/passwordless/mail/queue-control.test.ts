@@ -40,8 +40,11 @@ await inTestMode((world) => {
     // Later than the real time, which the command uses.
     mailing.clock.set(Date.now() + 60_000);
     assert.deepEqual(await octavo('retry', good), { code: 0, out: '1 mails are due now\n', err: '' });
-    const again = await mailing.entryWhen(good, ({ claims, status }) => claims === 2 && status === 'pending');
-    assert.equal(again.attempts, 1);
+    // The worker may have retried by its own clock too; the command counts attempts from the beginning.
+    await mailing.entryWhen(
+      good,
+      ({ attempts, claims, status }) => claims >= 2 && attempts === 1 && status === 'pending',
+    );
 
     const refused = await octavo('retry', bad);
     assert.deepEqual([refused.code, refused.out], [64, '']);

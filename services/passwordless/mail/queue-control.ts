@@ -1,13 +1,13 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
 import type { MailStatus, MailTables } from './store.ts';
 import { findMail, listMails, purgeMails, retryMails } from './store-admin.ts';
 
 /** An entry of the queue, without the text of its mail. */
 export type QueuedMail = Awaited<ReturnType<typeof listMails>>[number];
 
-/** What operators can do with the queue. */
+/** Actions of operators on the queue. */
 export class MailQueueAdmin {
   readonly #database: Database<MailTables>;
   readonly #clock: Clock;

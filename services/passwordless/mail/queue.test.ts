@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
 import { startService, type World } from '../testing.ts';

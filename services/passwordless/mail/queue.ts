@@ -1,7 +1,7 @@
 import type { Encryption } from '#kit/auth/encryption.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import { newOrderedId } from '#kit/ids.ts';
 import type { NewMail } from './mail.ts';
 import { hasRecentMail, insertMail, type MailTables } from './store.ts';
 import type { MailTexts } from './texts.ts';
@@ -32,19 +32,19 @@ export class MailQueue {
     if (mail.kind === 'security' && mail.quietMs !== undefined) {
       await session.lock(`mail:${mail.to}`);
       const since = { recipient: mail.to, kind, sinceMs: nowMs - mail.quietMs };
-      if (await hasRecentMail.first(session, since)) return;
+      if (await hasRecentMail(session, since)) return;
     }
     const { subject, text, html } = texts.render(mail, nowMs);
     const id = newOrderedId();
-    await insertMail.run(session, {
+    await insertMail(session, {
       id,
       kind,
       recipient: mail.to,
       subject,
-      textBody: encryption.encrypt(text, `${id}:text`),
-      htmlBody: encryption.encrypt(html, `${id}:html`),
-      nowMs,
-      expiresAtMs: mail.kind === 'magic-link' ? mail.expiresAtMs : nowMs + securityMailLifeMs,
+      text_body: encryption.encrypt(text, `${id}:text`),
+      html_body: encryption.encrypt(html, `${id}:html`),
+      next_try_at_ms: nowMs,
+      expires_at_ms: mail.kind === 'magic-link' ? mail.expiresAtMs : nowMs + securityMailLifeMs,
     });
   }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Session, statement } from '#kit/db/index.ts';
+import type { Session } from '#kit/db/index.ts';
 import type { MailRow, MailStatus, MailTables } from './store.ts';
 
 type Listed = Omit<MailRow, 'text_body' | 'html_body'>;
@@ -33,13 +33,14 @@ export function listMails(
   return (status === undefined ? all : all.where('status', '=', status)).execute();
 }
 
-/** How many entries are not finished, and when the oldest of them was created. */
-export const openMails = statement<MailTables>()((db) =>
-  db
+/** Counts the unfinished entries, and returns the creation time of the oldest. */
+export function openMails({ kysely }: Session<MailTables>) {
+  return kysely
     .selectFrom('email_queue')
     .select((eb) => [eb.fn.countAll<number>().as('entries'), eb.fn.min('created_at_ms').as('oldest_ms')])
-    .where(sql<boolean>`status in ('pending', 'sending')`),
-);
+    .where(sql<boolean>`status in ('pending', 'sending')`)
+    .executeTakeFirst();
+}
 
 /** Makes all pending entries due now, or one, and resets their tries. Returns how many. */
 export async function retryMails(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { refuse } from '#kit/config.ts';
+import { refuse, rejectSettings } from '#kit/base/config.ts';
 import { html } from '#kit/html/html.ts';
 import { type NewMail, type SecurityEvent, securityEvents } from './mail.ts';
 
@@ -131,7 +131,7 @@ function localesIn(folder: string): string[] {
     return readdirSync(folder).filter((name) => localeName.test(name));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return refuse({ PASSWORDLESS_MAIL_TEMPLATES: `cannot be read: ${code}` }) as never;
+    return rejectSettings({ PASSWORDLESS_MAIL_TEMPLATES: `cannot be read: ${code}` });
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { type SinkOptions, startSmtpSink } from '#kit/testing/smtp-sink.ts';
 import { inTestMode, type World } from '../testing.ts';
-import { bodyNote } from './claim-store.ts';
+import { bodyNote } from './delivery/claim-store.ts';
 import type { MailRow } from './store.ts';
 import { link, startMailing } from './testing.ts';
 

@@ -1,6 +1,6 @@
-import { Type } from '#kit/schema.ts';
-import { email } from '../api-schemas.ts';
-import { base64url, credentialId, publicKey } from './responses.ts';
+import { Type } from '#kit/base/schema.ts';
+import { email } from '../api/schemas.ts';
+import { base64url, credentialId, publicKey } from './verification/responses.ts';
 
 const challenge = base64url(64, ['Zm9ydHktdHdvIGlzIG5vdCBhIGNoYWxsZW5nZQ']);
 const token = Type.String({ examples: ['Zm9ydHktdHdv'] });

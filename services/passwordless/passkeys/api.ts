@@ -1,10 +1,10 @@
 import { normalizeEmail } from '#kit/auth/email.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import { Type } from '#kit/schema.ts';
-import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api-access.ts';
-import { limitError } from '../api-limits.ts';
-import { isoTime, message, Tokens } from '../api-schemas.ts';
+import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
+import { limitError } from '../api/limits.ts';
+import { isoTime, message, Tokens } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';
 import type { RequestLimits } from '../limits.ts';
 import { pageRoutes, routes } from '../routes.ts';
@@ -23,8 +23,8 @@ import {
 import { passkeyErrors } from './errors.ts';
 import type { Passkey, RelyingParty } from './passkey.ts';
 import type { Passkeys } from './passkeys.ts';
-import { Asserted, assertionOf, Registered, registrationOf } from './responses.ts';
 import type { PasskeySignIns } from './sign-ins.ts';
+import { Asserted, assertionOf, Registered, registrationOf } from './verification/responses.ts';
 
 const removed = { message: 'Passkey removed' } as const;
 const tags = ['passkeys'];
@@ -87,6 +87,8 @@ function addRegistration(app: HttpApp, { passkeys, access, limits }: PasskeyApi)
         response: { 200: Enrolled },
         tags,
         summary: 'Register the passkey that the authenticator created, and sign in',
+        description:
+          'Takes the response of the authenticator with the `pending_id` of its options, verifies it, saves the passkey and returns tokens.',
       },
       config: {
         errors: [
@@ -136,7 +138,14 @@ function addSignIn(app: HttpApp, { passkeySignIns, limits }: PasskeyApi): void {
     {
       access: 'public',
       preValidation: limits.verify,
-      schema: { body: Asserted, response: { 200: Tokens }, tags, summary: 'Sign in with a passkey' },
+      schema: {
+        body: Asserted,
+        response: { 200: Tokens },
+        tags,
+        summary: 'Sign in with a passkey',
+        description:
+          'Takes the response of the authenticator with the `pending_id` of its options and returns tokens. A response that was used before is refused.',
+      },
       config: { errors: [passkeyErrors.invalidCeremony(), passkeyErrors.badAssertion(), limitError] },
     },
     (request) => {
@@ -151,7 +160,12 @@ function addOwnPasskeys(app: HttpApp, { passkeys, access }: PasskeyApi): void {
     routes.passkeys,
     {
       access: access.bearer,
-      schema: { tags, response: { 200: PasskeyList }, summary: 'Your passkeys, oldest first' },
+      schema: {
+        tags,
+        response: { 200: PasskeyList },
+        summary: 'Your passkeys, oldest first',
+        description: 'Returns each passkey with its name, when it was created and when it was last used.',
+      },
       config: { errors: [...bearerErrors] },
     },
     async (request) => ({ credentials: (await passkeys.of(callerOf(request))).map(toJson) }),
@@ -166,6 +180,7 @@ function addOwnPasskeys(app: HttpApp, { passkeys, access }: PasskeyApi): void {
         body: PasskeyName,
         response: { 200: ListedPasskey },
         summary: 'Name a passkey',
+        description: 'Takes another `name` for one of your passkeys and returns it. Only you see the name.',
       },
       config: { errors: [passkeyErrors.notFound(), ...bearerErrors] },
     },
@@ -183,6 +198,7 @@ function addOwnPasskeys(app: HttpApp, { passkeys, access }: PasskeyApi): void {
         params: PasskeyId,
         response: { 200: message(removed.message) },
         summary: 'Remove a passkey, unless it is the last way to sign in',
+        description: 'Deletes one of your passkeys. 409 if you would then have no other way to sign in.',
       },
       config: {
         errors: [
@@ -200,7 +216,7 @@ function addOwnPasskeys(app: HttpApp, { passkeys, access }: PasskeyApi): void {
   );
 }
 
-/** What browsers and password managers look for on their own. */
+/** Adds the addresses that browsers and password managers look for on their own. */
 function addWellKnown(app: HttpApp, { party, site }: PasskeyApi): void {
   app.get(
     routes.relatedOrigins,
@@ -210,6 +226,8 @@ function addWellKnown(app: HttpApp, { party, site }: PasskeyApi): void {
         response: { 200: Type.Object({ origins: Type.Array(url) }) },
         tags,
         summary: 'Origins whose pages may use the passkeys of this domain (WebAuthn Level 3, 5.11)',
+        description:
+          'Browsers read it when a page of another origin asks for a passkey. Nobody signs in with it.',
       },
     },
     async () => ({ origins: party().origins.filter((origin) => /^https?:/.test(origin)) }),
@@ -221,8 +239,9 @@ function addWellKnown(app: HttpApp, { party, site }: PasskeyApi): void {
       schema: {
         response: { 200: Type.Object({ enroll: url, manage: url }) },
         tags,
-        summary:
-          'Where passkeys are added and managed (W3C, A Well-Known URL for Relying Party Passkey Endpoints)',
+        summary: 'Pages where passkeys are added and managed',
+        description:
+          'For password managers, as W3C describes in “A Well-Known URL for Relying Party Passkey Endpoints”.',
       },
     },
     async () => {

@@ -1,17 +1,17 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { newId, newSecret } from '#kit/base/ids.ts';
 import type { Database, Session } from '#kit/db/index.ts';
-import { newId, newSecret } from '#kit/ids.ts';
-import type { CeremonyRow, Tables } from '../store.ts';
+import type { CeremonyRow, Tables } from '../store/store.ts';
 import { passkeyErrors } from './errors.ts';
 import { ceremonyTtlMs } from './passkey.ts';
-import { insertCeremony, takeCeremony } from './store.ts';
+import { consumeCeremony, insertCeremony } from './store.ts';
 
-/** What a challenge was issued for. */
+/** Purpose of a challenge. */
 export interface Ceremony {
   readonly id: string;
   readonly kind: CeremonyRow['kind'];
   readonly challenge: string;
-  /** Whose registration it is; undefined where it must not succeed. */
+  /** User of the registration; undefined if it must not succeed. */
   readonly userId?: string | undefined;
   /** The session whose token asked for a registration. */
   readonly sessionId?: string | undefined;
@@ -26,7 +26,7 @@ export async function beginCeremony(
   about: Pick<Ceremony, 'kind' | 'userId' | 'sessionId' | 'offered'>,
 ): Promise<Ceremony> {
   const ceremony = { id: newId(), challenge: newSecret(), ...about };
-  await insertCeremony.run(session, {
+  await insertCeremony(session, {
     id: ceremony.id,
     kind: about.kind,
     challenge: ceremony.challenge,
@@ -44,7 +44,7 @@ export async function endCeremony(
   clock: Clock,
   { id, kind }: Pick<Ceremony, 'id' | 'kind'>,
 ): Promise<Ceremony> {
-  const row = uuid.test(id) ? await takeCeremony.first(database, { id, kind }) : undefined;
+  const row = uuid.test(id) ? await consumeCeremony(database, id, kind) : undefined;
   if (!row || row.expires_at_ms <= clock.now()) throw passkeyErrors.invalidCeremony();
   return {
     id,

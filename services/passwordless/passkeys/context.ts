@@ -1,13 +1,13 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Sessions } from '../sessions/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import type { UnprovenEnrollment } from '../users/index.ts';
 import type { RelyingParty } from './passkey.ts';
 
-/** What the functions of passkeys work with. */
+/** Dependencies of the passkey functions. */
 export interface PasskeyContext {
   readonly database: Database<Tables>;
   readonly sessions: Sessions;
@@ -15,7 +15,7 @@ export interface PasskeyContext {
   readonly mails: MailQueue;
   readonly clock: Clock;
   /** A function, because the default is known only once the service listens. */
-  readonly party: () => RelyingParty;
+  readonly relyingParty: () => RelyingParty;
   /** The one that new decoys are made with, then the previous one. */
   readonly decoyKeys: readonly [Uint8Array, ...Uint8Array[]];
   readonly unprovenEnrollment: UnprovenEnrollment;

@@ -1,4 +1,4 @@
 export { Passkeys } from './passkeys.ts';
-export { checkParty, createParty } from './relying-party.ts';
 export { PasskeySignIns } from './sign-ins.ts';
 export { deleteExpiredCeremonies } from './store.ts';
+export { checkParty, createParty } from './verification/relying-party.ts';

@@ -1,26 +1,26 @@
 import type { FastifyReply } from 'fastify';
-import { AppError, type Fields } from '#kit/errors.ts';
-import { badge, card, linkButton, notice } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
-import { formProblem } from '#kit/html/form-problem.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import type { Static, TSchema } from '#kit/base/schema.ts';
+import { badge, card, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import { formProblem } from '#kit/html/components/form-problem.ts';
+import { table } from '#kit/html/components/table.ts';
 import { time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import type { Static, TSchema } from '#kit/schema.ts';
 import type { RequestLimits } from '../limits.ts';
-import { type AccountCard, type PageContext, type PageVisit, senderOf } from '../pages.ts';
-import { signInVisit } from '../pages-sign-in.ts';
+import { type AccountCard, type PageContext, type PageVisit, senderOf } from '../pages/pages.ts';
+import { placeAfterSignIn, signInVisit } from '../pages/sign-in.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
 import { passkeyErrors } from './errors.ts';
 import { nameCharactersMax, type Passkey, passkeysMax } from './passkey.ts';
 import type { Passkeys } from './passkeys.ts';
-import { Asserted, assertionOf, Registered, registrationOf } from './responses.ts';
 import type { PasskeySignIns } from './sign-ins.ts';
+import { Asserted, assertionOf, Registered, registrationOf } from './verification/responses.ts';
 
 interface PasskeyPages {
   readonly pages: PageContext;
@@ -52,7 +52,7 @@ function addSignIn(routes: PageRoutes<TokenPair>, parts: PasskeyPages): void {
     const visitor = visitorOf(visit.request);
     const pair = await passkeySignIns.complete(sent.pending_id, assertionOf(sent), visitor);
     await signInVisit(visit, sessions, pair);
-    return sendJson(visit, { location: pageRoutes.home });
+    return sendJson(visit, { location: placeAfterSignIn(visit) });
   });
 }
 
@@ -96,7 +96,10 @@ function addNaming(routes: PageRoutes<TokenPair>, { pages, passkeys }: PasskeyPa
       const { fields = {} } = error as AppError;
       visit.reply.code(status);
       return namingPage(pages.frameOf(visit, caller), {
-        ...{ passkey, name, errors: fields, problem: fields.name ? undefined : problem },
+        passkey,
+        name,
+        errors: fields,
+        problem: fields.name ? undefined : problem,
       });
     }
     return visit.redirect(pageRoutes.home, { tone: 'good', text: 'The passkey is renamed.' });
@@ -147,7 +150,7 @@ function sendJson({ reply }: PageVisit, value: object): FastifyReply {
 
 export function passkeysCard(service: Passkeys): AccountCard {
   return async (frame, { caller, isFresh }) => {
-    const [passkeys, accepted] = await Promise.all([service.of(caller), service.accepted(caller)]);
+    const [passkeys, accepted] = await Promise.all([service.of(caller), service.acceptedCredentials(caller)]);
     return card(
       'Passkeys',
       html`<div class="stack">${passkeys.length > 0 ? passkeyTable(passkeys, isFresh) : introduction}

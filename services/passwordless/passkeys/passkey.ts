@@ -1,4 +1,5 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { isBlank } from '#kit/text/visible-text.ts';
 import type { Method } from '../sessions/index.ts';
 
 /** A WebAuthn credential of a user. */
@@ -18,7 +19,7 @@ export interface Passkey {
   readonly lastUsedAtMs: number | undefined;
 }
 
-/** Who we are to authenticators. */
+/** Our identity for authenticators. */
 export interface RelyingParty {
   readonly id: string;
   readonly name: string;
@@ -40,7 +41,7 @@ export const nameCharactersMax = 64;
 export function checkName(given: string): string {
   const name = given.replace(/\p{C}/gu, ' ').replace(/\s+/g, ' ').trim();
   const characters = [...name].length;
-  if (characters === 0) throw badName('is required');
+  if (isBlank(name)) throw badName('is required');
   if (characters > nameCharactersMax) throw badName(`must be at most ${nameCharactersMax} characters`);
   return name;
 }
@@ -52,8 +53,8 @@ export function firstName(isBackupEligible: boolean, transports: readonly string
 }
 
 /**
- * How the user was authenticated (RFC 8176): by a key that stays in one device or one that is synced, and `user` where the
- * authenticator verified who holds it, not only that somebody does.
+ * Returns the authentication methods (RFC 8176): a key that stays in one device or one that is synced, and `user` if the
+ * authenticator verified its holder, not only their presence.
  */
 export function methodsOf(isBackupEligible: boolean, isUserVerified: boolean): Method[] {
   const key = isBackupEligible ? 'swk' : 'hwk';

@@ -228,7 +228,8 @@ await inTestMode((world) => {
     assert.equal((await rename(hers, 'Yubikey')).json.name, 'Yubikey');
     refused(await rename(his, 'Mine'), 404, 'NOT_FOUND');
     refused(await rename(undefined, 'Mine'), 401, 'MISSING_TOKEN');
-    for (const name of ['', ' ', 7, 'x'.repeat(65)]) refused(await rename(hers, name), 400, 'INVALID_INPUT');
+    for (const name of ['', ' ', '\u3164\u2800', 7, 'x'.repeat(65)])
+      refused(await rename(hers, name), 400, 'INVALID_INPUT');
     const remove = (token?: string) => service.call('DELETE', path, { token });
     refused(await remove(), 401, 'MISSING_TOKEN');
     refused(await remove(his), 404, 'NOT_FOUND');

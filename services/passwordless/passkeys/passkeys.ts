@@ -1,16 +1,14 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Visitor } from '#kit/auth/visitor.ts';
+import { newId, newSecret } from '#kit/base/ids.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import { newId, newSecret } from '#kit/ids.ts';
 import { authErrors } from '../errors.ts';
 import { type Caller, checkFresh, findSession, type TokenPair } from '../sessions/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { canSignIn, findUser, lockAddress, proveFirstFactor, type User } from '../users/index.ts';
 import { beginCeremony, type Ceremony, endCeremony } from './ceremonies.ts';
 import type { PasskeyContext } from './context.ts';
-import { decoyHandle, isDecoy } from './decoys.ts';
 import { passkeyErrors } from './errors.ts';
-import { creationOptions } from './options.ts';
 import { checkName, firstName, methodsOf, type Passkey, passkeysMax } from './passkey.ts';
 import {
   countPasskeys,
@@ -21,7 +19,9 @@ import {
   passkeysOf,
   renamePasskey,
 } from './store.ts';
-import { type Registration, Unverified, verifyRegistration } from './verification.ts';
+import { decoyHandle, isDecoy } from './verification/decoys.ts';
+import { creationOptions } from './verification/options.ts';
+import { type Registration, Unverified, verifyRegistration } from './verification/verification.ts';
 
 /** A request for the options of a registration. */
 interface RegistrationRequest {
@@ -113,8 +113,8 @@ export class Passkeys {
   }
 
   /** Tells password managers which passkeys still exist, so that they forget the others. */
-  async accepted({ user }: Caller): Promise<AcceptedPasskeys | undefined> {
-    const { database, party } = this.#context;
+  async acceptedCredentials({ user }: Caller): Promise<AcceptedPasskeys | undefined> {
+    const { database, relyingParty: party } = this.#context;
     const userId = await findHandle(database, user.id);
     if (userId === undefined) return undefined;
     const ids = (await passkeysOf(database, user.id)).map(({ id }) => id);
@@ -144,8 +144,8 @@ export class Passkeys {
     await database.write(async (session) => {
       await lockAddress(session, caller.user.email);
       const user = await findUser(session, caller.user.id);
-      const { changes } = await deletePasskey.run(session, { id, userId: caller.user.id });
-      if (!user || changes === 0) throw passkeyErrors.notFound();
+      const { numDeletedRows } = await deletePasskey(session, { id, userId: caller.user.id });
+      if (!user || numDeletedRows === 0n) throw passkeyErrors.notFound();
       if (!(await canSignIn(session, user))) throw authErrors.lastFactor();
       await this.#announce(session, user, { event: 'removed', ...from });
     });
@@ -157,7 +157,7 @@ export class Passkeys {
     email: string,
     { user, sessionId, known }: { user: User | undefined; sessionId: string | undefined; known: Passkey[] },
   ) {
-    const { clock, party, decoyKeys } = this.#context;
+    const { clock, relyingParty: party, decoyKeys } = this.#context;
     const about = { kind: 'register', userId: user?.id, sessionId } as const;
     const { id, challenge } = await beginCeremony(session, clock, about);
     const handle = user ? await handleOf(session, user.id) : decoyHandle(decoyKeys[0], email);
@@ -166,7 +166,7 @@ export class Passkeys {
 
   /** Options that nobody can complete. */
   #decoyOptions(email: string) {
-    const { party, decoyKeys } = this.#context;
+    const { relyingParty: party, decoyKeys } = this.#context;
     const handle = decoyHandle(decoyKeys[0], email);
     const about = { challenge: newSecret(), handle, email, known: [] };
     return { pending_id: newId(), ...creationOptions(party(), about) };
@@ -174,7 +174,7 @@ export class Passkeys {
 
   async #verify(response: RegistrationResponseJSON, { challenge }: Ceremony): Promise<Registration> {
     try {
-      return await verifyRegistration(response, challenge, this.#context.party());
+      return await verifyRegistration(response, challenge, this.#context.relyingParty());
     } catch (error) {
       throw error instanceof Unverified ? passkeyErrors.badRegistration() : error;
     }
@@ -217,7 +217,7 @@ export class Passkeys {
   }
 
   async #store(session: WriteSession<Tables>, passkey: Passkey): Promise<void> {
-    const { passkeys = 0 } = (await countPasskeys.first(session, { userId: passkey.userId })) ?? {};
+    const { passkeys = 0 } = (await countPasskeys(session, passkey.userId)) ?? {};
     if (passkeys >= passkeysMax) throw passkeyErrors.tooMany();
     const isNew = await insertPasskey(session, passkey);
     // An id that is taken and the id of a decoy get the same answer.

@@ -4,12 +4,12 @@ import type { TokenPair } from '../sessions/index.ts';
 import { findUser } from '../users/index.ts';
 import { beginCeremony, type Ceremony, endCeremony } from './ceremonies.ts';
 import type { PasskeyContext } from './context.ts';
-import { decoyFor } from './decoys.ts';
 import { passkeyErrors } from './errors.ts';
-import { type Descriptor, requestOptions } from './options.ts';
 import { methodsOf, type Passkey, passkeysMax } from './passkey.ts';
-import { findPasskey, type HeldPasskey, passkeysOfAddress, usePasskey } from './store.ts';
-import { type Assertion, Unverified, verifyAssertion } from './verification.ts';
+import { findPasskey, type PasskeyWithHandle, passkeysOfAddress, usePasskey } from './store.ts';
+import { decoyFor } from './verification/decoys.ts';
+import { type Descriptor, requestOptions } from './verification/options.ts';
+import { type Assertion, Unverified, verifyAssertion } from './verification/verification.ts';
 
 /** Signing in with a passkey. */
 export class PasskeySignIns {
@@ -21,7 +21,7 @@ export class PasskeySignIns {
 
   /** The options of a sign-in. Without an address, the authenticator offers the passkeys that it holds. */
   async begin(email: string | undefined) {
-    const { database, clock, party } = this.#context;
+    const { database, clock, relyingParty: party } = this.#context;
     const allowed = email === undefined ? undefined : await this.#passkeysFor(email);
     const offered = allowed?.map(({ id }) => id);
     const { id, challenge } = await beginCeremony(database, clock, { kind: 'login', offered });
@@ -50,13 +50,18 @@ export class PasskeySignIns {
   async #verify(
     response: AuthenticationResponseJSON,
     ceremony: Ceremony,
-    passkey: HeldPasskey | undefined,
+    passkey: PasskeyWithHandle | undefined,
     visitor: Visitor,
   ): Promise<Assertion> {
     try {
       // An unknown credential takes as long as a known one, so that the time does not tell a decoy from a real passkey.
       const { challenge } = ceremony;
-      const assertion = await verifyAssertion(response, challenge, this.#context.party(), passkey ?? nobody);
+      const assertion = await verifyAssertion(
+        response,
+        challenge,
+        this.#context.relyingParty(),
+        passkey ?? nobody,
+      );
       checkHolder(response, ceremony, passkey);
       return assertion;
     } catch (error) {
@@ -72,8 +77,8 @@ export class PasskeySignIns {
     const { counter, isBackedUp, isUserVerified } = assertion;
     const pair = await database.write(async (session) => {
       const used = { id, counter, backedUp: Number(isBackedUp), nowMs: clock.now() };
-      const { changes } = await usePasskey.run(session, used);
-      const user = changes > 0 ? await findUser(session, userId) : undefined;
+      const { numUpdatedRows } = await usePasskey(session, used);
+      const user = numUpdatedRows > 0n ? await findUser(session, userId) : undefined;
       if (!user) return undefined;
       return sessions.open(session, { user, amr: methodsOf(isBackupEligible, isUserVerified), visitor });
     });
@@ -95,7 +100,7 @@ export class PasskeySignIns {
 function checkHolder(
   { id, response }: AuthenticationResponseJSON,
   { offered }: Ceremony,
-  passkey: HeldPasskey | undefined,
+  passkey: PasskeyWithHandle | undefined,
 ): void {
   if (!passkey) throw new Unverified('the credential is unknown');
   if (offered && !offered.includes(id)) throw new Unverified('the credential was not offered');

@@ -1,188 +1,163 @@
-import { type Executor, statement } from '#kit/db/index.ts';
-import { newSecret } from '#kit/ids.ts';
-import type { CeremonyRow, PasskeyRow, Tables } from '../store.ts';
+import type { Insertable } from 'kysely';
+import { newSecret } from '#kit/base/ids.ts';
+import type { CeremonyRow, PasskeyRow, Store, Tables } from '../store/store.ts';
 import type { Passkey } from './passkey.ts';
 
 /** A passkey with the user handle that its authenticator knows. */
-export type HeldPasskey = Passkey & { readonly handle: string };
+export type PasskeyWithHandle = Passkey & { readonly handle: string };
 
-export const insertCeremony = statement<Tables, { [K in keyof CeremonyRow]: CeremonyRow[K] }>()((db, p) =>
-  db.insertInto('passkey_ceremony').values({
-    id: p('id'),
-    kind: p('kind'),
-    challenge: p('challenge'),
-    user_id: p('user_id'),
-    session_id: p('session_id'),
-    offered: p('offered'),
-    expires_at_ms: p('expires_at_ms'),
-  }),
-);
+export function insertCeremony({ kysely }: Store, row: Insertable<Tables['passkey_ceremony']>) {
+  return kysely.insertInto('passkey_ceremony').values(row).execute();
+}
 
 /** A challenge is used up, whether or not its response is valid. */
-export const takeCeremony = statement<Tables, { id: string; kind: CeremonyRow['kind'] }>()((db, p) =>
-  db.deleteFrom('passkey_ceremony').where('id', '=', p('id')).where('kind', '=', p('kind')).returningAll(),
-);
+export function consumeCeremony({ kysely }: Store, id: string, kind: CeremonyRow['kind']) {
+  return kysely
+    .deleteFrom('passkey_ceremony')
+    .where('id', '=', id)
+    .where('kind', '=', kind)
+    .returningAll()
+    .executeTakeFirst();
+}
 
-export const deleteExpiredCeremonies = statement<Tables, { nowMs: number }>()((db, p) =>
-  db.deleteFrom('passkey_ceremony').where('expires_at_ms', '<=', p('nowMs')),
-);
-
-const insertHolder = statement<Tables, { userId: string; handle: string }>()((db, p) =>
-  db
-    .insertInto('passkey_holder')
-    .values({ user_id: p('userId'), handle: p('handle') })
-    .onConflict((conflict) => conflict.column('user_id').doNothing()),
-);
-
-const holder = statement<Tables, { userId: string }>()((db, p) =>
-  db.selectFrom('passkey_holder').select('handle').where('user_id', '=', p('userId')),
-);
+export function deleteExpiredCeremonies({ kysely }: Store, nowMs: number) {
+  return kysely.deleteFrom('passkey_ceremony').where('expires_at_ms', '<=', nowMs).execute();
+}
 
 /** The user handle (`user.id` of WebAuthn); undefined where no registration was ever begun. */
-export async function findHandle(session: Executor, userId: string): Promise<string | undefined> {
-  return (await holder.first(session, { userId }))?.handle;
+export async function findHandle(session: Store, userId: string): Promise<string | undefined> {
+  const row = await session.kysely
+    .selectFrom('passkey_holder')
+    .select('handle')
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return row?.handle;
 }
 
 /** The user handle (`user.id` of WebAuthn): created on first use, never changed. */
-export async function handleOf(session: Executor, userId: string): Promise<string> {
+export async function handleOf(session: Store, userId: string): Promise<string> {
   const known = await findHandle(session, userId);
   if (known !== undefined) return known;
-  await insertHolder.run(session, { userId, handle: newSecret() });
+  await session.kysely
+    .insertInto('passkey_holder')
+    .values({ user_id: userId, handle: newSecret() })
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .execute();
   const made = await findHandle(session, userId);
   if (made === undefined) throw new Error('the handle of a user is missing');
   return made;
 }
 
-const byId = statement<Tables, { id: string }>()((db, p) =>
-  db
+export async function findPasskey(session: Store, id: string): Promise<PasskeyWithHandle | undefined> {
+  const row = await session.kysely
     .selectFrom('passkey')
     .innerJoin('passkey_holder', 'passkey_holder.user_id', 'passkey.user_id')
     .selectAll('passkey')
     .select('passkey_holder.handle')
-    .where('passkey.id', '=', p('id')),
-);
-
-export async function findPasskey(session: Executor, id: string): Promise<HeldPasskey | undefined> {
-  const row = await byId.first(session, { id });
+    .where('passkey.id', '=', id)
+    .executeTakeFirst();
   return row && { ...toPasskey(row), handle: row.handle };
 }
 
-const ofUser = statement<Tables, { userId: string }>()((db, p) =>
-  db
+/** The passkeys of a user, oldest first. */
+export async function passkeysOf(session: Store, userId: string): Promise<Passkey[]> {
+  const rows = await session.kysely
     .selectFrom('passkey')
     .selectAll()
-    .where('user_id', '=', p('userId'))
+    .where('user_id', '=', userId)
     .orderBy('created_at_ms')
-    .orderBy('id'),
-);
-
-/** The passkeys of a user, oldest first. */
-export async function passkeysOf(session: Executor, userId: string): Promise<Passkey[]> {
-  return (await ofUser.all(session, { userId })).map(toPasskey);
+    .orderBy('id')
+    .execute();
+  return rows.map(toPasskey);
 }
-
-const ofAddress = statement<Tables, { email: string; limit: number }>()((db, p) =>
-  db
-    .selectFrom('passkey')
-    .innerJoin('user', 'user.id', 'passkey.user_id')
-    .select(['passkey.id', 'passkey.transports'])
-    .where('user.email', '=', p('email'))
-    .orderBy('user.verified', 'desc')
-    .orderBy('passkey.created_at_ms')
-    .orderBy('passkey.id')
-    .limit(p('limit')),
-);
 
 /** The passkeys of all users with an address; those of its owner first. */
 export async function passkeysOfAddress(
-  session: Executor,
+  session: Store,
   email: string,
   limit: number,
 ): Promise<Pick<Passkey, 'id' | 'transports'>[]> {
-  const rows = await ofAddress.all(session, { email, limit });
+  const rows = await session.kysely
+    .selectFrom('passkey')
+    .innerJoin('user', 'user.id', 'passkey.user_id')
+    .select(['passkey.id', 'passkey.transports'])
+    .where('user.email', '=', email)
+    .orderBy('user.verified', 'desc')
+    .orderBy('passkey.created_at_ms')
+    .orderBy('passkey.id')
+    .limit(limit)
+    .execute();
   return rows.map(({ id, transports }) => ({ id, transports: JSON.parse(transports) }));
 }
 
-export const countPasskeys = statement<Tables, { userId: string }>()((db, p) =>
-  db
+export function countPasskeys({ kysely }: Store, userId: string) {
+  return kysely
     .selectFrom('passkey')
     .select((e) => e.fn.countAll<number>().as('passkeys'))
-    .where('user_id', '=', p('userId')),
-);
-
-const insert = statement<Tables, { [K in keyof PasskeyRow]: PasskeyRow[K] }>()((db, p) =>
-  db
-    .insertInto('passkey')
-    .values({
-      id: p('id'),
-      user_id: p('user_id'),
-      public_key: p('public_key'),
-      counter: p('counter'),
-      transports: p('transports'),
-      name: p('name'),
-      backup_eligible: p('backup_eligible'),
-      backed_up: p('backed_up'),
-      created_at_ms: p('created_at_ms'),
-      last_used_at_ms: p('last_used_at_ms'),
-    })
-    .onConflict((conflict) => conflict.column('id').doNothing()),
-);
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+}
 
 /** False where the id is taken. */
-export async function insertPasskey(session: Executor, passkey: Passkey): Promise<boolean> {
-  const { changes } = await insert.run(session, {
-    id: passkey.id,
-    user_id: passkey.userId,
-    public_key: passkey.publicKey,
-    counter: passkey.counter,
-    transports: JSON.stringify(passkey.transports),
-    name: passkey.name,
-    backup_eligible: Number(passkey.isBackupEligible),
-    backed_up: Number(passkey.isBackedUp),
-    created_at_ms: passkey.createdAtMs,
-    last_used_at_ms: passkey.lastUsedAtMs ?? null,
-  });
-  return changes > 0;
+export async function insertPasskey(session: Store, passkey: Passkey): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await session.kysely
+    .insertInto('passkey')
+    .values({
+      id: passkey.id,
+      user_id: passkey.userId,
+      public_key: passkey.publicKey,
+      counter: passkey.counter,
+      transports: JSON.stringify(passkey.transports),
+      name: passkey.name,
+      backup_eligible: Number(passkey.isBackupEligible),
+      backed_up: Number(passkey.isBackedUp),
+      created_at_ms: passkey.createdAtMs,
+      last_used_at_ms: passkey.lastUsedAtMs ?? null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 /**
  * Records a sign-in. It changes no row where the counter did not rise, as when a clone signs in at the same moment.
  * Authenticators that do not count stay at 0.
  */
-export const usePasskey = statement<
-  Tables,
-  { id: string; counter: number; backedUp: number; nowMs: number }
->()((db, p) =>
-  db
+export function usePasskey(
+  { kysely }: Store,
+  given: { id: string; counter: number; backedUp: number; nowMs: number },
+) {
+  return kysely
     .updateTable('passkey')
-    .set({ counter: p('counter'), backed_up: p('backedUp'), last_used_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
+    .set({ counter: given.counter, backed_up: given.backedUp, last_used_at_ms: given.nowMs })
+    .where('id', '=', given.id)
     .where((e) =>
-      e.or([e('counter', '<', p('counter')), e.and([e('counter', '=', 0), e(p('counter'), '=', 0)])]),
-    ),
-);
-
-const rename = statement<Tables, { id: string; userId: string; name: string }>()((db, p) =>
-  db
-    .updateTable('passkey')
-    .set({ name: p('name') })
-    .where('id', '=', p('id'))
-    .where('user_id', '=', p('userId'))
-    .returningAll(),
-);
+      e.or([
+        e('counter', '<', given.counter),
+        e.and([e('counter', '=', 0), e(e.val(given.counter), '=', 0)]),
+      ]),
+    )
+    .executeTakeFirst();
+}
 
 /** The renamed passkey; undefined where the user has none with that id. */
 export async function renamePasskey(
-  session: Executor,
+  session: Store,
   renamed: { id: string; userId: string; name: string },
 ): Promise<Passkey | undefined> {
-  const row = await rename.first(session, renamed);
+  const row = await session.kysely
+    .updateTable('passkey')
+    .set({ name: renamed.name })
+    .where('id', '=', renamed.id)
+    .where('user_id', '=', renamed.userId)
+    .returningAll()
+    .executeTakeFirst();
   return row && toPasskey(row);
 }
 
-export const deletePasskey = statement<Tables, { id: string; userId: string }>()((db, p) =>
-  db.deleteFrom('passkey').where('id', '=', p('id')).where('user_id', '=', p('userId')),
-);
+export function deletePasskey({ kysely }: Store, { id, userId }: { id: string; userId: string }) {
+  return kysely.deleteFrom('passkey').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst();
+}
 
 function toPasskey(row: PasskeyRow): Passkey {
   return {

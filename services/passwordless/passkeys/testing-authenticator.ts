@@ -4,7 +4,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 export interface AuthenticatorOptions {
   /** The page that asks. */
   readonly origin: string;
-  /** Whether it counts signatures; synced passkeys stay at 0. */
+  /** True if it counts signatures; synced passkeys stay at 0. */
   readonly counts?: boolean;
   readonly verifiesUser?: boolean;
   readonly backupEligible?: boolean;
@@ -18,7 +18,7 @@ export interface AuthenticatorOptions {
 /** By their COSE numbers: ES256, EdDSA, RS256. */
 export type Algorithm = -7 | -8 | -257;
 
-/** What a forger changes. */
+/** Fields that a forger changes. */
 export interface Forgery {
   /** Text in a browser. */
   readonly origin?: unknown;

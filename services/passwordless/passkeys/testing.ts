@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TestResponse, TestService } from '../testing.ts';
+import type { TestResponse } from '#kit/testing/http-client.ts';
+import type { TestService } from '../testing.ts';
 import { type AuthenticatorOptions, type Forgery, SoftwareAuthenticator } from './testing-authenticator.ts';
 
 export const origin = 'http://localhost:3003';

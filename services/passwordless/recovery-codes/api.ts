@@ -1,9 +1,9 @@
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import { Type } from '#kit/schema.ts';
-import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api-access.ts';
-import { limitError } from '../api-limits.ts';
-import { email, Tokens } from '../api-schemas.ts';
+import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
+import { limitError } from '../api/limits.ts';
+import { email, Tokens } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';
 import type { RequestLimits } from '../limits.ts';
 import { routes } from '../routes.ts';
@@ -28,6 +28,8 @@ export function addRecoveryCodeApi(app: HttpApp, { recoveryCodes, access, limits
         response: { 200: Type.Object({ codes: Type.Array(RecoveryCode) }) },
         tags,
         summary: 'Create new recovery codes; they replace the old ones and are shown only once',
+        description:
+          'Returns ten codes, which the service keeps only as hashes. Codes that were not used stop working.',
       },
       config: { errors: [...bearerErrors, authErrors.reauthRequired(), 'conflict', limitError] },
     },
@@ -43,6 +45,8 @@ export function addRecoveryCodeApi(app: HttpApp, { recoveryCodes, access, limits
         response: { 200: Tokens },
         tags,
         summary: 'Sign in with a recovery code; each code works once',
+        description:
+          'Takes `email` and `code` and returns tokens. Wrong codes are counted, and too many of them refuse this way of signing in for a while.',
       },
       config: { errors: [authErrors.invalidCode(), limitError] },
     },

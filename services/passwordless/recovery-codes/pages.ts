@@ -1,14 +1,14 @@
-import { badge, card, linkButton, notice } from '#kit/html/blocks.ts';
-import { field } from '#kit/html/form.ts';
-import { formProblem } from '#kit/html/form-problem.ts';
+import { badge, card, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { field } from '#kit/html/components/form.ts';
+import { formProblem } from '#kit/html/components/form-problem.ts';
 import { count } from '#kit/html/format.ts';
 import { html } from '#kit/html/html.ts';
-import { keepActions } from '#kit/html/keep.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import { keepActions } from '#kit/html/pages/kept-forms.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { RequestLimits } from '../limits.ts';
-import { type AccountCard, type PageContext, type ShowAccount, senderOf } from '../pages.ts';
-import { codePage, type SignInView, signInByCode } from '../pages-sign-in.ts';
+import { type AccountCard, type PageContext, type ShowAccount, senderOf } from '../pages/pages.ts';
+import { codePage, type SignInView, signInByCode } from '../pages/sign-in.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Sessions, TokenPair } from '../sessions/index.ts';
 import type { RecoveryCodes } from './recovery-codes.ts';
@@ -61,7 +61,7 @@ export const recoveryCodesCard: AccountCard = (frame, { factors: { recoveryCodes
   const label = recoveryCodes > 0 ? 'Create new codes' : 'Create codes';
   return card(
     'Recovery codes',
-    html`<div class="stack"><p>${state}</p><p class="muted">For the day you lose everything else. New codes replace the old ones.</p>
+    html`<div class="stack"><p>${state}</p><p class="muted">Use a recovery code if you lose your other sign-in methods. New codes replace the old ones.</p>
 ${
   isFresh &&
   html`<form method="post" action="${pageRoutes.recoveryCodes}">${frame.csrfField}<button class="secondary">${label}</button></form>`

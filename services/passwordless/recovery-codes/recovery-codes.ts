@@ -2,13 +2,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { normalizeEmail } from '#kit/auth/email.ts';
 import { base32 } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh, type Sessions, type TokenPair } from '../sessions/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { findUser, lockAddress } from '../users/index.ts';
 import { deleteRecoveryCodes, insertRecoveryCode, takeRecoveryCode } from './store.ts';
 
@@ -45,9 +45,9 @@ export class RecoveryCodes {
     const made = Array.from({ length: codeCount }, newCode);
     await database.write(async (session) => {
       await lockAddress(session, user.email);
-      await deleteRecoveryCodes.run(session, { userId: user.id });
+      await deleteRecoveryCodes(session, user.id);
       for (const code of made)
-        await insertRecoveryCode.run(session, { hash: this.#hashes(code)[0], userId: user.id, nowMs });
+        await insertRecoveryCode(session, { hash: this.#hashes(code)[0], userId: user.id, nowMs });
       await audit.record(session, 'recovery_codes_made', { userId: user.id, address: visitor.address });
       if (user.isVerified)
         await mails.enqueue(session, {
@@ -70,7 +70,7 @@ export class RecoveryCodes {
     const pair = await database.write(async (session) => {
       await lockAddress(session, email);
       const [hash, previousHash = hash] = this.#hashes(given.code);
-      const taken = await takeRecoveryCode.first(session, { hash, previousHash, email });
+      const taken = await takeRecoveryCode(session, { hash, previousHash, email });
       const user = taken && (await findUser(session, taken.user_id));
       if (!user) {
         await audit.record(session, 'authn_login_fail', { address: visitor.address });

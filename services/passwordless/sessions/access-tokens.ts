@@ -1,7 +1,7 @@
-import { KeyRing } from '#kit/auth/key-ring.ts';
-import type { Clock } from '#kit/clock.ts';
+import { KeyRing } from '#kit/auth/tokens/key-ring.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import { authErrors } from '../errors.ts';
-import type { Keys } from '../keys.ts';
+import type { Keys } from '../keys/keys.ts';
 import type { PasswordlessConfig } from '../settings.ts';
 import type { Site } from '../site.ts';
 import type { User } from '../users/index.ts';

@@ -1,9 +1,9 @@
+import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import { Type } from '#kit/schema.ts';
-import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api-access.ts';
-import { limitError } from '../api-limits.ts';
-import { instant, isoTime, message, opaqueToken, Tokens, uuid } from '../api-schemas.ts';
+import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
+import { limitError } from '../api/limits.ts';
+import { instant, isoTime, message, opaqueToken, Tokens, uuid } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';
 import type { RequestLimits } from '../limits.ts';
 import { routes } from '../routes.ts';
@@ -19,9 +19,9 @@ const SessionList = Type.Object(
     sessions: Type.Array(
       Type.Object({
         id: uuid,
-        current: Type.Boolean({ description: 'Whether it is the session of the token' }),
+        current: Type.Boolean({ description: 'True for the session of the token' }),
         amr: Type.Array(Type.String(), {
-          description: 'How the user signed in (RFC 8176)',
+          description: 'Authentication methods (RFC 8176)',
           examples: [['email']],
         }),
         created_at: instant,
@@ -59,6 +59,8 @@ function addTokens(app: HttpApp, { sessions, limits }: SessionApi): void {
         response: { 200: Tokens },
         tags,
         summary: 'Exchange a refresh token for new tokens',
+        description:
+          'Returns an access token and the next refresh token. The old one is no longer valid; using it again ends the session, because it may have been stolen.',
       },
       config: { errors: [authErrors.invalidToken(), authErrors.tokenExpired(), limitError] },
     },
@@ -74,6 +76,8 @@ function addTokens(app: HttpApp, { sessions, limits }: SessionApi): void {
         response: { 200: message(tokenRevoked.message) },
         tags,
         summary: 'End the session of a refresh token or an access token (RFC 7009)',
+        description:
+          'Takes a `token` of either kind and ends its session. The response is 200 even if the token is invalid.',
       },
       config: { errors: [limitError] },
     },
@@ -95,6 +99,7 @@ function addSessions(app: HttpApp, { sessions, access, limits }: SessionApi): vo
         tags,
         response: { 200: message(allRevoked.message) },
         summary: 'End all sessions, including this one',
+        description: 'Signs the caller out everywhere. All of their tokens are refused from then on.',
       },
       config: { errors: [limitError, ...bearerErrors] },
     },
@@ -107,7 +112,13 @@ function addSessions(app: HttpApp, { sessions, access, limits }: SessionApi): vo
     routes.sessions,
     {
       access: access.bearer,
-      schema: { tags, response: { 200: SessionList }, summary: 'Your sessions, newest first' },
+      schema: {
+        tags,
+        response: { 200: SessionList },
+        summary: 'Your sessions, newest first',
+        description:
+          'Returns each session with its device, how it was signed in to and when it was last used.',
+      },
       config: { errors: [...bearerErrors] },
     },
     async (request) => {
@@ -124,6 +135,8 @@ function addSessions(app: HttpApp, { sessions, access, limits }: SessionApi): vo
         params: Type.Object({ id: Type.String() }),
         response: { 200: message(sessionRevoked.message) },
         summary: 'End one session',
+        description:
+          'Signs out one of your devices by the id of its session. Its tokens are refused from then on.',
       },
       config: { errors: [authErrors.sessionNotFound(), ...bearerErrors] },
     },

@@ -1,4 +1,4 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 import { authErrors } from '../errors.ts';
 import type { User } from '../users/index.ts';
 import type { Session } from './session.ts';
@@ -19,7 +19,7 @@ export async function orUndefined(caller: Promise<Caller>): Promise<Caller | und
   }
 }
 
-/** How long after signing in a user may change their sign-in methods. */
+/** Time after signing in during which a user may change their sign-in methods. */
 const freshMs = 600_000;
 
 /** Throws EMAIL_MISMATCH if the token is for another address, or REAUTH_REQUIRED if its user signed in too long ago. */
@@ -28,7 +28,7 @@ export function checkFresh(caller: Caller, email: string | undefined, nowMs: num
   if (!isFresh(caller, nowMs)) throw authErrors.reauthRequired();
 }
 
-/** Whether the user signed in recently enough to change their sign-in methods. */
+/** Returns true if the user signed in recently enough to change their sign-in methods. */
 export function isFresh({ session }: Caller, nowMs: number): boolean {
   return nowMs - session.authenticatedMs <= freshMs;
 }

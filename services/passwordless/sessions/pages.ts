@@ -1,11 +1,11 @@
-import { badge, card } from '#kit/html/blocks.ts';
-import { deviceOf } from '#kit/html/device.ts';
+import { badge, card } from '#kit/html/components/blocks.ts';
+import { deviceOf } from '#kit/html/components/device.ts';
+import { table } from '#kit/html/components/table.ts';
 import { time } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import type { Frame } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { table } from '#kit/html/table.ts';
-import { type AccountCard, type PageContext, senderOf } from '../pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { type AccountCard, type PageContext, senderOf } from '../pages/pages.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Method, Session, TokenPair } from './session.ts';
 import type { Sessions } from './sessions.ts';

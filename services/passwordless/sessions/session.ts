@@ -4,7 +4,7 @@ import type { Visitor } from '#kit/auth/visitor.ts';
 export interface Session {
   readonly id: string;
   readonly userId: string;
-  /** How the user signed in. */
+  /** Methods that the user signed in with. */
   readonly amr: readonly Method[];
   /** When the user signed in. Refreshing does not change it. */
   readonly authenticatedMs: number;

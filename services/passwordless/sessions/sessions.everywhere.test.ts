@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
 import { jwtVerify } from 'jose';
+import type { TestResponse } from '#kit/testing/http-client.ts';
 import {
   alice,
   appCode,
@@ -12,7 +13,6 @@ import {
   refused,
   secret,
   startService,
-  type TestResponse,
   type TestService,
   type World,
 } from '../testing.ts';

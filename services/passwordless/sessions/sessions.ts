@@ -1,17 +1,17 @@
 import { createHmac, hash } from 'node:crypto';
-import { bearerToken } from '#kit/auth/bearer.ts';
-import { judgeRefresh } from '#kit/auth/refresh.ts';
+import { bearerToken } from '#kit/auth/tokens/bearer.ts';
+import { judgeRefresh } from '#kit/auth/tokens/refresh.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { newOrderedId, newSecret } from '#kit/base/ids.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import { newOrderedId, newSecret } from '#kit/ids.ts';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
-import type { Tables } from '../store.ts';
-import { clearFailures, findUser, touchAndUnblockUser, touchUser, type User } from '../users/index.ts';
+import type { Tables } from '../store/store.ts';
+import { clearFailures, findUser, touchUser, type User } from '../users/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
-import { type Caller, orUndefined } from './caller.ts';
+import { type Caller, isFresh, orUndefined } from './caller.ts';
 import type { Method, Session, TokenPair } from './session.ts';
 import {
   deleteExcessSessions,
@@ -24,6 +24,7 @@ import {
   rotateSession,
   sessionOfToken,
   sessionsOf,
+  takeOver,
   touchSession,
 } from './store.ts';
 
@@ -35,7 +36,7 @@ interface SessionsOptions {
   readonly clock: Clock;
   readonly refreshSeconds: number;
   readonly sessionSecondsMax: number;
-  /** How long an exchanged token returns the same new token again; 0 turns this off. */
+  /** Time for which an exchanged token returns the same new token again; 0 turns this off. */
   readonly retrySeconds: number;
   /** Derives new tokens from old ones if they may be returned again. */
   readonly refreshKey: Buffer;
@@ -70,12 +71,12 @@ export class Sessions {
       nowMs,
       expiresMs,
     };
-    await insertSession.run(session, opened);
+    await insertSession(session, opened);
     const refreshToken = newSecret();
-    await insertToken.run(session, { hash: hashOf(refreshToken), sessionId: opened.id, generation: 1 });
+    await insertToken(session, { hash: hashOf(refreshToken), sessionId: opened.id, generation: 1 });
     await deleteExcessSessions(session, { userId: user.id, keep: sessionsMax });
     const unblocks = amr.some((method) => unblocksTotp.has(method));
-    await (unblocks ? touchAndUnblockUser : touchUser).run(session, { id: user.id, nowMs });
+    await touchUser(session, { id: user.id, nowMs, unblocks });
     if (unblocks) await clearFailures(session, user);
     const facts = { userId: user.id, sessionId: opened.id, address };
     await audit.record(session, 'authn_login_success', facts);
@@ -96,12 +97,14 @@ export class Sessions {
     const rotated = await database.write(async (session) => {
       const rotatedSession = await rotateSession(session, rotation);
       if (!rotatedSession) return undefined;
-      await insertToken.run(session, {
+      await insertToken(session, {
         hash: hashOf(next),
         sessionId: rotatedSession.id,
         generation: rotatedSession.generation,
       });
-      return { session: rotatedSession, user: (await findUser(session, rotatedSession.userId)) as User };
+      const user = await findUser(session, rotatedSession.userId);
+      if (!user) throw authErrors.invalidToken();
+      return { session: rotatedSession, user };
     });
     if (!rotated) return this.#explainFailure(refreshToken, visitor);
     const facts = { userId: rotated.user.id, sessionId: rotated.session.id, address: visitor.address };
@@ -116,18 +119,38 @@ export class Sessions {
     await database.write(async (session) => {
       const ending = caller?.session ?? (await sessionOfToken(session, hashOf(token)))?.session;
       if (!ending) return;
-      const { changes } = await deleteSession.run(session, { id: ending.id });
+      const { numDeletedRows } = await deleteSession(session, ending.id);
       const facts = { userId: ending.userId, sessionId: ending.id };
-      if (changes > 0) await audit.record(session, 'authn_token_revoked', facts);
+      if (numDeletedRows > 0n) await audit.record(session, 'authn_token_revoked', facts);
     });
   }
 
-  async revokeOne({ user }: Caller, id: string): Promise<void> {
+  /**
+   * Ends the session that a browser had before it signed in again. If it was of the same user and recent, the new one counts both methods, so
+   * that applications can require two.
+   */
+  async replace(before: TokenPair, now: TokenPair): Promise<void> {
+    const [old, next] = await Promise.all(
+      [before, now].map((pair) => orUndefined(this.identifyToken(pair.access_token))),
+    );
+    if (old && next && old.user.id === next.user.id) {
+      const isRecent = isFresh(old, this.#options.clock.now());
+      const amr = new Set([...(isRecent ? old.session.amr : []), ...next.session.amr]);
+      await takeOver(this.#options.database, {
+        from: old.session.id,
+        to: next.session.id,
+        amr: [...amr].join(' '),
+      });
+    }
+    await this.revoke(before.refresh_token);
+  }
+
+  async revokeOne({ user }: Pick<Caller, 'user'>, id: string): Promise<void> {
     const { database, audit } = this.#options;
     if (!uuid.test(id)) throw authErrors.sessionNotFound();
     await database.write(async (session) => {
-      const { changes } = await deleteSessionOf.run(session, { id, userId: user.id });
-      if (changes === 0) throw authErrors.sessionNotFound();
+      const { numDeletedRows } = await deleteSessionOf(session, { id, userId: user.id });
+      if (numDeletedRows === 0n) throw authErrors.sessionNotFound();
       await audit.record(session, 'authn_token_revoked', { userId: user.id, sessionId: id });
     });
   }
@@ -138,7 +161,7 @@ export class Sessions {
   ): Promise<void> {
     const { database, audit, mails } = this.#options;
     await database.write(async (session) => {
-      await deleteSessionsOf.run(session, { userId: user.id });
+      await deleteSessionsOf(session, user.id);
       await audit.record(session, 'authn_token_revoked', { userId: user.id, address: visitor.address });
       if (user.isVerified)
         await mails.enqueue(session, {
@@ -172,7 +195,7 @@ export class Sessions {
     if (!session || session.userId !== sub || session.expiresMs <= nowMs) throw authErrors.invalidToken();
     const user = await findUser(database, sub);
     if (!user) throw authErrors.invalidToken();
-    if (nowMs - session.lastUsedMs > touchEveryMs) await touchSession.run(database, { id: sid, nowMs });
+    if (nowMs - session.lastUsedMs > touchEveryMs) await touchSession(database, sid, nowMs);
     return { user, session };
   }
 
@@ -196,7 +219,7 @@ export class Sessions {
         audit.note('refresh_race', facts);
         return authErrors.invalidToken();
       }
-      await deleteSession.run(session, { id: found.session.id });
+      await deleteSession(session, found.session.id);
       await audit.record(session, 'authn_token_reuse', facts);
       const user = await findUser(session, found.session.userId);
       if (user?.isVerified)
@@ -208,7 +231,7 @@ export class Sessions {
     return result;
   }
 
-  /** The same new token again, if that is allowed and nobody has used it. */
+  /** Returns the same new token again, if that is allowed and nobody has used it. */
   async #retry(
     session: WriteSession<Tables>,
     refreshToken: string,

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { qrCodeSvg } from '#kit/html/qr-code.ts';
+import { Type } from '#kit/base/schema.ts';
+import { qrCodeSvg } from '#kit/html/components/qr-code.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import { Type } from '#kit/schema.ts';
-import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api-access.ts';
-import { limitError } from '../api-limits.ts';
-import { Code, codeOf, email, message, Tokens } from '../api-schemas.ts';
+import { type ApiAccess, bearerErrors, callerOf, senderOf } from '../api/access.ts';
+import { limitError } from '../api/limits.ts';
+import { Code, codeOf, email, message, Tokens } from '../api/schemas.ts';
 import { authErrors } from '../errors.ts';
 import type { RequestLimits } from '../limits.ts';
 import { routes } from '../routes.ts';
@@ -75,8 +75,8 @@ function addSetup(app: HttpApp, { totpSetup, access, limits }: TotpApi): void {
     async (request, reply) => {
       const from = { caller: request.caller, ...senderOf(request) };
       const enrollment = await totpSetup.enroll(request.body.email, from);
-      if (wantsQrCode(request)) return sendQrCode(reply, enrollment.otpauth_url) as never;
-      return enrollment as never;
+      if (wantsQrCode(request)) return sendQrCode(reply, enrollment.otpauth_url);
+      return enrollment;
     },
   );
   app.delete(
@@ -87,6 +87,8 @@ function addSetup(app: HttpApp, { totpSetup, access, limits }: TotpApi): void {
         response: { 200: message(removed.message) },
         tags,
         summary: 'Remove the authenticator app, unless it is the last way to sign in',
+        description:
+          'Deletes the secret that the app uses. 409 if you would then have no other way to sign in.',
       },
       config: {
         errors: [
@@ -115,6 +117,8 @@ function addSignIn(app: HttpApp, { totpSignIns, limits }: TotpApi): void {
         response: { 200: Tokens },
         tags,
         summary: 'Sign in with a code of an authenticator app; the first code completes the setup',
+        description:
+          'Takes `email` and `code` and returns tokens. Each code works once; too many wrong ones refuse this way of signing in for a while.',
       },
       config: { errors: [authErrors.invalidCode(), limitError] },
     },

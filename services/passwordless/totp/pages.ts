@@ -1,19 +1,25 @@
 import { otpauthUrl } from '#kit/auth/totp.ts';
-import type { Fields } from '#kit/errors.ts';
-import { badge, card, linkButton } from '#kit/html/blocks.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { errorSummary } from '#kit/html/form.ts';
-import { formProblem } from '#kit/html/form-problem.ts';
+import type { Fields } from '#kit/base/errors.ts';
+import { badge, card, linkButton } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { errorSummary } from '#kit/html/components/form.ts';
+import { formProblem } from '#kit/html/components/form-problem.ts';
+import { qrCode } from '#kit/html/components/qr-code.ts';
 import { html } from '#kit/html/html.ts';
-import { keepActions } from '#kit/html/keep.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { qrCode } from '#kit/html/qr-code.ts';
+import { keepActions } from '#kit/html/pages/kept-forms.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
-import { sixDigits } from '../codes.ts';
+import { sixDigits } from '../keys/codes.ts';
 import type { RequestLimits } from '../limits.ts';
-import { type AccountCard, type PageContext, removalLink, type ShowAccount, senderOf } from '../pages.ts';
-import { codeErrors, codeField, codePage, type SignInView, signInByCode } from '../pages-sign-in.ts';
+import {
+  type AccountCard,
+  type PageContext,
+  removalLink,
+  type ShowAccount,
+  senderOf,
+} from '../pages/pages.ts';
+import { codeErrors, codeField, codePage, type SignInView, signInByCode } from '../pages/sign-in.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Sessions, TokenPair } from '../sessions/index.ts';
 import type { TotpSetup } from './setup.ts';

@@ -3,13 +3,13 @@ import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Encryption } from '#kit/auth/encryption.ts';
 import { base32, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import { type Caller, checkFresh } from '../sessions/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { canSignIn, findUser, lockAddress, type UnprovenEnrollment, type User } from '../users/index.ts';
 
 import { deleteTotp, putPending } from './store.ts';
@@ -25,7 +25,7 @@ interface TotpSetupOptions {
   readonly unprovenEnrollment: UnprovenEnrollment;
 }
 
-/** Who asked, and the language for mails to them. */
+/** Caller, and the language for mails to them. */
 interface EnrollmentRequest {
   readonly caller: Caller | undefined;
   readonly visitor: Visitor;
@@ -75,8 +75,8 @@ export class TotpSetup {
     await database.write(async (session) => {
       await lockAddress(session, caller.user.email);
       const user = await findUser(session, caller.user.id);
-      const { changes } = await deleteTotp.run(session, { userId: caller.user.id });
-      if (!user || changes === 0) throw authErrors.totpNotFound();
+      const { numDeletedRows } = await deleteTotp(session, caller.user.id);
+      if (!user || numDeletedRows === 0n) throw authErrors.totpNotFound();
       if (!(await canSignIn(session, user))) throw authErrors.lastFactor();
       await audit.record(session, 'totp_removed', { userId: user.id, address: visitor.address });
       if (user.isVerified)
@@ -92,7 +92,7 @@ export class TotpSetup {
   ): Promise<void> {
     // Encrypted even if it is not stored, so that the time is the same.
     const encrypted = this.#options.encryption.encrypt(base64(secret), user?.id ?? 'nobody');
-    if (user) await putPending.run(session, { userId: user.id, secret: encrypted, bearer, nowMs });
+    if (user) await putPending(session, { userId: user.id, secret: encrypted, bearer, nowMs });
   }
 }
 

@@ -2,14 +2,14 @@ import { normalizeEmail } from '#kit/auth/email.ts';
 import type { Encryption } from '#kit/auth/encryption.ts';
 import { matchingTotpStep, totpSecretBytes } from '#kit/auth/totp.ts';
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import type { AppError } from '#kit/base/errors.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import type { AppError } from '#kit/errors.ts';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { Sessions, TokenPair } from '../sessions/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import {
   clearFailures,
   countFailure,
@@ -65,7 +65,7 @@ const comparedMax = 8;
 const othersMax = 3;
 /** After this many consecutive wrong codes, none is accepted until a sign-in by link or passkey (NIST SP 800-63B section 3.2.2). */
 const missesMax = 100;
-/** How long a pending secret can be confirmed, by whether a token asked for it. */
+/** Time for which a pending secret can be confirmed, by the presence of a token. */
 const pendingMs = { bearer: 15 * 60_000, open: 24 * 3_600_000 } as const;
 
 /** Signing in with a code of an authenticator app. The first code completes the setup of the app. */
@@ -110,7 +110,7 @@ export class TotpSignIns {
     const id = await this.#winnerOf(session, matches, given, blocked);
     const user = id === undefined ? undefined : await findUser(session, id);
     if (user) {
-      await clearMisses.run(session, { id: user.id });
+      await clearMisses(session, user.id);
       await clearFailures(session, user, given.address);
       return user;
     }
@@ -122,8 +122,9 @@ export class TotpSignIns {
   }
 
   /**
-   * Whose code it is, if it is accepted. One that matches secrets of two users is accepted for neither, now or later: otherwise a stranger with a
-   * user at the address could guess at the owner's codes with each right code of their own, which is not counted.
+   * Returns the user of an accepted code. One that matches secrets of two users is accepted for neither, now or later:
+   * otherwise a stranger with a user at the address could guess at the owner's codes with each right code of their own, which
+   * is not counted.
    */
   async #winnerOf(
     session: Session,
@@ -134,7 +135,7 @@ export class TotpSignIns {
     const ids = new Set(matches.map(({ candidate }) => candidate.user_id));
     for (const { candidate, step } of matches) {
       const { user_id: userId, state } = candidate;
-      if (ids.size > 1 && state === 'active') await useStep.run(session, { userId, step });
+      if (ids.size > 1 && state === 'active') await useStep(session, userId, step);
       if (ids.size > 1 || !isOpen(candidate, blocked)) continue;
       if (await this.#accept(session, candidate, step, given)) return userId;
     }
@@ -155,16 +156,16 @@ export class TotpSignIns {
     }).flat();
   }
 
-  /** Whether the code is accepted. An active secret accepts each step once; a pending one becomes active. */
+  /** Returns true if the code is accepted. An active secret accepts each step once; a pending one becomes active. */
   async #accept(session: Session, candidate: TotpCandidate, step: number, given: Given): Promise<boolean> {
     const { user_id: userId, state, bearer } = candidate;
-    if (state === 'active') return (await useStep.run(session, { userId, step })).changes === 1;
+    if (state === 'active') return (await useStep(session, userId, step)).numUpdatedRows === 1n;
     const user = await findUser(session, userId);
     if (!user) return false;
     const { nowMs } = given;
     if (bearer === 0 && !(await proveFirstFactor(session, { user, kind: 'totp', nowMs }))) return false;
-    await deleteActive.run(session, { userId });
-    await confirmPending.run(session, { userId, step });
+    await deleteActive(session, userId);
+    await confirmPending(session, userId, step);
     await this.#announce(session, user, given);
     return true;
   }
@@ -197,7 +198,7 @@ export class TotpSignIns {
   }
 }
 
-/** Whether a code of the secret can sign in now. */
+/** Returns true if a code of the secret can sign in now. */
 function isOpen({ verified, state, totp_failures: misses }: TotpCandidate, blocked: Blocked): boolean {
   const isBlocked = (verified === 1 ? blocked.owner : blocked.everybody) > 0;
   return !isBlocked && (state === 'pending' || misses < missesMax);

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type Executor, statement } from '#kit/db/index.ts';
-import type { Tables, TotpRow, UserRow } from '../store.ts';
+import type { Store, TotpRow, UserRow } from '../store/store.ts';
 
 /** A secret that a code can match, and its user. */
 export interface TotpCandidate extends TotpRow {
@@ -12,112 +11,112 @@ export interface TotpCandidate extends TotpRow {
 const buckets = 64;
 
 /** Stores a pending secret in place of an earlier one. */
-export const putPending = statement<
-  Tables,
-  { userId: string; secret: string; bearer: boolean; nowMs: number }
->()((db, p) =>
-  db
+export function putPending(
+  { kysely }: Store,
+  given: { userId: string; secret: string; bearer: boolean; nowMs: number },
+) {
+  return kysely
     .insertInto('totp')
     .values({
-      user_id: p('userId'),
+      user_id: given.userId,
       state: 'pending',
-      secret: p('secret'),
-      bearer: p('bearer') as never,
+      secret: given.secret,
+      bearer: Number(given.bearer),
       last_step: 0,
-      created_at_ms: p('nowMs'),
+      created_at_ms: given.nowMs,
     })
     .onConflict((conflict) =>
       conflict.columns(['user_id', 'state']).doUpdateSet({
-        secret: p('secret'),
-        bearer: p('bearer') as never,
-        created_at_ms: p('nowMs'),
+        secret: given.secret,
+        bearer: Number(given.bearer),
+        created_at_ms: given.nowMs,
       }),
-    ),
-);
-
-const candidates = statement<Tables, { email: string }>()((db, p) =>
-  db
-    .selectFrom('user')
-    .innerJoin('totp', 'totp.user_id', 'user.id')
-    .selectAll('totp')
-    .select(['email', 'verified', 'totp_failures'])
-    .where('email', '=', p('email'))
-    .orderBy('verified', 'desc')
-    .orderBy('user.created_at_ms')
-    .orderBy('user.id')
-    // Active before pending.
-    .orderBy('state'),
-);
+    )
+    .execute();
+}
 
 /** All secrets of an address: the owner's first, then those of the other users, oldest first. */
-export function secretsOf(session: Executor, email: string): Promise<TotpCandidate[]> {
-  return candidates.all(session, { email });
+export function secretsOf(session: Store, email: string): Promise<TotpCandidate[]> {
+  return (
+    session.kysely
+      .selectFrom('user')
+      .innerJoin('totp', 'totp.user_id', 'user.id')
+      .selectAll('totp')
+      .select(['email', 'verified', 'totp_failures'])
+      .where('email', '=', email)
+      .orderBy('verified', 'desc')
+      .orderBy('user.created_at_ms')
+      .orderBy('user.id')
+      // Active before pending.
+      .orderBy('state')
+      .execute()
+  );
 }
 
 /** Accepts a step once: steps only go forward. */
-export const useStep = statement<Tables, { userId: string; step: number }>()((db, p) =>
-  db
+export function useStep({ kysely }: Store, userId: string, step: number) {
+  return kysely
     .updateTable('totp')
-    .set({ last_step: p('step') })
-    .where('user_id', '=', p('userId'))
+    .set({ last_step: step })
+    .where('user_id', '=', userId)
     .where('state', '=', 'active')
-    .where('last_step', '<', p('step')),
-);
+    .where('last_step', '<', step)
+    .executeTakeFirst();
+}
 
 /** Makes the pending secret the active one. Run {@link deleteActive} before. */
-export const confirmPending = statement<Tables, { userId: string; step: number }>()((db, p) =>
-  db
+export function confirmPending({ kysely }: Store, userId: string, step: number) {
+  return kysely
     .updateTable('totp')
-    .set({ state: 'active', last_step: p('step') })
-    .where('user_id', '=', p('userId'))
-    .where('state', '=', 'pending'),
-);
+    .set({ state: 'active', last_step: step })
+    .where('user_id', '=', userId)
+    .where('state', '=', 'pending')
+    .execute();
+}
 
-export const deleteActive = statement<Tables, { userId: string }>()((db, p) =>
-  db.deleteFrom('totp').where('user_id', '=', p('userId')).where('state', '=', 'active'),
-);
+export function deleteActive({ kysely }: Store, userId: string) {
+  return kysely.deleteFrom('totp').where('user_id', '=', userId).where('state', '=', 'active').execute();
+}
 
-export const deleteTotp = statement<Tables, { userId: string }>()((db, p) =>
-  db.deleteFrom('totp').where('user_id', '=', p('userId')),
-);
-
-const addMiss = statement<Tables, Record<'one' | 'two' | 'three' | 'four', string>>()((db, p) =>
-  db
-    .updateTable('user')
-    .set((eb) => ({ totp_failures: eb('totp_failures', '+', 1) }))
-    .where('id', 'in', [p('one'), p('two'), p('three'), p('four')])
-    .returning(['id', 'email', 'verified', 'totp_failures']),
-);
-
-const countMissOfNobody = statement<Tables, { bucket: number }>()((db, p) =>
-  db
-    .updateTable('totp_nobody')
-    .set((eb) => ({ failures: eb('failures', '+', 1) }))
-    .where('bucket', '=', p('bucket')),
-);
+export function deleteTotp({ kysely }: Store, userId: string) {
+  return kysely.deleteFrom('totp').where('user_id', '=', userId).executeTakeFirst();
+}
 
 /**
  * Counts a wrong code for each of up to four users, or for a dummy row, which takes as long. Returns the users for whom it was the last one
  * allowed.
  */
 export async function countMisses(
-  session: Executor,
+  session: Store,
   ids: readonly string[],
   allowed: number,
 ): Promise<Pick<UserRow, 'id' | 'email' | 'verified'>[]> {
   if (ids.length === 0) {
-    await countMissOfNobody.run(session, { bucket: randomInt(buckets) });
+    await session.kysely
+      .updateTable('totp_nobody')
+      .set((eb) => ({ failures: eb('failures', '+', 1) }))
+      .where('bucket', '=', randomInt(buckets))
+      .execute();
     return [];
   }
   const [one = '', two = '', three = '', four = ''] = ids;
-  const rows = await addMiss.all(session, { one, two, three, four });
+  const rows = await session.kysely
+    .updateTable('user')
+    .set((eb) => ({ totp_failures: eb('totp_failures', '+', 1) }))
+    .where('id', 'in', [one, two, three, four])
+    .returning(['id', 'email', 'verified', 'totp_failures'])
+    .execute();
   return rows.filter(({ totp_failures: misses }) => misses === allowed);
 }
 
-export const clearMisses = statement<Tables, { id: string }>()((db, p) =>
-  db.updateTable('user').set({ totp_failures: 0 }).where('id', '=', p('id')),
-);
+export function clearMisses({ kysely }: Store, id: string) {
+  return kysely.updateTable('user').set({ totp_failures: 0 }).where('id', '=', id).execute();
+}
 
-export const deletePendingSecrets = statement<Tables, { beforeMs: number }>()((db, p) =>
-  db.deleteFrom('totp').where('state', '=', 'pending').where('created_at_ms', '<', p('beforeMs')),
-);
+export function deletePendingSecrets({ kysely }: Store, beforeMs: number) {
+  return kysely
+    .deleteFrom('totp')
+    .where('state', '=', 'pending')
+    .where('created_at_ms', '<', beforeMs)
+    .execute();
+}

@@ -1,8 +1,8 @@
+import { newId } from '#kit/base/ids.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import { newId } from '#kit/ids.ts';
 import type { Audit } from '../audit.ts';
 import type { MailQueue } from '../mail/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { deleteUser, factorsOf, insertUser, usersOf, verifyUser } from './store.ts';
 import type { User } from './user.ts';
 
@@ -33,7 +33,7 @@ export async function claimAccount(parts: ClaimParts, proof: Proof): Promise<Use
   const claimant = users.find((user) => user.id === proof.signedInAs);
   if (!claimant) return createOwner(parts, users, proof);
   await mailAboutFactors(parts, claimant);
-  await verifyUser.run(session, { id: claimant.id });
+  await verifyUser(session, claimant.id);
   await audit.record(session, 'user_verified', { userId: claimant.id });
   return { ...claimant, isVerified: true, pendingKind: undefined };
 }
@@ -45,11 +45,11 @@ export async function createOwner(
   { email, nowMs }: Pick<Proof, 'email' | 'nowMs'>,
 ): Promise<User> {
   for (const { id } of users) {
-    await deleteUser.run(session, { id });
+    await deleteUser(session, id);
     await audit.record(session, 'user_deleted', { userId: id });
   }
   const id = newId();
-  await insertUser.run(session, { id, email, verified: true, kind: null, nowMs });
+  await insertUser(session, { id, email, verified: 1, pending_kind: null, created_at_ms: nowMs });
   await audit.record(session, 'user_created', { userId: id });
   const times = { createdMs: nowMs, lastSignInMs: nowMs };
   return { id, email, isVerified: true, pendingKind: undefined, totpFailures: 0, ...times };
@@ -57,7 +57,7 @@ export async function createOwner(
 
 /** The owner of the address should know what else signs in to the account. */
 async function mailAboutFactors({ session, mails }: ClaimParts, user: User): Promise<void> {
-  const { totp = 0, passkeys = 0 } = (await factorsOf.first(session, { userId: user.id })) ?? {};
+  const { totp = 0, passkeys = 0 } = (await factorsOf(session, user.id)) ?? {};
   const mail = { to: user.email, kind: 'security' } as const;
   if (totp > 0) await mails.enqueue(session, { ...mail, event: 'totp-added' });
   if (passkeys > 0) await mails.enqueue(session, { ...mail, event: 'passkey-added' });

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
-import type { Executor, WriteSession } from '#kit/db/index.ts';
-import { newId } from '#kit/ids.ts';
-import { networkOf } from '#kit/network.ts';
-import type { Tables } from '../store.ts';
+import { newId } from '#kit/base/ids.ts';
+import { networkOf } from '#kit/base/network.ts';
+import type { WriteSession } from '#kit/db/index.ts';
+import type { Store, Tables } from '../store/store.ts';
 import { deleteFailures, deleteFailuresOutside, insertFailure, nthLastFailure } from './store.ts';
 import type { User } from './user.ts';
 
 /**
- * Whose wrong TOTP codes count: those of the owner of an address, or those of everybody. A right code of a stranger with a user at the address
- * thus clears nothing of the owner's. At an address whose owner has no app, codes are counted as `nobody`'s instead, which takes as long.
+ * Owner of counted wrong TOTP codes: the owner of an address, or everybody. A right code of a stranger with a user at the
+ * address thus clears nothing of the owner's. At an address whose owner has no app, codes are counted as `nobody`'s instead,
+ * which takes as long.
  */
 type FailureCounter = 'owner' | 'everybody' | 'nobody';
 
@@ -29,7 +30,10 @@ interface Rule {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** How much the clocks of several processes may differ. Failures later than that do not count: a clock was ahead and was put right. */
+/**
+ * Largest difference between the clocks of several processes. Failures later than that do not count: a clock was ahead and was
+ * put right.
+ */
 const skewMs = minuteMs;
 
 const rules: readonly Rule[] = [
@@ -48,7 +52,7 @@ export async function secondsBlocked(
 ): Promise<number> {
   let blockedMs = 0;
   for (const { failuresMax, windowMs, perNetwork = false } of rules) {
-    const nth = await nthLastFailure.first(session, {
+    const nth = await nthLastFailure(session, {
       kind,
       addressKey: keyOf(email),
       network: perNetwork ? networkOf(address) : null,
@@ -66,7 +70,7 @@ export async function countFailure(
   { email, address, nowMs }: Attempt,
 ): Promise<void> {
   const network = networkOf(address);
-  await insertFailure.run(session, { id: newId(), kind, addressKey: keyOf(email), network, nowMs });
+  await insertFailure(session, { id: newId(), kind, address_key: keyOf(email), network, at_ms: nowMs });
 }
 
 /**
@@ -78,7 +82,7 @@ export async function clearFailures(
   { email, isVerified }: User,
   address?: string,
 ): Promise<void> {
-  await deleteFailures.run(session, {
+  await deleteFailures(session, {
     addressKey: keyOf(email),
     keptKind: isVerified ? 'nobody' : 'owner',
     network: address === undefined ? null : networkOf(address),
@@ -86,8 +90,8 @@ export async function clearFailures(
 }
 
 /** Deletes at most 500 failures that no longer count. */
-export async function deleteOldFailures(database: Executor, nowMs: number): Promise<void> {
-  await deleteFailuresOutside.run(database, { fromMs: nowMs - hourMs, untilMs: nowMs + skewMs });
+export async function deleteOldFailures(database: Store, nowMs: number): Promise<void> {
+  await deleteFailuresOutside(database, nowMs - hourMs, nowMs + skewMs);
 }
 
 /** People type anything into an address field, so only its hash is stored. */

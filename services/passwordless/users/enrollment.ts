@@ -1,16 +1,16 @@
 import type { Visitor } from '#kit/auth/visitor.ts';
-import type { Background } from '#kit/background.ts';
+import { newId } from '#kit/base/ids.ts';
+import type { Background } from '#kit/concurrency/background.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import { newId } from '#kit/ids.ts';
 import type { Audit } from '../audit.ts';
 import { authErrors } from '../errors.ts';
 import type { MailQueue } from '../mail/index.ts';
 import type { PasswordlessConfig } from '../settings.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { deleteUser, idleUsers, insertUser, proveUser, renewPending, usersOf } from './store.ts';
 import type { PendingKind, User } from './user.ts';
 
-/** What adding a sign-in method without a token does, as the setting says. */
+/** Effect of adding a sign-in method without a token, according to the setting. */
 type EnrollmentWithoutProof = PasswordlessConfig['PASSWORDLESS_ENROLLMENT_WITHOUT_PROOF'];
 
 /** Users who share an address that they do not own. */
@@ -44,8 +44,8 @@ export class UnprovenEnrollment {
   }
 
   /**
-   * Whether something may be stored. Without sign-up nobody new may be, so the response is created without the database, in the same time for
-   * every address. Throws MISSING_TOKEN if only users with a token may add sign-in methods.
+   * Returns true if something may be stored. Without sign-up nobody new may be, so the response is created without the
+   * database, in the same time for every address. Throws MISSING_TOKEN if only users with a token may add sign-in methods.
    */
   isOpen(): boolean {
     const { mode, allowsSignUp } = this.#options;
@@ -96,7 +96,7 @@ async function pendingUser(
   const { email, kind, nowMs } = asked;
   const known = users.find((user) => user.pendingKind === kind);
   if (known) {
-    await renewPending.run(session, { id: known.id, nowMs });
+    await renewPending(session, known.id, nowMs);
     return known;
   }
   const hasRoom = await makeRoom(session, { email, users, nowMs });
@@ -115,10 +115,10 @@ async function makeRoom(
   const excess = unverified.length + 1 - unverifiedMax;
   if (excess <= 0) return true;
   const unproven = unverified.filter(({ pendingKind }) => pendingKind !== undefined);
-  const idle = await idleUsers.all(session, { email, sinceMs: nowMs - idleMs });
+  const idle = await idleUsers(session, email, nowMs - idleMs);
   const leaving = [...unproven, ...idle].slice(0, excess);
   if (leaving.length < excess) return false;
-  for (const { id } of leaving) await deleteUser.run(session, { id });
+  for (const { id } of leaving) await deleteUser(session, id);
   return true;
 }
 
@@ -131,7 +131,7 @@ export async function proveFirstFactor(
   { user, kind, nowMs }: { user: User; kind: PendingKind; nowMs: number },
 ): Promise<boolean> {
   await lockAddress(session, user.email);
-  return (await proveUser.run(session, { id: user.id, kind, nowMs })).changes > 0;
+  return (await proveUser(session, { id: user.id, kind, nowMs })).numUpdatedRows > 0n;
 }
 
 /** Runs all transactions about one address one after another, in every process. */
@@ -144,7 +144,7 @@ async function insertPending(
   { email, kind, nowMs }: { email: string; kind: PendingKind; nowMs: number },
 ): Promise<User> {
   const id = newId();
-  await insertUser.run(session, { id, email, verified: false, kind, nowMs });
+  await insertUser(session, { id, email, verified: 0, pending_kind: kind, created_at_ms: nowMs });
   return {
     id,
     email,

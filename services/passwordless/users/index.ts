@@ -7,9 +7,18 @@ export {
   deleteUser,
   factorsOf,
   findUser,
-  touchAndUnblockUser,
   touchUser,
   usersOf,
 } from './store.ts';
 export { listUsers } from './store-admin.ts';
+export {
+  addRole,
+  grantRole,
+  listRoles,
+  type Role,
+  removeRole,
+  revokeRole,
+  rolesFor,
+  serviceIdOf,
+} from './store-roles.ts';
 export type { User } from './user.ts';

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { ListFilter, ListPage, ListQuery } from '#kit/admin/index.ts';
 import type { Session } from '#kit/db/index.ts';
-import type { Tables } from '../store.ts';
+import type { Tables } from '../store/store.ts';
 import { toUser } from './store.ts';
 import type { User } from './user.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Encryption } from '#kit/auth/encryption.ts';
-import { silentLog } from '#kit/log.ts';
-import { Cleanup } from '../cleanup.ts';
-import { Keys } from '../keys.ts';
+import { deleteExpiredRows } from '../cleanup.ts';
+import { Keys } from '../keys/keys.ts';
 import {
   alice,
   appCode,
@@ -257,7 +256,7 @@ function testUnproven(world: World): void {
     const charlie = await enrollApp(service, alice);
     const { sub } = claimsOf(charlie.response.json.access_token);
     const { kysely } = service.database;
-    const encryption = new Encryption(new Keys(keySecret, undefined).all('totp-enc'));
+    const encryption = new Encryption(new Keys(keySecret, undefined).keysFor('totp-enc'));
     const hers = await kysely
       .selectFrom('totp')
       .selectAll()
@@ -279,7 +278,7 @@ function testUnproven(world: World): void {
     refused(await verify(service, json.secret), 401, 'INVALID_CODE');
     const { database, clock } = service;
     const again = await service.post('/totp/enroll', { email: alice });
-    await new Cleanup({ database, clock, log: silentLog, auditDays: 90 }).run();
+    await deleteExpiredRows({ database, clock, auditDays: 90 });
     assert.equal((await verify(service, again.json.secret)).status, 200);
   });
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { alice, appCode, claimsOf, eventually, type TestResponse, type TestService } from '../testing.ts';
+import type { TestResponse } from '#kit/testing/http-client.ts';
+import { eventually } from '#kit/testing/until.ts';
+import { alice, appCode, claimsOf, type TestService } from '../testing.ts';
 
 export const stepMs = 30_000;
 

@@ -25,9 +25,10 @@ function watch(results, url) {
  */
 function show(results, { total, choices }) {
   setText(document, '[data-total]', number.format(total));
+  setText(document, '[data-voters]', counted(total, 'voter'));
   for (const { choice, votes, percent } of choices) {
-    const share = `${percent.toFixed(1)} %`;
-    setText(results, `[data-share="${choice}"] [data-share-text]`, votesOf(votes));
+    const share = `${percent.toFixed(1)}%`;
+    setText(results, `[data-share="${choice}"] [data-share-text]`, counted(votes, 'vote'));
     setText(results, `[data-share="${choice}"] [data-share-percent]`, share);
     setText(results, `[data-value="${choice}"]`, number.format(votes));
     setText(results, `[data-percent="${choice}"]`, share);
@@ -35,9 +36,12 @@ function show(results, { total, choices }) {
   }
 }
 
-/** @param {number} votes */
-function votesOf(votes) {
-  return `${number.format(votes)} ${votes === 1 ? 'vote' : 'votes'}`;
+/**
+ * @param {number} count
+ * @param {string} noun
+ */
+function counted(count, noun) {
+  return `${number.format(count)} ${count === 1 ? noun : `${noun}s`}`;
 }
 
 /**

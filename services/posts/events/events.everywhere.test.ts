@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { readConfig } from '#kit/config.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { createTraceparent, formatTraceparent } from '#kit/base/trace.ts';
 import type { StreamEvent } from '#kit/events/index.ts';
-import { silentLog } from '#kit/log.ts';
-import { createTraceparent, formatTraceparent } from '#kit/trace.ts';
+import { until } from '#kit/testing/until.ts';
 import {
   PostCreated,
   PostDeleted,
+  PostRestored,
   PostSentiment,
   PostUpdated,
   ReanalysisRequested,
@@ -16,7 +18,7 @@ import {
 import { SentimentLabel } from '#proto/posts/v1/posts.ts';
 import { brokerSettings, openBrokers } from '../brokers.ts';
 import { bulkCreate, refusal, startPosts, type TestPosts } from '../testing/testing.ts';
-import { ended, fresh, onEveryBroker, until, type WorkWorld } from '../testing/work.ts';
+import { ended, fresh, onEveryBroker, type WorkWorld } from '../testing/work.ts';
 import { eventTypes } from './events.ts';
 
 const praise = 'I love this, it is wonderful!';
@@ -39,18 +41,21 @@ await onEveryBroker((each) => {
       'precondition_failed',
     );
     await client.deletePost({ id: 1, ifRevisions: [] });
+    await client.restorePost({ id: 1 });
     const { reanalysis } = await client.requestReanalysis({}, { traceparent });
-    await until(() => seen.length >= 4);
+    await until(() => seen.length >= 5);
     assert.deepEqual(
       seen.map(({ type, subject }) => `${type} ${subject}`),
       [
         'post.created.v1 1',
         'post.updated.v1 1',
         'post.deleted.v1 1',
+        'post.restored.v1 1',
         `reanalysis.requested.v1 ${reanalysis?.id}`,
       ],
     );
-    const [created, updated, deleted, requested] = seen.map(({ data }) => data) as [
+    const [created, updated, deleted, restored, requested] = seen.map(({ data }) => data) as [
+      Uint8Array,
       Uint8Array,
       Uint8Array,
       Uint8Array,
@@ -59,12 +64,13 @@ await onEveryBroker((each) => {
     assert.deepEqual(PostCreated.decode(created), { id: 1, userId: 7, createdAtMs: nowMs, revision: 1 });
     assert.deepEqual(PostUpdated.decode(updated), { id: 1, userId: 7, updatedAtMs: nowMs, revision: 2 });
     assert.deepEqual(PostDeleted.decode(deleted), { id: 1, userId: 7, deletedAtMs: nowMs });
+    assert.deepEqual(PostRestored.decode(restored), { id: 1, userId: 7, restoredAtMs: nowMs, revision: 2 });
     assert.deepEqual(ReanalysisRequested.decode(requested), {
       reanalysisId: reanalysis?.id,
       requestedAtMs: nowMs,
     });
     const traces = seen.map((event) => event.traceparent?.split('-')[1]);
-    assert.deepEqual([traces[0], traces[3]], [trace.traceId, trace.traceId]);
+    assert.deepEqual([traces[0], traces[4]], [trace.traceId, trace.traceId]);
     assert.ok(seen.every(({ source }) => source.endsWith('/posts')));
     await ended(client, reanalysis?.id);
   });
@@ -150,7 +156,7 @@ await onEveryBroker((each) => {
   });
 });
 
-/** What another process gets of the events of a service. */
+/** Consumes the events of a process in another one. */
 async function consume(t: TestContext, { settings }: WorkWorld, { open }: TestPosts): Promise<StreamEvent[]> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await open());

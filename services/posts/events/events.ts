@@ -3,6 +3,7 @@ import { appendEvents, type Expanded } from '#kit/events/index.ts';
 import {
   PostCreated,
   PostDeleted,
+  PostRestored,
   PostSentiment,
   PostSentiments,
   PostsCreated,
@@ -16,6 +17,7 @@ export const eventTypes = {
   created: 'post.created.v1',
   updated: 'post.updated.v1',
   deleted: 'post.deleted.v1',
+  restored: 'post.restored.v1',
   sentiment: 'post.sentiment.v1',
   reanalysisRequested: 'reanalysis.requested.v1',
 } as const;
@@ -69,6 +71,15 @@ export async function announceDeleted(
   await appendEvents(session, { type: eventTypes.deleted, data, timeMs: deletedAtMs, traceparent });
 }
 
+export async function announceRestored(
+  session: Writer,
+  { id, userId, restoredAtMs, revision }: PostRestored,
+  { traceparent }: Announcement,
+): Promise<void> {
+  const data = PostRestored.encode({ id, userId, restoredAtMs, revision }).finish();
+  await appendEvents(session, { type: eventTypes.restored, data, timeMs: restoredAtMs, traceparent });
+}
+
 export async function announceSentiments(
   session: Writer,
   sentiments: PostSentiments,
@@ -99,6 +110,8 @@ export function expandEvents(type: string, data: Uint8Array): Expanded[] {
       return [{ subject: String(PostUpdated.decode(data).id), data }];
     case eventTypes.deleted:
       return [{ subject: String(PostDeleted.decode(data).id), data }];
+    case eventTypes.restored:
+      return [{ subject: String(PostRestored.decode(data).id), data }];
     default:
       return [{ subject: ReanalysisRequested.decode(data).reanalysisId, data }];
   }

@@ -3,6 +3,7 @@ export {
   announceCreated,
   announceDeleted,
   announceReanalysis,
+  announceRestored,
   announceSentiments,
   announceUpdated,
   eventTypes,

@@ -1,7 +1,7 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 import type { RpcContext } from '#kit/rpc/index.ts';
 
-/** Who waits for a write. What they were told has failed must not be carried out afterwards. */
+/** A client waiting for a write. If it was told that the write failed, the write must not commit. */
 export type Caller = Pick<RpcContext, 'signal' | 'deadlineMs'>;
 
 /** Callers as a thread sees them: this can be cloned, and shares the memory that says who is gone. */
@@ -14,7 +14,7 @@ export interface Callers {
 /** The commit and the way back to the caller take this long. */
 const marginMs = 50;
 
-/** Whether a caller does not wait any more, or not long enough. A process that was frozen has not fired its timers yet. */
+/** Returns true if a caller no longer waits, or not long enough. A process that was frozen has not fired its timers yet. */
 export function isLate({ signal, deadlineMs }: Caller): boolean {
   return signal.aborted || isPast(deadlineMs);
 }
@@ -24,7 +24,7 @@ export function throwIfLate(caller: Caller): void {
   if (isLate(caller)) throw lateError();
 }
 
-/** Whether one of several callers does not wait any more. */
+/** Returns true if one of several callers no longer waits. */
 export function isAnyLate({ deadlinesMs, gone }: Callers): boolean {
   return gone.includes(1) || deadlinesMs.some(isPast);
 }
@@ -34,7 +34,7 @@ export function lateError(): AppError {
 }
 
 /** Follows callers until it is disposed. */
-export class CallerWatch implements Disposable {
+export class AbortFlags implements Disposable {
   readonly callers: Callers;
   readonly #stop = new AbortController();
 

@@ -1,11 +1,12 @@
+import { notFound } from '#kit/base/errors.ts';
 import type { WriteSession } from '#kit/db/index.ts';
-import { notFound } from '#kit/errors.ts';
 import { storedNormalized } from '#kit/search/index.ts';
 import { type Tables, writeLock } from '../database.ts';
 import { type Announcement, announceDeleted, announceUpdated } from '../events/index.ts';
 import { addStatistics, StatisticsDelta } from '../statistics/index.ts';
 import { checkRevision, type Post, type PostChange } from './post.ts';
 import { findPost, removePost, replacePost } from './store.ts';
+import { keepDeleted } from './store-deleted.ts';
 
 interface Target {
   readonly id: number;
@@ -36,8 +37,11 @@ export async function updatePost(
   return after;
 }
 
-/** Deletes a post and takes it out of the statistics. */
-export async function deletePost(session: WriteSession<Tables>, target: Target): Promise<void> {
+/** Deletes a post and takes it out of the statistics. With `isKept` it can be restored. */
+export async function deletePost(
+  session: WriteSession<Tables>,
+  { isKept, ...target }: Target & { isKept: boolean },
+): Promise<void> {
   const post = await findTarget(session, target);
   await removePost(session, post);
   const delta = new StatisticsDelta();
@@ -45,6 +49,7 @@ export async function deletePost(session: WriteSession<Tables>, target: Target):
   delta.addTime(post.createdAtMs, -1);
   await addStatistics(session, delta);
   const { nowMs: deletedAtMs, announcement } = target;
+  if (isKept) await keepDeleted(session, { ...post, deletedAtMs });
   if (announcement) await announceDeleted(session, { ...post, deletedAtMs }, announcement);
 }
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';
-import { type Caller, CallerWatch, isLate, lateError } from './callers.ts';
+import { AbortFlags, type Caller, isLate, lateError } from './callers.ts';
 import type { Creation } from './create.ts';
 import type { NewPost, Post } from './post.ts';
 
@@ -16,7 +16,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** What `createPosts` does. */
+/** Runs `createPosts`. */
 type Write = (creation: Creation) => Promise<ReservedIds | undefined>;
 
 /** Creates single posts. Those that arrive while others are written share a transaction, so that statistics and sync cost little. */
@@ -68,7 +68,7 @@ export class CreateQueue {
   }
 
   async #writeGroup(group: readonly Waiting[]): Promise<ReservedIds | undefined> {
-    using watch = new CallerWatch(group.map(({ caller }) => caller));
+    using watch = new AbortFlags(group.map(({ caller }) => caller));
     return await this.#write({
       posts: group.map(({ post }) => post),
       callers: watch.callers,

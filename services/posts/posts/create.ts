@@ -29,7 +29,7 @@ export interface Idempotency {
 /** Posts that were sent together. */
 export interface BulkCreation {
   readonly posts: readonly NewPost[];
-  /** What the caller reports about rows that it did not pass on. */
+  /** Errors that the caller reports about rows that it did not pass on. */
   readonly errors: readonly string[];
   readonly idempotency: Idempotency | undefined;
   readonly callers: Callers;

@@ -1,4 +1,5 @@
 export { type Caller, throwIfLate } from './callers.ts';
+export { DeletedPosts } from './deleted.ts';
 export {
   codePointsOf,
   encodingProblem,

@@ -1,4 +1,5 @@
-import { AppError, type Fields } from '#kit/errors.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { isBlank } from '#kit/text/visible-text.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
 
 export interface NewPost {
@@ -14,13 +15,13 @@ export interface Post extends NewPost {
   readonly revision: number;
 }
 
-/** What an update may change. What is absent stays. */
+/** Fields that an update may change. Absent fields stay. */
 export interface PostChange {
   readonly title?: string | undefined;
   readonly body?: string | undefined;
 }
 
-/** What is wrong with a new post, by field. */
+/** Returns the problems of a new post, by field. */
 export function problemsOf(post: NewPost): Fields | undefined {
   const problems = {
     ...(isUserId(post.userId)
@@ -60,7 +61,7 @@ export function hasChanged(id: number): AppError {
   return new AppError('precondition_failed', `Post ${id} has changed in the meantime.`);
 }
 
-/** How many Unicode code points a text has. */
+/** Returns the number of Unicode code points in a text. */
 export function codePointsOf(text: string): number {
   let pairs = 0;
   for (let index = 0; index < text.length; index++) {
@@ -97,7 +98,7 @@ function textProblems(texts: PostChange): Fields | undefined {
 function textProblem(text: string, max: number): string | undefined {
   const unusable = encodingProblem(text);
   if (unusable) return unusable;
-  if (!/[^\p{White_Space}\p{Cc}\p{Cf}]/u.test(text)) return 'must not be blank';
+  if (isBlank(text)) return 'must not be blank';
   if (text.length > max && codePointsOf(text) > max) return `must be at most ${max} characters`;
   return undefined;
 }

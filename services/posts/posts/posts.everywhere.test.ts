@@ -76,7 +76,7 @@ await inTestMode((world) => {
 
     test('that is invalid is refused by field', async (context) => {
       const { client } = await startPosts(context, world);
-      const post = { userId: 0, title: ' \u3000\t\ufeff', body: 'x\0y' };
+      const post = { userId: 0, title: ' \u3000\t\ufeff\u3164\u2800', body: 'x\0y' };
       const { code, fields } = await refusal(client.createPost({ post }));
       assert.equal(code, 'validation_failed');
       assert.deepEqual(fields, {

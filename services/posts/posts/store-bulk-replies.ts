@@ -1,8 +1,8 @@
-import { statement, type WriteSession } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { WriteSession } from '#kit/db/index.ts';
 import type { Tables } from '../database.ts';
 
-/** What a caller got for a bulk creation. */
+/** Response of a bulk creation. */
 export interface BulkReply {
   readonly ids: readonly number[];
   readonly errors: readonly string[];
@@ -17,7 +17,12 @@ export async function findReply(
   session: WriteSession<Tables>,
   { key, digest, nowMs }: { key: string; digest: Uint8Array; nowMs: number },
 ): Promise<BulkReply | undefined> {
-  const reply = await byKey.first(session, { key, since: nowMs - lifetimeMs });
+  const reply = await session.kysely
+    .selectFrom('bulk_reply')
+    .selectAll()
+    .where('idempotency_key', '=', key)
+    .where('created_at_ms', '>', nowMs - lifetimeMs)
+    .executeTakeFirst();
   if (!reply) return undefined;
   if (Buffer.compare(reply.digest, digest) !== 0) {
     throw new AppError('conflict', 'This idempotency key was used for another request.');
@@ -31,39 +36,19 @@ export async function storeReply(
   session: WriteSession<Tables>,
   reply: BulkReply & { key: string; digest: Uint8Array; nowMs: number },
 ): Promise<void> {
-  await removeOlder.run(session, { before: reply.nowMs - lifetimeMs });
-  await insert.run(session, {
-    key: reply.key,
-    digest: reply.digest,
-    ids: JSON.stringify(reply.ids),
-    errors: JSON.stringify(reply.errors),
-    createdAtMs: reply.createdAtMs,
-    nowMs: reply.nowMs,
-  });
+  await session.kysely
+    .deleteFrom('bulk_reply')
+    .where('created_at_ms', '<=', reply.nowMs - lifetimeMs)
+    .execute();
+  await session.kysely
+    .insertInto('bulk_reply')
+    .values({
+      idempotency_key: reply.key,
+      digest: reply.digest,
+      ids: JSON.stringify(reply.ids),
+      errors: JSON.stringify(reply.errors),
+      posts_created_at_ms: reply.createdAtMs,
+      created_at_ms: reply.nowMs,
+    })
+    .execute();
 }
-
-const byKey = statement<Tables, { key: string; since: number }>()((db, p) =>
-  db
-    .selectFrom('bulk_reply')
-    .selectAll()
-    .where('idempotency_key', '=', p('key'))
-    .where('created_at_ms', '>', p('since')),
-);
-
-const insert = statement<
-  Tables,
-  { key: string; digest: Uint8Array; ids: string; errors: string; createdAtMs: number; nowMs: number }
->()((db, p) =>
-  db.insertInto('bulk_reply').values({
-    idempotency_key: p('key'),
-    digest: p('digest'),
-    ids: p('ids'),
-    errors: p('errors'),
-    posts_created_at_ms: p('createdAtMs'),
-    created_at_ms: p('nowMs'),
-  }),
-);
-
-const removeOlder = statement<Tables, { before: number }>()((db, p) =>
-  db.deleteFrom('bulk_reply').where('created_at_ms', '<=', p('before')),
-);

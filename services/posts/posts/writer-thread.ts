@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { silentLog } from '#kit/log.ts';
-import { serveTasks } from '#kit/worker-tasks.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
 import { openPostDatabase } from '../database.ts';
 import { type BulkCreation, type Creation, createMany, createPosts } from './create.ts';
 

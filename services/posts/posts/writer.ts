@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { WorkerPool } from '#kit/concurrency/worker.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { EventStream } from '#kit/events/index.ts';
 import type { RpcContext } from '#kit/rpc/index.ts';
-import { WorkerPool } from '#kit/worker.ts';
 import type { Tables } from '../database.ts';
 import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';
-import { type Caller, CallerWatch, throwIfLate } from './callers.ts';
+import { AbortFlags, type Caller, throwIfLate } from './callers.ts';
 import { deletePost, updatePost } from './changes.ts';
 import {
   type BulkCreation,
@@ -18,6 +18,7 @@ import {
   type Idempotency,
 } from './create.ts';
 import { CreateQueue } from './create-queue.ts';
+import type { DeletedPosts } from './deleted.ts';
 import { checkChange, checkNewPost, type NewPost, type Post, type PostChange } from './post.ts';
 import type { WriterTasks } from './writer-thread.ts';
 
@@ -25,13 +26,14 @@ interface PostWriterOptions {
   readonly database: Database<Tables>;
   readonly folder: string;
   readonly clock: Clock;
-  /** Where changes are published; absent where events are off. */
+  /** Stream on which changes are published; absent if events are off. */
   readonly events: EventStream | undefined;
+  readonly deleted: DeletedPosts;
   /** Called after posts were created, changed or deleted, with how many they were. */
   readonly onWritten: (posts: number) => void;
 }
 
-/** Who asked for a write, and in which span. */
+/** Caller of a write, and its span. */
 type Call = Caller & Pick<RpcContext, 'traceparent'>;
 
 /** A post to change, in one of some revisions, or in any where none is given. */
@@ -46,7 +48,7 @@ const quickPosts = 4;
 const threadIdleMs = 10_000;
 
 /**
- * Creates, changes and deletes posts, unless the caller no longer waits. On SQLite large writes go to a thread, because a
+ * Creates, changes, deletes and restores posts, unless the caller no longer waits. On SQLite large writes go to a thread, because a
  * transaction is written and synced in one long step.
  */
 export class PostWriter implements AsyncDisposable {
@@ -96,7 +98,7 @@ export class PostWriter implements AsyncDisposable {
     call: Call,
   ): Promise<BulkOutcome> {
     const { database, clock } = this.#options;
-    using watch = new CallerWatch([call]);
+    using watch = new AbortFlags([call]);
     const { callers } = watch;
     const announcement = this.#announcement(call);
     const bulk = { ...creation, callers, nowMs: clock.now(), announcement };
@@ -123,13 +125,27 @@ export class PostWriter implements AsyncDisposable {
   }
 
   async remove(target: Target, call: Call): Promise<void> {
-    const { database, clock } = this.#options;
+    const { database, clock, deleted } = this.#options;
     const announcement = this.#announcement(call);
+    const isKept = deleted.keptMs > 0;
     await database.write(async (session) => {
-      await deletePost(session, { ...target, nowMs: clock.now(), announcement });
+      await deletePost(session, { ...target, nowMs: clock.now(), announcement, isKept });
       throwIfLate(call);
     });
     this.#written(1);
+  }
+
+  /** The deleted post as it was, which is there again. */
+  async restore(id: number, call: Call): Promise<Post> {
+    const { database, clock, deleted } = this.#options;
+    const announcement = this.#announcement(call);
+    const restored = await database.write(async (session) => {
+      const post = await deleted.restore(session, { id, nowMs: clock.now(), announcement });
+      throwIfLate(call);
+      return post;
+    });
+    this.#written(1);
+    return restored;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { readConfig } from '#kit/config.ts';
-import { newId } from '#kit/ids.ts';
-import { silentLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { newId } from '#kit/base/ids.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { until } from '#kit/testing/until.ts';
 import { ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import { brokerSettings, openBrokers } from '../brokers.ts';
 import { startPosts, type TestPosts } from '../testing/testing.ts';
-import { ended, fresh, inEachProcess, until, type WorkWorld } from '../testing/work.ts';
+import { ended, fresh, inEachProcess, type WorkWorld } from '../testing/work.ts';
 import { reanalysisKind } from './reanalyses.ts';
 import { endOpen } from './store.ts';
 
@@ -54,7 +55,7 @@ async function failFor({ settings }: WorkWorld, { open }: TestPosts): Promise<vo
   await using brokers = await openBrokers(readConfig(brokerSettings, settings ?? {}), context, database);
   const { promise, resolve } = Promise.withResolvers<void>();
   const onDead = async ({ id }: { id: string }, error: string) => {
-    await endOpen.run(database, { id, status: 'failed', error, nowMs: Date.now() });
+    await endOpen(database, { id, status: 'failed', error, nowMs: Date.now() });
     resolve();
   };
   const work = { kind: reanalysisKind, concurrency: 1, attemptsMax: 1, onDead };

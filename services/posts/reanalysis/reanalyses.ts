@@ -1,8 +1,8 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { newId } from '#kit/base/ids.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
 import type { EventStream } from '#kit/events/index.ts';
-import { newId } from '#kit/ids.ts';
 import type { DeadJob, JobQueue } from '#kit/jobs/index.ts';
 import type { RpcContext } from '#kit/rpc/index.ts';
 import type { Tables } from '../database.ts';
@@ -35,7 +35,7 @@ export async function requestReanalysis(
   const id = newId();
   const nowMs = clock.now();
   const reanalysis = await database.write(async (session) => {
-    const inserted = await insertReanalysis.first(session, { id, nowMs });
+    const inserted = await insertReanalysis(session, id, nowMs);
     const requested = { reanalysisId: id, requestedAtMs: nowMs };
     if (events) await announceReanalysis(session, requested, { traceparent });
     throwIfLate(call);
@@ -47,21 +47,21 @@ export async function requestReanalysis(
   } catch (error) {
     // The queue may have it all the same: a worker then finds that it has failed.
     const reason = 'the message broker did not take the job';
-    await endOpen.run(database, { id, status: 'failed', error: reason, nowMs: clock.now() });
+    await endOpen(database, { id, status: 'failed', error: reason, nowMs: clock.now() });
     throw error;
   }
   return reanalysis;
 }
 
 export async function getReanalysis(database: Database<Tables>, id: string): Promise<Reanalysis> {
-  const reanalysis = await findReanalysis.first(database, { id });
+  const reanalysis = await findReanalysis(database, { id });
   if (!reanalysis) throw notFound('reanalysis', id);
   return reanalysis;
 }
 
 /** The latest, newest first. */
 export function listReanalyses(database: Database<Tables>, limit: number): Promise<Reanalysis[]> {
-  return latestReanalyses.all(database, { limit });
+  return latestReanalyses(database, limit);
 }
 
 /** A run that is under way notices within a second. */
@@ -71,7 +71,7 @@ export async function cancelReanalysis(
   call: Caller,
 ): Promise<Reanalysis> {
   await database.write(async (session) => {
-    await endOpen.run(session, { id, status: 'canceled', error: null, nowMs: clock.now() });
+    await endOpen(session, { id, status: 'canceled', error: null, nowMs: clock.now() });
     throwIfLate(call);
   });
   const reanalysis = await getReanalysis(database, id);
@@ -93,11 +93,11 @@ export function deadJobs({ database, queue, clock }: ReanalysisParts): DeadJobs 
     retry: async (id) => {
       const nowMs = clock.now();
       // The row first, so that whoever gets the job finds it open.
-      const { changes } = await reopen.run(database, { id, nowMs });
+      const { numUpdatedRows } = await reopen(database, id, nowMs);
       try {
         await queue.revive(id);
       } catch (error) {
-        if (changes > 0) await failAgain.run(database, { id, nowMs });
+        if (numUpdatedRows > 0n) await failAgain(database, id, nowMs);
         throw error;
       }
     },

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { statement } from '#kit/db/index.ts';
-import { newId } from '#kit/ids.ts';
+import { newId } from '#kit/base/ids.ts';
 import { ReanalysisStatus } from '#proto/posts/v1/posts.ts';
-import type { Tables } from '../database.ts';
+import type { Store } from '../database.ts';
 import { bulkCreate, inTestMode, refusal, startPosts, type World } from '../testing/testing.ts';
 import { ended, fresh, onEveryBroker } from '../testing/work.ts';
 
@@ -21,7 +20,7 @@ await onEveryBroker((each) => {
     await bulkCreate(client, rows);
     const expected = await client.getAnalytics({});
     await using database = await open();
-    await spoil.run(database, {});
+    await spoil(database);
     assert.notDeepEqual(await client.getAnalytics({}), expected);
     const nowMs = clock.now();
     const { reanalysis } = await client.requestReanalysis({});
@@ -62,7 +61,7 @@ await onEveryBroker((each) => {
     await bulkCreate(client, rows);
     const expected = await client.getAnalytics({});
     await using database = await open();
-    await spoil.run(database, {});
+    await spoil(database);
     const asked = await Promise.all([1, 2, 3].map(() => client.requestReanalysis({})));
     const all = await Promise.all(asked.map(({ reanalysis }) => ended(client, reanalysis?.id)));
     assert.equal(all.filter(({ report }) => report?.statisticsRepaired).length, 1);
@@ -109,6 +108,9 @@ describe('where the broker is off', () =>
   }));
 
 /** Makes the stored statistics wrong. */
-const spoil = statement<Tables>()((db) =>
-  db.updateTable('character_tally').set((e) => ({ occurrences: e('occurrences', '+', 7) })),
-);
+function spoil({ kysely }: Store) {
+  return kysely
+    .updateTable('character_tally')
+    .set((e) => ({ occurrences: e('occurrences', '+', 7) }))
+    .execute();
+}

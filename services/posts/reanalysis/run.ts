@@ -1,10 +1,11 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newId } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
 import type { EventStream } from '#kit/events/index.ts';
-import { newId } from '#kit/ids.ts';
 import type { Job } from '#kit/jobs/index.ts';
-import type { Log } from '#kit/log.ts';
 import type { Tables } from '../database.ts';
 import { postsAfter } from '../posts/index.ts';
 import { type Classifier, classifyPosts, inParts, storeSentiments } from '../sentiment/index.ts';
@@ -42,7 +43,7 @@ export async function runReanalysis(parts: RunParts, job: Job, signal: AbortSign
   const { database, clock, leaseMs } = parts;
   const nowMs = clock.now();
   const begin = { id: job.id, run: newId(), nowMs, quietSinceMs: nowMs - leaseMs / 2 };
-  const reanalysis = await beginRun.first(database, begin);
+  const reanalysis = await beginRun(database, begin);
   if (!reanalysis) return;
   const run = new Run(parts, reanalysis, signal);
   try {
@@ -50,7 +51,7 @@ export async function runReanalysis(parts: RunParts, job: Job, signal: AbortSign
   } catch (error) {
     if (run.isOver) return;
     const { id, run: name } = reanalysis;
-    await pauseRun.run(database, { id, run: name, nowMs: clock.now() });
+    await pauseRun(database, { id, run: name, nowMs: clock.now() });
     throw forCallers(error);
   } finally {
     run[Symbol.dispose]();
@@ -62,7 +63,7 @@ class Run implements Disposable {
   readonly #parts: RunParts;
   readonly #over = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #timer: NodeJS.Timeout;
+  readonly #reporting: Disposable;
   #state: RunState;
   #progress: number;
 
@@ -73,10 +74,10 @@ class Run implements Disposable {
     this.#progress = progress;
     this.#signal = AbortSignal.any([signal, this.#over.signal]);
     const everyMs = Math.min(reportEveryMs, parts.leaseMs / 4);
-    this.#timer = setInterval(() => void this.#report(), everyMs);
+    this.#reporting = runEvery(everyMs, () => this.#report());
   }
 
-  /** Whether it was canceled, or another run has taken over. */
+  /** True if it was canceled, or another run has taken over. */
   get isOver(): boolean {
     return this.#over.signal.aborted;
   }
@@ -87,12 +88,12 @@ class Run implements Disposable {
     if (this.#state.posts === null) await this.#recount(share);
     if (classifier) await this.#classify(classifier, traceparent);
     const { id, run } = this.#state;
-    const { changes } = await succeed.run(database, { id, run, nowMs: clock.now() });
-    if (changes === 0) this.#end();
+    const { numUpdatedRows } = await succeed(database, { id, run, nowMs: clock.now() });
+    if (numUpdatedRows === 0n) this.#end();
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#reporting[Symbol.dispose]();
   }
 
   async #recount(share: number): Promise<void> {
@@ -117,7 +118,7 @@ class Run implements Disposable {
     const lastId = await lastPostId(database);
     for (;;) {
       const after = this.#state.classifiedTo;
-      const posts = await postsAfter.all(database, { after, limit: batchPosts });
+      const posts = await postsAfter(database, after, batchPosts);
       if (posts.length === 0) return;
       for (const part of inParts(posts, batchPosts)) {
         let next = this.#state;
@@ -147,8 +148,8 @@ class Run implements Disposable {
     // Only a success is 1.
     const progress = Math.min(0.999, this.#progress);
     try {
-      const { changes } = await reportProgress.run(database, { id, run, progress, nowMs: clock.now() });
-      if (changes === 0) this.#over.abort(runIsOver());
+      const { numUpdatedRows } = await reportProgress(database, { id, run, progress, nowMs: clock.now() });
+      if (numUpdatedRows === 0n) this.#over.abort(runIsOver());
     } catch (error) {
       log.debug({ err: error, reanalysisId: id }, 'the progress of a reanalysis was not reported');
     }

@@ -1,5 +1,5 @@
-import { statement, type WriteSession } from '#kit/db/index.ts';
-import type { Tables } from '../database.ts';
+import type { WriteSession } from '#kit/db/index.ts';
+import type { Store, Tables } from '../database.ts';
 
 export interface Reanalysis {
   readonly id: string;
@@ -10,9 +10,9 @@ export interface Reanalysis {
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
   readonly finishedAtMs: number | null;
-  /** How many posts were counted; null before. */
+  /** Number of posts counted; null before. */
   readonly posts: number | null;
-  /** Whether the statistics were repaired. */
+  /** True if the statistics were repaired. */
   readonly repaired: number | null;
   /** The last post that was classified. */
   readonly classifiedTo: number;
@@ -21,7 +21,7 @@ export interface Reanalysis {
   readonly error: string | null;
 }
 
-/** What a run has completed. The next run continues there. */
+/** Progress of a run. The next run continues there. */
 export type RunState = Pick<
   Reanalysis,
   'id' | 'run' | 'posts' | 'repaired' | 'classifiedTo' | 'classified' | 'labelsChanged'
@@ -46,150 +46,164 @@ const columns = [
   'error',
 ] as const;
 
-export const insertReanalysis = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
-  db
+export function insertReanalysis({ kysely }: Store, id: string, nowMs: number) {
+  return kysely
     .insertInto('reanalysis')
     .values({
-      id: p('id'),
+      id,
       status: 'queued',
       run: '',
       progress: 0,
-      created_at_ms: p('nowMs'),
-      seen_at_ms: p('nowMs'),
+      created_at_ms: nowMs,
+      seen_at_ms: nowMs,
       classified_to: 0,
       classified: 0,
       labels_changed: 0,
     })
-    .returning(columns),
-);
+    .returning(columns)
+    .executeTakeFirst();
+}
 
-export const findReanalysis = statement<Tables, ById>()((db, p) =>
-  db.selectFrom('reanalysis').select(columns).where('id', '=', p('id')),
-);
+export function findReanalysis({ kysely }: Store, { id }: ById) {
+  return kysely.selectFrom('reanalysis').select(columns).where('id', '=', id).executeTakeFirst();
+}
 
-export const latestReanalyses = statement<Tables, { limit: number }>()((db, p) =>
-  db
+export function latestReanalyses({ kysely }: Store, limit: number) {
+  return kysely
     .selectFrom('reanalysis')
     .select(columns)
     .orderBy('created_at_ms', 'desc')
     .orderBy('id')
-    .limit(p('limit')),
-);
+    .limit(limit)
+    .execute();
+}
 
 /** Gives a reanalysis to a run, unless it has ended or another run has reported since `quietSinceMs`. */
-export const beginRun = statement<Tables, ByRun & { quietSinceMs: number }>()((db, p) =>
-  db
+export function beginRun(
+  { kysely }: Store,
+  { run, nowMs, id, quietSinceMs }: ByRun & { quietSinceMs: number },
+) {
+  return kysely
     .updateTable('reanalysis')
     .set((e) => ({
       status: 'running',
-      run: p('run'),
+      run,
       error: null,
-      seen_at_ms: p('nowMs'),
-      started_at_ms: e.fn.coalesce('started_at_ms', p('nowMs')),
+      seen_at_ms: nowMs,
+      started_at_ms: e.fn.coalesce('started_at_ms', e.val(nowMs)),
     }))
-    .where('id', '=', p('id'))
+    .where('id', '=', id)
     .where((e) =>
       e.or([
         e('status', '=', 'queued'),
-        e.and([e('status', '=', 'running'), e('seen_at_ms', '<=', p('quietSinceMs'))]),
+        e.and([e('status', '=', 'running'), e('seen_at_ms', '<=', quietSinceMs)]),
       ]),
     )
-    .returning(columns),
-);
+    .returning(columns)
+    .executeTakeFirst();
+}
 
 /** Reports the progress of a run. Changes no row if the run is over: it was canceled, or another run has taken over. */
-export const reportProgress = statement<Tables, ByRun & { progress: number }>()((db, p) =>
-  db
+export function reportProgress(
+  { kysely }: Store,
+  { progress, nowMs, id, run }: ByRun & { progress: number },
+) {
+  return kysely
     .updateTable('reanalysis')
-    .set({ progress: p('progress'), seen_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
-    .where('run', '=', p('run'))
-    .where('status', '=', 'running'),
-);
+    .set({ progress, seen_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+}
 
 /** Stores what was completed, in the transaction that completed it. False if the run is over. */
 export async function storeState(session: WriteSession<Tables>, state: RunState): Promise<boolean> {
-  const { changes } = await updateState.run(session, state);
-  return changes === 1;
+  const { numUpdatedRows } = await session.kysely
+    .updateTable('reanalysis')
+    .set({
+      posts: state.posts,
+      repaired: state.repaired,
+      classified_to: state.classifiedTo,
+      classified: state.classified,
+      labels_changed: state.labelsChanged,
+    })
+    .where('id', '=', state.id)
+    .where('run', '=', state.run)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /** Gives a run back to the queue when its worker stops. */
-export const pauseRun = statement<Tables, ByRun>()((db, p) =>
-  db
+export function pauseRun({ kysely }: Store, { nowMs, id, run }: ByRun) {
+  return kysely
     .updateTable('reanalysis')
-    .set({ status: 'queued', run: '', seen_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
-    .where('run', '=', p('run'))
-    .where('status', '=', 'running'),
-);
+    .set({ status: 'queued', run: '', seen_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .execute();
+}
 
-export const succeed = statement<Tables, ByRun>()((db, p) =>
-  db
+export function succeed({ kysely }: Store, { nowMs, id, run }: ByRun) {
+  return kysely
     .updateTable('reanalysis')
-    .set({ status: 'succeeded', progress: 1, seen_at_ms: p('nowMs'), finished_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
-    .where('run', '=', p('run'))
-    .where('status', '=', 'running'),
-);
+    .set({ status: 'succeeded', progress: 1, seen_at_ms: nowMs, finished_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+}
 
 /** Ends a reanalysis that has not ended. */
-export const endOpen = statement<
-  Tables,
-  { id: string; status: 'failed' | 'canceled'; error: string | null; nowMs: number }
->()((db, p) =>
-  db
+export function endOpen(
+  { kysely }: Store,
+  given: { id: string; status: 'failed' | 'canceled'; error: string | null; nowMs: number },
+) {
+  return kysely
     .updateTable('reanalysis')
-    .set({ status: p('status'), error: p('error'), finished_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
-    .where('status', 'in', ['queued', 'running']),
-);
+    .set({ status: given.status, error: given.error, finished_at_ms: given.nowMs })
+    .where('id', '=', given.id)
+    .where('status', 'in', ['queued', 'running'])
+    .execute();
+}
 
 /** Opens a failed reanalysis. */
-export const reopen = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
-  db
+export function reopen({ kysely }: Store, id: string, nowMs: number) {
+  return kysely
     .updateTable('reanalysis')
-    .set({ status: 'queued', run: '', finished_at_ms: null, seen_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
-    .where('status', '=', 'failed'),
-);
+    .set({ status: 'queued', run: '', finished_at_ms: null, seen_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('status', '=', 'failed')
+    .executeTakeFirst();
+}
 
 /** Ends a reanalysis that was opened without success; its error is still there. */
-export const failAgain = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
-  db
+export function failAgain({ kysely }: Store, id: string, nowMs: number) {
+  return kysely
     .updateTable('reanalysis')
-    .set({ status: 'failed', finished_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
-    .where('status', '=', 'queued'),
-);
+    .set({ status: 'failed', finished_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('status', '=', 'queued')
+    .execute();
+}
 
 /** Open reanalyses that nobody has reported on since a time: their job may be lost. */
-export const findForgotten = statement<Tables, { sinceMs: number }>()((db, p) =>
-  db
+export function findForgotten({ kysely }: Store, sinceMs: number) {
+  return kysely
     .selectFrom('reanalysis')
     .select('id')
     .where('status', 'in', ['queued', 'running'])
-    .where('seen_at_ms', '<=', p('sinceMs')),
-);
+    .where('seen_at_ms', '<=', sinceMs)
+    .execute();
+}
 
-export const markSeen = statement<Tables, { id: string; nowMs: number }>()((db, p) =>
-  db
+export function markSeen({ kysely }: Store, id: string, nowMs: number) {
+  return kysely
     .updateTable('reanalysis')
-    .set({ seen_at_ms: p('nowMs') })
-    .where('id', '=', p('id'))
-    .where('status', '=', 'queued'),
-);
-
-const updateState = statement<Tables, RunState>()((db, p) =>
-  db
-    .updateTable('reanalysis')
-    .set({
-      posts: p('posts'),
-      repaired: p('repaired'),
-      classified_to: p('classifiedTo'),
-      classified: p('classified'),
-      labels_changed: p('labelsChanged'),
-    })
-    .where('id', '=', p('id'))
-    .where('run', '=', p('run'))
-    .where('status', '=', 'running'),
-);
+    .set({ seen_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('status', '=', 'queued')
+    .execute();
+}

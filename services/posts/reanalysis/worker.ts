@@ -1,3 +1,4 @@
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { JobQueue } from '#kit/jobs/index.ts';
 import { beginSpan, type Tracer, withinSpans } from '#kit/tracing/tracer.ts';
 import { reanalysisKind } from './reanalyses.ts';
@@ -23,7 +24,7 @@ export function startReanalyses(parts: WorkerParts): AsyncDisposable {
 function startWorker(parts: WorkerParts): AsyncDisposable {
   const { database, clock, queue, tracer } = parts;
   const onDead = async ({ id }: { id: string }, error: string) => {
-    await endOpen.run(database, { id, status: 'failed', error, nowMs: clock.now() });
+    await endOpen(database, { id, status: 'failed', error, nowMs: clock.now() });
   };
   return queue.work({ kind: reanalysisKind, concurrency: 1, attemptsMax, onDead }, (job, signal) => {
     const { id, kind, attempt, traceparent } = job;
@@ -37,15 +38,10 @@ function startWorker(parts: WorkerParts): AsyncDisposable {
 /** Nobody has reported on them for several leases, so the queue may have lost their jobs. */
 function requeueForgotten({ database, clock, leaseMs, log, queue }: WorkerParts): AsyncDisposable {
   const look = async (): Promise<void> => {
-    try {
-      for (const { id } of await findForgotten.all(database, { sinceMs: clock.now() - 4 * leaseMs })) {
-        await markSeen.run(database, { id, nowMs: clock.now() });
-        await queue.add([{ id, kind: reanalysisKind, payload: new Uint8Array() }]);
-      }
-    } catch (error) {
-      log.debug({ err: error }, 'lost reanalyses could not be queued again');
+    for (const { id } of await findForgotten(database, clock.now() - 4 * leaseMs)) {
+      await markSeen(database, id, clock.now());
+      await queue.add([{ id, kind: reanalysisKind, payload: new Uint8Array() }]);
     }
   };
-  const timer = setInterval(() => void look(), lookEveryMs).unref();
-  return { [Symbol.asyncDispose]: async () => clearInterval(timer) };
+  return runEvery(lookEveryMs, look, { log, failure: 'lost reanalyses could not be queued again' });
 }

@@ -1,8 +1,8 @@
 import { constants, platform, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
-import { silentLog } from '#kit/log.ts';
-import { serveTasks, type TaskContext } from '#kit/worker-tasks.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { serveTasks, type TaskContext } from '#kit/concurrency/worker-tasks.ts';
 import { openPostDatabase } from '../database.ts';
 import { postText } from './store-filter.ts';
 

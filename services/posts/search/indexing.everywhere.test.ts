@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { silentLog } from '#kit/base/log.ts';
 import { type Database, openDatabase, type WriteSession } from '#kit/db/index.ts';
-import { silentLog } from '#kit/log.ts';
 import { normalize } from '#kit/search/index.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { PostSort } from '#proto/posts/v1/posts.ts';
@@ -201,7 +201,7 @@ async function takeAll(database: Database<Tables>, steps: readonly Step[]): Prom
     } else if (target !== undefined) {
       const change = { id: target, allowedRevisions: [], nowMs: 5_000 + one.at };
       if (one.kind === 'delete') {
-        await database.write((session) => deletePost(session, change));
+        await database.write((session) => deletePost(session, { ...change, isKept: false }));
         posts.delete(target);
       } else {
         const updated = await database.write((session) =>

@@ -28,7 +28,7 @@ export function matches(
   return allOf(conditions);
 }
 
-/** Whether a filter sets nothing but times. Then the index of times, which is the narrowest of all posts, is enough. */
+/** Returns true if a filter sets nothing but times. Then the index of times, which is the narrowest of all posts, is enough. */
 export function hasTimesOnly({ userId, needle, sentiment }: PostFilter): boolean {
   return userId === undefined && needle === undefined && sentiment === undefined;
 }
@@ -58,7 +58,7 @@ export function matchingIds(
   return sql`(SELECT post.id FROM post WHERE ${matches(dialect, filter, ofUser)})`;
 }
 
-/** Whether a filter has more than a user and a needle. */
+/** Returns true if a filter has more than a user and a needle. */
 export function isNarrowed({ createdFromMs, createdBeforeMs, sentiment }: PostFilter): boolean {
   return createdFromMs !== undefined || createdBeforeMs !== undefined || sentiment !== undefined;
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Database, type Dialect, type Session, statement } from '#kit/db/index.ts';
+import type { Database, Dialect, Session } from '#kit/db/index.ts';
 import type { Tables } from '../database.ts';
 import { type Post, postColumns } from '../posts/index.ts';
 import { countPosts } from '../statistics/index.ts';
@@ -42,10 +42,9 @@ export function exportPosts(
   filter: PostFilter,
   options: { batchRows: number; signal: AbortSignal },
 ): AsyncIterable<Post[]> {
-  const matching = statement<Tables>()((db, _p, dialect) =>
-    db.selectFrom('post').select(postColumns).where(matches(dialect, filter)).orderBy('post.id'),
-  );
-  return database.stream(matching, {}, options);
+  const { kysely, dialect } = database;
+  const matching = kysely.selectFrom('post').select(postColumns).where(matches(dialect, filter));
+  return database.stream(matching.orderBy('post.id'), options);
 }
 
 /** Rows before a page are skipped one by one, so a page of the second half is read backward from the end. */

@@ -1,7 +1,7 @@
-import { AppError, type ErrorCode, toAppError } from '#kit/errors.ts';
+import { AppError, type ErrorCode, toAppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { Access, HttpApp } from '#kit/http/access.ts';
-import { parseJson } from '#kit/http/body.ts';
-import type { Log } from '#kit/log.ts';
+import { parseJson } from '#kit/http/requests/body.ts';
 import { requireToken } from '#kit/rpc/index.ts';
 import type { Classification, Classifier } from './classifier.ts';
 import { checkText } from './classifier.ts';
@@ -69,7 +69,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   timeout: 504,
 };
 
-/** What Fastify itself refuses, such as a body that is too large. */
+/** Converts an error of Fastify itself, such as a body that is too large. */
 function refusedByServer(thrown: unknown): AppError {
   const isTooLarge = (thrown as { statusCode?: number }).statusCode === 413;
   return isTooLarge

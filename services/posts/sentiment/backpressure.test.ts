@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '#kit/clock.ts';
-import { silentLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { openPostDatabase } from '../database.ts';
 import { addNewPosts, StatisticsDelta } from '../statistics/index.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Tables } from '../database.ts';
 import { lastPostId } from '../statistics/index.ts';

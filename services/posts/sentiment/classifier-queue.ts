@@ -4,15 +4,15 @@ import type { Classification } from './classifier.ts';
 export interface Batch {
   readonly texts: readonly string[];
   readonly done: Classification[];
-  /** How many of the texts were handed out. */
+  /** Number of texts handed out. */
   handedOut: number;
-  /** How many were classified. */
+  /** Number of texts classified. */
   settled: number;
   resolve(classifications: Classification[]): void;
   reject(error: unknown): void;
 }
 
-/** Where a text of a slice came from. */
+/** Origin of a text of a slice. */
 export interface Place {
   readonly batch: Batch;
   readonly index: number;

@@ -2,7 +2,7 @@ import { postLimits } from '#proto/posts/v1/limits.ts';
 import { codePointsOf, encodingProblem, refuse } from '../posts/index.ts';
 import type { Label } from './model/labels.ts';
 
-/** How a text was classified. */
+/** Classification of a text. */
 export interface Classification {
   readonly label: Label;
   /** They sum to 1; `label` has the greatest. */

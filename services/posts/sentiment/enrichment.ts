@@ -1,6 +1,6 @@
-import { AppError } from '#kit/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { EventStream, StreamEvent } from '#kit/events/index.ts';
-import type { Log } from '#kit/log.ts';
 import { beginSpan, type OpenSpan, type Tracer, withinSpans } from '#kit/tracing/tracer.ts';
 import { eventTypes } from '../events/index.ts';
 import type { Post } from '../posts/index.ts';
@@ -17,12 +17,12 @@ interface EnrichmentParts extends SentimentParts {
 const batchMax = 512;
 const partMax = 128;
 
-/** Classifies every new or changed post soon after, also those from while no worker ran. */
+/** Classifies every new, changed or restored post soon after, also those from while no worker ran. */
 export function startEnrichment(parts: EnrichmentParts): AsyncDisposable {
   const stack = new AsyncDisposableStack();
   const backpressure = new Backpressure(parts);
   // One consumer for each type, so that a broker sends nothing else here. Their order makes no difference.
-  for (const type of [eventTypes.created, eventTypes.updated]) {
+  for (const type of [eventTypes.created, eventTypes.updated, eventTypes.restored]) {
     const name = `sentiment-${type.split('.')[1]}`;
     const consumer = parts.events.consume({ name, types: [type], batchMax }, (events, signal) =>
       inSpans(parts.tracer, events, async (traced) => {
@@ -43,7 +43,7 @@ async function enrich(
 ): Promise<void> {
   const traceparents = new Map(events.map(({ subject, traceparent }) => [Number(subject), traceparent]));
   const ids = JSON.stringify([...traceparents.keys()]);
-  const posts = await unclassified.all(parts.database, { ids, model: parts.classifier.model });
+  const posts = await unclassified(parts.database, { ids, model: parts.classifier.model });
   let storing: Promise<void> = Promise.resolve();
   try {
     for (const part of inParts(posts, partMax)) {
@@ -97,7 +97,7 @@ async function inSpans(
   await withinSpans(spans.values(), () => work(traced));
 }
 
-/** Whether another attempt may succeed. */
+/** Returns true if another attempt may succeed. */
 function isTransient(error: unknown): boolean {
   return (
     error instanceof AppError && ['unavailable', 'timeout', 'rate_limited', 'canceled'].includes(error.code)

@@ -1,4 +1,4 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { EventStream } from '#kit/events/index.ts';
 import { SentimentLabel, type Classification as WireClassification } from '#proto/posts/v1/posts.ts';
@@ -102,7 +102,8 @@ export function toWireClassification(
   return { label: wireLabels[label], negative, neutral, positive, model };
 }
 
-const wireLabels = {
+/** Labels as messages name them. */
+export const wireLabels = {
   negative: SentimentLabel.SENTIMENT_LABEL_NEGATIVE,
   neutral: SentimentLabel.SENTIMENT_LABEL_NEUTRAL,
   positive: SentimentLabel.SENTIMENT_LABEL_POSITIVE,

@@ -1,5 +1,5 @@
-import { AppError } from '#kit/errors.ts';
-import { WorkerPool } from '#kit/worker.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { WorkerPool } from '#kit/concurrency/worker.ts';
 import type { Classification, Classifier } from './classifier.ts';
 import { type Batch, ClassifierQueue, type Place } from './classifier-queue.ts';
 import type { ModelTasks } from './model-thread.ts';
@@ -101,5 +101,8 @@ function settle(places: readonly Place[], classifications: readonly Classificati
 }
 
 function unavailable(cause?: unknown): AppError {
-  return new AppError('unavailable', 'The sentiment model does not answer.', { retryAfterSeconds: 1, cause });
+  return new AppError('unavailable', 'The sentiment model does not respond.', {
+    retryAfterSeconds: 1,
+    cause,
+  });
 }

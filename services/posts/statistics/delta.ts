@@ -1,4 +1,4 @@
-import { utf16 } from '#kit/utf16.ts';
+import { utf16 } from '#kit/text/utf16.ts';
 
 const hourMs = 3_600_000;
 /** Code points are counted in tables of this size, made as they occur; those beyond the Basic Multilingual Plane in a map. */
@@ -6,7 +6,7 @@ const tableBits = 8;
 const tableSize = 1 << tableBits;
 const planeSize = 0x10000;
 
-/** What is counted of a post. */
+/** Fields of a post that are counted. */
 export interface CountedPost {
   readonly userId: number;
   readonly title: string;
@@ -47,7 +47,7 @@ export class StatisticsDelta {
     for (const [codePoint, times] of other.characterCounts()) this.addCharacter(codePoint, sign * times);
   }
 
-  /** Whether adding it changes nothing. */
+  /** True if adding it changes nothing. */
   get isZero(): boolean {
     const counts = [...this.users.values(), ...this.lengths.values(), ...this.hours.values()];
     const differing = counts.some((count) => count !== 0) || this.characterCounts().length > 0;
@@ -59,7 +59,7 @@ export class StatisticsDelta {
     else increase(this.#others, codePoint, times);
   }
 
-  /** How often each code point occurs, without those that do not. */
+  /** Returns the number of occurrences of each code point, without those that do not occur. */
   characterCounts(): [codePoint: number, times: number][] {
     const counts: [number, number][] = [];
     for (let page = 0; page < this.#tables.length; page++) {

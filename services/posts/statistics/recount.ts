@@ -5,9 +5,9 @@ import { StatisticsDelta } from './delta.ts';
 import { addStatistics, claimRepair, postsAfter, readRepairs, readStored } from './store.ts';
 
 export interface RecountReport {
-  /** How many posts were counted. */
+  /** Number of posts counted. */
   readonly posts: number;
-  /** Whether the stored statistics agreed with the count. */
+  /** True if the stored statistics agreed with the count. */
   readonly agreed: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function recountStatistics(
     const isDone = await database.write(async (session) => {
       await session.lock(writeLock);
       if (!report.agreed) {
-        if ((await claimRepair.run(session, { repairs })).changes === 0) return false;
+        if ((await claimRepair(session, repairs)).numUpdatedRows === 0n) return false;
         await addStatistics(session, difference);
       }
       await options.within?.(session, report);
@@ -48,7 +48,7 @@ export async function recountStatistics(
 }
 
 async function countDifference(session: Session<Tables>, options: RecountOptions) {
-  const repairs = (await readRepairs.first(session, {}))?.repairs ?? 0;
+  const repairs = (await readRepairs(session))?.repairs ?? 0;
   const counted = await countAll(session, options);
   const { posts } = counted;
   counted.addAll(await readStored(session), -1);
@@ -63,7 +63,7 @@ async function countAll(
   const counted = new StatisticsDelta();
   for (let after = 0; ; ) {
     signal?.throwIfAborted();
-    const posts = await postsAfter.all(session, { after, limit: postsAtOnce });
+    const posts = await postsAfter(session, after, postsAtOnce);
     for (const post of posts) {
       counted.add(post);
       counted.addTime(post.createdAtMs, 1);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { type Session, type Statement, statement, type WriteSession } from '#kit/db/index.ts';
-import type { Tables } from '../database.ts';
+import { type Statement, statement, type WriteSession } from '#kit/db/index.ts';
+import type { Store, Tables } from '../database.ts';
 import { StatisticsDelta } from './delta.ts';
 
 export interface Analytics {
@@ -25,7 +25,15 @@ const topCharactersMax = 20;
 /** Adds a delta to the stored statistics. */
 export async function addStatistics(session: WriteSession<Tables>, delta: StatisticsDelta): Promise<void> {
   const { posts, characters } = delta;
-  if (posts !== 0 || characters !== 0) await increaseTotals.run(session, { posts, characters });
+  if (posts !== 0 || characters !== 0) {
+    await session.kysely
+      .updateTable('post_total')
+      .set((e) => ({
+        posts: e('posts', '+', posts),
+        characters: e('characters', '+', characters),
+      }))
+      .execute();
+  }
   await addCounts(session, delta);
 }
 
@@ -47,51 +55,50 @@ export async function addNewPosts(
 }
 
 /** The id that was given to a post last. */
-export async function lastPostId(session: Session<Tables>): Promise<number> {
-  return (await totals.first(session, {}))?.lastId ?? 0;
+export async function lastPostId(session: Store): Promise<number> {
+  return (await totals(session))?.lastId ?? 0;
 }
 
-/** How many posts there are, of everybody or of one user. */
-export async function countPosts(session: Session<Tables>, userId: number | undefined): Promise<number> {
-  const counted =
-    userId === undefined ? await totals.first(session, {}) : await postsOfUser.first(session, { userId });
+/** Counts the posts of everybody or of one user. */
+export async function countPosts(session: Store, userId: number | undefined): Promise<number> {
+  const counted = userId === undefined ? await totals(session) : await postsOfUser(session, userId);
   return counted?.posts ?? 0;
 }
 
 /** Exact statistics of all posts, from the stored sums. */
-export async function readAnalytics(session: Session<Tables>): Promise<Analytics> {
-  const total = await totals.first(session, {});
+export async function readAnalytics(session: Store): Promise<Analytics> {
+  const total = await totals(session);
   const totalPosts = total?.posts ?? 0;
-  const byHour = new Map((await hours.all(session, {})).map(({ key, count }) => [key, count]));
+  const byHour = new Map((await hours(session)).map(({ key, count }) => [key, count]));
   return {
     totalPosts,
     totalCharacters: total?.characters ?? 0,
-    uniqueCharacters: (await uniqueCharacters.first(session, {}))?.count ?? 0,
-    topCharacters: await topCharacters.all(session, {}),
+    uniqueCharacters: (await uniqueCharacters(session))?.count ?? 0,
+    topCharacters: await topCharacters(session),
     medianPostLength: await medianLength(session, totalPosts),
-    postsPerUser: new Map((await users.all(session, {})).map(({ key, count }) => [key, count])),
+    postsPerUser: new Map((await users(session)).map(({ key, count }) => [key, count])),
     postsPerHour: Array.from({ length: 24 }, (_, hour) => byHour.get(hour) ?? 0),
   };
 }
 
 /** The middle length, or the floor of the mean of the two in the middle. */
-async function medianLength(session: Session<Tables>, totalPosts: number): Promise<number> {
+async function medianLength(session: Store, totalPosts: number): Promise<number> {
   if (totalPosts === 0) return 0;
   const [lower, upper] = [Math.floor((totalPosts + 1) / 2), Math.floor(totalPosts / 2) + 1];
-  const middle = await middleLengths.first(session, { lower, upper });
+  const middle = await middleLengths(session, { lower, upper });
   return Math.floor(((middle?.lower ?? 0) + (middle?.upper ?? 0)) / 2);
 }
 
 /** The stored sums as one delta, to compare with a count of the posts. */
-export async function readStored(session: Session<Tables>): Promise<StatisticsDelta> {
+export async function readStored(session: Store): Promise<StatisticsDelta> {
   const stored = new StatisticsDelta();
-  const total = await totals.first(session, {});
+  const total = await totals(session);
   stored.posts = total?.posts ?? 0;
   stored.characters = total?.characters ?? 0;
-  for (const { key, count } of await users.all(session, {})) stored.users.set(key, count);
-  for (const { key, count } of await lengths.all(session, {})) stored.lengths.set(key, count);
-  for (const { key, count } of await hours.all(session, {})) stored.hours.set(key, count);
-  for (const { key, count } of await characters.all(session, {})) stored.addCharacter(key, count);
+  for (const { key, count } of await users(session)) stored.users.set(key, count);
+  for (const { key, count } of await lengths(session)) stored.lengths.set(key, count);
+  for (const { key, count } of await hours(session)) stored.hours.set(key, count);
+  for (const { key, count } of await characters(session)) stored.addCharacter(key, count);
   return stored;
 }
 
@@ -130,17 +137,6 @@ function increaseStatement(tableName: string, keyName: string, countName: string
   });
 }
 
-const totals = statement<Tables>()((db) =>
-  db.selectFrom('post_total').select(['posts', 'characters', 'last_id as lastId']),
-);
-
-const increaseTotals = statement<Tables, { posts: number; characters: number }>()((db, p) =>
-  db.updateTable('post_total').set((e) => ({
-    posts: e('posts', '+', p('posts')),
-    characters: e('characters', '+', p('characters')),
-  })),
-);
-
 const reserve = statement<Tables, { posts: number; characters: number; nowMs: number }>()((db, p) =>
   db
     .updateTable('post_total')
@@ -158,78 +154,99 @@ const reserve = statement<Tables, { posts: number; characters: number; nowMs: nu
     .returning(['last_id as lastId', 'last_created_at_ms as createdAtMs']),
 );
 
-const postsOfUser = statement<Tables, { userId: number }>()((db, p) =>
-  db.selectFrom('user_tally').select('posts').where('user_id', '=', p('userId')),
-);
+function totals({ kysely }: Store) {
+  return kysely
+    .selectFrom('post_total')
+    .select(['posts', 'characters', 'last_id as lastId'])
+    .executeTakeFirst();
+}
 
-const users = statement<Tables>()((db) =>
-  db
+function postsOfUser({ kysely }: Store, userId: number) {
+  return kysely.selectFrom('user_tally').select('posts').where('user_id', '=', userId).executeTakeFirst();
+}
+
+function users({ kysely }: Store) {
+  return kysely
     .selectFrom('user_tally')
     .select(['user_id as key', 'posts as count'])
     .where('posts', '>', 0)
-    .orderBy('user_id'),
-);
+    .orderBy('user_id')
+    .execute();
+}
 
-const lengths = statement<Tables>()((db) =>
-  db.selectFrom('length_tally').select(['length as key', 'posts as count']),
-);
+function lengths({ kysely }: Store) {
+  return kysely.selectFrom('length_tally').select(['length as key', 'posts as count']).execute();
+}
 
-const hours = statement<Tables>()((db) =>
-  db.selectFrom('hour_tally').select(['hour as key', 'posts as count']),
-);
+function hours({ kysely }: Store) {
+  return kysely.selectFrom('hour_tally').select(['hour as key', 'posts as count']).execute();
+}
 
-const characters = statement<Tables>()((db) =>
-  db.selectFrom('character_tally').select(['code_point as key', 'occurrences as count']),
-);
+function characters({ kysely }: Store) {
+  return kysely.selectFrom('character_tally').select(['code_point as key', 'occurrences as count']).execute();
+}
 
-const uniqueCharacters = statement<Tables>()((db) =>
-  db
+function uniqueCharacters({ kysely }: Store) {
+  return kysely
     .selectFrom('character_tally')
     .select((e) => e.fn.countAll<number>().as('count'))
-    .where('occurrences', '>', 0),
-);
+    .where('occurrences', '>', 0)
+    .executeTakeFirst();
+}
 
-const topCharacters = statement<Tables>()((db) =>
-  db
+function topCharacters({ kysely }: Store) {
+  return kysely
     .selectFrom('character_tally')
     .select(['code_point as codePoint', 'occurrences as count'])
     .where('occurrences', '>', 0)
     .orderBy('occurrences', 'desc')
     .orderBy('code_point')
-    .limit(sql.lit(topCharactersMax)),
-);
+    .limit(topCharactersMax)
+    .execute();
+}
 
 /** The lengths of the posts at two positions, counted from 1, in the order of length. */
-const middleLengths = statement<Tables, { lower: number; upper: number }>()(
-  (_db, p) => sql<{
+async function middleLengths({ kysely }: Store, { lower, upper }: { lower: number; upper: number }) {
+  const { rows } = await sql<{
     lower: number | null;
     upper: number | null;
   }>`WITH reach AS (SELECT length, sum(posts) OVER (ORDER BY length) AS posts FROM length_tally)
-    SELECT min(CASE WHEN posts >= ${p('lower')} THEN length END) AS lower,
-      min(CASE WHEN posts >= ${p('upper')} THEN length END) AS upper FROM reach`,
-);
+    SELECT min(CASE WHEN posts >= ${lower} THEN length END) AS lower,
+      min(CASE WHEN posts >= ${upper} THEN length END) AS upper FROM reach`.execute(kysely);
+  return rows[0];
+}
 
-/** What statistics count of posts, in order of id. */
-export const postsAfter = statement<Tables, { after: number; limit: number }>()((db, p) =>
-  db
+/** Selects the fields of posts that statistics count, in order of id. */
+export function postsAfter({ kysely }: Store, after: number, limit: number) {
+  return kysely
     .selectFrom('post')
     .select(['id', 'user_id as userId', 'title', 'body', 'created_at_ms as createdAtMs'])
-    .where('id', '>', p('after'))
+    .where('id', '>', after)
     .orderBy('id')
-    .limit(p('limit')),
-);
+    .limit(limit)
+    .execute();
+}
 
-export const readRepairs = statement<Tables>()((db) => db.selectFrom('statistics_repair').select('repairs'));
+export function readRepairs({ kysely }: Store) {
+  return kysely.selectFrom('statistics_repair').select('repairs').executeTakeFirst();
+}
 
 /** Changes nothing if somebody else has repaired since. */
-export const claimRepair = statement<Tables, { repairs: number }>()((db, p) =>
-  db
+export function claimRepair({ kysely }: Store, repairs: number) {
+  return kysely
     .updateTable('statistics_repair')
     .set((e) => ({ repairs: e('repairs', '+', 1) }))
-    .where('repairs', '=', p('repairs')),
-);
+    .where('repairs', '=', repairs)
+    .executeTakeFirst();
+}
 
 /** The newest post up to an id. */
-export const postUpTo = statement<Tables, { upTo: number }>()((db, p) =>
-  db.selectFrom('post').selectAll().where('id', '<=', p('upTo')).orderBy('id', 'desc').limit(1),
-);
+export function postUpTo({ kysely }: Store, upTo: number) {
+  return kysely
+    .selectFrom('post')
+    .selectAll()
+    .where('id', '<=', upTo)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { readConfig } from '#kit/config.ts';
-import { silentLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { testFolder } from '#kit/testing/folder.ts';
-import { OpenInferenceClassifier, type OpenInferenceOptions } from '../sentiment/open-inference.ts';
+import { OpenInferenceClassifier, type OpenInferenceOptions } from '../sentiment/inference/open-inference.ts';
 import { posts } from '../service.ts';
 
 export interface After {

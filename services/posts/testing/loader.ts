@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import { systemClock } from '#kit/clock.ts';
-import { readConfig } from '#kit/config.ts';
-import { silentLog } from '#kit/log.ts';
+import { systemClock } from '#kit/base/clock.ts';
+import { readConfig } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import { localClient } from '#kit/rpc/index.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { createCorpus } from '../corpus.ts';

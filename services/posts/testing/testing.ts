@@ -1,13 +1,13 @@
 import { describe, type TestContext } from 'node:test';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/clock.ts';
-import { type Environment, readConfig } from '#kit/config.ts';
+import { FakeClock } from '#kit/base/clock.ts';
+import { type Environment, readConfig } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import { silentLog } from '#kit/log.ts';
+import { remoteClient } from '#kit/rpc/client/remote.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
-import { remoteClient } from '#kit/rpc/remote.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import {
@@ -26,6 +26,8 @@ export interface World {
   readonly remote: boolean;
   /** Besides the place of the data. By default no worker runs. */
   readonly settings?: Environment;
+  /** Start of its clock. */
+  readonly startMs?: number;
 }
 
 export interface TestPosts {
@@ -54,7 +56,7 @@ export async function startPosts(
 ): Promise<TestPosts> {
   const dataFolder = existingFolder ?? testFolder('posts');
   if (world.databaseUrl && !existingFolder) await dropSchema(world.databaseUrl);
-  const clock = new FakeClock();
+  const clock = new FakeClock(world.startMs);
   const config = readConfig(posts.settings, {
     DATABASE_URL: world.databaseUrl,
     RPC_TOKEN: 'shared',
@@ -129,7 +131,7 @@ export async function exported(
   return all;
 }
 
-/** What a call was refused with. */
+/** Returns the error that a call was refused with. */
 export async function refusal(call: Promise<unknown>): Promise<AppError> {
   try {
     await call;

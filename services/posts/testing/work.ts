@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Environment } from '#kit/config.ts';
+import type { Environment } from '#kit/base/config.ts';
 import type { Client } from '#kit/rpc/index.ts';
 import { natsIsMissing, startTestNats, type TestNats } from '#kit/testing/nats.ts';
+import { until } from '#kit/testing/until.ts';
 import { type PostServiceDefinition, type Reanalysis, ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import { inTestMode, type World } from './testing.ts';
-
-const waitMs = 60_000;
 
 /** A world with a worker; with NATS where `nats` is its server. */
 export interface WorkWorld extends World {
@@ -19,7 +17,7 @@ export function onEveryBroker(tests: (world: WorkWorld) => void): Promise<void> 
   return inTestMode((world) => withBrokers(world, tests));
 }
 
-/** The same where other processes do the work, whatever the calls go over. */
+/** Runs the tests with the work done by other processes, for each kind of calls. */
 export function inEachProcess(tests: (world: WorkWorld) => void): Promise<void> {
   return inTestMode((world) => withBrokers({ ...world, remote: false }, tests));
 }
@@ -51,13 +49,4 @@ export async function ended(client: Client<PostServiceDefinition>, id = ''): Pro
     return found !== undefined && !open.includes(found.status);
   });
   return found as Reanalysis;
-}
-
-/** Waits until a condition is true. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + waitMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`it did not happen within ${waitMs / 1_000} s`);
-    await delay(20);
-  }
 }

@@ -1,12 +1,14 @@
 import type { FastifyRequest } from 'fastify';
+import type { Accounts } from '#kit/accounts/index.ts';
+import { AppError } from '#kit/base/errors.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
-import { AppError } from '#kit/errors.ts';
 import type { AccessRule } from '#kit/http/access.ts';
 import type { HttpApp } from '#kit/http/server.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import type { Reader } from './store.ts';
 import { TokenProblem, type Tokens } from './tokens.ts';
 
-/** Who may call a route of the API. */
+/** Access rules for routes of the API. */
 export interface ApiAccess {
   /** Everybody; who sends a token, must send a valid one. */
   readonly open: AccessRule;
@@ -14,12 +16,19 @@ export interface ApiAccess {
   readonly reader: AccessRule;
 }
 
+export interface AccessParts {
+  readonly tokens: Tokens;
+  readonly accounts: Accounts;
+  /** Its access tokens are taken, too. */
+  readonly oidc: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
+}
+
 /** The rules of access by `Authorization: Bearer`. */
-export function createAccess(app: HttpApp, tokens: Tokens): ApiAccess {
+export function createAccess(app: HttpApp, parts: AccessParts): ApiAccess {
   app.decorateRequest('reader');
   const identify = async (request: FastifyRequest): Promise<void> => {
     const { authorization } = request.headers;
-    const reader = authorization === undefined ? undefined : await readerBy(tokens, authorization);
+    const reader = authorization === undefined ? undefined : await readerBy(parts, authorization);
     if (reader) request.userId = reader.id;
     request.setDecorator('reader', reader);
   };
@@ -37,12 +46,12 @@ export function createAccess(app: HttpApp, tokens: Tokens): ApiAccess {
   };
 }
 
-/** Who calls a route with the access `reader`. */
+/** Returns the caller of a route with the access `reader`. */
 export function readerOf(request: FastifyRequest): Reader {
   return request.getDecorator('reader');
 }
 
-/** Who calls a route with the access `open`; undefined for a stranger. */
+/** Returns the caller of a route with the access `open`; undefined for a stranger. */
 export function possibleReaderOf(request: FastifyRequest): Reader | undefined {
   return request.getDecorator('reader');
 }
@@ -52,8 +61,8 @@ export const errorSchema = {
   ...drfErrors.errorSchema,
   properties: {
     ...drfErrors.errorSchema.properties,
-    code: { type: 'string', description: 'Why a token is refused' },
-    messages: { type: 'array', items: { type: 'object' }, description: 'What is wrong with the token' },
+    code: { type: 'string', description: 'Reason why a token is refused' },
+    messages: { type: 'array', items: { type: 'object' }, description: 'Problem with the token' },
   },
 };
 
@@ -64,10 +73,15 @@ export function tokenRefused(problem: string): AppError {
 }
 
 /** Another scheme counts as no credentials. */
-async function readerBy(tokens: Tokens, authorization: string): Promise<Reader | undefined> {
+async function readerBy(
+  { tokens, accounts, oidc }: AccessParts,
+  authorization: string,
+): Promise<Reader | undefined> {
   const [scheme, token, ...rest] = authorization.trim().split(/\s+/);
   if (scheme?.toLowerCase() !== 'bearer') return undefined;
   if (token === undefined || rest.length > 0) throw malformedHeader();
+  const user = oidc && (await accounts.byBearer(oidc, token));
+  if (user) return { id: user.id, username: user.username, isStaff: user.isStaff ? 1 : 0 };
   try {
     return await tokens.readerOf(token);
   } catch (error) {

@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts, NewUser } from '#kit/accounts/index.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
 import { fieldErrors } from '#kit/drf/errors.ts';
 import { blankable, nullable, optional, text } from '#kit/drf/fields.ts';
 import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
 import { serializer } from '#kit/drf/serializer.ts';
-import { AppError } from '#kit/errors.ts';
-import { hasReason } from '#kit/html/form-problem.ts';
+import { hasReason } from '#kit/html/components/form-problem.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
+import { passwordsOff } from '#kit/sign-in/index.ts';
 import { routes } from '../routes.ts';
 import { tokenRefused } from './access.ts';
 import { TokenProblem, type Tokens } from './tokens.ts';
@@ -62,12 +63,15 @@ export function addAccountApi(app: HttpApp, drf: DrfScope, parts: AccountApiPart
       schema: {
         tags: ['accounts'],
         summary: 'Create an account',
+        description:
+          'Takes `username`, `password` and, if you want, `email`, and returns the account without its password. Sign in with a token afterwards.',
         body: registration.schema,
         consumes: bodyTypes,
         response: { 201: Registered },
       },
     },
     async (request, reply) => {
+      if (accounts.isWithoutPasswords) throw passwordsOff();
       const given = await registration.parse(request.body);
       limitSignUps(request, reply);
       const { id, username } = await register(accounts, { ...given, email: given.email ?? undefined });
@@ -128,6 +132,7 @@ function addTokenRoutes(app: HttpApp, tokens: Tokens): void {
       schema: {
         tags: ['accounts'],
         summary: 'Check a token',
+        description: 'Answers 200 with an empty object if the token is valid, else 401.',
         body: verifying.schema,
         consumes: bodyTypes,
         response: { 200: Nothing },

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts, User } from '#kit/accounts/index.ts';
-import { type FormProblem, formProblem } from '#kit/html/form-problem.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { ownPath, type Visit } from '#kit/html/visit.ts';
+import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { ownPath, type Visit } from '#kit/html/pages/visit.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
+import { type OidcSignIn, passwordsOff } from '#kit/sign-in/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
 import { signInPage, signUpPage } from './views.ts';
@@ -11,6 +12,7 @@ import { signInPage, signUpPage } from './views.ts';
 export interface AccountPagesParts {
   readonly visitors: Visitors;
   readonly accounts: Accounts;
+  readonly oidc: OidcSignIn<PageSession> | undefined;
   readonly limitSignIns: (request: FastifyRequest, reply: FastifyReply) => void;
   readonly limitSignUps: (request: FastifyRequest, reply: FastifyReply) => void;
 }
@@ -18,33 +20,38 @@ export interface AccountPagesParts {
 export function addAccountPages(routes: PageRoutes<PageSession>, parts: AccountPagesParts): void {
   const { visitors } = parts;
   routes.get(pageRoutes.signIn, { access: visitors }, async ({ visit, reader }) =>
-    reader ? visit.redirect(nextOf(visit)) : signInPage(visit, { next: nextOf(visit) }),
+    reader ? visit.redirect(nextOf(visit)) : signInPage(visit, { next: nextOf(visit) }, parts.oidc),
   );
   routes.post(pageRoutes.signIn, { access: visitors }, (visitor) => signIn(visitor, parts));
   routes.get(pageRoutes.signUp, { access: visitors }, async ({ visit, reader }) =>
-    reader ? visit.redirect(nextOf(visit)) : signUpPage(visit, parts.accounts, { next: nextOf(visit) }),
+    reader || parts.oidc?.isOnly
+      ? visit.redirect(reader ? nextOf(visit) : pageRoutes.signIn)
+      : signUpPage(visit, parts.accounts, { next: nextOf(visit) }),
   );
   routes.post(pageRoutes.signUp, { access: visitors }, (visitor) => signUp(visitor, parts));
-  routes.post(pageRoutes.signOut, { access: 'public' }, (visit) => signOut(visit, parts.accounts));
+  routes.post(pageRoutes.signOut, { access: 'public' }, (visit) => signOut(visit, parts));
 }
 
-async function signIn(visitor: Visitor, { accounts, limitSignIns }: AccountPagesParts) {
+async function signIn(visitor: Visitor, { accounts, limitSignIns, oidc }: AccountPagesParts) {
+  if (oidc?.isOnly) throw passwordsOff();
   const { visit } = visitor;
   const [username, password] = [visit.field('username').trim(), visit.field('password')];
   const next = nextOf(visit);
   const missing = missingOf({ username, password });
-  if (missing) return tryAgain(visit, missing, (problem) => signInPage(visit, { next, username, problem }));
+  if (missing)
+    return tryAgain(visit, missing, (problem) => signInPage(visit, { next, username, problem }, oidc));
   try {
     limitSignIns(visit.request, visit.reply);
     await start(visit, accounts, await accounts.signIn({ username, password }));
   } catch (error) {
     const problem = formProblem(error, {});
-    return tryAgain(visit, problem, () => signInPage(visit, { next, username, problem }));
+    return tryAgain(visit, problem, () => signInPage(visit, { next, username, problem }, oidc));
   }
   return visit.redirect(next);
 }
 
-async function signUp({ visit }: Visitor, { accounts, limitSignUps }: AccountPagesParts) {
+async function signUp({ visit }: Visitor, { accounts, limitSignUps, oidc }: AccountPagesParts) {
+  if (oidc?.isOnly) throw passwordsOff();
   const given = {
     username: visit.field('username').trim(),
     email: visit.field('email').trim(),
@@ -65,10 +72,16 @@ async function signUp({ visit }: Visitor, { accounts, limitSignUps }: AccountPag
   return visit.redirect(next, { tone: 'good', text: `Welcome, ${given.username}.` });
 }
 
-async function signOut(visit: Visit<PageSession>, accounts: Accounts): Promise<FastifyReply> {
-  if (visit.who) await accounts.sessions.end(visit.who.token);
+async function signOut(
+  visit: Visit<PageSession>,
+  { accounts, oidc }: AccountPagesParts,
+): Promise<FastifyReply> {
+  const { token } = visit.who ?? {};
+  if (token !== undefined) await accounts.sessions.end(token);
   visit.signOut();
-  return visit.redirect(pageRoutes.home);
+  const elsewhere =
+    token === undefined ? undefined : await oidc?.signOut(visit, accounts.sessions.keyOf(token));
+  return elsewhere ?? visit.redirect(pageRoutes.home);
 }
 
 async function start(visit: Visit<PageSession>, accounts: Accounts, user: User): Promise<void> {
@@ -85,8 +98,8 @@ function missingOf(given: Readonly<Record<string, string>>): FormProblem | undef
 function tryAgain(
   visit: Visit<PageSession>,
   problem: FormProblem,
-  page: (problem: FormProblem) => string,
-): string {
+  page: (problem: FormProblem) => string | Promise<string>,
+): string | Promise<string> {
   visit.reply.code(problem.status);
   return page(problem);
 }

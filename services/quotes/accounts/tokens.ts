@@ -1,10 +1,10 @@
 import { hkdfSync } from 'node:crypto';
-import { createPlainJwt, type PlainClaims } from '#kit/auth/jwt.ts';
-import { judgeRefresh } from '#kit/auth/refresh.ts';
-import type { Clock } from '#kit/clock.ts';
+import { createPlainJwt, type PlainClaims } from '#kit/auth/tokens/jwt.ts';
+import { judgeRefresh } from '#kit/auth/tokens/refresh.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { newId, newSecret } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
-import { newId, newSecret } from '#kit/ids.ts';
-import type { Log } from '#kit/log.ts';
 import type { Tables } from '../tables.ts';
 import {
   activeReader,
@@ -56,7 +56,12 @@ export class Tokens {
     const { database, clock } = this.#options;
     const id = newId();
     const nowMs = clock.now();
-    await insertFamily.run(database, { id, userId, nowMs, expiresAtMs: nowMs + refreshSeconds * 1_000 });
+    await insertFamily(database, {
+      id,
+      user_id: userId,
+      created_at_ms: nowMs,
+      expires_at_ms: nowMs + refreshSeconds * 1_000,
+    });
     return this.#pair({ id, userId, generation: 0 });
   }
 
@@ -66,29 +71,29 @@ export class Tokens {
     const { id, generation } = this.#read(token, 'refresh');
     const nowMs = clock.now();
     const times = { nowMs, expiresAtMs: nowMs + refreshSeconds * 1_000, bornAfterMs: nowMs - familyMsMax };
-    const rotated = await rotateFamily.first(database, { id, generation, ...times });
+    const rotated = await rotateFamily(database, { id, generation, ...times });
     if (rotated) return this.#pair({ id, userId: rotated.userId, generation: generation + 1 });
     await this.#judge(id, generation);
     throw new TokenProblem(invalid);
   }
 
-  /** Whether any token of ours, of either kind, is valid now. Throws {@link TokenProblem}. */
+  /** Checks that any token of ours, of either kind, is valid now. Throws {@link TokenProblem}. */
   async verify(token: string): Promise<void> {
     const { id, generation, type } = this.#read(token);
     if (!(await this.#readerOf(id))) throw new TokenProblem(invalid);
     if (type !== 'refresh') return;
-    const family = await familyOf.first(this.#options.database, { id });
+    const family = await familyOf(this.#options.database, id);
     if (family?.generation !== generation) throw new TokenProblem('Token is blacklisted');
   }
 
   /** Ends the sign-in of a refresh token: all its tokens are invalid from now on. Throws {@link TokenProblem}. */
   async end(token: string): Promise<void> {
     const { id } = this.#read(token, 'refresh');
-    const { changes } = await revokeFamily.run(this.#options.database, { id });
-    if (changes === 0) throw new TokenProblem('Token is blacklisted');
+    const { numUpdatedRows } = await revokeFamily(this.#options.database, id);
+    if (numUpdatedRows === 0n) throw new TokenProblem('Token is blacklisted');
   }
 
-  /** Whose access token it is. Throws {@link TokenProblem}. */
+  /** Returns the owner of an access token. Throws {@link TokenProblem}. */
   async readerOf(token: string): Promise<Reader> {
     const { id } = this.#read(token, 'access');
     const reader = await this.#readerOf(id);
@@ -98,21 +103,21 @@ export class Tokens {
 
   /** Deletes sign-ins that have expired. */
   async sweep(): Promise<void> {
-    await deleteExpired.run(this.#options.database, { nowMs: this.#options.clock.now() });
+    await deleteExpired(this.#options.database, this.#options.clock.now());
   }
 
   #readerOf(id: string): Promise<Reader | undefined> {
-    return activeReader.first(this.#options.database, { id, nowMs: this.#options.clock.now() });
+    return activeReader(this.#options.database, id, this.#options.clock.now());
   }
 
   async #judge(id: string, generation: number): Promise<void> {
     const { database, clock, log } = this.#options;
-    const family = await familyOf.first(database, { id });
+    const family = await familyOf(database, id);
     if (!family || family.isRevoked) return;
     const rotatedMs = family.rotatedAtMs ?? undefined;
     const verdict = judgeRefresh(generation, { generation: family.generation, rotatedMs }, clock.now());
     if (verdict !== 'replay') return;
-    await revokeFamily.run(database, { id });
+    await revokeFamily(database, id);
     log.warn({ event: 'authn_token_reuse', userId: family.userId }, 'a refresh token was used again');
   }
 

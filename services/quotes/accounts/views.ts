@@ -1,34 +1,42 @@
 import type { Accounts } from '#kit/accounts/index.ts';
-import { notice } from '#kit/html/blocks.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
-import type { FormProblem } from '#kit/html/form-problem.ts';
+import { notice } from '#kit/html/components/blocks.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { type Frame, standalone } from '#kit/html/layout.ts';
-import type { Visit } from '#kit/html/visit.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { pageRoutes, signInPath } from '../routes.ts';
 import type { PageSession } from '../site.ts';
 
 export interface FormView {
-  /** Where to go afterwards. */
+  /** Address to open afterwards. */
   readonly next: string;
   readonly username?: string;
   readonly email?: string;
   readonly problem?: FormProblem;
 }
 
-const lead = 'To like quotes, to comment and to add your own.';
-const signInLabels = { username: 'Username', password: 'Password' };
-const signUpLabels = { username: 'Username', email: 'E-mail address', password: 'Password' };
+const lead = 'Sign in to like quotes, comment on them and add your own.';
+const signInLabels = { username: 'User name', password: 'Password' };
+const signUpLabels = { username: 'User name', email: 'E-mail address', password: 'Password' };
 
 /** Also shown where a session has ended meanwhile. */
-export function signInPage(visit: Visit<PageSession>, { next, username, problem }: FormView): string {
+export async function signInPage(
+  visit: Visit<PageSession>,
+  { next, username, problem }: FormView,
+  oidc: OidcSignIn<PageSession> | undefined,
+): Promise<string> {
   const errors = problem?.errors ?? {};
+  const choice = await oidc?.choice(next);
   const frame = accountFrame(visit);
   return standalone(frame, {
     title: 'Sign in',
     lead,
     sharing: { description: lead, path: pageRoutes.signIn },
-    main: html`${problem?.problem && notice('bad', problem.problem)}${errorSummary(errors, signInLabels, 'You are not signed in yet')}
+    main: html`${problem?.problem && notice('bad', problem.problem)}${errorSummary(errors, signInLabels, 'You are not signed in yet')}${choice}${
+      !oidc?.isOnly &&
+      html`
 <form class="stack" method="post" action="${pageRoutes.signIn}">${frame.csrfField}<input type="hidden" name="next" value="${next}">
 ${field({
   name: 'username',
@@ -49,7 +57,8 @@ ${field({
     autofocus: Boolean(username),
   },
 })}
-<button class="wide">Sign in</button></form>${otherWay('New here?', 'Create an account', signUpPath(next))}`,
+<button class="wide">Sign in</button></form>${otherWay('New here?', 'Create an account', signUpPath(next))}`
+    }`,
   });
 }
 
@@ -64,14 +73,14 @@ export function signUpPage(
     title: 'Create an account',
     lead,
     sharing: { description: lead, path: pageRoutes.signUp },
-    main: html`${problem?.problem && notice('bad', problem.problem)}${errorSummary(errors, signUpLabels, 'You have no account yet')}
+    main: html`${problem?.problem && notice('bad', problem.problem)}${errorSummary(errors, signUpLabels, 'Check these fields')}
 <form class="stack" method="post" action="${pageRoutes.signUp}">${frame.csrfField}<input type="hidden" name="next" value="${next}">
 ${field({
   name: 'username',
   label: signUpLabels.username,
   value: username,
   error: errors.username,
-  help: 'Everybody sees it beside your comments. Letters, digits and @ . + - _',
+  help: 'Shown beside your comments. Use letters, digits and @ . + - _',
   attributes: { ...usernameAttributes, autofocus: true },
 })}
 ${field({

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
 import { notFoundError } from '#kit/drf/errors.ts';
 import { text } from '#kit/drf/fields.ts';
@@ -7,7 +8,6 @@ import { addPagingHeaders, pagingParameters, readPaging } from '#kit/drf/paging.
 import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
 import { serializer } from '#kit/drf/serializer.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
 import { type ApiAccess, possibleReaderOf, type Reader, readerOf } from '../accounts/index.ts';
 import { findQuote, maySee } from '../quotes/index.ts';
 import { commentPath, routes } from '../routes.ts';
@@ -21,7 +21,7 @@ const CommentSchema = Type.Object(
   {
     id: Type.Integer(),
     quote: Type.Integer(),
-    user: Type.String({ description: 'The username of who wrote it' }),
+    user: Type.String({ description: 'User name of the author' }),
     text: Type.String(),
     created_at: Type.String({ format: 'date-time' }),
   },
@@ -87,6 +87,8 @@ function addWrites(app: HttpApp, { database, access, clock, limitWrites }: Comme
       schema: {
         tags: ['comments'],
         summary: 'Comment on a quote',
+        description:
+          'Takes a `text` and returns the comment with its id and author. Everybody can read it at once.',
         params: Id,
         body: body.schema,
         consumes: bodyTypes,
@@ -108,7 +110,13 @@ function addWrites(app: HttpApp, { database, access, clock, limitWrites }: Comme
     {
       access: access.open,
       config: { errors: ['not_found'] },
-      schema: { tags: ['comments'], summary: 'Get a comment', params: Ids, response: { 200: CommentSchema } },
+      schema: {
+        tags: ['comments'],
+        summary: 'Get a comment',
+        description: 'Returns one comment of a quote. 404 if it belongs to another quote.',
+        params: Ids,
+        response: { 200: CommentSchema },
+      },
     },
     async (request) => {
       const { id, commentId } = request.params;
@@ -126,15 +134,17 @@ function addWrites(app: HttpApp, { database, access, clock, limitWrites }: Comme
       schema: {
         tags: ['comments'],
         summary: 'Delete a comment',
-        description: 'Its author may, and staff.',
+        description: 'Only its author and staff may delete a comment.',
         params: Ids,
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
       const { id: quoteId, commentId: id } = request.params;
+      const reader = readerOf(request);
+      await visible(database, quoteId, reader);
       const comment = await findComment(database, { quoteId, id });
-      await deleteComment(database, deletable(comment, { id, reader: readerOf(request) }).id);
+      await deleteComment(database, deletable(comment, { id, reader }).id);
       return reply.code(204).send(null);
     },
   );

@@ -1,4 +1,4 @@
-import { AppError, notFound } from '#kit/errors.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
 
 /** In code points. */
 export const commentTextMax = 2_000;
@@ -12,7 +12,7 @@ export interface Comment {
   readonly createdAtMs: number;
 }
 
-/** Whether a reader may delete a comment: its author and staff may. */
+/** Returns true if a reader may delete a comment: its author and staff may. */
 export function mayDelete(comment: Pick<Comment, 'userId'>, reader: { id: number; isStaff: 0 | 1 }): boolean {
   return comment.userId === reader.id || reader.isStaff === 1;
 }

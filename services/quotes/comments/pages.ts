@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AppError, notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import { text } from '#kit/drf/fields.ts';
 import { serializer } from '#kit/drf/serializer.ts';
-import { type AppError, notFound } from '#kit/errors.ts';
 import { html } from '#kit/html/html.ts';
 import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { findQuote, maySee, quoteFigure } from '../quotes/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
@@ -74,6 +74,8 @@ async function remove(visitor: Visitor, { database, limitWrites }: CommentPagesP
   if (!reader) return visit.redirect(signInPath(path));
   visitor.checkToken();
   limitWrites(visit.request, visit.reply);
+  const quote = await findQuote(database, quoteId);
+  if (!quote || !maySee(quote, reader)) throw notFound('quote', quoteId);
   const found = await findComment(database, { quoteId, id });
   await deleteComment(database, deletable(found, { id, reader }).id);
   return visit.redirect(path, { tone: 'good', text: 'The comment is deleted.' });

@@ -1,10 +1,9 @@
 import type { Database } from '#kit/db/index.ts';
-import { parameter } from '#kit/drf/paging.ts';
-import { linkButton } from '#kit/html/blocks.ts';
-import { field } from '#kit/html/form.ts';
+import { linkButton } from '#kit/html/components/blocks.ts';
+import { field } from '#kit/html/components/form.ts';
+import { pageNumber, pager } from '#kit/html/components/pager.ts';
 import { count, time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
-import { pager } from '#kit/html/pager.ts';
 import type { Reader } from '../accounts/index.ts';
 import { commentPath, pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { Visitor } from '../site.ts';
@@ -27,8 +26,7 @@ export async function commentSection(
 ): Promise<Html> {
   const total = quote.comments;
   const pages = Math.max(1, Math.ceil(total / pageSize));
-  const given = /^\d{1,9}$/.exec(parameter(visit.request.query, 'comments') ?? '')?.[0];
-  const page = Math.max(1, Math.min(Number(given ?? 1), pages));
+  const page = Math.min(pageNumber(visit.request.query, 'comments'), pages);
   const comments = await listComments(database, {
     quoteId: quote.id,
     limit: pageSize,

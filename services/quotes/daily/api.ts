@@ -1,4 +1,4 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import { notFoundError } from '#kit/drf/errors.ts';
 import type { DrfScope } from '#kit/drf/scope.ts';
@@ -36,10 +36,10 @@ export function addDailyApi(
     },
     async (_request, reply) => {
       const { day, secondsLeft } = dayOf(clock.now());
-      const id = await quoteOfDay(database, day, dayKeys);
-      const quote = id === undefined ? undefined : await findLikedQuote(database, id);
-      if (!quote) throw notFoundError();
-      reply.header('cache-control', `public, max-age=${secondsLeft}`);
+      const choice = await quoteOfDay(database, day, dayKeys);
+      const quote = choice && (await findLikedQuote(database, choice.id));
+      if (!choice || !quote) throw notFoundError();
+      reply.header('cache-control', choice.isPinned ? `public, max-age=${secondsLeft}` : 'no-store');
       return toJson(quote);
     },
   );

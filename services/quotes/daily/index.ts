@@ -1,2 +1,2 @@
 export { createDayKeys, type DayKeys, dayOf } from './permutation.ts';
-export { currentRound, earlierDays, quoteOfDay } from './store.ts';
+export { currentRound, earlierDays, joinRound, quoteOfDay } from './store.ts';

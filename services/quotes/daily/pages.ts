@@ -1,12 +1,12 @@
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
-import { empty, linkButton } from '#kit/html/blocks.ts';
+import { empty, linkButton } from '#kit/html/components/blocks.ts';
 import { formatNumber } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { addVary } from '#kit/http/cors.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { addVary } from '#kit/http/responses/cors.ts';
 import { likeButton, likes } from '../likes/index.ts';
 import {
   type Category,
@@ -38,8 +38,9 @@ export function addDailyPages(routes: PageRoutes<PageSession>, parts: DailyPages
 
 async function showHome(visitor: Visitor, { database, clock, dayKeys }: DailyPagesParts): Promise<string> {
   const { day, secondsLeft } = dayOf(clock.now());
-  const id = await quoteOfDay(database, day, dayKeys);
-  if (id === undefined) return emptyPage(visitor);
+  const choice = await quoteOfDay(database, day, dayKeys);
+  if (!choice) return emptyPage(visitor);
+  const { id, isPinned } = choice;
   const earlier = await earlierDays(database, { day, limit: earlierShown });
   const quotes = await countedQuotes(database, [id, ...earlier.map((each) => each.id)]);
   const quote = quotes.find((each) => each.id === id);
@@ -51,7 +52,7 @@ async function showHome(visitor: Visitor, { database, clock, dayKeys }: DailyPag
   const categories = await largestCategories(database, categoriesShown);
   const isLiked =
     visitor.reader !== undefined && (await likes(database, { quoteId: id, userId: visitor.reader.id }));
-  if (isForStrangers(visitor)) {
+  if (isPinned && isForStrangers(visitor)) {
     visitor.visit.reply.header('cache-control', `public, max-age=${secondsLeft}`);
     addVary(visitor.visit.reply, 'Cookie');
   }
@@ -76,7 +77,7 @@ function homePage(visitor: Visitor, { day, quote, isLiked, days, categories }: H
     sharing: {
       description: `“${excerpt(quote.text, 200)}” — ${quote.author}`,
       path: pageRoutes.home,
-      imagePath: quotePath(pageRoutes.card, quote.id),
+      image: 'share.png',
     },
     main: html`<h1 class="eyebrow">Quote of the day <time datetime="${day}" data-day>${longDay(day)}</time></h1>
 ${quoteFigure(quote, { isHero: true, isLink: true })}
@@ -109,7 +110,7 @@ function emptyPage(visitor: Visitor): string {
     main: html`<h1 class="eyebrow">Quote of the day</h1>${empty({
       icon: 'inbox',
       title: 'No quotes yet',
-      text: 'Each day shows one quote of the collection here, as soon as there are any.',
+      text: 'The quote of the day appears here as soon as the collection has quotes.',
       actions,
     })}`,
   });

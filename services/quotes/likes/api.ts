@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
 import { notFoundError } from '#kit/drf/errors.ts';
 import type { DrfScope } from '#kit/drf/scope.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
 import { type ApiAccess, readerOf } from '../accounts/index.ts';
 import { findQuote, maySee } from '../quotes/index.ts';
 import { quotePath, routes } from '../routes.ts';

@@ -42,6 +42,19 @@ test('strangers like nothing, and nobody a quote that is not there', async () =>
   assert.equal((await app.call('GET', `/api/quotes/${id}/like/`)).status, 405);
 });
 
+test('a like is never missing its quote, however often it is taken back at the same time', async () => {
+  const id = await app.add();
+  const path = `/api/quotes/${id}/like/`;
+  for (let round = 0; round < 4; round++) {
+    const sent = Array.from({ length: 50 }, async (_, index) => {
+      const method = index % 2 === 0 ? 'POST' : 'DELETE';
+      return { method, ...(await app.call(method, path, { token: app.tokens.bob })) };
+    });
+    for (const { method, status, text } of await Promise.all(sent))
+      assert.ok((method === 'POST' ? [200, 201] : [204]).includes(status), `${method} ${status} ${text}`);
+  }
+});
+
 test('many likes at once by one reader are one', async () => {
   const id = await app.add();
   const all = await Promise.all(

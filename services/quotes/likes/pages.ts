@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
-import { ownPath } from '#kit/html/visit.ts';
-import { findCountedQuote } from '../quotes/index.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { ownPath } from '#kit/html/pages/visit.ts';
+import { findCountedQuote, findQuote, maySee } from '../quotes/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
 import type { Tables } from '../tables.ts';
@@ -35,6 +35,8 @@ async function like(visitor: Visitor, { database, limitWrites }: LikePagesParts)
   }
   visitor.checkToken();
   limitWrites(request, reply);
+  const quote = await findQuote(database, quoteId);
+  if (!quote || !maySee(quote, reader)) throw notFound('quote', quoteId);
   const key = { quoteId, userId: reader.id };
   if (visit.field('liked') === '0') await unlikeQuote(database, key);
   else await likeQuote(database, { ...key, nowMs: clock.now() });

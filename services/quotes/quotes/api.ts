@@ -1,47 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
+import { serializerFields } from '#kit/drf/entity-fields.ts';
 import { notFoundError } from '#kit/drf/errors.ts';
-import { blankable, choice, optional, text } from '#kit/drf/fields.ts';
-import { addPagingHeaders, type Paging, pagingParameters, parameter, readPaging } from '#kit/drf/paging.ts';
+import { addPagingHeaders, pagingParameters, parameter, readPaging } from '#kit/drf/paging.ts';
 import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
 import { serializer } from '#kit/drf/serializer.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
+import type { OffsetRequest } from '#kit/rest/paging.ts';
 import { parseWordQuery } from '#kit/search/index.ts';
-import { type ApiAccess, possibleReaderOf, readerOf } from '../accounts/index.ts';
+import { type ApiAccess, possibleReaderOf, type Reader, readerOf } from '../accounts/index.ts';
 import type { DayKeys } from '../daily/index.ts';
 import { quotePath, routes } from '../routes.ts';
 import { countMatches, findMatches } from '../search/index.ts';
 import type { Tables } from '../tables.ts';
 import { Quote, toJson } from './json.ts';
-import { attributions, mayChange, maySee, quoteLimits } from './quote.ts';
-import {
-  findLikedQuote,
-  findQuote,
-  likedQuotes,
-  listQuotes,
-  type QuoteFilter,
-  randomQuote,
-} from './store.ts';
+import { maySee, quoteFields } from './quote.ts';
+import { findLikedQuote, likedQuotes, listQuotes, type QuoteFilter, randomQuote } from './store.ts';
 import { listCategories } from './store-categories.ts';
-import { changeQuote, createQuote, deleteQuote, forbidden, type Rights } from './store-write.ts';
+import { findChange } from './store-changes.ts';
+import { changeable, changeQuote, createQuote, deleteQuote, type Rights } from './store-write.ts';
 
-const body = serializer(
-  {
-    text: text({ maxLength: quoteLimits.text }),
-    author: text({ maxLength: quoteLimits.author }),
-    category: text({
-      maxLength: quoteLimits.category,
-      description: 'The name of a category in any case; a new one is made',
-    }),
-    source: optional(
-      blankable(text({ maxLength: quoteLimits.source, description: 'A work with year or chapter' })),
-    ),
-    attribution: optional(choice(attributions)),
-  },
-  { title: 'QuoteRequest' },
-);
+const body = serializer(serializerFields(quoteFields), { title: 'QuoteRequest' });
 
 const Category = Type.Object(
   { id: Type.Integer(), name: Type.String(), slug: Type.String() },
@@ -62,9 +43,9 @@ export interface QuoteApiParts {
   readonly access: ApiAccess;
   readonly clock: Clock;
   readonly dayKeys: DayKeys;
-  /** Whether any account may change any quote. */
+  /** True if any account may change any quote. */
   readonly isOpenEditing: boolean;
-  /** Whether new quotes wait for staff. */
+  /** True if new quotes, and changes of published ones, wait for staff. */
   readonly isModerated: boolean;
   readonly limitWrites: (request: FastifyRequest, reply: FastifyReply) => void;
 }
@@ -109,7 +90,7 @@ function addLists(app: HttpApp, { database, access }: QuoteApiParts): void {
         ? await searched(database, search, { ...filter, ...paging })
         : await listQuotes(database, filter, paging);
       addPagingHeaders(request, reply, { paging, total });
-      return quotes.map(toJson);
+      return quotes.map((quote) => toJson(quote));
     },
   );
   app.get(
@@ -119,6 +100,8 @@ function addLists(app: HttpApp, { database, access }: QuoteApiParts): void {
       schema: {
         tags: ['quotes'],
         summary: 'List categories',
+        description:
+          'Returns the categories that have published quotes, with their names and slugs, by ascending id.',
         querystring: Type.Object(pagingParameters),
         response: { 200: Type.Array(Category) },
       },
@@ -132,7 +115,7 @@ function addLists(app: HttpApp, { database, access }: QuoteApiParts): void {
   );
 }
 
-async function searched(database: Database<Tables>, search: string, options: Paging & QuoteFilter) {
+async function searched(database: Database<Tables>, search: string, options: OffsetRequest & QuoteFilter) {
   const query = parseWordQuery(search);
   const { ids, seen, isAll } = await findMatches(database, query, options);
   const total = isAll ? seen : await countMatches(database, query, options);
@@ -145,12 +128,18 @@ function addReads(app: HttpApp, { database, access }: QuoteApiParts): void {
     {
       access: access.open,
       config: { errors: ['not_found'] },
-      schema: { tags: ['quotes'], summary: 'Get a quote', params: Id, response: { 200: Quote } },
+      schema: {
+        tags: ['quotes'],
+        summary: 'Get a quote',
+        description:
+          'Returns one quote with its category, its author and the ids of its likes. Quotes that wait for staff are 404.',
+        params: Id,
+        response: { 200: Quote },
+      },
     },
     async (request) => {
-      const quote = await findLikedQuote(database, request.params.id);
-      if (!quote || !maySee(quote, possibleReaderOf(request))) throw notFoundError();
-      return toJson(quote);
+      const reader = possibleReaderOf(request);
+      return quoteFor(database, request.params.id, reader);
     },
   );
   app.get(
@@ -158,7 +147,12 @@ function addReads(app: HttpApp, { database, access }: QuoteApiParts): void {
     {
       access: access.open,
       config: { errors: ['not_found'] },
-      schema: { tags: ['quotes'], summary: 'Get any quote', response: { 200: Quote } },
+      schema: {
+        tags: ['quotes'],
+        summary: 'Get any quote',
+        description: 'Returns a published quote that is chosen at random. 404 if there is none.',
+        response: { 200: Quote },
+      },
     },
     async (_request, reply) => {
       const quote = await randomQuote(database);
@@ -180,7 +174,9 @@ function addWrites(app: HttpApp, parts: QuoteApiParts): void {
       schema: {
         tags: ['quotes'],
         summary: 'Add a quote',
-        description: isModerated ? 'It is published once staff has seen it.' : '',
+        description: `Takes the text and its author, and returns the quote with its id. ${
+          isModerated ? 'It is published once staff has seen it.' : 'Everybody can read it at once.'
+        }`,
         body: body.schema,
         consumes: bodyTypes,
         response: { 201: Quote },
@@ -188,12 +184,8 @@ function addWrites(app: HttpApp, parts: QuoteApiParts): void {
     },
     async (request, reply) => {
       const { source = '', attribution = 'unverified', ...rest } = await body.parse(request.body);
-      const reader = readerOf(request);
-      const quote = await createQuote(
-        database,
-        { ...rest, source, attribution, isPublished: !isModerated || reader.isStaff === 1 },
-        { writer: rightsOf(request, parts).writer, dayKeys },
-      );
+      const content = { ...rest, source, attribution };
+      const quote = await createQuote(database, content, { ...rightsOf(request, parts), dayKeys });
       reply.code(201).header('location', quotePath(routes.quote, quote.id));
       return toJson({ ...quote, likeIds: '' });
     },
@@ -204,7 +196,13 @@ function addWrites(app: HttpApp, parts: QuoteApiParts): void {
     {
       ...writing,
       config: { errors: ['forbidden', 'not_found', 'rate_limited'] },
-      schema: { tags: ['quotes'], summary: 'Delete a quote', params: Id, response: { 204: Type.Null() } },
+      schema: {
+        tags: ['quotes'],
+        summary: 'Delete a quote',
+        description: 'Deletes the quote with its comments and likes. Only its author and staff may do so.',
+        params: Id,
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       await deleteQuote(database, request.params.id, rightsOf(request, parts));
@@ -214,7 +212,7 @@ function addWrites(app: HttpApp, parts: QuoteApiParts): void {
 }
 
 function addChange(app: HttpApp, method: 'PUT' | 'PATCH', parts: QuoteApiParts): void {
-  const { database, access, limitWrites } = parts;
+  const { database, access, limitWrites, isModerated } = parts;
   const isWhole = method === 'PUT';
   app.route({
     method,
@@ -225,6 +223,11 @@ function addChange(app: HttpApp, method: 'PUT' | 'PATCH', parts: QuoteApiParts):
     schema: {
       tags: ['quotes'],
       summary: isWhole ? 'Change a quote' : 'Change some of a quote',
+      description: `Takes ${isWhole ? 'all fields' : 'the fields to change'} and returns the quote. ${
+        isModerated
+          ? 'A change of a published quote waits for approval, unless you are staff: until then it is `pending`.'
+          : 'Only the person who added it and staff can change it.'
+      }`,
       params: Id,
       body: isWhole ? body.schema : body.partialSchema,
       consumes: bodyTypes,
@@ -234,26 +237,24 @@ function addChange(app: HttpApp, method: 'PUT' | 'PATCH', parts: QuoteApiParts):
       const { id } = request.params as { id: number };
       const rights = rightsOf(request, parts);
       // Who may not change a quote is refused before the body is looked at.
-      const quote = await findQuote(database, id);
-      if (!quote || !maySee(quote, readerOf(request))) throw notFoundError();
-      if (!rights.mayChange(quote)) throw forbidden();
+      await changeable(database, id, rights);
       const changes = await (isWhole ? body.parse(request.body) : body.parsePartial(request.body));
       await changeQuote(database, id, changes, rights);
-      const changed = await findLikedQuote(database, id);
-      if (!changed) throw notFoundError();
-      return toJson(changed);
+      return quoteFor(database, id, readerOf(request));
     },
   });
 }
 
-/** Who writes, and what they may change. */
-function rightsOf(request: FastifyRequest, { clock, isOpenEditing }: QuoteApiParts): Rights {
-  const reader = readerOf(request);
-  const { id, username } = reader;
-  return {
-    writer: { id, username, nowMs: clock.now() },
-    mayChange: (quote) => mayChange(quote, reader, isOpenEditing),
-  };
+/** A quote as a reader gets it: with their own change that waits. Throws `not_found`. */
+async function quoteFor(database: Database<Tables>, id: number, reader: Reader | undefined) {
+  const quote = await findLikedQuote(database, id);
+  if (!quote || !maySee(quote, reader)) throw notFoundError();
+  return toJson(quote, reader && (await findChange(database, { quoteId: id, userId: reader.id })));
+}
+
+function rightsOf(request: FastifyRequest, { clock, isOpenEditing, isModerated }: QuoteApiParts): Rights {
+  const { id, username, isStaff } = readerOf(request);
+  return { writer: { id, username, isStaff, nowMs: clock.now(), via: 'api' }, isOpenEditing, isModerated };
 }
 
 function limitHook(limit: QuoteApiParts['limitWrites']) {

@@ -9,18 +9,23 @@ export {
   quoteLimits,
 } from './quote.ts';
 export {
+  authorNamed,
   type CountedQuote,
   countedQuotes,
+  countListed,
   findCountedQuote,
   findLikedQuote,
   findQuote,
   type LikedQuote,
+  type ListedQuotes,
   likedQuotes,
+  listedQuotes,
   publishedQuotes,
   type QuoteFilter,
+  type QuoteOrder,
   type Slice,
 } from './store.ts';
-export { setPublished } from './store-admin.ts';
-export { type Category, largestCategories, listCategories } from './store-categories.ts';
+export { withdraw } from './store-admin.ts';
+export { type Category, findCategory, largestCategories, listCategories } from './store-categories.ts';
 export { insertQuote } from './store-write.ts';
 export { excerpt, pageSize, quoteFigure, quoteList, titleOf } from './views.ts';

@@ -1,6 +1,7 @@
-import { Type } from '#kit/schema.ts';
-import { attributions } from './quote.ts';
+import { Type } from '#kit/base/schema.ts';
+import { attributions, type QuoteContent } from './quote.ts';
 import type { LikedQuote } from './store.ts';
+import type { WaitingChange } from './store-changes.ts';
 
 /** A quote in the API. */
 export const Quote = Type.Object(
@@ -12,11 +13,30 @@ export const Quote = Type.Object(
     like_set: Type.Array(Type.Integer(), { description: 'The ids of its likes, one a reader' }),
     source: Type.String({ description: 'A work with year or chapter; empty if unknown' }),
     attribution: Type.Enum(attributions),
+    pending: Type.Optional(
+      Type.Object(
+        {
+          text: Type.String(),
+          author: Type.String(),
+          category: Type.String(),
+          source: Type.String(),
+          attribution: Type.Enum(attributions),
+        },
+        { description: 'Your change, which waits for approval; only its author gets it' },
+      ),
+    ),
   },
   { title: 'Quote' },
 );
 
-export function toJson({ id, text, author, category, likeIds, source, attribution }: LikedQuote) {
+export function toJson(quote: LikedQuote, change?: WaitingChange) {
+  const { id, likeIds } = quote;
   const like_set = likeIds === '' ? [] : likeIds.split(',').map(Number);
-  return { id, text, author, category, like_set, source, attribution };
+  const { text, author, category, ...rest } = contentOf(quote);
+  const pending = change && contentOf({ ...quote, ...change });
+  return { id, text, author, category, like_set, ...rest, ...(pending && { pending }) };
+}
+
+function contentOf({ text, author, category, source, attribution }: QuoteContent): QuoteContent {
+  return { text, author, category, source, attribution };
 }

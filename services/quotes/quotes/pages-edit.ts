@@ -1,21 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type Fields } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { blankable, choice, optional, text } from '#kit/drf/fields.ts';
+import { serializerFields } from '#kit/drf/entity-fields.ts';
 import { serializer } from '#kit/drf/serializer.ts';
-import { AppError, type Fields } from '#kit/errors.ts';
-import { confirm } from '#kit/html/confirm.ts';
-import { errorSummary, field } from '#kit/html/form.ts';
+import { notice } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
 import { count } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { DayKeys } from '../daily/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
 import type { Tables } from '../tables.ts';
-import { attributions, mayChange, maySee, type QuoteContent, quoteLimits } from './quote.ts';
+import { mayChange, maySee, type QuoteContent, quoteFields, quoteLimits } from './quote.ts';
 import { type CountedQuote, findCountedQuote } from './store.ts';
 import { largestCategories } from './store-categories.ts';
+import { findChange } from './store-changes.ts';
 import { changeQuote, createQuote, deleteQuote, forbidden, type Rights } from './store-write.ts';
 import { excerpt } from './views.ts';
 
@@ -28,13 +30,7 @@ export interface EditPagesParts {
   readonly limitWrites: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
-const body = serializer({
-  text: text({ maxLength: quoteLimits.text }),
-  author: text({ maxLength: quoteLimits.author }),
-  category: text({ maxLength: quoteLimits.category }),
-  source: optional(blankable(text({ maxLength: quoteLimits.source }))),
-  attribution: optional(choice(attributions)),
-});
+const body = serializer(serializerFields(quoteFields));
 
 const labels = {
   text: 'Quote',
@@ -68,17 +64,14 @@ async function showNew(visitor: Visitor, parts: EditPagesParts): Promise<Answer>
 }
 
 async function create(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
-  const { visit, reader, clock } = visitor;
+  const { visit, reader } = visitor;
   if (!reader) return visit.redirect(signInPath(pageRoutes.newQuote));
   visitor.checkToken();
-  const isPublished = !parts.isModerated || reader.isStaff === 1;
   return saving(visitor, parts, async ({ source = '', attribution = 'unverified', ...rest }) => {
-    const { id } = await createQuote(
-      parts.database,
-      { ...rest, source, attribution, isPublished },
-      { writer: { ...reader, nowMs: clock.now() }, dayKeys: parts.dayKeys },
-    );
-    const text = isPublished ? 'Your quote is here.' : 'Thank you. Your quote waits for the staff now.';
+    const content = { ...rest, source, attribution };
+    const rights = { ...rightsOf(visitor, parts), dayKeys: parts.dayKeys };
+    const { id, isPublished } = await createQuote(parts.database, content, rights);
+    const text = isPublished ? 'Your quote is here.' : 'Thank you. Your quote waits for approval.';
     return visit.redirect(quotePath(pageRoutes.quote, id), { tone: 'good', text });
   });
 }
@@ -87,7 +80,13 @@ async function showEdit(visitor: Visitor, parts: EditPagesParts): Promise<Answer
   const { visit, reader } = visitor;
   if (!reader) return visit.redirect(signInPath(visit.request.url));
   const quote = await changeable(visitor, parts);
-  return formPage(visitor, parts, { typed: quote, errors: {}, quote });
+  const pending = await findChange(parts.database, { quoteId: quote.id, userId: reader.id });
+  return formPage(visitor, parts, {
+    typed: { ...quote, ...pending },
+    errors: {},
+    quote,
+    isPending: pending !== undefined,
+  });
 }
 
 async function change(visitor: Visitor, parts: EditPagesParts): Promise<Answer> {
@@ -99,8 +98,11 @@ async function change(visitor: Visitor, parts: EditPagesParts): Promise<Answer> 
     visitor,
     parts,
     async (content) => {
-      await changeQuote(parts.database, quote.id, content, rightsOf(visitor, parts));
-      const text = 'The quote is changed.';
+      const rights = rightsOf(visitor, parts);
+      const { isWaiting } = await changeQuote(parts.database, quote.id, content, rights);
+      const text = isWaiting
+        ? 'Thank you. Your change waits for approval. Until then, the quote stays as it is.'
+        : 'The quote is changed.';
       return visit.redirect(quotePath(pageRoutes.quote, quote.id), { tone: 'good', text });
     },
     quote,
@@ -155,7 +157,7 @@ async function saving(
   }
 }
 
-/** What is wrong with the fields of the form; undefined for another error. */
+/** Returns the errors of the form's fields; undefined for another error. */
 function errorsOf(error: unknown): Fields | undefined {
   if (!(error instanceof AppError)) return undefined;
   if (error.reason === 'DUPLICATE_QUOTE') return error.fields;
@@ -176,12 +178,9 @@ async function changeable(
   return quote;
 }
 
-function rightsOf({ reader, clock }: Visitor, { isOpenEditing }: EditPagesParts): Rights {
+function rightsOf({ reader, clock }: Visitor, { isOpenEditing, isModerated }: EditPagesParts): Rights {
   if (!reader) throw forbidden();
-  return {
-    writer: { id: reader.id, username: reader.username, nowMs: clock.now() },
-    mayChange: (quote) => mayChange(quote, reader, isOpenEditing),
-  };
+  return { writer: { ...reader, nowMs: clock.now(), via: 'page' }, isOpenEditing, isModerated };
 }
 
 interface FormView {
@@ -189,10 +188,12 @@ interface FormView {
   readonly errors: Fields;
   /** The quote that is changed; absent for a new one. */
   readonly quote?: CountedQuote;
+  /** True if the form shows a change that waits for approval. */
+  readonly isPending?: boolean;
 }
 
 async function formPage(visitor: Visitor, { database }: EditPagesParts, view: FormView): Promise<string> {
-  const { typed, errors, quote } = view;
+  const { typed, errors, quote, isPending } = view;
   const frame = visitor.frame();
   const title = quote ? 'Change a quote' : 'Add a quote';
   const action = quote ? quotePath(pageRoutes.editQuote, quote.id) : pageRoutes.newQuote;
@@ -201,6 +202,7 @@ async function formPage(visitor: Visitor, { database }: EditPagesParts, view: Fo
   return site(frame, {
     title,
     main: html`<h1 class="title">${title}</h1>${errorSummary(errors, labels)}
+${isPending && notice('info', 'This is your change, which waits for approval.')}
 <form class="form" method="post" action="${action}" data-draft="quote ${quote?.id ?? 'new'}">${frame.csrfField}
 ${controls(typed, errors)}<datalist id="categories">${categories.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
 <div class="actions"><button>${quote ? 'Save changes' : 'Add quote'}</button><a class="button quiet" href="${back}">Cancel</a></div></form>`,
@@ -214,7 +216,7 @@ function controls(typed: Typed, errors: Fields): Html {
     type: 'textarea',
     value: typed.text,
     error: errors.text,
-    help: 'Without quotation marks around it. Lines of verse stay lines.',
+    help: 'Leave out the quotation marks. Line breaks are kept.',
     countMax: quoteLimits.text,
     attributes: { required: true, rows: 4 },
   })}${field({
@@ -228,14 +230,14 @@ function controls(typed: Typed, errors: Fields): Html {
     label: `${labels.source} (optional)`,
     value: typed.source,
     error: errors.source,
-    help: 'A work, with its year or chapter.',
+    help: 'Title of the work, with year or chapter.',
     attributes: { maxlength: quoteLimits.source },
   })}${field({
     name: 'category',
     label: labels.category,
     value: typed.category,
     error: errors.category,
-    help: 'One that there is, or a new one.',
+    help: 'Choose a category or add one.',
     attributes: { required: true, maxlength: quoteLimits.category, list: 'categories', autocomplete: 'off' },
   })}${field({
     name: 'attribution',

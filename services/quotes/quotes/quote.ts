@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Type } from '#kit/base/schema.ts';
 import { normalize } from '#kit/search/index.ts';
 
 export const attributions = ['unverified', 'verified', 'disputed', 'misattributed'] as const;
@@ -6,6 +7,36 @@ export type Attribution = (typeof attributions)[number];
 
 /** In code points. */
 export const quoteLimits = { text: 2_000, author: 255, category: 100, source: 500 } as const;
+
+/** The fields of a quote that readers write: the API, the pages and the admin take them from here. */
+export const quoteFields = {
+  text: Type.String({ label: 'Text', maxLength: quoteLimits.text }),
+  author: Type.String({ label: 'Author', maxLength: quoteLimits.author }),
+  category: Type.String({
+    label: 'Category',
+    maxLength: quoteLimits.category,
+    description: 'The name of a category in any case; a new one is made',
+  }),
+  source: Type.Optional(
+    Type.String({
+      label: 'Source',
+      minLength: 0,
+      maxLength: quoteLimits.source,
+      description: 'A work with year or chapter',
+    }),
+  ),
+  attribution: Type.Optional(
+    Type.Enum(attributions, {
+      label: 'Attribution',
+      labels: {
+        unverified: 'Unverified',
+        verified: 'Verified',
+        disputed: 'Disputed',
+        misattributed: 'Misattributed',
+      },
+    }),
+  ),
+};
 
 export interface Quote {
   readonly id: number;
@@ -24,10 +55,10 @@ export interface Quote {
   readonly updatedAtMs: number;
 }
 
-/** What may be written of a quote. */
+/** Fields of a quote that readers write. */
 export type QuoteContent = Pick<Quote, 'text' | 'author' | 'category' | 'source' | 'attribution'>;
 
-/** The same for texts by the same author that differ only in case, accents, punctuation and spaces. */
+/** Returns a fingerprint that is equal for texts by the same author that differ only in case, accents, punctuation and spaces. */
 export function fingerprintOf({ text, author }: Pick<Quote, 'text' | 'author'>): string {
   const folded = JSON.stringify([fold(author), fold(text)]);
   return createHash('sha256').update(folded).digest('base64url');
@@ -65,12 +96,30 @@ function fold(text: string): string {
 /** Somebody who reads; undefined for a stranger. */
 type PossibleReader = { readonly id: number; readonly isStaff: 0 | 1 } | undefined;
 
-/** Whether a quote is there for somebody: before it is published, only for who added it and for staff. */
+const labels = {
+  text: 'Text',
+  author: 'Author',
+  category: 'Category',
+  source: 'Source',
+  attribution: 'Attribution',
+} as const;
+
+/** The fields that differ, as the history has them. A category is the same in any case. */
+export function changedFields(before: QuoteContent, after: QuoteContent) {
+  const names = Object.keys(labels) as (keyof typeof labels)[];
+  return names
+    .filter((name) =>
+      name === 'category' ? keyOf(before[name]) !== keyOf(after[name]) : before[name] !== after[name],
+    )
+    .map((name) => ({ name, label: labels[name], from: before[name], to: after[name] }));
+}
+
+/** Returns true if somebody may see a quote: before it is published, only its creator and staff. */
 export function maySee(quote: Pick<Quote, 'isPublished' | 'createdBy'>, reader: PossibleReader): boolean {
   return quote.isPublished === 1 || isOwn(quote, reader);
 }
 
-/** Whether somebody may change and delete a quote: who added it and staff, with open editing everybody with an account. */
+/** Returns true if somebody may change and delete a quote: its creator and staff, with open editing everybody with an account. */
 export function mayChange(quote: Pick<Quote, 'createdBy'>, reader: PossibleReader, isOpen: boolean): boolean {
   return reader !== undefined && (isOpen || isOwn(quote, reader));
 }

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { sql } from 'kysely';
+import { Registry } from 'prom-client';
+import { configOf, openServiceDatabase } from '#kit/service.ts';
+import { writesDuring } from '#kit/testing/writes-during.ts';
+import { quotes } from '../service.ts';
+import type { Tables } from '../tables.ts';
 import { startQuotes, type TestQuotes } from '../testing.ts';
 
 let app: TestQuotes;
@@ -35,6 +41,24 @@ describe('a quote', () => {
     );
     const head = await app.call('HEAD', `/api/quotes/${json.id}/`);
     assert.deepEqual([head.status, head.text], [200, '']);
+  });
+
+  test('with very many comments is deleted while others write', async () => {
+    const id = await app.add();
+    const place = { ...app.context, metrics: new Registry() };
+    await using database = await openServiceDatabase<Tables>(
+      quotes,
+      configOf(quotes, app.environment),
+      place,
+    );
+    await sql`INSERT INTO comment (quote_id, user_id, text, created_at_ms)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      SELECT quote.id, created_by, 'Yes', 1 FROM quote, n WHERE quote.id = ${id}`.execute(database.kysely);
+    const deletion = app.call('DELETE', `/api/quotes/${id}/`, { token: app.tokens.alice });
+    const writes = await writesDuring(deletion, () => app.add());
+    assert.ok(writes >= (database.dialect === 'sqlite' ? 8 : 1), `${writes} writes`);
+    assert.equal((await deletion).status, 204);
+    assert.deepEqual(await database.kysely.selectFrom('comment').selectAll().execute(), []);
   });
 
   test('is changed in whole or in part, and deleted', async () => {

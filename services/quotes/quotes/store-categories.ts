@@ -1,73 +1,69 @@
-import { keyShare, type Session, statement, type WriteSession } from '#kit/db/index.ts';
-import type { Tables } from '../tables.ts';
+import { keyShare, type Session, type WriteSession } from '#kit/db/index.ts';
+import type { Store, Tables } from '../tables.ts';
 import { keyOf, slugOf } from './quote.ts';
 
 export interface Category {
   readonly id: number;
   readonly name: string;
   readonly slug: string;
-  /** How many published quotes it has. */
+  /** Number of its published quotes. */
   readonly quotes: number;
 }
 
 const columns = ['id', 'name', 'slug', 'quotes'] as const;
 
-const byKey = statement<Tables, { key: string }>()((db, p, dialect) =>
-  db
+function byKey({ kysely, dialect }: Store, key: string) {
+  return kysely
     .selectFrom('category')
     .select(columns)
-    .where('name_key', '=', p('key'))
-    .modifyEnd(keyShare(dialect, 'category')),
-);
+    .where('name_key', '=', key)
+    .modifyEnd(keyShare(dialect, 'category'))
+    .executeTakeFirst();
+}
 
-const bySlug = statement<Tables, { slug: string }>()((db, p) =>
-  db.selectFrom('category').select(columns).where('slug', '=', p('slug')),
-);
+/** Those with published quotes by ascending id, and how many there are. */
+export async function listCategories(
+  session: Session<Tables>,
+  slice: { limit: number; offset: number },
+): Promise<{ categories: Category[]; total: number }> {
+  const published = session.kysely.selectFrom('category').where('quotes', '>', 0);
+  const page = published.select(columns).orderBy('id').limit(slice.limit).offset(slice.offset);
+  const categories = await page.execute();
+  const counted = published.select((e) => e.fn.countAll<number>().as('total'));
+  const { total } = await counted.executeTakeFirstOrThrow();
+  return { categories, total };
+}
 
-const page = statement<Tables, { limit: number; offset: number }>()((db, p) =>
-  db.selectFrom('category').select(columns).orderBy('id').limit(p('limit')).offset(p('offset')),
-);
-
-const largest = statement<Tables, { limit: number }>()((db, p) =>
-  db
+/** The categories with the most published quotes, by name. */
+export async function largestCategories(session: Session<Tables>, limit: number): Promise<Category[]> {
+  const categories = await session.kysely
     .selectFrom('category')
     .select(columns)
     .where('quotes', '>', 0)
     .orderBy('quotes', 'desc')
     .orderBy('id')
-    .limit(p('limit')),
-);
-
-const total = statement<Tables>()((db) =>
-  db.selectFrom('category').select((e) => e.fn.countAll<number>().as('total')),
-);
-
-/** By ascending id, and how many there are. */
-export async function listCategories(
-  session: Session<Tables>,
-  slice: { limit: number; offset: number },
-): Promise<{ categories: Category[]; total: number }> {
-  const categories = await page.all(session, { ...slice });
-  return { categories, total: (await total.first(session, {}))?.total ?? 0 };
-}
-
-/** The categories with the most published quotes, by name. */
-export async function largestCategories(session: Session<Tables>, limit: number): Promise<Category[]> {
-  const categories = await largest.all(session, { limit });
+    .limit(limit)
+    .execute();
   return categories.sort((a, b) => (keyOf(a.name) < keyOf(b.name) ? -1 : 1));
 }
 
+/** The category with this slug, if it has published quotes. */
 export function findCategory(session: Session<Tables>, slug: string): Promise<Category | undefined> {
-  return bySlug.first(session, { slug });
+  return session.kysely
+    .selectFrom('category')
+    .select(columns)
+    .where('slug', '=', slug)
+    .where('quotes', '>', 0)
+    .executeTakeFirst();
 }
 
 /** The id of the category with this name in any case, which is made if it is new. */
 export async function categoryId(session: WriteSession<Tables>, name: string): Promise<number> {
   const key = keyOf(name);
-  const known = await byKey.first(session, { key });
+  const known = await byKey(session, key);
   if (known) return known.id;
   await session.lock('category');
-  const made = await byKey.first(session, { key });
+  const made = await byKey(session, key);
   if (made) return made.id;
   const row = { name, name_key: key, slug: await freeSlug(session, name) };
   const { id } = await session.kysely

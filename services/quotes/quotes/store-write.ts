@@ -1,25 +1,38 @@
-import type { Database, WriteSession } from '#kit/db/index.ts';
-import { AppError, notFound } from '#kit/errors.ts';
+import type { Author } from '#kit/admin/index.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import { type Database, deleteRows, type Session, type WriteSession } from '#kit/db/index.ts';
 import { currentRound, type DayKeys } from '../daily/index.ts';
 import { record } from '../history.ts';
 import { pageRoutes, quotePath } from '../routes.ts';
 import type { Tables } from '../tables.ts';
 import { quoteWords } from '../words.ts';
-import { fingerprintOf, keyOf, type Quote, type QuoteContent } from './quote.ts';
+import {
+  changedFields,
+  fingerprintOf,
+  keyOf,
+  mayChange,
+  maySee,
+  type Quote,
+  type QuoteContent,
+} from './quote.ts';
 import { findQuote } from './store.ts';
 import { categoryId } from './store-categories.ts';
+import { dropChange, findChange, putChange } from './store-changes.ts';
 
-/** Who writes, and when. */
-export interface Writer {
+/** Author of a write, with its time and place. */
+export interface Writer extends Pick<Author, 'nowMs' | 'via'> {
   readonly id: number;
   readonly username: string;
-  readonly nowMs: number;
+  readonly isStaff: 0 | 1;
 }
 
-/** Who writes, and which quotes they may change. */
+/** Author of a write, and the service's rules for it. */
 export interface Rights {
   readonly writer: Writer;
-  mayChange(quote: Quote): boolean;
+  /** True if any account may change any quote. */
+  readonly isOpenEditing: boolean;
+  /** True if new quotes, and changes of published ones, wait for staff. */
+  readonly isModerated: boolean;
 }
 
 export interface NewQuote extends QuoteContent {
@@ -29,11 +42,12 @@ export interface NewQuote extends QuoteContent {
 /** Writes a quote and makes its category if it is new. Throws `conflict` if the author has said this already. */
 export function createQuote(
   database: Database<Tables>,
-  quote: NewQuote,
-  { writer, dayKeys }: { writer: Writer; dayKeys: DayKeys },
+  content: QuoteContent,
+  { writer, isModerated, dayKeys }: Rights & { dayKeys: DayKeys },
 ): Promise<Quote> {
+  const quote = { ...content, isPublished: !isModerated || writer.isStaff === 1 };
   return database.write(async (session) => {
-    const id = await insertQuote(session, quote, { createdBy: writer.id, nowMs: writer.nowMs, dayKeys });
+    const id = await insertQuote(session, quote, { writer, nowMs: writer.nowMs, dayKeys });
     await record(
       session,
       { model: 'quotes/quote', id, title: quote.text, action: 'add', fields: [] },
@@ -47,7 +61,7 @@ export function createQuote(
 export async function insertQuote(
   session: WriteSession<Tables>,
   quote: NewQuote,
-  { createdBy, nowMs, dayKeys }: { createdBy: number | null; nowMs: number; dayKeys: DayKeys },
+  { writer, nowMs, dayKeys }: { writer?: Pick<Writer, 'id' | 'isStaff'>; nowMs: number; dayKeys: DayKeys },
 ): Promise<number> {
   const fingerprint = fingerprintOf(quote);
   await lockFingerprint(session, fingerprint);
@@ -61,7 +75,7 @@ export async function insertQuote(
     attribution: quote.attribution,
     fingerprint,
     is_published: Number(quote.isPublished),
-    created_by: createdBy,
+    created_by: writer?.id ?? null,
     created_at_ms: nowMs,
     updated_at_ms: nowMs,
     day_round: round,
@@ -73,59 +87,73 @@ export async function insertQuote(
     .onConflict((conflict) => conflict.column('fingerprint').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (!inserted) throw await alreadyHere(session, fingerprint);
+  if (!inserted) throw await alreadyHere(session, fingerprint, writer);
   if (quote.isPublished) await indexQuote(session, inserted.id);
   return inserted.id;
 }
 
 /**
- * Changes some of a quote. Throws `not_found`, `forbidden` unless the writer may change it, and `conflict` if the author has said the new
- * text already.
+ * Changes some of a quote, or lets the change wait for staff. Throws `not_found`, `forbidden` unless the writer may change it, and
+ * `conflict` if the author has said the new text already.
  */
 export function changeQuote(
   database: Database<Tables>,
   id: number,
   changes: Partial<QuoteContent>,
-  { writer, mayChange }: Rights,
-): Promise<Quote> {
+  rights: Rights,
+): Promise<{ isWaiting: boolean }> {
+  const { writer, isModerated } = rights;
+  const key = { quoteId: id, userId: writer.id };
   return database.write(async (session) => {
     await session.lock(`quote ${id}`);
-    const before = await allowed(session, id, mayChange);
-    const after = { ...before, ...changes };
+    const before = await changeable(session, id, rights);
+    const after = { ...before, ...(await findChange(session, key)), ...changes };
     const fields = changedFields(before, after);
-    if (fields.length === 0) return before;
-    const fingerprint = fingerprintOf(after);
-    if (await isTaken(session, fingerprint, id)) throw await alreadyHere(session, fingerprint);
-    await session.kysely
-      .updateTable('quote')
-      .set({
-        text: after.text,
-        author: after.author,
-        author_key: keyOf(after.author),
-        category_id: await categoryId(session, after.category),
-        source: after.source,
-        attribution: after.attribution,
-        fingerprint,
-        updated_at_ms: writer.nowMs,
-      })
-      .where('id', '=', id)
-      .execute();
-    if (before.isPublished === 1) await indexQuote(session, id);
-    await record(session, { model: 'quotes/quote', id, title: after.text, action: 'change', fields }, writer);
-    return (await findQuote(session, id)) as Quote;
+    const isWaiting = fields.length > 0 && isModerated && writer.isStaff === 0 && before.isPublished === 1;
+    if (fields.length > 0) await checkDuplicate(session, after, writer);
+    if (isWaiting) await putChange(session, { before, after, userId: writer.id, nowMs: writer.nowMs });
+    else {
+      await dropChange(session, key);
+      if (fields.length === 0) return { isWaiting };
+      await writeContent(session, after, writer.nowMs);
+      const change = { model: 'quotes/quote', id, title: after.text, action: 'change', fields };
+      await record(session, change, writer);
+    }
+    return { isWaiting };
   });
 }
 
-/** Deletes a quote with its likes, comments and reports. Throws like {@link changeQuote}. */
-export function deleteQuote(
-  database: Database<Tables>,
-  id: number,
-  { writer, mayChange }: Rights,
+/** Writes what a quote says now. */
+export async function writeContent(
+  session: WriteSession<Tables>,
+  quote: Quote,
+  nowMs: number,
 ): Promise<void> {
-  return database.write(async (session) => {
-    const { text } = await allowed(session, id, mayChange);
+  await session.kysely
+    .updateTable('quote')
+    .set({
+      text: quote.text,
+      author: quote.author,
+      author_key: keyOf(quote.author),
+      category_id: await categoryId(session, quote.category),
+      source: quote.source,
+      attribution: quote.attribution,
+      fingerprint: fingerprintOf(quote),
+      updated_at_ms: nowMs,
+    })
+    .where('id', '=', quote.id)
+    .execute();
+  if (quote.isPublished === 1) await indexQuote(session, quote.id);
+}
+
+/** Deletes a quote with its likes, comments and reports. Throws like {@link changeQuote}. */
+export async function deleteQuote(database: Database<Tables>, id: number, rights: Rights): Promise<void> {
+  await changeable(database, id, rights);
+  await deleteRows(database, { table: 'quote', column: 'id', keys: [id] }, async (session) => {
+    const { text } = await changeable(session, id, rights);
     await session.kysely.deleteFrom('quote').where('id', '=', id).execute();
-    await record(session, { model: 'quotes/quote', id, title: text, action: 'delete', fields: [] }, writer);
+    const change = { model: 'quotes/quote', id, title: text, action: 'delete', fields: [] };
+    await record(session, change, rights.writer);
   });
 }
 
@@ -136,14 +164,15 @@ export async function indexQuote(session: WriteSession<Tables>, id: number): Pro
   else await quoteWords.remove(session, id);
 }
 
-async function allowed(
-  session: WriteSession<Tables>,
+/** The quote with this id, if the writer may change it. Throws `not_found` and `forbidden`. */
+export async function changeable(
+  session: Session<Tables>,
   id: number,
-  mayChange: (quote: Quote) => boolean,
+  { writer, isOpenEditing }: Rights,
 ): Promise<Quote> {
   const quote = await findQuote(session, id);
-  if (!quote) throw notFound('quote', id);
-  if (!mayChange(quote)) throw forbidden();
+  if (!quote || !maySee(quote, writer)) throw notFound('quote', id);
+  if (!mayChange(quote, writer, isOpenEditing)) throw forbidden();
   return quote;
 }
 
@@ -152,15 +181,16 @@ export function forbidden(): AppError {
   return new AppError('forbidden', 'You do not have permission to perform this action.');
 }
 
-async function isTaken(session: WriteSession<Tables>, fingerprint: string, id: number): Promise<boolean> {
+/** Throws `conflict` if another quote is the same. */
+export async function checkDuplicate(
+  session: WriteSession<Tables>,
+  quote: Quote,
+  reader: Pick<Writer, 'id' | 'isStaff'>,
+): Promise<void> {
+  const fingerprint = fingerprintOf(quote);
   await lockFingerprint(session, fingerprint);
-  const row = await session.kysely
-    .selectFrom('quote')
-    .select('id')
-    .where('fingerprint', '=', fingerprint)
-    .where('id', '!=', id)
-    .executeTakeFirst();
-  return row !== undefined;
+  const known = await byFingerprint(session, fingerprint);
+  if (known && known.id !== quote.id) throw await alreadyHere(session, fingerprint, reader);
 }
 
 /** Of two that write the same quote at once, the second sees the first. */
@@ -168,32 +198,25 @@ function lockFingerprint(session: WriteSession<Tables>, fingerprint: string): Pr
   return session.lock(`fingerprint ${fingerprint}`);
 }
 
-async function alreadyHere(session: WriteSession<Tables>, fingerprint: string): Promise<AppError> {
-  const row = await session.kysely
-    .selectFrom('quote')
-    .select('id')
-    .where('fingerprint', '=', fingerprint)
-    .executeTakeFirst();
-  const where = quotePath(pageRoutes.quote, row?.id ?? 0);
-  return new AppError('conflict', 'This quote is already here.', {
-    reason: 'DUPLICATE_QUOTE',
-    fields: { text: `This quote is already here: ${where}.` },
-  });
+/** Names the quote that is the same, unless it waits for staff and is none of the reader's. */
+async function alreadyHere(
+  session: WriteSession<Tables>,
+  fingerprint: string,
+  reader: Pick<Writer, 'id' | 'isStaff'> | undefined,
+): Promise<AppError> {
+  const known = await byFingerprint(session, fingerprint);
+  const text =
+    known && maySee(known, reader)
+      ? `This quote is already here: ${quotePath(pageRoutes.quote, known.id)}.`
+      : 'This quote was already submitted.';
+  return new AppError('conflict', text, { reason: 'DUPLICATE_QUOTE', fields: { text } });
 }
 
-const labels = {
-  text: 'Text',
-  author: 'Author',
-  category: 'Category',
-  source: 'Source',
-  attribution: 'Attribution',
-} as const;
-
-function changedFields(before: QuoteContent, after: QuoteContent) {
-  const names = Object.keys(labels) as (keyof typeof labels)[];
-  return names
-    .filter((name) =>
-      name === 'category' ? keyOf(before[name]) !== keyOf(after[name]) : before[name] !== after[name],
-    )
-    .map((name) => ({ label: labels[name], from: before[name], to: after[name] }));
+function byFingerprint(session: Session<Tables>, fingerprint: string) {
+  return session.kysely
+    .selectFrom('quote')
+    .select(['id', 'is_published as isPublished', 'created_by as createdBy'])
+    .where('fingerprint', '=', fingerprint)
+    .$castTo<Pick<Quote, 'id' | 'isPublished' | 'createdBy'>>()
+    .executeTakeFirst();
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { type Dialect, type Session, statement } from '#kit/db/index.ts';
-import type { Tables } from '../tables.ts';
+import type { Dialect } from '#kit/db/index.ts';
+import type { Store, Tables } from '../tables.ts';
 import { keyOf, type Quote } from './quote.ts';
 
 /** A quote as the API gives it: with the ids of its likes in ascending order, separated by commas. */
@@ -20,122 +20,65 @@ export interface Slice {
   readonly offset: number;
 }
 
-/** Which quotes to list: by the name of the author, by the name or the slug of the category. */
+/** Filters of the list: by the name of the author, by the name or the slug of the category. */
 export interface QuoteFilter {
   readonly author?: string | undefined;
   readonly category?: string | undefined;
 }
 
-const byId = statement<Tables, { id: number }>()((db, p) => quotes(db).where('quote.id', '=', p('id')));
-
-const likedById = statement<Tables, { id: number }>()((db, p, dialect) =>
-  liked(db, dialect).where('quote.id', '=', p('id')),
-);
-
-const countedById = statement<Tables, { id: number }>()((db, p) =>
-  counted(db).where('quote.id', '=', p('id')),
-);
-
-const likedPage = statement<Tables, { limit: number; offset: number }>()((db, p, dialect) =>
-  liked(db, dialect)
-    .where('quote.is_published', '=', 1)
-    .orderBy('quote.id')
-    .limit(p('limit'))
-    .offset(p('offset')),
-);
-
-const publishedTotal = statement<Tables>()((db) =>
-  db.selectFrom('category').select((e) => e.fn.sum<number | null>('quotes').as('total')),
-);
-
-const categoryPage = statement<Tables, { categoryId: number; limit: number; offset: number }>()((db, p) =>
-  counted(db)
-    .where('quote.category_id', '=', p('categoryId'))
-    .where('quote.is_published', '=', 1)
-    .orderBy('quote.id')
-    .limit(p('limit'))
-    .offset(p('offset')),
-);
-
-const authorPage = statement<Tables, { authorKey: string; limit: number }>()((db, p) =>
-  counted(db)
-    .where('quote.author_key', '=', p('authorKey'))
-    .where('quote.is_published', '=', 1)
-    .orderBy('quote.id', 'desc')
-    .limit(p('limit')),
-);
-
-const publishedByIds = statement<Tables, { ids: string }>()((db, p, dialect) =>
-  quotes(db)
-    .where('quote.is_published', '=', 1)
-    .where('quote.id', 'in', idsIn(dialect, p('ids'))),
-);
-
-const likedByIds = statement<Tables, { ids: string }>()((db, p, dialect) =>
-  liked(db, dialect).where('quote.id', 'in', idsIn(dialect, p('ids'))),
-);
-
-const countedByIds = statement<Tables, { ids: string }>()((db, p, dialect) =>
-  counted(db).where('quote.id', 'in', idsIn(dialect, p('ids'))),
-);
-
 /** The quote with this id, published or not; likewise below. */
-export function findQuote(session: Session<Tables>, id: number): Promise<Quote | undefined> {
-  return byId.first(session, { id });
+export function findQuote(session: Store, id: number): Promise<Quote | undefined> {
+  return quotes(session.kysely).where('quote.id', '=', id).executeTakeFirst();
 }
 
-export function findLikedQuote(session: Session<Tables>, id: number): Promise<LikedQuote | undefined> {
-  return likedById.first(session, { id });
+export function findLikedQuote(session: Store, id: number): Promise<LikedQuote | undefined> {
+  return liked(session.kysely, session.dialect).where('quote.id', '=', id).executeTakeFirst();
 }
 
-export function findCountedQuote(session: Session<Tables>, id: number): Promise<CountedQuote | undefined> {
-  return countedById.first(session, { id });
+export function findCountedQuote(session: Store, id: number): Promise<CountedQuote | undefined> {
+  return counted(session.kysely).where('quote.id', '=', id).executeTakeFirst();
 }
 
 /** Published quotes by ascending id, and how many there are. */
 export async function listQuotes(
-  session: Session<Tables>,
+  session: Store,
   filter: QuoteFilter,
   slice: Slice,
 ): Promise<{ quotes: LikedQuote[]; total: number }> {
-  if (filter.author === undefined && filter.category === undefined) {
-    const page = await likedPage.all(session, { ...slice });
-    return { quotes: page, total: (await publishedTotal.first(session, {}))?.total ?? 0 };
-  }
   const page = await matching(liked(session.kysely, session.dialect), filter)
     .orderBy('quote.id')
     .limit(slice.limit)
     .offset(slice.offset)
     .execute();
-  const all = matching(quotes(session.kysely), filter).clearSelect();
-  const total = await all.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirst();
-  return { quotes: page, total: total?.total ?? 0 };
+  const isFiltered = filter.author !== undefined || filter.category !== undefined;
+  const counted = isFiltered
+    ? matching(quotes(session.kysely), filter)
+        .clearSelect()
+        .select((e) => e.fn.countAll<number>().as('total'))
+    : session.kysely.selectFrom('category').select((e) => e.fn.sum<number | null>('quotes').as('total'));
+  const { total } = await counted.executeTakeFirstOrThrow();
+  return { quotes: page, total: total ?? 0 };
 }
 
-const idRange = statement<Tables>()((db) =>
-  db
+/** Any published quote. Quotes after a gap in the ids are a little more likely. */
+export async function randomQuote(session: Store): Promise<LikedQuote | undefined> {
+  const row = await session.kysely
     .selectFrom('quote')
     .select((e) => [e.fn.min<number | null>('id').as('first'), e.fn.max<number | null>('id').as('last')])
-    .where('is_published', '=', 1),
-);
-
-const firstFrom = statement<Tables, { id: number }>()((db, p) =>
-  db
-    .selectFrom('quote')
-    .select('id')
     .where('is_published', '=', 1)
-    .where('id', '>=', p('id'))
-    .orderBy('id')
-    .limit(1),
-);
-
-/** Any published quote. Quotes after a gap in the ids are a little more likely. */
-export async function randomQuote(session: Session<Tables>): Promise<LikedQuote | undefined> {
-  const { first, last } = (await idRange.first(session, {})) ?? { first: null, last: null };
+    .executeTakeFirst();
+  const { first, last } = row ?? { first: null, last: null };
   if (first === null || last === null) return undefined;
   for (let attempt = 1; ; attempt++) {
     const id = randomInt(first, last + 1);
-    const found = await firstFrom.first(session, { id });
+    const found = await session.kysely
+      .selectFrom('quote')
+      .select('id')
+      .where('is_published', '=', 1)
+      .where('id', '>=', id)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
     if (!found || found.id === id || attempt === attemptsMax)
       return findLikedQuote(session, found?.id ?? first);
   }
@@ -143,40 +86,94 @@ export async function randomQuote(session: Session<Tables>): Promise<LikedQuote 
 
 const attemptsMax = 4;
 
-/** The published quotes of a category by ascending id. */
-export function quotesOfCategory(
-  session: Session<Tables>,
-  categoryId: number,
-  slice: Slice,
-): Promise<CountedQuote[]> {
-  return categoryPage.all(session, { categoryId, ...slice });
+/** Orders of a list of quotes on a page. */
+export type QuoteOrder = 'newest' | 'liked' | 'oldest';
+
+/** Published quotes that a page lists: of a category or an author, those that a reader likes, or all. */
+export interface ListedQuotes {
+  readonly categoryId?: number;
+  readonly author?: string;
+  readonly likedBy?: number;
 }
+
+/** A page of published quotes, and how many there are. Of equal likes, the newest comes first. */
+export async function listedQuotes(
+  session: Store,
+  listed: ListedQuotes,
+  { order, limit, offset }: Slice & { order: QuoteOrder },
+): Promise<CountedQuote[]> {
+  const found = among(counted(session.kysely), listed);
+  const byLikes = order === 'liked' ? found.orderBy(likeCount, 'desc') : found;
+  const page = byLikes.orderBy('quote.id', order === 'oldest' ? 'asc' : 'desc');
+  return page.limit(limit).offset(offset).execute();
+}
+
+/** The number of published quotes that a page lists. */
+export async function countListed(session: Store, listed: ListedQuotes): Promise<number> {
+  const found = among(quotes(session.kysely), listed).clearSelect();
+  const { total } = await found.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+  return total;
+}
+
+/** The name of an author as their first published quote has it. */
+export async function authorNamed(session: Store, name: string): Promise<string | undefined> {
+  const found = among(quotes(session.kysely), { author: name }).orderBy('quote.id').limit(1);
+  return (await found.executeTakeFirst())?.author;
+}
+
+function among<Q extends ReturnType<typeof quotes>>(query: Q, { categoryId, author, likedBy }: ListedQuotes) {
+  let found: ReturnType<typeof quotes> = query.where('quote.is_published', '=', 1);
+  if (categoryId !== undefined) found = found.where('quote.category_id', '=', categoryId);
+  if (author !== undefined) found = found.where('quote.author_key', '=', keyOf(author));
+  if (likedBy !== undefined) {
+    found = found.where((e) =>
+      e.exists(
+        e
+          .selectFrom('quote_like')
+          .select('quote_like.id')
+          .whereRef('quote_like.quote_id', '=', 'quote.id')
+          .where('quote_like.user_id', '=', likedBy),
+      ),
+    );
+  }
+  return found as Q;
+}
+
+const likeCount = sql<number>`(SELECT count(*) FROM quote_like WHERE quote_id = quote.id)`;
 
 /** Other published quotes of the same author, the newest first. */
 export async function moreByAuthor(
-  session: Session<Tables>,
+  session: Store,
   { id, author, limit }: { id: number; author: string; limit: number },
 ): Promise<CountedQuote[]> {
-  const found = await authorPage.all(session, { authorKey: keyOf(author), limit: limit + 1 });
+  const found = await counted(session.kysely)
+    .where('quote.author_key', '=', keyOf(author))
+    .where('quote.is_published', '=', 1)
+    .orderBy('quote.id', 'desc')
+    .limit(limit + 1)
+    .execute();
   return found.filter((quote) => quote.id !== id).slice(0, limit);
 }
 
 /** The published ones of these quotes, in the order of the ids. */
-export async function publishedQuotes(session: Session<Tables>, ids: readonly number[]): Promise<Quote[]> {
-  return inOrder(ids, await publishedByIds.all(session, { ids: listOf(ids) }));
+export async function publishedQuotes(session: Store, ids: readonly number[]): Promise<Quote[]> {
+  const rows = await quotes(session.kysely)
+    .where('quote.is_published', '=', 1)
+    .where('quote.id', 'in', ids)
+    .execute();
+  return inOrder(ids, rows);
 }
 
 /** These quotes as the API gives them, in the order of the ids. */
-export async function likedQuotes(session: Session<Tables>, ids: readonly number[]): Promise<LikedQuote[]> {
-  return inOrder(ids, await likedByIds.all(session, { ids: listOf(ids) }));
+export async function likedQuotes(session: Store, ids: readonly number[]): Promise<LikedQuote[]> {
+  const rows = await liked(session.kysely, session.dialect).where('quote.id', 'in', ids).execute();
+  return inOrder(ids, rows);
 }
 
 /** These quotes as pages show them, in the order of the ids. */
-export async function countedQuotes(
-  session: Session<Tables>,
-  ids: readonly number[],
-): Promise<CountedQuote[]> {
-  return inOrder(ids, await countedByIds.all(session, { ids: listOf(ids) }));
+export async function countedQuotes(session: Store, ids: readonly number[]): Promise<CountedQuote[]> {
+  const rows = await counted(session.kysely).where('quote.id', 'in', ids).execute();
+  return inOrder(ids, rows);
 }
 
 function quotes(db: Kysely<Tables>) {
@@ -211,7 +208,7 @@ function liked(db: Kysely<Tables>, dialect: Dialect) {
 function counted(db: Kysely<Tables>) {
   return quotes(db)
     .select([
-      sql<number>`(SELECT count(*) FROM quote_like WHERE quote_id = quote.id)`.as('likes'),
+      likeCount.as('likes'),
       sql<number>`(SELECT count(*) FROM comment WHERE quote_id = quote.id)`.as('comments'),
     ])
     .$castTo<CountedQuote>();
@@ -230,17 +227,6 @@ function matching<Q extends ReturnType<typeof quotes> | ReturnType<typeof liked>
     );
   }
   return found as Q;
-}
-
-/** A list of ids as one parameter, so that the statement is the same for any number of them. */
-function listOf(ids: readonly number[]): string {
-  return JSON.stringify(ids);
-}
-
-function idsIn(dialect: Dialect, list: unknown) {
-  return dialect === 'sqlite'
-    ? sql<number>`(SELECT value FROM json_each(${list}))`
-    : sql<number>`(SELECT value::bigint FROM jsonb_array_elements_text(${list}::jsonb))`;
 }
 
 function inOrder<Row extends Quote>(ids: readonly number[], rows: readonly Row[]): Row[] {

@@ -1,4 +1,4 @@
-import { badge } from '#kit/html/blocks.ts';
+import { badge } from '#kit/html/components/blocks.ts';
 import { count, formatNumber } from '#kit/html/format.ts';
 import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
@@ -12,9 +12,9 @@ export const pageSize = 20;
 interface FigureOptions {
   /** Large, as the one quote of a page. */
   readonly isHero?: boolean;
-  /** Whether the text leads to the page of the quote. */
+  /** True if the text links to the page of the quote. */
   readonly isLink?: boolean;
-  /** Whose words are marked. */
+  /** Query whose words are marked. */
   readonly query?: WordQuery | undefined;
 }
 
@@ -39,7 +39,7 @@ export function quoteFigure(
         );
   const linked = isLink ? html`<a href="${quotePath(pageRoutes.quote, id)}">${body}</a>` : body;
   return html`<figure class="quote${kind}"><blockquote><p${attributes({ class: lines.length > 1 ? 'verse' : undefined })}>${linked}</p></blockquote>
-<figcaption><a href="${authorPath(author)}" rel="nofollow">${marked(author, query)}</a>${source && html`, <cite>${source}</cite>`}${attributionBadge(attribution, isHero)}</figcaption></figure>`;
+<figcaption><a href="${authorPath(author)}">${marked(author, query)}</a>${source && html`, <cite>${source}</cite>`}${attributionBadge(attribution, isHero)}</figcaption></figure>`;
 }
 
 /** A list of quotes, each with a link to its page. */
@@ -49,7 +49,7 @@ export function quoteList(quotes: readonly CountedQuote[], query?: WordQuery): H
   )}</ol>`;
 }
 
-/** How a quote is named in a title: by its author and its first words. */
+/** Returns a title for a quote: its author and first words. */
 export function titleOf({ author, text }: Pick<Quote, 'author' | 'text'>, charactersMax = 70): string {
   return `${author}: ${excerpt(text, charactersMax)}`;
 }
@@ -74,7 +74,7 @@ function tally(
 <span title="${count(comments, 'comment')}">${icon('comment')}${formatNumber(comments)}<span class="hidden">${comments === 1 ? 'comment' : 'comments'}</span></span></p>`;
 }
 
-/** What is certain is said only beside the one quote of a page. */
+/** Renders the attribution. `verified` is shown only for the one quote of a page. */
 function attributionBadge(attribution: Quote['attribution'], isHero: boolean): Content {
   if (attribution === 'disputed') return badge('warn', 'Disputed');
   if (attribution === 'misattributed') return badge('bad', 'Misattributed');

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#kit/clock.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
 import { blankable, choice, optional, text } from '#kit/drf/fields.ts';
 import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
 import { serializer } from '#kit/drf/serializer.ts';
 import type { HttpApp } from '#kit/http/server.ts';
-import { Type } from '#kit/schema.ts';
 import { type ApiAccess, readerOf } from '../accounts/index.ts';
 import { routes } from '../routes.ts';
 import type { Tables } from '../tables.ts';

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type Fields } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError, type Fields } from '#kit/errors.ts';
-import { errorSummary, field, radioGroup } from '#kit/html/form.ts';
+import { choiceGroup, errorSummary, field } from '#kit/html/components/form.ts';
 import { html } from '#kit/html/html.ts';
 import { site } from '#kit/html/layout.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { findQuote, maySee, type Quote, quoteFigure } from '../quotes/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
@@ -76,11 +76,11 @@ function formPage(
     main: html`<h1 class="title">Report a quote</h1>${errorSummary(errors, { reason: 'Reason', note: 'Note' }, 'Nothing has been sent yet')}
 ${quoteFigure(quote, { isLink: true })}
 <section><form class="form" method="post" action="${quotePath(pageRoutes.report, quote.id)}">${frame.csrfField}
-${radioGroup({
+${choiceGroup({
   name: 'reason',
   legend: 'What is wrong with it?',
   choices: reasons.map((reason) => ({ value: reason, label: reasonLabels[reason] })),
-  selected: typed.reason,
+  selected: [typed.reason],
   error: errors.reason,
 })}
 ${field({ name: 'note', label: 'Note (optional)', type: 'textarea', value: typed.note, error: errors.note, countMax: noteMax, attributes: { rows: 2 } })}

@@ -13,7 +13,7 @@ export interface Report {
   readonly note: string;
 }
 
-/** What a reader says is wrong. */
+/** Labels of the reasons for a report. */
 export const reasonLabels: Readonly<Record<Reason, string>> = {
   misattributed: 'Somebody else said it',
   duplicate: 'It is here twice',

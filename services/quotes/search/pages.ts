@@ -1,11 +1,11 @@
 import type { Database } from '#kit/db/index.ts';
 import { parameter } from '#kit/drf/paging.ts';
-import { empty } from '#kit/html/blocks.ts';
+import { empty } from '#kit/html/components/blocks.ts';
+import { pageNumber, pager } from '#kit/html/components/pager.ts';
 import { count, formatNumber } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { site } from '#kit/html/layout.ts';
-import { pager } from '#kit/html/pager.ts';
-import type { PageRoutes } from '#kit/html/pages.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { parseWordQuery, type WordQuery } from '#kit/search/index.ts';
 import { type CountedQuote, countedQuotes, pageSize, quoteList } from '../quotes/index.ts';
 import { pageRoutes } from '../routes.ts';
@@ -63,13 +63,13 @@ interface Results {
   readonly quotes: readonly CountedQuote[];
   readonly page: number;
   readonly total: number;
-  /** Whether there are more than `total`. */
+  /** True if there are more than `total`. */
   readonly isMore: boolean;
 }
 
 /** The page that was asked for, or the last one. */
 async function resultsOf({ visit }: Visitor, database: Database<Tables>, query: WordQuery): Promise<Results> {
-  const given = Number(/^\d{1,9}$/.exec(parameter(visit.request.query, 'page') ?? '')?.[0] ?? 1);
+  const given = pageNumber(visit.request.query);
   const wanted = Math.max(1, Math.min(given, pageMax));
   const found = await findPage(database, query, wanted);
   const last = Math.max(1, Math.ceil(found.seen / pageSize));
@@ -91,7 +91,7 @@ function noResults({ wanted }: WordQuery): Html {
   const text =
     wanted.length === 0
       ? 'There is no word to search for in it.'
-      : 'Every word must be in the text, the author or the category. Try fewer words, or only the beginning of one with a * at its end.';
+      : 'Every word must be in the text, the author or the category. Try fewer words, or the beginning of a word followed by *.';
   return html`${empty({ icon: 'search', title: 'No matching quotes', text })}<section>${syntaxHelp()}</section>`;
 }
 

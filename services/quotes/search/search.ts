@@ -16,9 +16,9 @@ const weights = { author: 100, category: 100, text: 1 };
 export interface Found {
   /** The ids of quotes in their order. */
   readonly ids: readonly number[];
-  /** How many matches were looked at: all, or more than the slice needed. */
+  /** Number of matches that were read: all, or more than the slice needs. */
   readonly seen: number;
-  /** Whether those are all. */
+  /** True if those are all matches. */
   readonly isAll: boolean;
 }
 
@@ -48,7 +48,7 @@ export async function findMatches(
   return { ...found, ids: ranked.slice(offset, end) };
 }
 
-/** How many quotes match, at most {@link listedMax}. */
+/** Counts the matching quotes, at most {@link listedMax}. */
 export async function countMatches(
   session: Session<Tables>,
   query: WordQuery,

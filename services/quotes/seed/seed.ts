@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Passwords } from '#kit/auth/passwords.ts';
+import { Passwords } from '#kit/auth/passwords/passwords.ts';
+import { newSecret } from '#kit/base/ids.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
-import { newSecret } from '#kit/ids.ts';
 import { type DayKeys, dayOf, quoteOfDay } from '../daily/index.ts';
 import { insertQuote } from '../quotes/index.ts';
+import type { Attribution } from '../quotes/quote.ts';
 import type { Tables } from '../tables.ts';
-import { readSeedQuotes } from './quotes.ts';
-import { addComment, addLikes, addReports, findByText, readerId } from './store.ts';
+import { addComment, addLikes, addReports, findByText, holdsOnlyOthers, readerId } from './store.ts';
 
 const dayMs = 86_400_000;
 const spanDays = 240;
@@ -26,6 +26,7 @@ export async function seedQuotes(
   const todayMs = nowMs - (nowMs % dayMs);
   const loaded = await database.write(
     async (session) => {
+      await session.lock('seed');
       const ids = new Map<string, number>();
       for (const name of readers) {
         ids.set(name, await readerId(session, { name, passwordHash, nowMs: todayMs - spanDays * dayMs }));
@@ -38,6 +39,12 @@ export async function seedQuotes(
     await quoteOfDay(database, dayOf(todayMs - ago * dayMs).day, dayKeys);
   }
   return loaded;
+}
+
+/** True if there are quotes and none of them is of the demo data, which would then stand among those of the owner. */
+export function holdsOwnQuotes(database: Database<Tables>): Promise<boolean> {
+  const texts = readSeedQuotes().map(({ text }) => text);
+  return holdsOnlyOthers(database, texts);
 }
 
 interface Place {
@@ -60,7 +67,7 @@ async function loadQuotes(session: WriteSession<Tables>, place: Place): Promise<
     const id = await insertQuote(
       session,
       { ...quote, isPublished: true },
-      { createdBy, nowMs: createdAtMs, dayKeys },
+      { writer: { id: createdBy, isStaff: 0 }, nowMs: createdAtMs, dayKeys },
     );
     const own = comments.filter(({ start }) => quote.text.startsWith(start));
     await addLikes(session, likesOf(quote.text, own.length, { id, createdAtMs, todayMs, ids }));
@@ -105,13 +112,40 @@ function reportsOf(ids: ReadonlyMap<string, number>, todayMs: number) {
   ].map(([name = '', start = '', reason = '', note = ''], index) => ({
     userId: ids.get(name) as number,
     nowMs: todayMs - (index + 1) * dayMs,
-    ...{ start, reason, note },
+    start,
+    reason,
+    note,
   }));
+}
+
+export interface SeedQuote {
+  readonly category: string;
+  readonly author: string;
+  readonly source: string;
+  readonly text: string;
+  readonly attribution: Attribution;
+}
+
+/** The demo quotes. Lines of verse are separated by ` / ` in the file. */
+export function readSeedQuotes(): SeedQuote[] {
+  const [, ...lines] = readFileSync(new URL('quotes.tsv', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => {
+    const [category, author, source, text, attribution] = line.split('\t') as [
+      string,
+      string,
+      string,
+      string,
+      Attribution,
+    ];
+    return { category, author, source, text: text.replaceAll(' / ', '\n'), attribution };
+  });
 }
 
 interface SeedComment {
   readonly user: string;
-  /** How the text of its quote begins. */
+  /** Start of the text of its quote. */
   readonly start: string;
   readonly text: string;
 }

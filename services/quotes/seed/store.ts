@@ -1,16 +1,28 @@
 import type { Session, WriteSession } from '#kit/db/index.ts';
 import type { Tables } from '../tables.ts';
 
-/** The id of a demo reader, who is made if there is none of that name. */
+/** True if there are quotes, none of them with one of these texts. */
+export async function holdsOnlyOthers(
+  { kysely }: Session<Tables>,
+  texts: readonly string[],
+): Promise<boolean> {
+  const any = kysely.selectFrom('quote').select('id').limit(1);
+  if ((await any.executeTakeFirst()) === undefined) return false;
+  return (await any.where('text', 'in', texts).executeTakeFirst()) === undefined;
+}
+
+/** The id of a demo reader, who is made if there is none of that name. A person of that name who can sign in is somebody else. */
 export async function readerId(
   session: WriteSession<Tables>,
   { name, passwordHash, nowMs }: { name: string; passwordHash: string; nowMs: number },
 ): Promise<number> {
   const known = await session.kysely
     .selectFrom('auth_user')
-    .select('id')
+    .select(['id', 'email', 'is_staff', 'last_sign_in_at_ms'])
     .where('username_key', '=', name)
     .executeTakeFirst();
+  const isPerson = known && (known.email || known.is_staff || known.last_sign_in_at_ms !== null);
+  if (isPerson) return readerId(session, { name: `${name}-demo`, passwordHash, nowMs });
   if (known) return known.id;
   const row = {
     username: name,

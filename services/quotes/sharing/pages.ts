@@ -1,5 +1,5 @@
+import { AppError } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { AppError } from '#kit/errors.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { findQuote } from '../quotes/index.ts';
 import { pageRoutes } from '../routes.ts';

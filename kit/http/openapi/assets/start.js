@@ -1,21 +1,41 @@
 // Shows /openapi.json with Scalar, in the color scheme that the reader chose for the pages.
 const [, theme] = /(?:^|; )octavo_theme=(light|dark)/.exec(document.cookie) ?? [];
 
-Scalar.createApiReference('#reference', {
-  url: '/openapi.json',
-  withDefaultFonts: false,
-  telemetry: false,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  showDeveloperTools: 'never',
-  ...(theme && { forceDarkModeState: theme, hideDarkModeToggle: true }),
-});
+const reference = document.querySelector('#reference');
+void tokenOf(reference.dataset.token).then(show);
 
-// Scalar's copy buttons have no text for screen readers.
+// The token of whoever is signed in on the pages, so that they can try requests at once.
+async function tokenOf(path) {
+  if (!path) return undefined;
+  const response = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => undefined);
+  return response?.ok ? (await response.json()).token : undefined;
+}
+
+function show(token) {
+  // Its own heading takes the place of ours.
+  reference.replaceChildren();
+  Scalar.createApiReference(reference, {
+    url: '/openapi.json',
+    withDefaultFonts: false,
+    telemetry: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    showDeveloperTools: 'never',
+    ...(token && {
+      authentication: { preferredSecurityScheme: 'bearer', securitySchemes: { bearer: { token } } },
+    }),
+    ...(theme && { forceDarkModeState: theme, hideDarkModeToggle: true }),
+  });
+}
+
+// Scalar's copy buttons have no text for screen readers, and the names of others lack the text that is seen.
 new MutationObserver(nameButtons).observe(document.body, { childList: true, subtree: true });
 
 function nameButtons() {
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
     button.setAttribute('aria-label', 'Copy');
+  }
+  for (const button of document.querySelectorAll('.show-more[aria-label^="Show all"]')) {
+    button.setAttribute('aria-label', `${button.textContent.trim()}: ${button.getAttribute('aria-label')}`);
   }
 }

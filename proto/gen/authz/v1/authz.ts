@@ -52,7 +52,15 @@ export interface Subject {
     | number
     | undefined;
   /** Account.password_changed_at_ms when the token was issued. The token is stale if the account has another one now. */
-  passwordChangedAtMs?: number | undefined;
+  passwordChangedAtMs?:
+    | number
+    | undefined;
+  /** The session of KeepPersonSession that the token belongs to. The token is stale once it has ended. */
+  sessionKey?:
+    | string
+    | undefined;
+  /** The role that an access token of the OpenID provider names; the decision goes by it. */
+  providerRole?: string | undefined;
 }
 
 export interface DecideRequest {
@@ -224,6 +232,69 @@ export interface GetInfoResponse {
   version: string;
   /** The engine and its version, such as "SQLite 3.50.4" or "PostgreSQL 16.2". */
   database: string;
+}
+
+export interface IdentifyPersonRequest {
+  subject: string;
+  /** For a new account. With a number if it is taken. */
+  name: string;
+  /** Roles that the provider names, in the words of this service. */
+  roles: string[];
+  /** The role of the account stays as it is. */
+  keepsRole: boolean;
+  /** The account to connect. */
+  connectUid?: number | undefined;
+}
+
+export interface IdentifyPersonResponse {
+  account: Account | undefined;
+}
+
+export interface GetConnectionRequest {
+  uid: number;
+}
+
+export interface GetConnectionResponse {
+  isConnected: boolean;
+}
+
+export interface KeepPersonSessionRequest {
+  key: string;
+  subject: string;
+  /** The session at the provider. */
+  sid?: string | undefined;
+  idToken: string;
+  refreshToken?: string | undefined;
+  expiresAtMs: number;
+}
+
+export interface KeepPersonSessionResponse {
+}
+
+export interface EndPersonSessionRequest {
+  key: string;
+}
+
+export interface EndPersonSessionResponse {
+  /** Absent if there is no such session. */
+  idToken?: string | undefined;
+}
+
+export interface EndPersonSessionsRequest {
+  subject?: string | undefined;
+  sid?: string | undefined;
+}
+
+export interface EndPersonSessionsResponse {
+}
+
+export interface UseSignInAttemptRequest {
+  state: string;
+}
+
+export interface UseSignInAttemptResponse {
+  /** False if it was used before. */
+  isFirst: boolean;
 }
 
 function createBaseAccount(): Account {
@@ -586,7 +657,16 @@ export const LoginResponse: MessageFns<LoginResponse> = {
 };
 
 function createBaseSubject(): Subject {
-  return { uid: 0, username: "", role: "", mfaVerified: false, issuedAt: undefined, passwordChangedAtMs: undefined };
+  return {
+    uid: 0,
+    username: "",
+    role: "",
+    mfaVerified: false,
+    issuedAt: undefined,
+    passwordChangedAtMs: undefined,
+    sessionKey: undefined,
+    providerRole: undefined,
+  };
 }
 
 export const Subject: MessageFns<Subject> = {
@@ -608,6 +688,12 @@ export const Subject: MessageFns<Subject> = {
     }
     if (message.passwordChangedAtMs !== undefined) {
       writer.uint32(48).int64(message.passwordChangedAtMs);
+    }
+    if (message.sessionKey !== undefined) {
+      writer.uint32(58).string(message.sessionKey);
+    }
+    if (message.providerRole !== undefined) {
+      writer.uint32(66).string(message.providerRole);
     }
     return writer;
   },
@@ -673,6 +759,22 @@ export const Subject: MessageFns<Subject> = {
             message.passwordChangedAtMs = longToNumber(reader.int64());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.sessionKey = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.providerRole = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -705,6 +807,16 @@ export const Subject: MessageFns<Subject> = {
         : isSet(object.password_changed_at_ms)
         ? globalThis.Number(object.password_changed_at_ms)
         : undefined,
+      sessionKey: isSet(object.sessionKey)
+        ? globalThis.String(object.sessionKey)
+        : isSet(object.session_key)
+        ? globalThis.String(object.session_key)
+        : undefined,
+      providerRole: isSet(object.providerRole)
+        ? globalThis.String(object.providerRole)
+        : isSet(object.provider_role)
+        ? globalThis.String(object.provider_role)
+        : undefined,
     };
   },
 
@@ -728,6 +840,12 @@ export const Subject: MessageFns<Subject> = {
     if (message.passwordChangedAtMs !== undefined) {
       obj.passwordChangedAtMs = Math.round(message.passwordChangedAtMs);
     }
+    if (message.sessionKey !== undefined) {
+      obj.sessionKey = message.sessionKey;
+    }
+    if (message.providerRole !== undefined) {
+      obj.providerRole = message.providerRole;
+    }
     return obj;
   },
 
@@ -742,6 +860,8 @@ export const Subject: MessageFns<Subject> = {
     message.mfaVerified = object.mfaVerified ?? false;
     message.issuedAt = object.issuedAt ?? undefined;
     message.passwordChangedAtMs = object.passwordChangedAtMs ?? undefined;
+    message.sessionKey = object.sessionKey ?? undefined;
+    message.providerRole = object.providerRole ?? undefined;
     return message;
   },
 };
@@ -3187,6 +3307,986 @@ export const GetInfoResponse: MessageFns<GetInfoResponse> = {
   },
 };
 
+function createBaseIdentifyPersonRequest(): IdentifyPersonRequest {
+  return { subject: "", name: "", roles: [], keepsRole: false, connectUid: undefined };
+}
+
+export const IdentifyPersonRequest: MessageFns<IdentifyPersonRequest> = {
+  encode(message: IdentifyPersonRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subject !== "") {
+      writer.uint32(10).string(message.subject);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    for (const v of message.roles) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.keepsRole !== false) {
+      writer.uint32(32).bool(message.keepsRole);
+    }
+    if (message.connectUid !== undefined) {
+      writer.uint32(40).int64(message.connectUid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IdentifyPersonRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIdentifyPersonRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subject = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.roles.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.keepsRole = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.connectUid = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): IdentifyPersonRequest {
+    return {
+      subject: isSet(object.subject) ? globalThis.String(object.subject) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      roles: globalThis.Array.isArray(object?.roles) ? object.roles.map((e: any) => globalThis.String(e)) : [],
+      keepsRole: isSet(object.keepsRole)
+        ? globalThis.Boolean(object.keepsRole)
+        : isSet(object.keeps_role)
+        ? globalThis.Boolean(object.keeps_role)
+        : false,
+      connectUid: isSet(object.connectUid)
+        ? globalThis.Number(object.connectUid)
+        : isSet(object.connect_uid)
+        ? globalThis.Number(object.connect_uid)
+        : undefined,
+    };
+  },
+
+  toJSON(message: IdentifyPersonRequest): unknown {
+    const obj: any = {};
+    if (message.subject !== "") {
+      obj.subject = message.subject;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.roles?.length) {
+      obj.roles = message.roles;
+    }
+    if (message.keepsRole !== false) {
+      obj.keepsRole = message.keepsRole;
+    }
+    if (message.connectUid !== undefined) {
+      obj.connectUid = Math.round(message.connectUid);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<IdentifyPersonRequest>): IdentifyPersonRequest {
+    return IdentifyPersonRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<IdentifyPersonRequest>): IdentifyPersonRequest {
+    const message = createBaseIdentifyPersonRequest();
+    message.subject = object.subject ?? "";
+    message.name = object.name ?? "";
+    message.roles = object.roles?.map((e) => e) || [];
+    message.keepsRole = object.keepsRole ?? false;
+    message.connectUid = object.connectUid ?? undefined;
+    return message;
+  },
+};
+
+function createBaseIdentifyPersonResponse(): IdentifyPersonResponse {
+  return { account: undefined };
+}
+
+export const IdentifyPersonResponse: MessageFns<IdentifyPersonResponse> = {
+  encode(message: IdentifyPersonResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IdentifyPersonResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIdentifyPersonResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): IdentifyPersonResponse {
+    return { account: isSet(object.account) ? Account.fromJSON(object.account) : undefined };
+  },
+
+  toJSON(message: IdentifyPersonResponse): unknown {
+    const obj: any = {};
+    if (message.account !== undefined) {
+      obj.account = Account.toJSON(message.account);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<IdentifyPersonResponse>): IdentifyPersonResponse {
+    return IdentifyPersonResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<IdentifyPersonResponse>): IdentifyPersonResponse {
+    const message = createBaseIdentifyPersonResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseGetConnectionRequest(): GetConnectionRequest {
+  return { uid: 0 };
+}
+
+export const GetConnectionRequest: MessageFns<GetConnectionRequest> = {
+  encode(message: GetConnectionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetConnectionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetConnectionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetConnectionRequest {
+    return { uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0 };
+  },
+
+  toJSON(message: GetConnectionRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetConnectionRequest>): GetConnectionRequest {
+    return GetConnectionRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetConnectionRequest>): GetConnectionRequest {
+    const message = createBaseGetConnectionRequest();
+    message.uid = object.uid ?? 0;
+    return message;
+  },
+};
+
+function createBaseGetConnectionResponse(): GetConnectionResponse {
+  return { isConnected: false };
+}
+
+export const GetConnectionResponse: MessageFns<GetConnectionResponse> = {
+  encode(message: GetConnectionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.isConnected !== false) {
+      writer.uint32(8).bool(message.isConnected);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetConnectionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetConnectionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.isConnected = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetConnectionResponse {
+    return {
+      isConnected: isSet(object.isConnected)
+        ? globalThis.Boolean(object.isConnected)
+        : isSet(object.is_connected)
+        ? globalThis.Boolean(object.is_connected)
+        : false,
+    };
+  },
+
+  toJSON(message: GetConnectionResponse): unknown {
+    const obj: any = {};
+    if (message.isConnected !== false) {
+      obj.isConnected = message.isConnected;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetConnectionResponse>): GetConnectionResponse {
+    return GetConnectionResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetConnectionResponse>): GetConnectionResponse {
+    const message = createBaseGetConnectionResponse();
+    message.isConnected = object.isConnected ?? false;
+    return message;
+  },
+};
+
+function createBaseKeepPersonSessionRequest(): KeepPersonSessionRequest {
+  return { key: "", subject: "", sid: undefined, idToken: "", refreshToken: undefined, expiresAtMs: 0 };
+}
+
+export const KeepPersonSessionRequest: MessageFns<KeepPersonSessionRequest> = {
+  encode(message: KeepPersonSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.subject !== "") {
+      writer.uint32(18).string(message.subject);
+    }
+    if (message.sid !== undefined) {
+      writer.uint32(26).string(message.sid);
+    }
+    if (message.idToken !== "") {
+      writer.uint32(34).string(message.idToken);
+    }
+    if (message.refreshToken !== undefined) {
+      writer.uint32(42).string(message.refreshToken);
+    }
+    if (message.expiresAtMs !== 0) {
+      writer.uint32(48).int64(message.expiresAtMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeepPersonSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeepPersonSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.subject = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sid = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.idToken = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.refreshToken = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.expiresAtMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): KeepPersonSessionRequest {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      subject: isSet(object.subject) ? globalThis.String(object.subject) : "",
+      sid: isSet(object.sid) ? globalThis.String(object.sid) : undefined,
+      idToken: isSet(object.idToken)
+        ? globalThis.String(object.idToken)
+        : isSet(object.id_token)
+        ? globalThis.String(object.id_token)
+        : "",
+      refreshToken: isSet(object.refreshToken)
+        ? globalThis.String(object.refreshToken)
+        : isSet(object.refresh_token)
+        ? globalThis.String(object.refresh_token)
+        : undefined,
+      expiresAtMs: isSet(object.expiresAtMs)
+        ? globalThis.Number(object.expiresAtMs)
+        : isSet(object.expires_at_ms)
+        ? globalThis.Number(object.expires_at_ms)
+        : 0,
+    };
+  },
+
+  toJSON(message: KeepPersonSessionRequest): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.subject !== "") {
+      obj.subject = message.subject;
+    }
+    if (message.sid !== undefined) {
+      obj.sid = message.sid;
+    }
+    if (message.idToken !== "") {
+      obj.idToken = message.idToken;
+    }
+    if (message.refreshToken !== undefined) {
+      obj.refreshToken = message.refreshToken;
+    }
+    if (message.expiresAtMs !== 0) {
+      obj.expiresAtMs = Math.round(message.expiresAtMs);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<KeepPersonSessionRequest>): KeepPersonSessionRequest {
+    return KeepPersonSessionRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<KeepPersonSessionRequest>): KeepPersonSessionRequest {
+    const message = createBaseKeepPersonSessionRequest();
+    message.key = object.key ?? "";
+    message.subject = object.subject ?? "";
+    message.sid = object.sid ?? undefined;
+    message.idToken = object.idToken ?? "";
+    message.refreshToken = object.refreshToken ?? undefined;
+    message.expiresAtMs = object.expiresAtMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseKeepPersonSessionResponse(): KeepPersonSessionResponse {
+  return {};
+}
+
+export const KeepPersonSessionResponse: MessageFns<KeepPersonSessionResponse> = {
+  encode(_: KeepPersonSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeepPersonSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeepPersonSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): KeepPersonSessionResponse {
+    return {};
+  },
+
+  toJSON(_: KeepPersonSessionResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<KeepPersonSessionResponse>): KeepPersonSessionResponse {
+    return KeepPersonSessionResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<KeepPersonSessionResponse>): KeepPersonSessionResponse {
+    const message = createBaseKeepPersonSessionResponse();
+    return message;
+  },
+};
+
+function createBaseEndPersonSessionRequest(): EndPersonSessionRequest {
+  return { key: "" };
+}
+
+export const EndPersonSessionRequest: MessageFns<EndPersonSessionRequest> = {
+  encode(message: EndPersonSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndPersonSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndPersonSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): EndPersonSessionRequest {
+    return { key: isSet(object.key) ? globalThis.String(object.key) : "" };
+  },
+
+  toJSON(message: EndPersonSessionRequest): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<EndPersonSessionRequest>): EndPersonSessionRequest {
+    return EndPersonSessionRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EndPersonSessionRequest>): EndPersonSessionRequest {
+    const message = createBaseEndPersonSessionRequest();
+    message.key = object.key ?? "";
+    return message;
+  },
+};
+
+function createBaseEndPersonSessionResponse(): EndPersonSessionResponse {
+  return { idToken: undefined };
+}
+
+export const EndPersonSessionResponse: MessageFns<EndPersonSessionResponse> = {
+  encode(message: EndPersonSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.idToken !== undefined) {
+      writer.uint32(10).string(message.idToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndPersonSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndPersonSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.idToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): EndPersonSessionResponse {
+    return {
+      idToken: isSet(object.idToken)
+        ? globalThis.String(object.idToken)
+        : isSet(object.id_token)
+        ? globalThis.String(object.id_token)
+        : undefined,
+    };
+  },
+
+  toJSON(message: EndPersonSessionResponse): unknown {
+    const obj: any = {};
+    if (message.idToken !== undefined) {
+      obj.idToken = message.idToken;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<EndPersonSessionResponse>): EndPersonSessionResponse {
+    return EndPersonSessionResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EndPersonSessionResponse>): EndPersonSessionResponse {
+    const message = createBaseEndPersonSessionResponse();
+    message.idToken = object.idToken ?? undefined;
+    return message;
+  },
+};
+
+function createBaseEndPersonSessionsRequest(): EndPersonSessionsRequest {
+  return { subject: undefined, sid: undefined };
+}
+
+export const EndPersonSessionsRequest: MessageFns<EndPersonSessionsRequest> = {
+  encode(message: EndPersonSessionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subject !== undefined) {
+      writer.uint32(10).string(message.subject);
+    }
+    if (message.sid !== undefined) {
+      writer.uint32(18).string(message.sid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndPersonSessionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndPersonSessionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subject = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sid = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): EndPersonSessionsRequest {
+    return {
+      subject: isSet(object.subject) ? globalThis.String(object.subject) : undefined,
+      sid: isSet(object.sid) ? globalThis.String(object.sid) : undefined,
+    };
+  },
+
+  toJSON(message: EndPersonSessionsRequest): unknown {
+    const obj: any = {};
+    if (message.subject !== undefined) {
+      obj.subject = message.subject;
+    }
+    if (message.sid !== undefined) {
+      obj.sid = message.sid;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<EndPersonSessionsRequest>): EndPersonSessionsRequest {
+    return EndPersonSessionsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EndPersonSessionsRequest>): EndPersonSessionsRequest {
+    const message = createBaseEndPersonSessionsRequest();
+    message.subject = object.subject ?? undefined;
+    message.sid = object.sid ?? undefined;
+    return message;
+  },
+};
+
+function createBaseEndPersonSessionsResponse(): EndPersonSessionsResponse {
+  return {};
+}
+
+export const EndPersonSessionsResponse: MessageFns<EndPersonSessionsResponse> = {
+  encode(_: EndPersonSessionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndPersonSessionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndPersonSessionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): EndPersonSessionsResponse {
+    return {};
+  },
+
+  toJSON(_: EndPersonSessionsResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<EndPersonSessionsResponse>): EndPersonSessionsResponse {
+    return EndPersonSessionsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<EndPersonSessionsResponse>): EndPersonSessionsResponse {
+    const message = createBaseEndPersonSessionsResponse();
+    return message;
+  },
+};
+
+function createBaseUseSignInAttemptRequest(): UseSignInAttemptRequest {
+  return { state: "" };
+}
+
+export const UseSignInAttemptRequest: MessageFns<UseSignInAttemptRequest> = {
+  encode(message: UseSignInAttemptRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.state !== "") {
+      writer.uint32(10).string(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UseSignInAttemptRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUseSignInAttemptRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UseSignInAttemptRequest {
+    return { state: isSet(object.state) ? globalThis.String(object.state) : "" };
+  },
+
+  toJSON(message: UseSignInAttemptRequest): unknown {
+    const obj: any = {};
+    if (message.state !== "") {
+      obj.state = message.state;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<UseSignInAttemptRequest>): UseSignInAttemptRequest {
+    return UseSignInAttemptRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UseSignInAttemptRequest>): UseSignInAttemptRequest {
+    const message = createBaseUseSignInAttemptRequest();
+    message.state = object.state ?? "";
+    return message;
+  },
+};
+
+function createBaseUseSignInAttemptResponse(): UseSignInAttemptResponse {
+  return { isFirst: false };
+}
+
+export const UseSignInAttemptResponse: MessageFns<UseSignInAttemptResponse> = {
+  encode(message: UseSignInAttemptResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.isFirst !== false) {
+      writer.uint32(8).bool(message.isFirst);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UseSignInAttemptResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUseSignInAttemptResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.isFirst = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UseSignInAttemptResponse {
+    return {
+      isFirst: isSet(object.isFirst)
+        ? globalThis.Boolean(object.isFirst)
+        : isSet(object.is_first)
+        ? globalThis.Boolean(object.is_first)
+        : false,
+    };
+  },
+
+  toJSON(message: UseSignInAttemptResponse): unknown {
+    const obj: any = {};
+    if (message.isFirst !== false) {
+      obj.isFirst = message.isFirst;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<UseSignInAttemptResponse>): UseSignInAttemptResponse {
+    return UseSignInAttemptResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UseSignInAttemptResponse>): UseSignInAttemptResponse {
+    const message = createBaseUseSignInAttemptResponse();
+    message.isFirst = object.isFirst ?? false;
+    return message;
+  },
+};
+
 export type AuthServiceDefinition = typeof AuthServiceDefinition;
 export const AuthServiceDefinition = {
   name: "AuthService",
@@ -3323,6 +4423,63 @@ export const AuthServiceDefinition = {
       requestType: ResetTotpRequest as typeof ResetTotpRequest,
       requestStream: false,
       responseType: ResetTotpResponse as typeof ResetTotpResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * The account of a person, who gets one without a password if there is none. Errors: ALREADY_EXISTS (IDENTITY_TAKEN),
+     * NOT_FOUND.
+     */
+    identifyPerson: {
+      name: "IdentifyPerson",
+      requestType: IdentifyPersonRequest as typeof IdentifyPersonRequest,
+      requestStream: false,
+      responseType: IdentifyPersonResponse as typeof IdentifyPersonResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Whether an account is connected to the provider. */
+    getConnection: {
+      name: "GetConnection",
+      requestType: GetConnectionRequest as typeof GetConnectionRequest,
+      requestStream: false,
+      responseType: GetConnectionResponse as typeof GetConnectionResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Remembers a session that began at the provider: tokens with its key are stale once it has ended. */
+    keepPersonSession: {
+      name: "KeepPersonSession",
+      requestType: KeepPersonSessionRequest as typeof KeepPersonSessionRequest,
+      requestStream: false,
+      responseType: KeepPersonSessionResponse as typeof KeepPersonSessionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Ends one such session, and its grant at the provider. */
+    endPersonSession: {
+      name: "EndPersonSession",
+      requestType: EndPersonSessionRequest as typeof EndPersonSessionRequest,
+      requestStream: false,
+      responseType: EndPersonSessionResponse as typeof EndPersonSessionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Ends the sessions that a logout token names. */
+    endPersonSessions: {
+      name: "EndPersonSessions",
+      requestType: EndPersonSessionsRequest as typeof EndPersonSessionsRequest,
+      requestStream: false,
+      responseType: EndPersonSessionsResponse as typeof EndPersonSessionsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Uses an attempt to sign in up. */
+    useSignInAttempt: {
+      name: "UseSignInAttempt",
+      requestType: UseSignInAttemptRequest as typeof UseSignInAttemptRequest,
+      requestStream: false,
+      responseType: UseSignInAttemptResponse as typeof UseSignInAttemptResponse,
       responseStream: false,
       options: {},
     },

@@ -36,6 +36,14 @@ export interface PostDeleted {
   deletedAtMs: number;
 }
 
+/** post.restored.v1: a deleted post is there again, as it was. */
+export interface PostRestored {
+  id: number;
+  userId: number;
+  restoredAtMs: number;
+  revision: number;
+}
+
 /** post.sentiment.v1: a post was classified, perhaps again. */
 export interface PostSentiment {
   postId: number;
@@ -425,6 +433,131 @@ export const PostDeleted: MessageFns<PostDeleted> = {
     message.id = object.id ?? 0;
     message.userId = object.userId ?? 0;
     message.deletedAtMs = object.deletedAtMs ?? 0;
+    return message;
+  },
+};
+
+function createBasePostRestored(): PostRestored {
+  return { id: 0, userId: 0, restoredAtMs: 0, revision: 0 };
+}
+
+export const PostRestored: MessageFns<PostRestored> = {
+  encode(message: PostRestored, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== 0) {
+      writer.uint32(8).int64(message.id);
+    }
+    if (message.userId !== 0) {
+      writer.uint32(16).int64(message.userId);
+    }
+    if (message.restoredAtMs !== 0) {
+      writer.uint32(24).int64(message.restoredAtMs);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(32).int64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PostRestored {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePostRestored();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.id = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.userId = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.restoredAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PostRestored {
+    return {
+      id: isSet(object.id) ? globalThis.Number(object.id) : 0,
+      userId: isSet(object.userId)
+        ? globalThis.Number(object.userId)
+        : isSet(object.user_id)
+        ? globalThis.Number(object.user_id)
+        : 0,
+      restoredAtMs: isSet(object.restoredAtMs)
+        ? globalThis.Number(object.restoredAtMs)
+        : isSet(object.restored_at_ms)
+        ? globalThis.Number(object.restored_at_ms)
+        : 0,
+      revision: isSet(object.revision) ? globalThis.Number(object.revision) : 0,
+    };
+  },
+
+  toJSON(message: PostRestored): unknown {
+    const obj: any = {};
+    if (message.id !== 0) {
+      obj.id = Math.round(message.id);
+    }
+    if (message.userId !== 0) {
+      obj.userId = Math.round(message.userId);
+    }
+    if (message.restoredAtMs !== 0) {
+      obj.restoredAtMs = Math.round(message.restoredAtMs);
+    }
+    if (message.revision !== 0) {
+      obj.revision = Math.round(message.revision);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<PostRestored>): PostRestored {
+    return PostRestored.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PostRestored>): PostRestored {
+    const message = createBasePostRestored();
+    message.id = object.id ?? 0;
+    message.userId = object.userId ?? 0;
+    message.restoredAtMs = object.restoredAtMs ?? 0;
+    message.revision = object.revision ?? 0;
     return message;
   },
 };

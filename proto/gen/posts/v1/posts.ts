@@ -266,6 +266,33 @@ export interface DeletePostRequest {
 export interface DeletePostResponse {
 }
 
+export interface RestorePostRequest {
+  id: number;
+}
+
+export interface RestorePostResponse {
+  post: Post | undefined;
+}
+
+export interface ListDeletedPostsRequest {
+  /** From 1. */
+  page: number;
+  /** 1 to 100. */
+  pageSize: number;
+}
+
+export interface ListDeletedPostsResponse {
+  posts: DeletedPost[];
+  total: number;
+}
+
+export interface DeletedPost {
+  post: Post | undefined;
+  deletedAtMs: number;
+  /** Until when it can be restored. */
+  keptUntilMs: number;
+}
+
 export interface PostFilter {
   userId?:
     | number
@@ -409,6 +436,20 @@ export interface GetPostSentimentRequest {
 export interface GetPostSentimentResponse {
   classification: Classification | undefined;
   classifiedAtMs: number;
+}
+
+export interface GetSentimentLabelsRequest {
+  /** At most 100. */
+  ids: number[];
+}
+
+export interface GetSentimentLabelsResponse {
+  labels: Map<number, SentimentLabel>;
+}
+
+export interface GetSentimentLabelsResponse_LabelsEntry {
+  key: number;
+  value: SentimentLabel;
 }
 
 export interface RequestReanalysisRequest {
@@ -1499,6 +1540,423 @@ export const DeletePostResponse: MessageFns<DeletePostResponse> = {
   },
   fromPartial(_: DeepPartial<DeletePostResponse>): DeletePostResponse {
     const message = createBaseDeletePostResponse();
+    return message;
+  },
+};
+
+function createBaseRestorePostRequest(): RestorePostRequest {
+  return { id: 0 };
+}
+
+export const RestorePostRequest: MessageFns<RestorePostRequest> = {
+  encode(message: RestorePostRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== 0) {
+      writer.uint32(8).int64(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestorePostRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestorePostRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.id = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RestorePostRequest {
+    return { id: isSet(object.id) ? globalThis.Number(object.id) : 0 };
+  },
+
+  toJSON(message: RestorePostRequest): unknown {
+    const obj: any = {};
+    if (message.id !== 0) {
+      obj.id = Math.round(message.id);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<RestorePostRequest>): RestorePostRequest {
+    return RestorePostRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RestorePostRequest>): RestorePostRequest {
+    const message = createBaseRestorePostRequest();
+    message.id = object.id ?? 0;
+    return message;
+  },
+};
+
+function createBaseRestorePostResponse(): RestorePostResponse {
+  return { post: undefined };
+}
+
+export const RestorePostResponse: MessageFns<RestorePostResponse> = {
+  encode(message: RestorePostResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.post !== undefined) {
+      Post.encode(message.post, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestorePostResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestorePostResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.post = Post.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RestorePostResponse {
+    return { post: isSet(object.post) ? Post.fromJSON(object.post) : undefined };
+  },
+
+  toJSON(message: RestorePostResponse): unknown {
+    const obj: any = {};
+    if (message.post !== undefined) {
+      obj.post = Post.toJSON(message.post);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<RestorePostResponse>): RestorePostResponse {
+    return RestorePostResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RestorePostResponse>): RestorePostResponse {
+    const message = createBaseRestorePostResponse();
+    message.post = (object.post !== undefined && object.post !== null) ? Post.fromPartial(object.post) : undefined;
+    return message;
+  },
+};
+
+function createBaseListDeletedPostsRequest(): ListDeletedPostsRequest {
+  return { page: 0, pageSize: 0 };
+}
+
+export const ListDeletedPostsRequest: MessageFns<ListDeletedPostsRequest> = {
+  encode(message: ListDeletedPostsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== 0) {
+      writer.uint32(8).int64(message.page);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListDeletedPostsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListDeletedPostsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.page = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListDeletedPostsRequest {
+    return {
+      page: isSet(object.page) ? globalThis.Number(object.page) : 0,
+      pageSize: isSet(object.pageSize)
+        ? globalThis.Number(object.pageSize)
+        : isSet(object.page_size)
+        ? globalThis.Number(object.page_size)
+        : 0,
+    };
+  },
+
+  toJSON(message: ListDeletedPostsRequest): unknown {
+    const obj: any = {};
+    if (message.page !== 0) {
+      obj.page = Math.round(message.page);
+    }
+    if (message.pageSize !== 0) {
+      obj.pageSize = Math.round(message.pageSize);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ListDeletedPostsRequest>): ListDeletedPostsRequest {
+    return ListDeletedPostsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListDeletedPostsRequest>): ListDeletedPostsRequest {
+    const message = createBaseListDeletedPostsRequest();
+    message.page = object.page ?? 0;
+    message.pageSize = object.pageSize ?? 0;
+    return message;
+  },
+};
+
+function createBaseListDeletedPostsResponse(): ListDeletedPostsResponse {
+  return { posts: [], total: 0 };
+}
+
+export const ListDeletedPostsResponse: MessageFns<ListDeletedPostsResponse> = {
+  encode(message: ListDeletedPostsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.posts) {
+      DeletedPost.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0) {
+      writer.uint32(16).int64(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListDeletedPostsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListDeletedPostsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.posts.push(DeletedPost.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListDeletedPostsResponse {
+    return {
+      posts: globalThis.Array.isArray(object?.posts) ? object.posts.map((e: any) => DeletedPost.fromJSON(e)) : [],
+      total: isSet(object.total) ? globalThis.Number(object.total) : 0,
+    };
+  },
+
+  toJSON(message: ListDeletedPostsResponse): unknown {
+    const obj: any = {};
+    if (message.posts?.length) {
+      obj.posts = message.posts.map((e) => DeletedPost.toJSON(e));
+    }
+    if (message.total !== 0) {
+      obj.total = Math.round(message.total);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ListDeletedPostsResponse>): ListDeletedPostsResponse {
+    return ListDeletedPostsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListDeletedPostsResponse>): ListDeletedPostsResponse {
+    const message = createBaseListDeletedPostsResponse();
+    message.posts = object.posts?.map((e) => DeletedPost.fromPartial(e)) || [];
+    message.total = object.total ?? 0;
+    return message;
+  },
+};
+
+function createBaseDeletedPost(): DeletedPost {
+  return { post: undefined, deletedAtMs: 0, keptUntilMs: 0 };
+}
+
+export const DeletedPost: MessageFns<DeletedPost> = {
+  encode(message: DeletedPost, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.post !== undefined) {
+      Post.encode(message.post, writer.uint32(10).fork()).join();
+    }
+    if (message.deletedAtMs !== 0) {
+      writer.uint32(16).int64(message.deletedAtMs);
+    }
+    if (message.keptUntilMs !== 0) {
+      writer.uint32(24).int64(message.keptUntilMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeletedPost {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeletedPost();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.post = Post.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.deletedAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.keptUntilMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DeletedPost {
+    return {
+      post: isSet(object.post) ? Post.fromJSON(object.post) : undefined,
+      deletedAtMs: isSet(object.deletedAtMs)
+        ? globalThis.Number(object.deletedAtMs)
+        : isSet(object.deleted_at_ms)
+        ? globalThis.Number(object.deleted_at_ms)
+        : 0,
+      keptUntilMs: isSet(object.keptUntilMs)
+        ? globalThis.Number(object.keptUntilMs)
+        : isSet(object.kept_until_ms)
+        ? globalThis.Number(object.kept_until_ms)
+        : 0,
+    };
+  },
+
+  toJSON(message: DeletedPost): unknown {
+    const obj: any = {};
+    if (message.post !== undefined) {
+      obj.post = Post.toJSON(message.post);
+    }
+    if (message.deletedAtMs !== 0) {
+      obj.deletedAtMs = Math.round(message.deletedAtMs);
+    }
+    if (message.keptUntilMs !== 0) {
+      obj.keptUntilMs = Math.round(message.keptUntilMs);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<DeletedPost>): DeletedPost {
+    return DeletedPost.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeletedPost>): DeletedPost {
+    const message = createBaseDeletedPost();
+    message.post = (object.post !== undefined && object.post !== null) ? Post.fromPartial(object.post) : undefined;
+    message.deletedAtMs = object.deletedAtMs ?? 0;
+    message.keptUntilMs = object.keptUntilMs ?? 0;
     return message;
   },
 };
@@ -3595,6 +4053,263 @@ export const GetPostSentimentResponse: MessageFns<GetPostSentimentResponse> = {
   },
 };
 
+function createBaseGetSentimentLabelsRequest(): GetSentimentLabelsRequest {
+  return { ids: [] };
+}
+
+export const GetSentimentLabelsRequest: MessageFns<GetSentimentLabelsRequest> = {
+  encode(message: GetSentimentLabelsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ids.length !== 0) {
+      writer.uint32(10).fork();
+      for (const v of message.ids) {
+        writer.int64(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSentimentLabelsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSentimentLabelsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag === 8) {
+              message.ids.push(longToNumber(reader.int64()));
+
+              continue;
+            }
+
+            if (tag === 10) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.ids.push(longToNumber(reader.int64()));
+              }
+
+              continue;
+            }
+
+            break;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetSentimentLabelsRequest {
+    return { ids: globalThis.Array.isArray(object?.ids) ? object.ids.map((e: any) => globalThis.Number(e)) : [] };
+  },
+
+  toJSON(message: GetSentimentLabelsRequest): unknown {
+    const obj: any = {};
+    if (message.ids?.length) {
+      obj.ids = message.ids.map((e) => Math.round(e));
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetSentimentLabelsRequest>): GetSentimentLabelsRequest {
+    return GetSentimentLabelsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetSentimentLabelsRequest>): GetSentimentLabelsRequest {
+    const message = createBaseGetSentimentLabelsRequest();
+    message.ids = object.ids?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseGetSentimentLabelsResponse(): GetSentimentLabelsResponse {
+  return { labels: new Map() };
+}
+
+export const GetSentimentLabelsResponse: MessageFns<GetSentimentLabelsResponse> = {
+  encode(message: GetSentimentLabelsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    message.labels.forEach((value, key) => {
+      GetSentimentLabelsResponse_LabelsEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSentimentLabelsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSentimentLabelsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            const entry1 = GetSentimentLabelsResponse_LabelsEntry.decode(reader, reader.uint32());
+            if (entry1.value !== undefined) {
+              message.labels.set(entry1.key, entry1.value);
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetSentimentLabelsResponse {
+    return {
+      labels: isObject(object.labels)
+        ? (globalThis.Object.entries(object.labels) as [string, any][]).reduce(
+          (acc: Map<number, SentimentLabel>, [key, value]: [string, any]) => {
+            acc.set(globalThis.Number(key), sentimentLabelFromJSON(value));
+            return acc;
+          },
+          new Map(),
+        )
+        : new Map(),
+    };
+  },
+
+  toJSON(message: GetSentimentLabelsResponse): unknown {
+    const obj: any = {};
+    if (message.labels?.size) {
+      obj.labels = {};
+      message.labels.forEach((v, k) => {
+        obj.labels[k] = sentimentLabelToJSON(v);
+      });
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetSentimentLabelsResponse>): GetSentimentLabelsResponse {
+    return GetSentimentLabelsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetSentimentLabelsResponse>): GetSentimentLabelsResponse {
+    const message = createBaseGetSentimentLabelsResponse();
+    message.labels = (() => {
+      const m = new Map();
+      (object.labels as Map<number, SentimentLabel> ?? new Map()).forEach((value, key) => {
+        if (value !== undefined) {
+          m.set(key, value as SentimentLabel);
+        }
+      });
+      return m;
+    })();
+    return message;
+  },
+};
+
+function createBaseGetSentimentLabelsResponse_LabelsEntry(): GetSentimentLabelsResponse_LabelsEntry {
+  return { key: 0, value: 0 };
+}
+
+export const GetSentimentLabelsResponse_LabelsEntry: MessageFns<GetSentimentLabelsResponse_LabelsEntry> = {
+  encode(message: GetSentimentLabelsResponse_LabelsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== 0) {
+      writer.uint32(8).int64(message.key);
+    }
+    if (message.value !== 0) {
+      writer.uint32(16).int32(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSentimentLabelsResponse_LabelsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSentimentLabelsResponse_LabelsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.key = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.value = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetSentimentLabelsResponse_LabelsEntry {
+    return {
+      key: isSet(object.key) ? globalThis.Number(object.key) : 0,
+      value: isSet(object.value) ? sentimentLabelFromJSON(object.value) : 0,
+    };
+  },
+
+  toJSON(message: GetSentimentLabelsResponse_LabelsEntry): unknown {
+    const obj: any = {};
+    if (message.key !== 0) {
+      obj.key = Math.round(message.key);
+    }
+    if (message.value !== 0) {
+      obj.value = sentimentLabelToJSON(message.value);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetSentimentLabelsResponse_LabelsEntry>): GetSentimentLabelsResponse_LabelsEntry {
+    return GetSentimentLabelsResponse_LabelsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetSentimentLabelsResponse_LabelsEntry>): GetSentimentLabelsResponse_LabelsEntry {
+    const message = createBaseGetSentimentLabelsResponse_LabelsEntry();
+    message.key = object.key ?? 0;
+    message.value = object.value ?? 0;
+    return message;
+  },
+};
+
 function createBaseRequestReanalysisRequest(): RequestReanalysisRequest {
   return {};
 }
@@ -4496,6 +5211,24 @@ export const PostServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    /** A deleted post as it was, under its id. Errors: NOT_FOUND (not deleted, or longer ago than deleted posts are kept). */
+    restorePost: {
+      name: "RestorePost",
+      requestType: RestorePostRequest as typeof RestorePostRequest,
+      requestStream: false,
+      responseType: RestorePostResponse as typeof RestorePostResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Posts that can be restored, the latest deleted first. */
+    listDeletedPosts: {
+      name: "ListDeletedPosts",
+      requestType: ListDeletedPostsRequest as typeof ListDeletedPostsRequest,
+      requestStream: false,
+      responseType: ListDeletedPostsResponse as typeof ListDeletedPostsResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
     /** One page and the exact total, from one snapshot. */
     listPosts: {
       name: "ListPosts",
@@ -4586,6 +5319,18 @@ export const PostServiceDefinition = {
       requestType: GetPostSentimentRequest as typeof GetPostSentimentRequest,
       requestStream: false,
       responseType: GetPostSentimentResponse as typeof GetPostSentimentResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /**
+     * How posts were last classified. Posts that are gone or were not classified yet are left out.
+     * Errors: UNAVAILABLE (reason INTEGRATION_DISABLED).
+     */
+    getSentimentLabels: {
+      name: "GetSentimentLabels",
+      requestType: GetSentimentLabelsRequest as typeof GetSentimentLabelsRequest,
+      requestStream: false,
+      responseType: GetSentimentLabelsResponse as typeof GetSentimentLabelsResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },

@@ -1,12 +1,14 @@
 // Asks without leaving the page: the answer is written as it comes, and can be stopped. Without this module the form works by itself.
+import { acceptDrops } from './drops.js';
 import { addTurn } from './live-turn.js';
 import { ask, cancel, connect, Refusal } from './transport.js';
+import { uploadAll } from './upload.js';
 
 /** @typedef {import('./transport.js').Question} Question */
 
 const chat = document.querySelector('[data-chat]');
 const composer = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-composer]'));
-/** Where the question is kept that is being answered, for when the page is loaded again meanwhile. */
+/** Key under which the question in progress is stored, in case the page is loaded again. */
 const underWay = 'chat question';
 /** The server goes on for 5 seconds without a listener. */
 const resumeMs = 4_000;
@@ -40,6 +42,7 @@ function start(page, form) {
     void answer({ page, form, query }, questionOf(page, text, chosen));
   });
   showStrategy(form);
+  acceptDrops(form, (files) => void uploadAll(form, [...files]));
   const left = questionLeft(page.getAttribute('data-chat') ?? '');
   if (left) void answer({ page, form, query }, left);
   else if (document.activeElement === query) void connect();
@@ -126,7 +129,19 @@ function questionOf(page, text, strategy) {
   // Browsers offer randomUUID to pages over HTTPS or on this machine only.
   const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
   const request_id = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return { query: text.trim(), strategy, request_id, ...(session && { session_id: session }) };
+  const filters = filtersOf(document.querySelector('[data-composer] [name=within]'));
+  return { query: text.trim(), strategy, request_id, ...(session && { session_id: session }), ...filters };
+}
+
+/**
+ * The documents that are chosen for the question.
+ * @param {Element | null} choice
+ * @returns {{ filters?: { tags?: string[], document_ids?: string[] } }}
+ */
+function filtersOf(choice) {
+  const value = choice instanceof HTMLSelectElement ? choice.value : '';
+  if (value.startsWith('tag:')) return { filters: { tags: [value.slice(4)] } };
+  return value.startsWith('document:') ? { filters: { document_ids: [value.slice(9)] } } : {};
 }
 
 /**

@@ -34,7 +34,7 @@ export function addTurn(turns, question, { announce, session }) {
   turn.scrollIntoView({ block: 'start' });
   const writer = new Writer(prose);
   return {
-    /** Whether the server goes on for a moment when the page is left. */
+    /** True if the server goes on for a moment when the page is left. */
     outlivesPage: false,
     begin(/** @type {boolean} */ bySocket) {
       this.outlivesPage = bySocket;

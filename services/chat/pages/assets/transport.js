@@ -1,10 +1,10 @@
 // Asks by Socket.IO, or by HTTP where that does not come through or breaks off. Both ask under the same request_id, which is the same turn.
 
 /** @typedef {{ index: number, title: string, section: string, document_id: string, start: number, end: number }} Source */
-/** @typedef {{ query: string, strategy: string, request_id: string, session_id?: string }} Question */
+/** @typedef {{ query: string, strategy: string, request_id: string, session_id?: string, filters?: { tags?: string[], document_ids?: string[] } }} Question */
 /** @typedef {{ session_id: string, message_id: string, answer: string }} Answer */
 /**
- * What is told of an answer while it is written.
+ * Callbacks while an answer is written.
  * @typedef {object} Listener
  * @property {(bySocket: boolean) => void} begin called again where the answer comes from its start once more
  * @property {(id: string) => void} session
@@ -18,7 +18,7 @@ const connectMs = 2_000;
 const acknowledgeMs = 15_000;
 const attemptsMax = 4;
 
-/** What the server says is wrong, so that asking again does not help. */
+/** An error of the server that asking again does not help. */
 export class Refusal extends Error {
   /**
    * @param {string} message

@@ -18,12 +18,12 @@ if (form && input) {
  * @param {HTMLFormElement} form
  * @param {File[]} files
  */
-async function uploadAll(form, files) {
-  const button = form.querySelector('button');
+export async function uploadAll(form, files) {
+  const button = form.querySelector('button:not([type])');
   const lines = files.map((file) => ({ file, line: addLine(file.name) }));
   button?.setAttribute('disabled', '');
   for (const { file, line } of lines) {
-    await upload(file, line);
+    await upload(form, file, line);
     await refresh();
   }
   button?.removeAttribute('disabled');
@@ -47,7 +47,7 @@ function addLine(name) {
     progress(share) {
       if (share < 1) bar.value = share;
       else bar.removeAttribute('value');
-      state.textContent = share < 1 ? `${Math.round(share * 100)} %` : 'is being read';
+      state.textContent = share < 1 ? `${Math.round(share * 100)}%` : 'is being read';
     },
     /**
      * @param {string} text
@@ -63,11 +63,12 @@ function addLine(name) {
 
 /**
  * Only XMLHttpRequest tells how much was sent.
+ * @param {HTMLFormElement} form
  * @param {File} file
  * @param {ReturnType<typeof addLine>} line
  * @returns {Promise<void>}
  */
-function upload(file, line) {
+function upload(form, file, line) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const body = new FormData();
@@ -76,7 +77,7 @@ function upload(file, line) {
     request.addEventListener('error', () => line.end('could not be sent; try it again', 'bad'));
     request.addEventListener('load', () => line.end(...resultOf(request)));
     request.addEventListener('loadend', () => resolve());
-    request.open('POST', form?.dataset.upload ?? '');
+    request.open('POST', form.dataset.upload ?? '');
     request.send(body);
   });
 }

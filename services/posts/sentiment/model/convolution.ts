@@ -10,7 +10,7 @@ export const reach = 3;
 export const unknown = 1;
 const classes = labels.length;
 
-/** What one net has learned. Kernels lie by place (before, at, after), input and filter. */
+/** Weights that one net has learned. Kernels lie by place (before, at, after), input and filter. */
 export interface Net {
   readonly vectors: Int8Array;
   readonly vectorScale: number;
@@ -133,7 +133,7 @@ export class Convolution {
   }
 }
 
-/** What a word or a signal alone does to the filters, before, at and after its place, and to the classes by the sum. */
+/** Effect of a word or a signal alone on the filters, before, at and after its place, and on the classes by the sum. */
 interface Product {
   readonly responses: Int16Array;
   readonly sums: number[];

@@ -25,7 +25,7 @@ export interface Features {
 
 interface Family {
   readonly columns: readonly number[];
-  /** The same for every column, so that a family has length 1 however long the text. */
+  /** Value of every column, so that a family has length 1 for a text of any length. */
   readonly value: number;
 }
 

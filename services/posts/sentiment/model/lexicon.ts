@@ -1,6 +1,6 @@
 import type { Token } from './tokens.ts';
 
-/** How good or bad a word is in two published lists, each from -1 to 1, 0 where the list is silent. */
+/** Valence of a word in two published lists, each from -1 to 1, 0 if the list is silent. */
 export interface Valence {
   readonly first: number;
   readonly second: number;
@@ -40,7 +40,7 @@ function sum(parts: readonly Valence[]): Valence {
   }));
 }
 
-/** What the listed words of a text add up to, as numbers and as coarse marks. */
+/** Sum of the listed words of a text, as numbers and as coarse marks. */
 export interface Signals {
   readonly numbers: number[];
   readonly marks: string[];

@@ -57,7 +57,7 @@ export class Ensemble implements SentimentModel {
   }
 }
 
-/** What is said of a text without a single word: nothing, so neutral. */
+/** Probabilities for a text without a single word: neutral. */
 const silence = [0.1, 0.8, 0.1];
 
 /** The sentences that take a side weigh more: a review is no less bad for the matter-of-fact half of it. */

@@ -7,7 +7,7 @@ export interface Weights {
   readonly lexicon: ReadonlyMap<string, Valence>;
   readonly linear: Linear;
   readonly nets: readonly Net[];
-  /** How far the linear model is believed beside the nets, from 0 to 1. */
+  /** Share of the linear model beside the nets, from 0 to 1. */
   readonly linearShare: number;
   readonly temperature: number;
 }

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** Something that is asked, with regular expressions of what the reply must say and must not say. */
+export interface Ask {
+  readonly ask: string;
+  readonly says?: readonly string[];
+  readonly not?: readonly string[];
+}
+
+/** A line of `questions.jsonl`. */
+export interface RealQuestion extends Partial<Ask> {
+  /** `near` ones are about the topic of a document, which does not have the answer. */
+  readonly kind: 'answerable' | 'near' | 'everyday' | 'conversation';
+  /** Turns of a conversation; all but the first are follow-ups. */
+  readonly turns?: readonly Ask[];
+}
+
+/** The fields of a reply that count. */
+export interface Reply {
+  readonly answer: string;
+  readonly abstained: boolean;
+  readonly grounded: boolean;
+  readonly metadata: { readonly confidence: number; readonly mode: 'extractive' | 'llm' };
+}
+
+export type Grade = 'right' | 'long' | 'wrong' | 'refused';
+
+/** An answer that is longer is a dump, even if the right words are in it. */
+const answerLengthMax = 1_200;
+
+/** The questions that may be looked at while the answers are improved, or those that are held back. */
+export function questionsOf(isHeldBack: boolean): RealQuestion[] {
+  const lines = readFileSync(new URL('questions.jsonl', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  const questions = lines.map((line) => JSON.parse(line) as RealQuestion);
+  return questions.filter(
+    ({ ask, turns }) => hashOf(ask ?? turns?.[0]?.ask ?? '') % 2 === (isHeldBack ? 1 : 0),
+  );
+}
+
+function hashOf(text: string): number {
+  return createHash('sha256').update(text).digest()[0] as number;
+}
+
+/** Words that are divided at the end of a line count as whole, and line ends as spaces. */
+export function gradeOf({ says = [], not = [] }: Omit<Ask, 'ask'>, { answer, abstained }: Reply): Grade {
+  if (abstained) return 'refused';
+  const text = answer.replace(/(\p{Ll})[-‐]\s*\n\s*(?=\p{Ll})/gu, '$1').replace(/\s+/g, ' ');
+  const has = (pattern: string) => new RegExp(pattern, 'i').test(text);
+  if (!says.every(has) || not.some(has)) return 'wrong';
+  return answer.length > answerLengthMax ? 'long' : 'right';
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProcess, stopProcess } from '../../../services/testing.ts';
+import { type Ask, type Grade, gradeOf, questionsOf, type Reply } from './grades.ts';
+import { readLibrary } from './library.ts';
+
+interface Graded extends Ask {
+  readonly kind: string;
+  readonly reply: Reply;
+  readonly grade: Grade;
+}
+
+export interface RealOptions {
+  /** Asks the half that was not looked at. */
+  readonly isHeldBack: boolean;
+  /** Prints each question with its answer. */
+  readonly isVerbose: boolean;
+  /** Keeps downloaded packages for the next run. */
+  readonly folder?: string | undefined;
+  /** Settings of a language model that writes the answers; they are quoted without one. */
+  readonly model?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Questions that people ask about documents that nobody wrote for this project, without a model or with one. */
+export async function measureReal({ isHeldBack, isVerbose, folder, model }: RealOptions): Promise<void> {
+  const place = mkdtempSync(join(tmpdir(), 'octavo-real-'));
+  const { url, child } = await startProcess('chat', {
+    OCTAVO_DATA: place,
+    LOG_LEVEL: 'error',
+    CHAT_RATE_LIMIT: '0',
+    UPLOAD_RATE_LIMIT: '0',
+    ...model,
+  });
+  try {
+    for (const { name, content } of readLibrary(folder ?? join(place, 'packages'))) {
+      const body = new FormData();
+      body.append('file', new Blob([content]), name);
+      const response = await fetch(`${url}/api/upload`, { method: 'POST', body });
+      if (response.status !== 201) throw new Error(`${name}: ${await response.text()}`);
+    }
+    const graded = await gradeAll(url, isHeldBack);
+    if (isVerbose) for (const each of graded) printOne(each);
+    printShares(graded);
+    if (model) printSupport(graded);
+  } finally {
+    await stopProcess(child);
+    rmSync(place, { recursive: true });
+  }
+}
+
+async function gradeAll(url: string, isHeldBack: boolean): Promise<Graded[]> {
+  const graded: Graded[] = [];
+  for (const { kind, turns, ask = '', ...expected } of questionsOf(isHeldBack)) {
+    let session: string | undefined;
+    for (const [place, turn] of (turns ?? [{ ask, ...expected }]).entries()) {
+      const body = { query: turn.ask, use_tools: false, session_id: session };
+      const response = await fetch(`${url}/api/chat`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const reply = (await response.json()) as Reply & { session_id: string };
+      session = reply.session_id;
+      const name = kind === 'conversation' ? (place === 0 ? 'first turn' : 'follow-up') : kind;
+      const grade = gradeOf(turn, reply);
+      const isRefusable = kind === 'near' && grade !== 'refused';
+      graded.push({ ...turn, kind: name, reply, grade: isRefusable ? 'wrong' : grade });
+    }
+  }
+  return graded;
+}
+
+/** Number of answers that the model wrote, and of those that are no refusals and have a source for all that they state. */
+function printSupport(graded: readonly Graded[]): void {
+  const written = graded.filter(({ reply }) => reply.metadata.mode === 'llm');
+  const answers = written.filter(({ reply }) => !reply.abstained);
+  const grounded = answers.filter(({ reply }) => reply.grounded).length;
+  console.log(
+    `written by the model: ${written.length} of ${graded.length}; grounded ${grounded} of ${answers.length} answers`,
+  );
+}
+
+function printOne({ kind, ask, reply, grade }: Graded): void {
+  const text = reply.answer.replace(/\s+/g, ' ').slice(0, 400);
+  console.log(`${kind} ${grade} ${reply.metadata.confidence.toFixed(2)}: ${ask}\n    ${text}`);
+}
+
+function printShares(graded: readonly Graded[]): void {
+  for (const kind of ['answerable', 'near', 'everyday', 'first turn', 'follow-up']) {
+    const own = graded.filter((each) => each.kind === kind);
+    const shares = (['right', 'long', 'wrong', 'refused'] as const).map((grade) => {
+      const count = own.filter((each) => each.grade === grade).length;
+      return `${grade} ${count} (${((100 * count) / own.length).toFixed(1)} %)`;
+    });
+    console.log(`${kind.padEnd(12)} ${own.length}: ${shares.join(', ')}`);
+  }
+  const answered = graded.filter(({ grade, kind }) => grade !== 'refused' && kind !== 'everyday');
+  for (const [from, to] of [
+    [0, 0.6],
+    [0.6, 0.75],
+    [0.75, 0.9],
+    [0.9, 1.01],
+  ] as const) {
+    const own = answered.filter(
+      ({ reply: { metadata } }) => metadata.confidence >= from && metadata.confidence < to,
+    );
+    const right = own.filter(({ grade, kind }) => kind !== 'near' && grade !== 'wrong').length;
+    console.log(`confidence ${from} to ${Math.min(1, to)}: ${right} of ${own.length} right`);
+  }
+}

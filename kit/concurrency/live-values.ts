@@ -1,0 +1,121 @@
+import { Gauge, type Registry } from 'prom-client';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { Notifier } from './notifier.ts';
+
+export interface LiveValuesOptions<V> {
+  /** The values of keys that are watched. A key without a value is gone. */
+  read(keys: readonly number[]): Promise<ReadonlyMap<number, V>>;
+  /** Interval at which values are read while somebody watches. */
+  readonly everyMs: number;
+  readonly watchersMax: number;
+  /** Registry and name of the gauge that counts the watchers. */
+  readonly metrics: Registry;
+  readonly gauge: string;
+  readonly log: Log;
+}
+
+interface Watched<V> {
+  watchers: number;
+  /** Undefined until it was read for the first time, null if it is gone. */
+  value: V | null | undefined;
+  /** The value as JSON, to see whether it changed. */
+  json: string;
+}
+
+/** Longest time without a message to a watcher. */
+const silentMs = 15_000;
+
+/**
+ * Values that many watch, such as the counts of votes. One `read` serves all watchers of all keys, and only while there are any; so
+ * they also see what other processes wrote.
+ */
+export class LiveValues<V> implements Disposable {
+  readonly #options: LiveValuesOptions<V>;
+  readonly #watched = new Map<number, Watched<V>>();
+  readonly #reads = new Notifier();
+  #timer: NodeJS.Timeout | undefined;
+  #watchers = 0;
+  #isOver = false;
+
+  constructor(options: LiveValuesOptions<V>) {
+    this.#options = options;
+    const watchers = () => this.#watchers;
+    new Gauge({
+      name: options.gauge,
+      help: 'Watchers of live values',
+      registers: [options.metrics],
+      collect() {
+        this.set(watchers());
+      },
+    });
+  }
+
+  /**
+   * The value of a key now and after each change; `undefined` after 15 seconds without one, so that connections stay open. It ends
+   * when the key is gone, and when this is disposed of. Throws `unavailable` if there are too many watchers.
+   */
+  async *watch(key: number): AsyncGenerator<V | undefined, void, undefined> {
+    const watched = this.#enter(key);
+    try {
+      let shown: string | undefined;
+      let shownMs = 0;
+      while (!this.#isOver) {
+        await this.#reads.wait();
+        const { value, json } = watched;
+        if (value === null) return;
+        const isSilent = json === shown && performance.now() - shownMs < silentMs;
+        if (value === undefined || isSilent) continue;
+        yield json === shown ? undefined : value;
+        shown = json;
+        shownMs = performance.now();
+      }
+    } finally {
+      this.#leave(key, watched);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#reads.notify();
+  }
+
+  #enter(key: number): Watched<V> {
+    if (this.#watchers >= this.#options.watchersMax)
+      throw new AppError('unavailable', 'Too many are watching.');
+    const watched = this.#watched.get(key) ?? { watchers: 0, value: undefined, json: '' };
+    this.#watched.set(key, watched);
+    watched.watchers++;
+    this.#watchers++;
+    this.#timer ??= setTimeout(() => this.#read(), 0);
+    return watched;
+  }
+
+  #leave(key: number, watched: Watched<V>): void {
+    this.#watchers--;
+    watched.watchers--;
+    if (watched.watchers === 0) this.#watched.delete(key);
+  }
+
+  async #read(): Promise<void> {
+    const { read, log, everyMs } = this.#options;
+    try {
+      await this.#readWith(read);
+    } catch (error) {
+      log.warn({ err: error }, 'live values could not be read');
+    }
+    const isWatched = this.#watchers > 0 && !this.#isOver;
+    this.#timer = isWatched ? setTimeout(() => this.#read(), everyMs) : undefined;
+  }
+
+  async #readWith(read: LiveValuesOptions<V>['read']): Promise<void> {
+    const asked = [...this.#watched];
+    const values = await read(asked.map(([key]) => key));
+    for (const [key, watched] of asked) {
+      watched.value = values.get(key) ?? null;
+      watched.json = JSON.stringify(watched.value);
+    }
+    this.#reads.notify();
+  }
+}

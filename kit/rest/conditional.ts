@@ -1,0 +1,18 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from '../base/schema.ts';
+import { matchesAny } from '../http/responses/entity-tags.ts';
+
+/** The header of a change that depends on the version of what it changes. */
+export const IfMatch = Type.Object({
+  'if-match': Type.Optional(Type.String({ description: 'Entity tags, one of which must be current' })),
+});
+
+/** The response 304. */
+export const NotModified = Type.Null({ description: 'Not changed since If-None-Match' });
+
+/** Adds the entity tag of the response. Returns true if the client has it already; then the response is 304. */
+export function addEntityTag(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
+  reply.header('etag', tag);
+  const known = request.headers['if-none-match'];
+  return known !== undefined && matchesAny(known, tag);
+}

@@ -1,0 +1,258 @@
+import { createHash, hkdfSync } from 'node:crypto';
+import { Encryption } from '../auth/encryption.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { newOrderedId } from '../base/ids.ts';
+import type { Database, WriteSession } from '../db/index.ts';
+import type { Grant, Person } from './provider.ts';
+import {
+  confirmRoles,
+  deleteIdentity,
+  deleteSession,
+  type IdentityRow,
+  identityOf,
+  identityOfAccount,
+  insertIdentity,
+  insertRevocation,
+  insertSession,
+  type OidcTables,
+  sessionByKey,
+  sessionsOfSid,
+  sessionsOfSubject,
+  useUpAttempt,
+} from './store.ts';
+import type { EndedSessions } from './tokens.ts';
+
+/** The accounts of a service, as far as people of a provider need them. An account is named by a text of the service. */
+export interface AccountHost<DB extends OidcTables> {
+  has(session: WriteSession<DB>, account: string): Promise<boolean>;
+  /** Creates an account without a password, under the person's name or, if that is taken, with a number. Throws `forbidden` for people who get none. */
+  create(session: WriteSession<DB>, person: NewPerson): Promise<string>;
+  /** Gives the account these roles, and takes all others away. */
+  setRoles(session: WriteSession<DB>, account: string, roles: readonly string[]): Promise<void>;
+  /** Ends the sessions with these keys. */
+  end(keys: readonly string[]): Promise<void>;
+}
+
+export type NewPerson = Pick<Person, 'name' | 'email' | 'roles'>;
+
+/** People of a provider and their sessions. {@link Identities} keeps them in the service's database. */
+export interface PeopleStore {
+  /** The account of a person, who gets one if there is none, with the person's roles. */
+  accountOf(person: Person): Promise<string>;
+  /** The account of the holder of an access token, who gets one if there is none. Its roles stay as they are. */
+  accountOfHolder(holder: NewPerson & { readonly subject: string }): Promise<string>;
+  /** Connects a person to an account. Throws `conflict` if one of them is connected to another. */
+  connect(person: Person, account: string): Promise<void>;
+  /** True if the account is connected to the provider. */
+  isConnected(account: string): Promise<boolean>;
+  /** Remembers that a session of the service began at the provider. */
+  keepSession(session: NewSession): Promise<void>;
+  /** Forgets a session that has ended here, and ends its grant. Returns its ID token; undefined if it did not begin at the provider. */
+  leave(key: string): Promise<string | undefined>;
+  /** Ends the sessions of a person, or one of them. */
+  end(ended: EndedSessions): Promise<void>;
+  /** True the first time. */
+  useUp(state: string): Promise<boolean>;
+}
+
+export interface NewSession {
+  /** Names the session in the service. */
+  readonly key: string;
+  readonly person: Pick<Person, 'issuer' | 'subject' | 'sid'>;
+  readonly grant: Grant;
+  readonly expiresAtMs: number;
+}
+
+export interface IdentitiesOptions<DB extends OidcTables> {
+  readonly database: Database<DB>;
+  readonly clock: Clock;
+  /** Encrypts tokens; at least 32 bytes. */
+  readonly secret: string;
+  readonly issuer: string;
+  /** Kind of accounts, where a service has several; empty by default. */
+  readonly realm?: string;
+  readonly host: AccountHost<DB>;
+}
+
+const attemptMs = 10 * 60_000;
+const revokedWithinMs = 60 * 60_000;
+const triesMax = 3;
+
+/** People of a provider in the database of a service, by issuer and subject. */
+export class Identities<DB extends OidcTables> implements PeopleStore {
+  readonly options: IdentitiesOptions<DB>;
+  readonly encryption: Encryption;
+  readonly realm: string;
+
+  constructor(options: IdentitiesOptions<DB>) {
+    this.options = options;
+    this.realm = options.realm ?? '';
+    const key = hkdfSync('sha256', options.secret, '', 'oidc tokens', 32);
+    this.encryption = new Encryption([new Uint8Array(key)]);
+  }
+
+  async accountOf(person: Person): Promise<string> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#write((session) => this.#findOrCreate(session, person));
+      } catch (error) {
+        // Somebody else took the name at the same time.
+        if (tries === triesMax || !(error instanceof AppError) || error.code !== 'conflict') throw error;
+      }
+    }
+  }
+
+  async accountOfHolder(holder: NewPerson & { readonly subject: string }): Promise<string> {
+    const { database, issuer } = this.options;
+    const { realm } = this;
+    const known = await identityOf.first(database, { realm, issuer, subject: holder.subject });
+    if (known) return known.account;
+    return this.accountOf({ ...holder, roles: [], issuer, sid: undefined, amr: [] });
+  }
+
+  async connect(person: Person, account: string): Promise<void> {
+    await this.#write(async (session) => {
+      const known = await identityOf.first(session, this.#keyOf(person));
+      if (known?.account === account) return this.#setRoles(session, known, person.roles);
+      const { issuer } = person;
+      const other = await identityOfAccount.first(session, { realm: this.realm, issuer, account });
+      const isLost = known && !(await this.options.host.has(session, known.account));
+      if (other || (known && !isLost)) throw taken(other !== undefined);
+      if (isLost) await deleteIdentity.run(session, this.#keyOf(person));
+      await this.#insert(session, person, account);
+    });
+  }
+
+  async isConnected(account: string): Promise<boolean> {
+    const { database, issuer } = this.options;
+    return (await identityOfAccount.first(database, { realm: this.realm, issuer, account })) !== undefined;
+  }
+
+  async keepSession({ key, person, grant, expiresAtMs }: NewSession): Promise<void> {
+    const { database, clock } = this.options;
+    await insertSession.run(database, {
+      ...this.#keyOf(person),
+      key,
+      sid: person.sid ?? null,
+      ...this.encrypted(key, grant),
+      created_at_ms: clock.now(),
+      expires_at_ms: expiresAtMs,
+    });
+  }
+
+  async leave(key: string): Promise<string | undefined> {
+    const { database, clock } = this.options;
+    const row = await sessionByKey.first(database, { key });
+    if (!row || row.realm !== this.realm) return undefined;
+    await this.#write(async (session) => {
+      const { changes } = await deleteSession.run(session, { key });
+      const token = row.refresh_token && this.decrypted(key, row.refresh_token);
+      if (changes === 0 || !token) return;
+      const id = newOrderedId();
+      const nowMs = clock.now();
+      await insertRevocation.run(session, {
+        id,
+        token: this.encryption.encrypt(token, `oidc_revocation ${id}`),
+        tries: 0,
+        next_try_at_ms: nowMs,
+        expires_at_ms: nowMs + revokedWithinMs,
+      });
+    });
+    return this.decrypted(key, row.id_token);
+  }
+
+  async end({ subject, sid }: EndedSessions): Promise<void> {
+    const { database, host, issuer } = this.options;
+    const { realm } = this;
+    const found =
+      sid !== undefined
+        ? (await sessionsOfSid.all(database, { realm, issuer, sid })).filter(
+            (row) => subject === undefined || row.subject === subject,
+          )
+        : await sessionsOfSubject.all(database, { realm, issuer, subject: subject ?? '' });
+    const keys = found.map(({ key }) => key);
+    if (keys.length > 0) await host.end(keys);
+    for (const key of keys) await deleteSession.run(database, { key });
+  }
+
+  async useUp(state: string): Promise<boolean> {
+    const { database, clock } = this.options;
+    const hash = createHash('sha256').update(state).digest('base64url');
+    const { changes } = await useUpAttempt.run(database, { hash, expires_at_ms: clock.now() + attemptMs });
+    return changes > 0;
+  }
+
+  /** True while a session lasts. */
+  async hasSession(key: string): Promise<boolean> {
+    const { database, clock } = this.options;
+    const row = await sessionByKey.first(database, { key });
+    return row !== undefined && row.expires_at_ms > clock.now();
+  }
+
+  /** Takes over what the provider says of a person's roles. */
+  async confirm(identity: IdentityRow, roles: readonly string[]): Promise<void> {
+    await this.#write((session) => this.#setRoles(session, identity, roles));
+  }
+
+  encrypted(key: string, { idToken, refreshToken }: Grant) {
+    const place = `oidc_session ${key}`;
+    return {
+      id_token: this.encryption.encrypt(idToken, place),
+      refresh_token: refreshToken === undefined ? null : this.encryption.encrypt(refreshToken, place),
+    };
+  }
+
+  decrypted(key: string, token: string): string | undefined {
+    return this.encryption.decryptText(token, `oidc_session ${key}`);
+  }
+
+  async #findOrCreate(session: WriteSession<DB>, person: Person): Promise<string> {
+    const { host } = this.options;
+    await session.lock(`oidc ${person.subject}`);
+    const known = await identityOf.first(session, this.#keyOf(person));
+    if (known && (await host.has(session, known.account))) {
+      await this.#setRoles(session, known, person.roles);
+      return known.account;
+    }
+    // Its account was deleted here.
+    if (known) await deleteIdentity.run(session, this.#keyOf(person));
+    const account = await host.create(session, person);
+    await this.#insert(session, person, account);
+    return account;
+  }
+
+  async #insert(session: WriteSession<DB>, person: Person, account: string): Promise<void> {
+    const nowMs = this.options.clock.now();
+    await insertIdentity.run(session, {
+      ...this.#keyOf(person),
+      account,
+      roles: person.roles.join(' '),
+      connected_at_ms: nowMs,
+      confirmed_at_ms: nowMs,
+      asked_at_ms: nowMs,
+    });
+    await this.options.host.setRoles(session, account, person.roles);
+  }
+
+  async #setRoles(session: WriteSession<DB>, identity: IdentityRow, roles: readonly string[]): Promise<void> {
+    const nowMs = this.options.clock.now();
+    await confirmRoles.run(session, { ...this.#keyOf(identity), roles: roles.join(' '), nowMs });
+    await this.options.host.setRoles(session, identity.account, roles);
+  }
+
+  #write<T>(work: (session: WriteSession<DB>) => Promise<T>): Promise<T> {
+    return this.options.database.write(work);
+  }
+
+  #keyOf({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>) {
+    return { realm: this.realm, issuer, subject };
+  }
+}
+
+function taken(isAccount: boolean): AppError {
+  const message = isAccount
+    ? 'Your account is connected to somebody else there already.'
+    : 'That sign-in is connected to another account here already.';
+  return new AppError('conflict', message, { reason: 'IDENTITY_TAKEN' });
+}

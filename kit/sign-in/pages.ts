@@ -1,0 +1,327 @@
+import type { FastifyReply } from 'fastify';
+import { createSessionCookie, type SessionCookie } from '../auth/session-cookie.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { type Content, html } from '../html/html.ts';
+import { standalone } from '../html/layout.ts';
+import type { PageRoutes } from '../html/pages/pages.ts';
+import { ownPath, type Visit } from '../html/pages/visit.ts';
+import { ownSite, type Suite } from '../http/suite.ts';
+import { Attempts, type KeptAttempt } from './attempts.ts';
+import type { PeopleStore } from './identities.ts';
+import { Provider } from './provider.ts';
+import type { ProviderSettings } from './settings.ts';
+import { ProviderTokens, type TokenHolder } from './tokens.ts';
+import { connectionCard, signInChoice } from './views.ts';
+
+/** One kind of accounts of a service, as its pages sign in to it. `T` is what its page session holds. */
+export interface SignInRealm<T> {
+  readonly people: PeopleStore;
+  /** Path of the sign-in page. That of the admin is for those who come from there. */
+  readonly signInPath: string;
+  /** Begins a session of an account in this browser, by these methods of authentication (RFC 8176). Throws `forbidden` if the account may not sign in. */
+  start(
+    visit: Visit<T>,
+    account: string,
+    amr: readonly string[],
+  ): Promise<{ readonly key: string; readonly expiresAtMs: number }>;
+  /** The account that is signed in, and the key of its session; undefined for a stranger. */
+  signedIn(visit: Visit<T>): Promise<{ readonly account: string; readonly key: string } | undefined>;
+}
+
+export interface OidcSignInOptions<T> {
+  readonly settings: ProviderSettings;
+  /** The service's name in lower case, for its cookies. */
+  readonly name: string;
+  /** Its name on pages. */
+  readonly title: string;
+  /** Encrypts cookies; at least 32 bytes. */
+  readonly secret: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The suite that the service belongs to. Without an address in the settings, its own there is the audience of access tokens. */
+  readonly suite: Suite | undefined;
+  /** The accounts of the pages, and those of the admin if they differ: the path to open afterwards tells which ones are meant. */
+  readonly realms: { readonly site: SignInRealm<T>; readonly admin?: SignInRealm<T> };
+}
+
+export const oidcRoutes = {
+  begin: '/sign-in/oidc',
+  callback: '/sign-in/oidc/callback',
+  connect: '/sign-in/oidc/connect',
+  backChannel: '/sign-in/oidc/back-channel',
+  left: '/sign-in/oidc/left',
+} as const;
+
+const leftSeconds = 3_600;
+const leaveAgainSeconds = 15;
+
+/** The sign-in of a service's pages with an OpenID provider. */
+export class OidcSignIn<T> {
+  readonly provider: Provider;
+  readonly tokens: ProviderTokens;
+  readonly #options: OidcSignInOptions<T>;
+  readonly #attempts: Attempts;
+  /**
+   * The ID token of a browser that signed out while the provider did not answer: for an hour it tries again, and a sign-in asks who is
+   * there.
+   */
+  readonly #left: SessionCookie<string>;
+
+  constructor(options: OidcSignInOptions<T>, provider = new Provider(options)) {
+    const { name, secret, clock } = options;
+    this.#options = options;
+    this.provider = provider;
+    this.tokens = new ProviderTokens(provider);
+    this.#attempts = new Attempts({ name, secret, clock });
+    const maxAgeSeconds = leftSeconds;
+    this.#left = createSessionCookie({
+      name: `${name}_oidc_left`,
+      secret,
+      clock,
+      maxAgeSeconds,
+      sameSite: 'lax',
+    });
+  }
+
+  /** True if nobody signs in with a password. */
+  get isOnly(): boolean {
+    return this.#options.settings.isOnly;
+  }
+
+  /** The button for a sign-in page, which says so if the provider does not answer. */
+  async choice(next: string): Promise<Content> {
+    const { name } = this.#options.settings;
+    const answers = await this.provider.answers();
+    return signInChoice({ name, href: beginPath(next), answers, isOnly: this.isOnly });
+  }
+
+  /** A card for the page of an account: says that it is connected, or connects it. */
+  async connection(visit: Visit<T>, account: string): Promise<Content> {
+    const isConnected = await this.#realmFor(visit.request.url).people.isConnected(account);
+    const { csrfField } = visit.frame();
+    return connectionCard({ ...this.#names(), csrfField, isConnected, next: visit.request.url });
+  }
+
+  /**
+   * Signs the browser out of the provider, too, after the session with this key has ended here. Returns the response; undefined if the
+   * session did not begin at the provider.
+   */
+  async signOut(visit: Visit<T>, key: string | undefined): Promise<FastifyReply | undefined> {
+    if (key === undefined) return undefined;
+    const { site, admin = site } = this.#options.realms;
+    const idToken =
+      (await site.people.leave(key)) ?? (admin === site ? undefined : await admin.people.leave(key));
+    if (idToken === undefined) return undefined;
+    const url = await this.provider.signOutUrl(idToken, `${this.#addressOf(visit)}/`).catch(() => undefined);
+    if (url !== undefined) return this.#lead(visit, url, 'Signing out');
+    this.#left.write(visit.reply, idToken);
+    return visit.redirect(oidcRoutes.left);
+  }
+
+  /**
+   * The account of an access token of the provider for this service, with the roles that it names. Undefined for a token of somebody else.
+   * Throws `unauthenticated` if it is not valid, and `unavailable` without the keys of the provider.
+   */
+  async holderOf(
+    token: string,
+  ): Promise<(Pick<TokenHolder, 'roles' | 'amr' | 'expiresAtMs'> & { account: string }) | undefined> {
+    if (!this.tokens.isOurs(token)) return undefined;
+    const { settings, realms, suite } = this.#options;
+    const holder = await this.tokens.holderOf(token, settings.address ?? ownSite(suite)?.url);
+    const account = await realms.site.people.accountOfHolder(holder);
+    const { roles, amr, expiresAtMs } = holder;
+    return { account, roles, amr, expiresAtMs };
+  }
+
+  /** Adds the addresses of the sign-in. */
+  addRoutes(routes: PageRoutes<T>): void {
+    const open = { access: 'public' } as const;
+    routes.get(oidcRoutes.begin, open, (visit) => this.#begin(visit));
+    routes.get(oidcRoutes.callback, open, (visit) => this.#callback(visit));
+    routes.get(oidcRoutes.left, open, (visit) => this.#leaveAgain(visit));
+    routes.get(oidcRoutes.connect, open, (visit) => this.#accountPage(visit));
+    routes.post(oidcRoutes.connect, open, (visit) => this.#connect(visit));
+    // The provider sends it, not a page of ours.
+    routes.post(oidcRoutes.backChannel, { ...open, proof: 'origin' }, (visit) => this.#backChannel(visit));
+  }
+
+  async #begin(visit: Visit<T>): Promise<FastifyReply> {
+    const { next } = visit.request.query as { next?: unknown };
+    const path = typeof next === 'string' ? ownPath(next) : '/';
+    try {
+      const url = await this.#attempt(visit, { next: path });
+      return visit.reply.code(303).header('location', url).send();
+    } catch (error) {
+      return this.#fail(visit, error, path);
+    }
+  }
+
+  /** The page of a browser that has signed out here and not yet at the provider. It tries again, without a script too. */
+  async #leaveAgain(visit: Visit<T>): Promise<string | FastifyReply> {
+    const { realms, settings, title: service } = this.#options;
+    const { signInPath } = realms.site;
+    const idToken = this.#left.read(visit.request);
+    if (typeof idToken !== 'string') return visit.redirect(signInPath);
+    const url = await this.provider.signOutUrl(idToken, `${this.#addressOf(visit)}/`).catch(() => undefined);
+    if (url !== undefined) return visit.reply.code(303).header('location', url).send();
+    visit.reply.header('refresh', String(leaveAgainSeconds));
+    const main = html`<p>${settings.name} does not answer, so you may still be signed in there. This page tries again every ${leaveAgainSeconds} seconds for an hour.</p>
+<p><a href="${signInPath}">Sign in again</a></p>`;
+    return standalone(
+      { ...visit.frame(), service, navigation: [] },
+      { title: 'You are signed out here', main },
+    );
+  }
+
+  /** For services whose accounts have no page of their own. */
+  async #accountPage(visit: Visit<T>): Promise<string | FastifyReply> {
+    const { realms, title: service } = this.#options;
+    const here = await realms.site.signedIn(visit);
+    if (!here)
+      return visit.redirect(`${realms.site.signInPath}?next=${encodeURIComponent(oidcRoutes.connect)}`);
+    const main = await this.connection(visit, here.account);
+    return standalone(
+      { ...visit.frame(), service, navigation: [], flash: visit.takeFlash() },
+      { title: 'Your account', main },
+    );
+  }
+
+  /** By a form of ours, so that no other page can connect somebody else's account to it. */
+  async #connect(visit: Visit<T>): Promise<FastifyReply> {
+    const next = ownPath(visit.field('next'));
+    const here = await this.#realmFor(next).signedIn(visit);
+    if (!here) throw new AppError('unauthenticated', 'Sign in to connect your account.');
+    try {
+      return this.#lead(visit, await this.#attempt(visit, { next, connects: here.account }), 'Connecting');
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+      return visit.redirect(next, { tone: 'bad', text: error.message });
+    }
+  }
+
+  async #attempt(visit: Visit<T>, kept: Pick<KeptAttempt, 'next' | 'connects'>): Promise<string> {
+    const callback = `${this.#addressOf(visit)}${oidcRoutes.callback}`;
+    const fresh = kept.connects !== undefined || this.#left.read(visit.request) !== undefined;
+    const { url, attempt } = await this.provider.begin(callback, { fresh });
+    this.#attempts.keep(visit.reply, { ...attempt, ...kept, begunMs: this.#options.clock.now() });
+    return url.href;
+  }
+
+  async #callback(visit: Visit<T>): Promise<FastifyReply> {
+    const { request, reply } = visit;
+    const { state, error } = request.query as { state?: unknown; error?: unknown };
+    const attempt = typeof state === 'string' ? this.#attempts.take(request, reply, state) : undefined;
+    const next = ownPath(attempt?.next ?? '/');
+    try {
+      if (!attempt)
+        throw new AppError(
+          'unauthenticated',
+          'This sign-in is not from here, or it is too old. Begin again.',
+        );
+      const realm = this.#realmFor(next);
+      if (!(await realm.people.useUp(attempt.state)))
+        throw new AppError('unauthenticated', 'This sign-in was finished before. Begin again.');
+      const search = request.url.slice(request.url.indexOf('?'));
+      const found = await this.provider.finish(search, attempt);
+      this.#left.clear(reply);
+      if (attempt.connects !== undefined) return await this.#finishConnect(visit, attempt, found);
+      const account = await realm.people.accountOf(found.person);
+      const { key, expiresAtMs } = await realm.start(visit, account, found.person.amr);
+      await realm.people.keepSession({ ...found, key, expiresAtMs });
+      request.log.info(
+        { event: 'authn_oidc_signed_in', subject: found.person.subject },
+        'signed in by the provider',
+      );
+      return visit.redirect(next);
+    } catch (failure) {
+      if (error === 'access_denied')
+        return this.#fail(visit, new AppError('forbidden', 'You did not sign in.'), next);
+      return this.#fail(visit, failure, next, attempt?.connects !== undefined);
+    }
+  }
+
+  async #finishConnect(
+    visit: Visit<T>,
+    { next, connects = '' }: KeptAttempt,
+    { person }: Awaited<ReturnType<Provider['finish']>>,
+  ): Promise<FastifyReply> {
+    const realm = this.#realmFor(next);
+    const here = await realm.signedIn(visit);
+    if (here?.account !== connects)
+      throw new AppError('unauthenticated', 'You are not signed in as the account that was to be connected.');
+    await realm.people.connect(person, connects);
+    const text = `Your account is connected. You can sign in with ${this.#options.settings.name} from now on.`;
+    return visit.redirect(next, { tone: 'good', text });
+  }
+
+  async #backChannel(visit: Visit<T>): Promise<FastifyReply> {
+    const { request, reply } = visit;
+    try {
+      const ended = await this.tokens.endedBy(visit.field('logout_token'));
+      const { site, admin } = this.#options.realms;
+      await site.people.end(ended);
+      await admin?.people.end(ended);
+      request.log.info({ event: 'authn_oidc_logout', ...ended }, 'signed out by the provider');
+      return reply.code(200).type('text/plain').send();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+      request.log.warn({ event: 'authn_oidc_logout_refused', err: error.cause }, 'logout token refused');
+      return reply
+        .code(400)
+        .type('application/json')
+        .send({ error: 'invalid_request', error_description: error.message });
+    }
+  }
+
+  #fail(visit: Visit<T>, error: unknown, next: string, connects = false): FastifyReply {
+    if (!(error instanceof AppError) || error.code === 'internal') throw error;
+    const { request } = visit;
+    request.log.warn(
+      { event: 'authn_oidc_refused', err: error.cause ?? error },
+      'sign-in by the provider refused',
+    );
+    const signInPath = isOfAdmin(next) ? '/admin/login/' : this.#realmFor(next).signInPath;
+    const target = connects ? next : `${signInPath}?next=${encodeURIComponent(next)}`;
+    return visit.redirect(target, { tone: 'bad', text: error.message });
+  }
+
+  /** A page that opens another site. A form whose response leads there is stopped by our own policy (CSP `form-action`). */
+  #lead(visit: Visit<T>, url: string, title: string): FastifyReply {
+    const { settings, title: service } = this.#options;
+    const frame = { ...visit.publicFrame(), service, navigation: [] };
+    const text = `You go on to ${settings.name}.`;
+    const page = standalone(frame, {
+      title,
+      main: html`<p>${text} <a href="${url}">Open it now</a> if nothing happens.</p>`,
+    });
+    return visit.reply.header('refresh', `0; url=${url}`).send(page);
+  }
+
+  #realmFor(next: string): SignInRealm<T> {
+    const { site, admin = site } = this.#options.realms;
+    return isOfAdmin(next) ? admin : site;
+  }
+
+  #addressOf(visit: Visit<T>): string {
+    return this.#options.settings.address ?? visit.origin;
+  }
+
+  #names() {
+    return {
+      name: this.#options.settings.name,
+      connectPath: oidcRoutes.connect,
+      service: this.#options.title,
+    };
+  }
+}
+
+function isOfAdmin(path: string): boolean {
+  return /^\/admin(\/|\?|$)/.test(path);
+}
+
+/** The path that begins a sign-in, and then leads to `next`. */
+export function beginPath(next: string): string {
+  return `${oidcRoutes.begin}?next=${encodeURIComponent(next)}`;
+}

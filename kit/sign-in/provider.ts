@@ -1,0 +1,324 @@
+import type * as Library from 'openid-client';
+import { boundedFetch } from '../base/bounded-response.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { claimAt, type ProviderSettings, rolesIn } from './settings.ts';
+
+/** Somebody, as the provider knows them. */
+export interface Person {
+  readonly issuer: string;
+  readonly subject: string;
+  /** For a new account. It may be taken, and hold any characters. */
+  readonly name: string;
+  /** An address that the provider has verified. */
+  readonly email: string | undefined;
+  /** In the words of this service. */
+  readonly roles: readonly string[];
+  /** The session at the provider, if it names one. */
+  readonly sid: string | undefined;
+  /** Methods of authentication (RFC 8176). */
+  readonly amr: readonly string[];
+}
+
+/** Tokens of a sign-in. */
+export interface Grant {
+  /** For the sign-out at the provider. */
+  readonly idToken: string;
+  /** For asking again which roles the person has. */
+  readonly refreshToken: string | undefined;
+}
+
+/** One way to the provider and back, which only the browser that began it can finish. */
+export interface Attempt {
+  readonly issuer: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** Own address to which the provider sends the browser. */
+  readonly callback: string;
+}
+
+export interface ProviderOptions {
+  readonly settings: ProviderSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const timeoutSeconds = 5;
+const responseBytesMax = 1024 * 1024;
+/** A description is read again after so long. */
+const freshMs = 10 * 60_000;
+/** An answer counts so long as a sign of life. */
+const aliveMs = 10_000;
+/** Sign-in pages wait so long for a sign of life. */
+const glanceMs = 2_000;
+const wantedScopes = ['profile', 'email', 'roles', 'offline_access'];
+
+/** An OpenID provider. Nothing is asked before it is used, and nothing waits for it longer than 5 s. */
+export class Provider {
+  readonly settings: ProviderSettings;
+  readonly #options: ProviderOptions;
+  #known: { configuration: Library.Configuration; readMs: number } | undefined;
+  #asking: Promise<Library.Configuration> | undefined;
+  #lastAnswer: { readonly isAlive: boolean; readonly atMs: number } | undefined;
+
+  constructor(options: ProviderOptions) {
+    this.settings = options.settings;
+    this.#options = options;
+  }
+
+  /** True if the provider answers, as far as that is known after 2 s. An answer counts for 10 s. */
+  async answers(): Promise<boolean> {
+    const last = this.#recent();
+    if (last) return last.isAlive;
+    const asking = this.#ask().then(
+      () => true,
+      () => false,
+    );
+    const isAlive = await Promise.race([asking, after(glanceMs)]);
+    if (!isAlive) this.#lastAnswer = { isAlive, atMs: this.#options.clock.now() };
+    return isAlive;
+  }
+
+  /** The address that begins an attempt, which `authenticate` asks for even where the browser is signed in to the provider. */
+  async begin(callback: string, { fresh = false } = {}): Promise<{ url: URL; attempt: Attempt }> {
+    const library = await import('openid-client');
+    const configuration = this.#recent()?.isAlive ? await this.#configuration() : await this.#ask();
+    const { scopes_supported: supported = ['profile', 'email'] } = configuration.serverMetadata();
+    const attempt: Attempt = {
+      issuer: this.settings.issuer,
+      state: library.randomState(),
+      nonce: library.randomNonce(),
+      verifier: library.randomPKCECodeVerifier(),
+      callback,
+    };
+    const url = library.buildAuthorizationUrl(configuration, {
+      redirect_uri: callback,
+      scope: ['openid', ...wantedScopes.filter((name) => supported.includes(name))].join(' '),
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await library.calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+      ...(fresh && { prompt: 'login' }),
+    });
+    return { url, attempt };
+  }
+
+  /**
+   * Exchanges the code of a callback. `search` is the query of the callback. Throws `unauthenticated` if anything differs from the
+   * attempt or is not signed by the provider, and `unavailable` if the provider does not answer.
+   */
+  async finish(search: string, attempt: Attempt): Promise<{ person: Person; grant: Grant }> {
+    if (attempt.issuer !== this.settings.issuer)
+      throw refused(new Error('the attempt was for another provider'));
+    const library = await import('openid-client');
+    return this.#within(async () => {
+      const configuration = await this.#configuration();
+      const url = new URL(attempt.callback);
+      url.search = search;
+      const tokens = await library.authorizationCodeGrant(configuration, url, {
+        expectedState: attempt.state,
+        expectedNonce: attempt.nonce,
+        pkceCodeVerifier: attempt.verifier,
+        idTokenExpected: true,
+      });
+      const person = await this.#person(configuration, tokens);
+      return {
+        person,
+        grant: { idToken: tokens.id_token as string, refreshToken: tokens.refresh_token },
+      };
+    });
+  }
+
+  /** Asks for the roles of a person again. Gives `ended` if the provider has ended the grant. Throws `unavailable`. */
+  async refresh(
+    refreshToken: string,
+    subject: string,
+  ): Promise<{ roles: readonly string[]; grant: Partial<Grant> } | 'ended'> {
+    const library = await import('openid-client');
+    try {
+      return await this.#within(async () => {
+        const configuration = await this.#configuration();
+        const tokens = await library.refreshTokenGrant(configuration, refreshToken);
+        const { roles } = await this.#person(configuration, tokens, subject);
+        return { roles, grant: { idToken: tokens.id_token, refreshToken: tokens.refresh_token } };
+      });
+    } catch (error) {
+      const { cause } = error as AppError;
+      if (cause instanceof library.ResponseBodyError && cause.error === 'invalid_grant') return 'ended';
+      if (error instanceof AppError && error.code === 'unauthenticated') return 'ended';
+      throw error;
+    }
+  }
+
+  /** Ends a grant (RFC 7009). Throws `unavailable`. Without an address for it there is nothing to do. */
+  async revoke(refreshToken: string): Promise<void> {
+    const library = await import('openid-client');
+    await this.#within(async () => {
+      const configuration = await this.#configuration();
+      if (configuration.serverMetadata().revocation_endpoint === undefined) return;
+      await library.tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' });
+    });
+  }
+
+  /** Address at which the browser signs out of the provider, and comes back to `returnTo`; undefined if there is none, or no answer. */
+  async signOutUrl(idToken: string, returnTo: string): Promise<string | undefined> {
+    if (!(await this.answers())) return undefined;
+    const library = await import('openid-client');
+    const configuration = await this.#configuration();
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+    return library.buildEndSessionUrl(configuration, {
+      id_token_hint: idToken,
+      post_logout_redirect_uri: returnTo,
+    }).href;
+  }
+
+  /** Addresses and algorithms of the provider. Throws `unavailable`. */
+  async metadata(): Promise<Library.ServerMetadata> {
+    return (await this.#configuration()).serverMetadata();
+  }
+
+  async #person(
+    configuration: Library.Configuration,
+    tokens: Library.TokenEndpointResponse & Library.TokenEndpointResponseHelpers,
+    expected?: string,
+  ): Promise<Person> {
+    const library = await import('openid-client');
+    const { settings } = this;
+    const inToken: Readonly<Record<string, unknown>> = { ...tokens.claims() };
+    const subject = inToken.sub ?? expected;
+    if (typeof subject !== 'string' || subject === '') throw new Error('the provider named no subject');
+    if (expected !== undefined && subject !== expected) throw new Error('the provider named another subject');
+    const isWhole =
+      claimAt(inToken, settings.rolesClaim) !== undefined && inToken.email_verified !== undefined;
+    const hasMore = !isWhole && configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const more = hasMore ? await library.fetchUserInfo(configuration, tokens.access_token, subject) : {};
+    const claims: Readonly<Record<string, unknown>> = { ...more, ...inToken };
+    const email = claims.email_verified === true ? textOf(claims.email) : undefined;
+    return {
+      issuer: settings.issuer,
+      subject,
+      name: textOf(claims.preferred_username) ?? email?.split('@')[0] ?? textOf(claims.name) ?? 'user',
+      email,
+      roles: rolesIn(claims, settings),
+      sid: textOf(inToken.sid),
+      amr: [inToken.amr ?? []].flat().filter((each): each is string => typeof each === 'string'),
+    };
+  }
+
+  /** The description of the provider: for 10 minutes as it was read, and as it was while it cannot be read again. */
+  async #configuration(): Promise<Library.Configuration> {
+    const known = this.#known;
+    if (known && this.#options.clock.now() - known.readMs < freshMs) return known.configuration;
+    if (!known) return this.#ask();
+    return this.#recent()?.isAlive === false
+      ? known.configuration
+      : this.#ask().catch(() => known.configuration);
+  }
+
+  #recent(): { readonly isAlive: boolean } | undefined {
+    const last = this.#lastAnswer;
+    return last && this.#options.clock.now() - last.atMs < aliveMs ? last : undefined;
+  }
+
+  /** Reads the description now; requests at the same time share one reading. */
+  #ask(): Promise<Library.Configuration> {
+    this.#asking ??= this.#read().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #read(): Promise<Library.Configuration> {
+    const { clock, log } = this.#options;
+    try {
+      const configuration = await this.#discover();
+      this.#known = { configuration, readMs: clock.now() };
+      this.#lastAnswer = { isAlive: true, atMs: clock.now() };
+      return configuration;
+    } catch (cause) {
+      this.#lastAnswer = { isAlive: false, atMs: clock.now() };
+      log.warn({ err: cause, issuer: this.settings.issuer }, 'OpenID provider does not answer');
+      throw this.#silent(cause);
+    }
+  }
+
+  async #discover(): Promise<Library.Configuration> {
+    const library = await import('openid-client');
+    const { issuer, clientId, clientSecret } = this.settings;
+    const address = new URL(issuer);
+    const configuration = await library.discovery(
+      address,
+      clientId,
+      clientSecret,
+      clientSecret === undefined ? library.None() : library.ClientSecretBasic(clientSecret),
+      {
+        timeout: timeoutSeconds,
+        [library.customFetch]: boundedFetch(responseBytesMax) as Library.CustomFetch,
+        // The settings allow it on this machine only.
+        execute: address.protocol === 'http:' ? [library.allowInsecureRequests] : [],
+      },
+    );
+    // Without it the library trusts the connection, and does not check the signature of an ID token.
+    library.enableNonRepudiationChecks(configuration);
+    const keys = this.#known && library.getJwksCache(this.#known.configuration);
+    if (keys) library.setJwksCache(configuration, keys);
+    return configuration;
+  }
+
+  /** Runs requests that wait 5 s together at most, and names their errors. */
+  async #within<T>(work: () => Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(this.#silent()), timeoutSeconds * 1_000);
+    try {
+      return await Promise.race([work(), late.promise]);
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      if (!isSilence(error)) throw refused(error);
+      this.#lastAnswer = { isAlive: false, atMs: this.#options.clock.now() };
+      throw this.#silent(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #silent(cause?: unknown): AppError {
+    return new AppError(
+      'unavailable',
+      `${this.settings.name} sign-in does not answer. Try again in a moment.`,
+      {
+        retryAfterSeconds: 10,
+        cause,
+      },
+    );
+  }
+}
+
+function refused(cause: unknown): AppError {
+  return new AppError('unauthenticated', 'The sign-in could not be completed. Begin again.', {
+    reason: 'OIDC_REFUSED',
+    cause,
+  });
+}
+
+/** True if a provider gave no answer, or one that its own failure explains. */
+function isSilence(error: unknown): boolean {
+  const { code, cause, name, status } = error as Error & { code?: string; status?: number };
+  if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || name === 'TimeoutError') return true;
+  if (error instanceof TypeError && cause instanceof Error) return true;
+  if (status !== undefined) return status >= 500;
+  const response = cause instanceof Response ? cause : undefined;
+  if (response) return response.status >= 500;
+  return cause instanceof TypeError && cause.cause instanceof Error;
+}
+
+async function after(ms: number): Promise<false> {
+  const { promise, resolve } = Promise.withResolvers<false>();
+  setTimeout(() => resolve(false), ms).unref();
+  return promise;
+}
+
+function textOf(claim: unknown): string | undefined {
+  return typeof claim === 'string' && claim.trim() !== '' ? claim.slice(0, 320) : undefined;
+}

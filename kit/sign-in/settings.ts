@@ -1,0 +1,125 @@
+import { type Config, flag, refuse, type Settings, text } from '../base/config.ts';
+import { AppError } from '../base/errors.ts';
+import { isLoopback } from '../base/network.ts';
+
+const roleMapText = text({
+  help: 'Roles here for roles of the provider, as theirs=ours with commas between; equal names if unset',
+});
+
+/** The settings of the sign-in with an OpenID provider; services spread them into theirs. */
+export const oidcSettings = {
+  OIDC_ISSUER: text({ help: 'Address of the OpenID provider to sign in with; none if unset' }),
+  OIDC_CLIENT_ID: text({ help: 'Id of this service at the OpenID provider' }),
+  OIDC_CLIENT_SECRET: text({ secret: true, help: 'Secret of this service at the OpenID provider' }),
+  OIDC_NAME: text({ default: 'Octavo', help: 'Name of the OpenID provider on the button' }),
+  OIDC_ADDRESS: text({
+    help: 'Address of this service at the OpenID provider: of its callback, and the audience of access tokens; if unset, the public address, or for tokens that of SUITE_SITES or octavo up',
+  }),
+  OIDC_ROLES_CLAIM: text({
+    default: 'roles',
+    help: 'Claim with the roles of a user; dots lead into objects, as in realm_access.roles',
+  }),
+  OIDC_ROLE_MAP: {
+    ...roleMapText,
+    parse(value: string) {
+      parseRoleMap(value);
+      return value;
+    },
+  },
+  OIDC_ONLY: flag({ default: false, help: 'Turns the sign-in with a password off' }),
+} satisfies Settings;
+
+export type OidcConfig = Config<typeof oidcSettings>;
+
+/** An OpenID provider, as the settings describe it. */
+export interface ProviderSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  readonly name: string;
+  /** Own address at the provider, without a slash at its end; undefined if that of each request is used. */
+  readonly address: string | undefined;
+  /** Path to the claim: names of nested properties. */
+  readonly rolesClaim: string;
+  /** Our role by the provider's; undefined if the names are the same. */
+  readonly roleMap: ReadonlyMap<string, string> | undefined;
+  /** Nobody signs in with a password. */
+  readonly isOnly: boolean;
+}
+
+/** Throws for settings that do not fit each other; a check for `checks` of a service. */
+export function checkOidc(config: OidcConfig): void {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_ADDRESS: address } = config;
+  const problems: Record<string, string> = {};
+  if (issuer !== undefined && !isSafeAddress(issuer))
+    problems.OIDC_ISSUER = 'must be an address with https://, or with http:// on this machine';
+  if (address !== undefined && !/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+    problems.OIDC_ADDRESS = 'must be an HTTP address';
+  if (issuer !== undefined && clientId === undefined)
+    problems.OIDC_CLIENT_ID = 'is required with OIDC_ISSUER';
+  if (config.OIDC_ONLY && issuer === undefined) problems.OIDC_ISSUER = 'is required with OIDC_ONLY';
+  refuse(problems);
+}
+
+/** The provider of the settings; undefined without one. `publicUrl` is the address of the service, if another setting has it. */
+export function providerOf(config: OidcConfig, publicUrl?: string): ProviderSettings | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_ROLE_MAP: roleMap } = config;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  return {
+    issuer,
+    clientId,
+    clientSecret: config.OIDC_CLIENT_SECRET,
+    name: config.OIDC_NAME,
+    address: (config.OIDC_ADDRESS ?? publicUrl)?.replace(/\/$/, ''),
+    rolesClaim: config.OIDC_ROLES_CLAIM,
+    roleMap: roleMap === undefined ? undefined : parseRoleMap(roleMap),
+    isOnly: config.OIDC_ONLY,
+  };
+}
+
+/** The error of a sign-in with a password where there is none. */
+export function passwordsOff(): AppError {
+  return new AppError('forbidden', 'Nobody signs in with a password here.', { reason: 'PASSWORDS_OFF' });
+}
+
+/** Our roles among those that claims name: a list, or one name. Names that are no text are left out. */
+export function rolesIn(
+  claims: Readonly<Record<string, unknown>>,
+  { rolesClaim, roleMap }: Pick<ProviderSettings, 'rolesClaim' | 'roleMap'>,
+): string[] {
+  const given = [claimAt(claims, rolesClaim) ?? []].flat();
+  const names = given.filter((name): name is string => typeof name === 'string');
+  const ours = roleMap ? names.flatMap((name) => roleMap.get(name) ?? []) : names;
+  return [...new Set(ours)];
+}
+
+/** A claim by its name, or by a path with dots. */
+export function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  let found: unknown = claims;
+  for (const name of path.split('.')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Record<string, unknown>)[name];
+  }
+  return found;
+}
+
+function parseRoleMap(value: string): ReadonlyMap<string, string> {
+  const pairs = value
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const [, theirs = '', ours = ''] = /^(.+)=([\w-]+)$/.exec(pair) ?? [];
+      if (theirs === '') throw new Error('must be theirs=ours for each role, with commas between');
+      return [theirs.trim(), ours] as const;
+    });
+  return new Map(pairs);
+}
+
+/** Secrets are not sent over a network without TLS. */
+function isSafeAddress(address: string): boolean {
+  const url = URL.parse(address);
+  if (url?.protocol === 'https:') return true;
+  return url?.protocol === 'http:' && isLoopback(url.hostname.replace(/[[\]]/g, ''));
+}

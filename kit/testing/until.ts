@@ -1,0 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Longer than any wait on a machine that is busy with other tests. */
+const patienceMs = 60_000;
+const lookEveryMs = 20;
+
+/** Looks until the result is true, an object, or another value that counts as true, and returns it. Throws after a minute. */
+export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, false | undefined>> {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    const seen = await look();
+    if (seen) return seen as Exclude<T, false | undefined>;
+    if (performance.now() > endMs)
+      throw new Error(`it did not happen within ${patienceMs / 1_000} s: ${look}`);
+    await delay(lookEveryMs);
+  }
+}
+
+/** Repeats a check until it does not throw, and returns its result. Throws the last error after a minute. */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+    }
+    await delay(lookEveryMs);
+  }
+}

@@ -1,0 +1,179 @@
+/** One record of RFC 4180, with CRLF. Its texts are those of {@link csvCell}. */
+export function csvRecord(cells: readonly (string | number | null)[], isSafe = true): string {
+  return `${cells.map((cell) => (typeof cell === 'string' ? csvCell(cell, isSafe) : cell)).join(',')}\r\n`;
+}
+
+/** A text in quotes where it needs them. Unless `isSafe` is false, it gets an apostrophe in front if a spreadsheet would take it for a formula. */
+export function csvCell(text: string, isSafe = true): string {
+  const safe = isSafe && startsFormula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
+  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+// A semicolon separates cells where a spreadsheet writes numbers with a comma.
+const needsQuotes = /[",;\r\n]/;
+
+// With apostrophes before it, too: reading removes exactly one.
+const startsFormula = /^'*[=+\-@\t\r]/;
+const plainNumber = /^[+-]?\d+(\.\d+)?$/;
+const formulaGuard = /^'(?='*[=+\-@\t\r])/;
+
+/** The text of a cell without the apostrophe that {@link csvRecord} puts in front of formulas. */
+export function unguarded(cell: string): string {
+  return cell.replace(formulaGuard, '');
+}
+
+/** A record of a CSV text, or why there is none at that line. Lines are counted from 1. */
+export type CsvRecord =
+  | { readonly line: number; readonly cells: readonly string[]; readonly problem?: undefined }
+  | { readonly line: number; readonly problem: string };
+
+/**
+ * Splits CSV (RFC 4180) into records as it arrives, and skips empty lines. A record that is malformed or too long is reported with the
+ * number of its line, and reading goes on at the next line: libraries stop there, or take what follows an open quote for one cell.
+ */
+export class CsvScanner {
+  readonly #charactersMax: number;
+  #separator: string | undefined;
+  #text = '';
+  #line = 1;
+  #isFirst = true;
+  /** The rest of a line that was too long is still to come. */
+  #skips = false;
+
+  /** `charactersMax` bounds a record, and so what is kept of a text: without it, an open quote would take in the rest of the text. */
+  constructor(charactersMax = 64 * 1024) {
+    this.#charactersMax = charactersMax;
+  }
+
+  /** The separator of cells: a comma, a semicolon or a tab, whichever the first line has most of. */
+  get separator(): string {
+    return this.#separator ?? ',';
+  }
+
+  /** The records that are complete so far. */
+  push(text: string): CsvRecord[] {
+    this.#text += this.#isFirst ? text.replace(/^\uFEFF/, '') : text;
+    if (text !== '') this.#isFirst = false;
+    return this.#take(false);
+  }
+
+  /** The last record of the text. */
+  end(): CsvRecord[] {
+    return this.#take(true);
+  }
+
+  #take(isEnd: boolean): CsvRecord[] {
+    this.#separator ??= separatorOf(this.#text, isEnd || this.#text.length > this.#charactersMax);
+    if (this.#separator === undefined) return [];
+    const records: CsvRecord[] = [];
+    let start = this.#skipped(0);
+    while (start < this.#text.length) {
+      const taken = this.#record(start, isEnd);
+      if (!taken) break;
+      const line = this.#line;
+      this.#line += taken.lines;
+      start = this.#skipped(taken.end);
+      if (taken.problem !== undefined) records.push({ line, problem: taken.problem });
+      else if (taken.cells.length > 1 || taken.cells[0]?.trim() !== '')
+        records.push({ line, cells: taken.cells });
+    }
+    this.#text = this.#text.slice(start);
+    return records;
+  }
+
+  /** The position after a line whose rest is skipped. */
+  #skipped(start: number): number {
+    if (!this.#skips) return start;
+    const newline = this.#text.indexOf('\n', start);
+    this.#skips = newline === -1;
+    return newline === -1 ? this.#text.length : newline + 1;
+  }
+
+  /** The record at a position, with the position after it; nothing if its end has not arrived. */
+  #record(start: number, isEnd: boolean): Taken | undefined {
+    const text = this.#text;
+    const newline = text.indexOf('\n', start);
+    const lineEnd = newline === -1 ? text.length : newline;
+    if (lineEnd - start > this.#charactersMax) {
+      this.#skips = true;
+      const problem = `has more than ${this.#charactersMax.toLocaleString('en')} characters`;
+      return { cells: [], problem, lines: 1, end: start };
+    }
+    if (newline === -1 && !isEnd) return undefined;
+    const line = text.slice(start, text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd);
+    const afterLine = Math.min(lineEnd + 1, text.length);
+    if (!line.includes('"')) return { cells: line.split(this.separator), lines: 1, end: afterLine };
+    const quoted = this.#quotedRecord(start, isEnd);
+    if (quoted === 'incomplete') return undefined;
+    return (
+      quoted ?? { cells: [], problem: 'has a quote that is not closed properly', lines: 1, end: afterLine }
+    );
+  }
+
+  #quotedRecord(start: number, isEnd: boolean): Taken | 'incomplete' | undefined {
+    const text = this.#text;
+    const cells: string[] = [];
+    const incomplete = !isEnd && text.length - start < this.#charactersMax ? 'incomplete' : undefined;
+    for (let at = start; ; ) {
+      if (text[at] === '"') {
+        const close = closingQuote(text, at);
+        if (close === undefined || (close + 1 === text.length && !isEnd)) return incomplete;
+        if (close - start > this.#charactersMax) return undefined;
+        cells.push(text.slice(at + 1, close).replaceAll('""', '"'));
+        at = close + 1;
+      } else {
+        const end = this.#endOfCell(at);
+        if (end === text.length && !isEnd) return incomplete;
+        cells.push(text.slice(at, text[end - 1] === '\r' && text[end] === '\n' ? end - 1 : end));
+        at = end;
+      }
+      if (text[at] === this.separator) {
+        at++;
+        continue;
+      }
+      if (text[at] === '\r' && at + 1 === text.length && !isEnd) return incomplete;
+      if (text[at] === '\r' && (text[at + 1] === '\n' || at + 1 === text.length)) at++;
+      if (at < text.length && text[at] !== '\n') return undefined;
+      const end = Math.min(at + 1, text.length);
+      return { cells, lines: countLines(text, start, end), end };
+    }
+  }
+
+  #endOfCell(at: number): number {
+    const newline = this.#text.indexOf('\n', at);
+    const lineEnd = newline === -1 ? this.#text.length : newline;
+    const separator = this.#text.indexOf(this.separator, at);
+    return separator === -1 || separator > lineEnd ? lineEnd : separator;
+  }
+}
+
+interface Taken {
+  readonly cells: readonly string[];
+  readonly problem?: string;
+  readonly lines: number;
+  readonly end: number;
+}
+
+/** The quote that closes the one at a position; two in a row stand for one. */
+function closingQuote(text: string, open: number): number | undefined {
+  for (let at = open + 1; ; at += 2) {
+    at = text.indexOf('"', at);
+    if (at === -1) return undefined;
+    if (text[at + 1] !== '"') return at;
+  }
+}
+
+function countLines(text: string, start: number, end: number): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines++;
+  return Math.max(1, lines);
+}
+
+/** The separator in the first line of a text; nothing if the line has not arrived whole. */
+function separatorOf(text: string, isWhole: boolean): string | undefined {
+  const newline = text.indexOf('\n');
+  if (newline === -1 && !isWhole) return undefined;
+  const bare = text.slice(0, newline === -1 ? text.length : newline).replace(/"[^"]*"/g, '');
+  const counts = [',', ';', '\t'].map((each) => [each, bare.split(each).length] as const);
+  return counts.reduce((best, each) => (each[1] > best[1] ? each : best))[0];
+}

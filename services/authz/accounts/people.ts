@@ -1,0 +1,77 @@
+import type { Passwords } from '#kit/auth/passwords/passwords.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { randomBytes } from '#kit/base/random.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
+import { type AccountHost, Identities } from '#kit/sign-in/index.ts';
+import { findByUid, findByUsername, insertAccount, type Tables, updateAccount } from '../store.ts';
+import { isUsername, type Role } from './account.ts';
+
+export interface PeopleOptions {
+  readonly database: Database<Tables>;
+  readonly passwords: Pick<Passwords, 'unknowable'>;
+  readonly clock: Clock;
+  /** Encrypts the tokens of sessions. */
+  readonly secret: string;
+  readonly issuer: string;
+}
+
+const numbersMax = 50;
+const nameCharactersMax = 100;
+
+/** People of an OpenID provider, by their accounts here. */
+export function createPeople(options: PeopleOptions): Identities<Tables> {
+  return new Identities({ ...options, host: accountHost(options) });
+}
+
+/** The error of a call about people where the service knows no provider. */
+export function noProvider(): AppError {
+  return new AppError('precondition_failed', 'The service has no OIDC_ISSUER.', { reason: 'NO_PROVIDER' });
+}
+
+/** The highest role here that the provider names; somebody without one is `viewer`. */
+export function roleOf(roles: readonly string[]): Role {
+  if (roles.includes('admin')) return 'admin';
+  return roles.includes('editor') ? 'editor' : 'viewer';
+}
+
+/** Sessions are tokens of the gateway: those of a session that has ended are stale, so there is nothing to end. */
+function accountHost({ passwords, clock }: PeopleOptions): AccountHost<Tables> {
+  return {
+    has: async (session, account) => (await findByUid(session, Number(account))) !== undefined,
+    async create(session, { name, roles }) {
+      const username = await freeName(session, name);
+      const created = await insertAccount(session, {
+        username,
+        role: roleOf(roles),
+        passwordHash: passwords.unknowable(),
+        createdAtMs: clock.now(),
+      });
+      if (!created) throw new AppError('conflict', 'This name was taken at the same time.');
+      return String(created.uid);
+    },
+    async setRoles(session, account, roles) {
+      await updateAccount(session, Number(account), { role: roleOf(roles) });
+    },
+    async end() {},
+  };
+}
+
+/** The name if nobody has it, else with a number behind it. */
+async function freeName(session: WriteSession<Tables>, given: string): Promise<string> {
+  const name = validName(given);
+  for (let number = 1; number <= numbersMax; number++) {
+    const username = number === 1 ? name : `${name}${number}`;
+    if (!(await findByUsername(session, username))) return username;
+  }
+  return `${name}-${randomBytes(6).toString('hex')}`;
+}
+
+function validName(given: string): string {
+  const plain = given.normalize('NFKD').replace(/\p{M}/gu, '');
+  const name = plain
+    .replace(/[^A-Za-z0-9._@+-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|-+$/g, '')
+    .slice(0, nameCharactersMax);
+  return isUsername(name) ? name : 'user';
+}

@@ -1,0 +1,32 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { newId } from '#kit/base/ids.ts';
+import { forgetPeople } from '#kit/sign-in/index.ts';
+import type { Context } from '../commands.ts';
+import { deleteAccount, deleteSessionsOf, deleteSlice, erasedAccounts, markErased } from './store.ts';
+
+/** Rows of one transaction. Others, who have the database in between, wait for no more than one of them. */
+const sliceRows = 400;
+
+/** Erases an account: at once for everybody, and then its rows in slices. */
+export async function eraseAccount(core: Context, owner: number): Promise<void> {
+  await core.db.write(async (session) => {
+    await markErased(session, { owner, email: `erased:${newId()}`, nowMs: core.clock.now() });
+    await deleteSessionsOf(session, owner, '');
+    await forgetPeople(session, '', [String(owner)]);
+  });
+  await deleteRows(core, owner);
+}
+
+/** Goes on with erasures that were interrupted. Any number of processes may do it. */
+export async function completeErasures(core: Context): Promise<void> {
+  for (const { number } of await erasedAccounts(core.db)) await deleteRows(core, number);
+}
+
+async function deleteRows({ db }: Context, owner: number): Promise<void> {
+  for (;;) {
+    const deleted = await db.write((session) => deleteSlice(session, owner, sliceRows), { alone: true });
+    if (deleted < sliceRows) break;
+    await nextTurn();
+  }
+  await db.write((session) => deleteAccount(session, owner), { alone: true });
+}

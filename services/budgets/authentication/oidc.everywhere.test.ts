@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { startBudgets } from '../testing.ts';
+
+const audience = 'https://budgets.example';
+const provider = await TestProvider.start();
+provider.people
+  .set('ann', { sub: 'ann', preferred_username: 'ann', roles: ['admin'] })
+  .set('erin', { sub: 'erin', preferred_username: 'Erin', email: 'erin@example.com', email_verified: true });
+const budgets = await startBudgets({
+  environment: { ...provider.settingsFor('budgets'), OIDC_ADDRESS: audience },
+});
+provider.addClient('budgets', audience);
+after(async () => {
+  await budgets[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+const newWalker = () => new Walker(new PageClient(budgets.url));
+
+test('somebody signs in with the provider, and signs out of both', async () => {
+  provider.person = 'erin';
+  const walker = newWalker();
+  const { client } = walker;
+  assert.match((await client.open('/sign-in')).html, /Sign in with Octavo[\s\S]*name="password"/);
+  assert.equal((await walker.signIn('/settings')).location, '/settings');
+  const page = await client.open('/settings');
+  assert.match(page.html, /erin@example\.com/);
+  assert.match(page.html, /connected to Octavo/);
+  assert.match(page.html, /Erin/);
+  const out = await client.send('/sign-out', {});
+  assert.match(out.headers.get('refresh') ?? '', /session\/end/);
+  assert.match((await client.open('/settings')).html, /<h1>Sign in<\/h1>/);
+});
+
+test('an address alone connects nobody to an account', async () => {
+  const alice = await budgets.person();
+  provider.people.set('eve', { sub: 'eve', email: alice.email, email_verified: true });
+  provider.person = 'eve';
+  const walker = newWalker();
+  await walker.signIn('/settings');
+  const { html } = await walker.client.open('/settings');
+  assert.ok(!html.includes(alice.email));
+  assert.match(html, /@accounts\.invalid/);
+});
+
+test('the admin is for people with the role, beside the account of the pages', async () => {
+  provider.person = 'erin';
+  const erin = newWalker();
+  await erin.signIn('/admin/');
+  assert.equal((await erin.client.open('/admin/')).status, 302);
+  provider.person = 'ann';
+  const ann = newWalker();
+  assert.match((await ann.client.open('/admin/login/')).html, /Sign in with Octavo/);
+  assert.equal((await ann.signIn('/admin/')).location, '/admin/');
+  assert.equal((await ann.client.open('/admin/')).status, 200);
+  assert.match((await ann.client.open('/settings')).html, /<h1>Sign in<\/h1>/);
+});
+
+test('the API takes access tokens of the provider for this service', async () => {
+  const read = async (token: string) =>
+    (await fetch(`${budgets.url}/api/budgets`, { headers: { authorization: `Bearer ${token}` } })).status;
+  provider.person = 'frank';
+  const token = await provider.accessToken(audience);
+  assert.equal(await read(token), 200);
+  assert.equal(await read(token), 200);
+  assert.equal(await read(await provider.accessToken('https://quotes.example')), 401);
+  assert.equal(await read(`${token.slice(0, -8)}AAAAAAAA`), 401);
+});

@@ -1,0 +1,107 @@
+import type { Accounts as Staff } from '#kit/accounts/index.ts';
+import { staffRealm, type TokenStore } from '#kit/admin/index.ts';
+import { normalizeEmail } from '#kit/auth/email.ts';
+import type { Passwords } from '#kit/auth/passwords/passwords.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newOrderedId } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
+import type { Suite } from '#kit/http/suite.ts';
+import {
+  type AccountHost,
+  Checks,
+  Identities,
+  type OidcConfig,
+  OidcSignIn,
+  Provider,
+  providerOf,
+  type SignInRealm,
+} from '#kit/sign-in/index.ts';
+import type { Context } from '../../commands.ts';
+import type { PageSession } from '../../site/page-context.ts';
+import type { Tables } from '../../store/tables.ts';
+import { accountByEmail, accountByNumber, deleteSession, insertAccount, verifyAddress } from '../store.ts';
+import { authenticateSession, browserSeconds, endSession, startSession } from '../tokens.ts';
+
+export interface OidcParts {
+  readonly config: OidcConfig & { readonly BUDGETS_PUBLIC_URL: string | undefined };
+  readonly core: Context;
+  readonly passwords: Pick<Passwords, 'unknowable'>;
+  readonly staff: Staff;
+  /** Place of the staff's session. */
+  readonly staffTokens: TokenStore<PageSession>;
+  readonly secret: string;
+  readonly context: { readonly log: Log; readonly suite?: Suite | undefined };
+  readonly stack: AsyncDisposableStack;
+}
+
+const usernameCharactersMax = 64;
+
+/** The sign-in with the OpenID provider of the settings: accounts of the pages, and, coming from the admin, the staff. */
+export function openSignIn(parts: OidcParts): OidcSignIn<PageSession> | undefined {
+  const { config, core, secret, staff, staffTokens } = parts;
+  const { log, suite } = parts.context;
+  const settings = providerOf(config, config.BUDGETS_PUBLIC_URL);
+  if (!settings) return undefined;
+  const { clock, db: database } = core;
+  const common = { settings, name: 'budgets', title: 'Budgets', secret, clock, log, suite };
+  const provider = new Provider(common);
+  const { issuer } = settings;
+  const site = siteRealm(parts, { provider, issuer });
+  const context = { clock, log };
+  const options = { ...parts, database, context, name: 'budgets', title: 'Budgets', realm: 'staff' };
+  const admin = staffRealm(staff, { ...options, provider, issuer }, staffTokens);
+  return new OidcSignIn<PageSession>({ ...common, realms: { site, admin } }, provider);
+}
+
+function siteRealm(
+  { core, passwords, secret, context, stack }: OidcParts,
+  { provider, issuer }: { provider: Provider; issuer: string },
+): SignInRealm<PageSession> {
+  const { clock, db: database } = core;
+  const people = new Identities({ database, clock, secret, issuer, host: accountHost(core, passwords) });
+  stack.use(new Checks({ identities: people, provider, log: context.log }));
+  return {
+    people,
+    signInPath: '/sign-in',
+    async start(visit, account) {
+      const owner = Number(account);
+      const row = await accountByNumber(database, owner);
+      if (!row || row.disabled === 1) throw new AppError('forbidden', 'This account is blocked.');
+      if (visit.who) await endSession(database, visit.who);
+      const nowMs = clock.now();
+      const started = { owner, userId: row.id, nowMs, seconds: browserSeconds };
+      const { sessionId } = await startSession(database, started);
+      visit.signIn({ sessionId });
+      return { key: sessionId, expiresAtMs: nowMs + browserSeconds * 1_000 };
+    },
+    async signedIn({ who }) {
+      const found = who && (await authenticateSession(core, who.sessionId));
+      return found && { account: String(found.owner), key: found.sessionId };
+    },
+  };
+}
+
+/** Accounts have no roles. */
+function accountHost({ db, clock }: Context, passwords: Pick<Passwords, 'unknowable'>): AccountHost<Tables> {
+  return {
+    has: async (session, account) => (await accountByNumber(session, Number(account)))?.erased_at_ms === null,
+    async create(session, { name, email: given }) {
+      const id = newOrderedId();
+      const known = given === undefined ? undefined : normalizeEmail(given);
+      // An address alone connects nobody: whoever has an account with it signs in to that, and connects it.
+      const isFree = known !== undefined && !(await accountByEmail(session, known));
+      const email = isFree ? known : `${id}@accounts.invalid`;
+      const username = [...name.trim()].slice(0, usernameCharactersMax).join('');
+      const nowMs = clock.now();
+      const passwordHash = passwords.unknowable();
+      const added = await insertAccount(session, { id, email, username, passwordHash, nowMs });
+      if (!added) throw new AppError('conflict', 'This address was registered at the same time.');
+      if (isFree) await verifyAddress(session, { owner: added.number, email, nowMs });
+      return String(added.number);
+    },
+    async setRoles() {},
+    async end(keys) {
+      for (const id of keys) await deleteSession(db, id);
+    },
+  };
+}

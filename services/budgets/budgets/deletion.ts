@@ -1,0 +1,73 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError } from '#kit/base/errors.ts';
+import { checkVersion, type Versions } from '#kit/rest/versions.ts';
+import { type AccountTransaction, type Caller, type Context, runCommand } from '../commands.ts';
+import { reverseAll } from '../ledger/index.ts';
+import type { BudgetRow } from '../store/tables.ts';
+import type { Budget } from './budget.ts';
+import { notifyBudget, requireBudget, viewOf } from './budgets.ts';
+import { addSpendings } from './spending.ts';
+import { deleteBudgetRow, deleteExpenses, someExpenses } from './store.ts';
+
+/** Expenses of one transaction. Others, who have the database in between, wait for no more than one of them. */
+const sliceExpenses = 100;
+
+export interface BudgetDeletion {
+  /** Deletes its expenses too. */
+  readonly cascade?: boolean | undefined;
+  readonly versions?: Versions;
+}
+
+/**
+ * Throws `conflict` for a budget with expenses, unless they are to be deleted too: many in slices, each with its reversals. If that is
+ * interrupted, the budget is there with the rest, and can be deleted again.
+ */
+export async function deleteBudget(
+  core: Context,
+  caller: Caller,
+  id: string,
+  { cascade = false, versions }: BudgetDeletion = {},
+): Promise<{ id: string; message: string }> {
+  let before: Budget | undefined;
+  const deleteSlice = async (unit: AccountTransaction) => {
+    const { session, owner, nowMs } = unit;
+    const row = await requireBudget(session, owner, id);
+    if (!before) checkVersion(row.version, versions);
+    if (row.expenses > 0 && !cascade) throw hasExpenses();
+    const whole = before ?? (await viewOf(session, row, nowMs));
+    const isLast = await deleteSome(unit, row);
+    if (isLast) {
+      await deleteBudgetRow.run(session, { owner, number: row.number });
+      await notifyBudget(unit, 'deleted', whole);
+    }
+    return { whole, isLast };
+  };
+  for (;;) {
+    const { whole, isLast } = await runCommand(core, caller, deleteSlice, { alone: cascade });
+    if (isLast) return { message: 'Budget deleted', id };
+    before = whole;
+    await nextTurn();
+  }
+}
+
+/** Deletes some expenses of a budget and reverses their debits. True if there were no others. */
+async function deleteSome(unit: AccountTransaction, budget: BudgetRow): Promise<boolean> {
+  const { session, owner } = unit;
+  const rows = await someExpenses.all(session, { owner, budget: budget.number, limit: sliceExpenses });
+  if (rows.length === 0) return true;
+  await reverseAll(
+    unit,
+    rows.map(({ transaction_id }) => transaction_id),
+  );
+  const numbers = JSON.stringify(rows.map(({ number }) => number));
+  await deleteExpenses.run(session, { owner, numbers });
+  if (rows.length < sliceExpenses) return true;
+  const removed = rows.map(({ spent_on: day, amount_minor }) => ({ day, minor: -amount_minor }));
+  await addSpendings(unit, budget, removed, -1);
+  return false;
+}
+
+function hasExpenses(): AppError {
+  const message = 'This budget has expenses. Delete them first, or delete it with cascade=true.';
+  return new AppError('conflict', message);
+}

@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TokenBucket } from '#kit/auth/token-bucket.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { AccessRule } from '#kit/http/access.ts';
+import { rateLimited } from '#kit/http/requests/rate-limit.ts';
+import { type Idempotency, idempotencyOf } from '#kit/rest/idempotency-key.ts';
+import { cursorPaging } from '#kit/rest/paging.ts';
+import { authenticateHeader, type SignedIn, type Tokens } from '../authentication/index.ts';
+import type { Caller, Context } from '../commands.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The account and session of the bearer token, on routes that require one. */
+    signedIn: SignedIn | undefined;
+  }
+}
+
+/** The limit of a user's requests, which all edges share; absent if it is off. */
+export interface UserLimit {
+  readonly bucket: TokenBucket | undefined;
+  readonly perMinute: number;
+  readonly clock: Clock;
+}
+
+/** Requires a bearer token, and counts the request for its user, before the body is read. */
+export function createBearer(core: Context, tokens: Tokens, limit: UserLimit): AccessRule {
+  return {
+    security: [{ bearer: [] }],
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      const signedIn = await authenticateHeader(core, tokens, request.headers.authorization);
+      request.signedIn = signedIn;
+      request.userId = signedIn.userId;
+      countRequest(limit, signedIn, reply);
+      checkParameters(request);
+    },
+  };
+}
+
+/** Throws `rate_limited` if a user makes too many requests. */
+export function countRequest(
+  { bucket, perMinute, clock }: UserLimit,
+  { userId }: Caller,
+  reply?: FastifyReply,
+): void {
+  if (!bucket) return;
+  const { isAllowed, remaining, resetSeconds } = bucket.take(userId, clock.now());
+  reply
+    ?.header('ratelimit-policy', `"user";q=${perMinute};w=60, "burst";q=${bucket.requestsMax};w=1`)
+    .header('ratelimit', `"user";r=${remaining};t=${resetSeconds}`);
+  if (!isAllowed) throw rateLimited(resetSeconds);
+}
+
+/** Throws `invalid_input` for a parameter that the route does not have: a filter that is misspelled must not give everything. */
+function checkParameters({ routeOptions, query }: FastifyRequest): void {
+  const { properties } = (routeOptions.schema?.querystring ?? {}) as { readonly properties?: object };
+  if (!properties) return;
+  const unknown = Object.keys(query as object).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length === 0) return;
+  const known = Object.keys(properties).join(', ');
+  const fields = Object.fromEntries(unknown.map((name) => [name, `is no parameter of this route: ${known}`]));
+  throw new AppError('invalid_input', `${unknown[0]} is no parameter of this route, which takes ${known}.`, {
+    fields,
+  });
+}
+
+/** The caller, on routes with a bearer token. */
+export function callerOf({ signedIn }: FastifyRequest): SignedIn {
+  if (!signedIn) throw new Error('the route does not require a token');
+  return signedIn;
+}
+
+/** The caller of a command, who may want it to happen once. A replayed response has `Idempotent-Replayed: true`. */
+export function callerWithIdempotencyKey(request: FastifyRequest, reply: FastifyReply): SignedIn {
+  return { ...callerOf(request), idempotency: idempotencyOf(request, reply) };
+}
+
+/** Parts that all resources of an account share. */
+export function owned(access: AccessRule) {
+  return {
+    access,
+    paging: cursorPaging(),
+    errors: ['rate_limited'] as const,
+    callerOf: (request: FastifyRequest, idempotency?: Idempotency): SignedIn => ({
+      ...callerOf(request),
+      idempotency,
+    }),
+  };
+}

@@ -1,0 +1,37 @@
+import { AppError } from '#kit/base/errors.ts';
+import { decodeCursor, encodeCursor } from '#kit/rest/cursor.ts';
+import type { Page, PageRequest } from '#kit/rest/paging.ts';
+
+/** The id of a row, which may be deleted. Throws `invalid_input` for another text. */
+export function idOfRow(id: string): string {
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id;
+  throw new AppError('invalid_input', 'after must be the id of the last row.', {
+    fields: { after: 'must be the id of the last row' },
+  });
+}
+
+interface Dated {
+  readonly id: string;
+  readonly created_at_ms: number;
+}
+
+/** Start of a page ordered by `createdAt` and `id`, newest first; fetches one extra row to detect a next page. */
+export function placeByTime({ cursor, limit }: PageRequest): {
+  beforeMs: number;
+  beforeId: string;
+  limit: number;
+} {
+  const place = decodeCursor(cursor, ['integer', 'string']) as [number?, string?];
+  const [beforeMs = Number.MAX_SAFE_INTEGER, beforeId = ''] = place;
+  return { beforeMs, beforeId, limit: limit + 1 };
+}
+
+/** The page of the rows that {@link placeByTime} asks for. */
+export function pageByTime<R extends Dated, T>(
+  rows: readonly R[],
+  { request: { limit }, total, view }: { request: PageRequest; total: number; view: (row: R) => T },
+): Page<T> {
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { items: shown.map(view), total, next: last && encodeCursor([last.created_at_ms, last.id]) };
+}

@@ -1,0 +1,34 @@
+/** Digits after the decimal point (ISO 4217, list one) of currencies that do not have two. */
+const digits: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'
+      .split(' ')
+      .map((code) => [code, 0] as const),
+  ),
+  ...Object.fromEntries('BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const)),
+  CLF: 4,
+  UYW: 4,
+};
+
+// ICU lists the currencies in use. Its digits are those of everyday prices, not those of ISO 4217, so they are not used.
+let codes: ReadonlySet<string> | undefined;
+
+/** The codes of all currencies, in alphabetical order. */
+export function currencyCodes(): readonly string[] {
+  return [...known()];
+}
+
+/** Returns true for the code of a currency (ISO 4217), in capitals. */
+export function isCurrency(text: string): boolean {
+  return known().has(text);
+}
+
+/** Digits after the decimal point: 2 for USD, 0 for JPY, 3 for KWD. */
+export function digitsOf(currency: string): number {
+  return digits[currency] ?? 2;
+}
+
+function known(): ReadonlySet<string> {
+  codes ??= new Set([...Intl.supportedValuesOf('currency'), ...Object.keys(digits)].sort());
+  return codes;
+}

@@ -1,0 +1,25 @@
+import { type Caller, type Context, runCommand } from '../commands.ts';
+import type { Store } from '../store/tables.ts';
+import { type NotificationType, notificationTypes } from './notification.ts';
+import { choiceOf, putChoice } from './store.ts';
+
+/** Kinds that pages show until somebody chooses others: not every change that people make themselves. */
+export const shownByDefault: readonly NotificationType[] = ['budget.threshold', 'task.finished', 'message'];
+
+/** The kinds that pages count and show to an account. */
+export async function shownKinds(store: Store, owner: number): Promise<readonly NotificationType[]> {
+  const row = await choiceOf(store, owner);
+  if (!row) return shownByDefault;
+  const chosen: unknown = JSON.parse(row.shown);
+  return notificationTypes.filter((type) => Array.isArray(chosen) && chosen.includes(type));
+}
+
+/** Chooses the kinds that pages show. All events are notifications as before, and reach other clients. */
+export async function chooseKinds(
+  core: Context,
+  caller: Caller,
+  kinds: readonly NotificationType[],
+): Promise<void> {
+  const shown = JSON.stringify(notificationTypes.filter((type) => kinds.includes(type)));
+  await runCommand(core, caller, ({ session, owner }) => putChoice(session, { owner, shown }));
+}

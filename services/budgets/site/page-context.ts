@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { AppError } from '#kit/base/errors.ts';
+import { newId } from '#kit/base/ids.ts';
+import { isoDay } from '#kit/base/iso-time.ts';
+import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { type Frame, layout, type NavigationItem, type PageContent } from '#kit/html/layout.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import { readerLocale } from '#kit/html/reader-locale.ts';
+import {
+  accountName,
+  authenticateSession,
+  type BrowserSession,
+  type SignedIn,
+} from '../authentication/index.ts';
+import type { Caller, Context } from '../commands.ts';
+import { invalid } from '../edges/schema-parser.ts';
+import { type Reading, signsOf } from '../money/written-amount.ts';
+import { readSum } from '../money/written-sum.ts';
+import { unreadNotifications } from '../notifications/index.ts';
+import { pageRoutes } from '../routes.ts';
+
+export type PageSession = BrowserSession;
+
+export type PageVisit = Visit<PageSession>;
+
+/** Somebody with an account who looks at a page. */
+export interface Visitor {
+  readonly visit: PageVisit;
+  readonly caller: SignedIn;
+  /** The day in UTC. */
+  readonly today: string;
+  /** For every form on the page. */
+  readonly csrfField: Html;
+  /** The page with navigation. */
+  render(page: PageContent): Promise<string>;
+}
+
+export type Visitors = (visit: PageVisit) => Promise<Visitor>;
+
+/** Dependencies of the pages. */
+export interface PageParts {
+  readonly core: Context;
+  readonly visitors: Visitors;
+}
+
+/** The reason of the error for strangers, who get the sign-in page. */
+export const signInRequired = 'SIGN_IN_REQUIRED';
+
+/**
+ * The access of pages: whoever is signed in.
+ * @param count counts the request, and throws `rate_limited` if there are too many
+ */
+export function createVisitors(
+  core: Context,
+  count: (caller: SignedIn, reply: FastifyReply) => void,
+): Visitors {
+  return async (visit) => {
+    const { sessionId } = visit.who ?? {};
+    const caller = sessionId === undefined ? undefined : await authenticateSession(core, sessionId);
+    if (!caller) throw new AppError('unauthenticated', 'Sign in first.', { reason: signInRequired });
+    count(caller, visit.reply);
+    return {
+      visit,
+      caller,
+      today: isoDay(core.clock.now()),
+      get csrfField() {
+        return visit.frame().csrfField;
+      },
+      render: async (page) =>
+        layout(await frameOf(core, visit, caller), { styles: ['charts.css', 'budgets.css'], ...page }),
+    };
+  };
+}
+
+/** The frame of an error page: with the navigation of whoever is signed in, if that can be read. */
+export async function errorFrame(core: Context, visit: PageVisit): Promise<Frame> {
+  try {
+    const { sessionId } = visit.who ?? {};
+    const caller = sessionId === undefined ? undefined : await authenticateSession(core, sessionId);
+    if (caller) return await frameOf(core, visit, caller);
+  } catch {
+    // The database may be what failed.
+  }
+  return strangerFrame(visit);
+}
+
+/** The frame of pages for strangers. */
+export function strangerFrame(visit: PageVisit): Frame {
+  return {
+    ...visit.frame(),
+    service: 'Budgets',
+    home: pageRoutes.budgets,
+    navigation: [],
+    flash: visit.takeFlash(),
+  };
+}
+
+async function frameOf(core: Context, visit: PageVisit, caller: Caller): Promise<Frame> {
+  const [{ name, email }, { count, lastSeq }] = await Promise.all([
+    accountName(core, caller),
+    unreadNotifications(core, caller),
+  ]);
+  const unread = html`<span class="badge" data-live="${`${pageRoutes.notificationStream}?after=${lastSeq}`}" data-unread="${count}" title="Unread">${count > 0 && count}</span>`;
+  return {
+    ...visit.frame(),
+    service: 'Budgets',
+    home: pageRoutes.budgets,
+    navigation: navigationWith(unread),
+    account: {
+      name: name ?? email,
+      detail: name === null ? 'Signed in' : email,
+      signOutHref: pageRoutes.signOut,
+      href: pageRoutes.settings,
+    },
+    flash: visit.takeFlash(),
+  };
+}
+
+function navigationWith(unread: Html): NavigationItem[] {
+  return [
+    { href: pageRoutes.budgets, label: 'Budgets', icon: 'wallet' },
+    { href: pageRoutes.expenses, label: 'Expenses', icon: 'list' },
+    { href: pageRoutes.recurring, label: 'Recurring', icon: 'calendar' },
+    { href: pageRoutes.reports, label: 'Reports', icon: 'chart' },
+    { href: pageRoutes.notifications, label: 'Notifications', icon: 'bell', extra: unread },
+    { href: pageRoutes.orders, label: 'Orders', icon: 'box', group: 'Sales' },
+    { href: pageRoutes.customers, label: 'Customers', icon: 'users', group: 'Sales' },
+    { href: pageRoutes.import, label: 'Import', icon: 'upload', group: 'Records' },
+    { href: pageRoutes.rules, label: 'Rules', icon: 'flag', group: 'Records' },
+    { href: pageRoutes.transactions, label: 'Ledger', icon: 'link', group: 'Records' },
+    { href: pageRoutes.tasks, label: 'Tasks', icon: 'pulse', group: 'Records' },
+    { href: pageRoutes.settings, label: 'Settings', icon: 'settings', group: 'Account' },
+    { href: '/docs', label: 'API', icon: 'screen', group: 'Account' },
+  ];
+}
+
+interface Submission<T> {
+  work(): Promise<T>;
+  /** Responds after success, mostly by a redirect. */
+  done(result: T): FastifyReply | Promise<FastifyReply>;
+  /** The form again. */
+  again(problem: FormProblem): Promise<string> | string;
+}
+
+/** Does what a form asks for. What its user can correct is shown in the form, with all that was typed. */
+export async function submit<T>(
+  visit: PageVisit,
+  { work, done, again }: Submission<T>,
+): Promise<FastifyReply | string> {
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    const problem = problemOf(error);
+    visit.reply.code(problem.status);
+    return again(problem);
+  }
+  return done(result);
+}
+
+/** Other errors are thrown again. */
+function problemOf(error: unknown): FormProblem {
+  if (error instanceof AppError && error.code === 'precondition_failed') {
+    const problem = 'This was changed elsewhere since you opened it. Check the values below and save again.';
+    return { status: 412, errors: {}, problem };
+  }
+  const shown = formProblem(error, {});
+  const errors = Object.entries(shown.errors).map(([name, message]) => [fieldNameOf(name), message]);
+  return { ...shown, errors: Object.fromEntries(errors) };
+}
+
+/** Name of the field of a form that has an item of a list, such as `tags` for `tags[1]`. */
+function fieldNameOf(name: string): string {
+  return name.replace(/\[\d+\]$/, '');
+}
+
+/** A hidden field that makes the form's command happen once, however often it is sent. */
+export function onceField(): Html {
+  return html`<input type="hidden" name="once" value="${newId()}">`;
+}
+
+/** The caller of a form with {@link onceField}. The same form with other contents is another command. */
+export function callerWithIdempotencyKey({ visit, caller }: Visitor): Caller {
+  const once = visit.field('once');
+  if (!/^[\w-]{8,64}$/.test(once)) return caller;
+  const { request } = visit;
+  const { _csrf, ...fields } = visit.fields();
+  const digest = createHash('sha256')
+    .update(JSON.stringify([request.url, fields]))
+    .digest('base64url');
+  return { ...caller, idempotency: { key: `form-${once}-${digest}`, digest } };
+}
+
+/** The fields of a form that are filled in, without white space around them. */
+export function filled(visit: PageVisit, names: readonly string[]): Record<string, string> {
+  const given = names.map((name) => [name, visit.field(name).trim()] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== ''));
+}
+
+/**
+ * An amount or a sum of amounts that somebody typed, as rules take it. The reader's locale says what `1,234` means. Throws
+ * `validation_failed` for the field, also if it could mean two things.
+ */
+export function typedAmount(
+  typed: number | string,
+  { field, currency }: { readonly field: string; readonly currency: string },
+): number | string {
+  if (typeof typed === 'number') return typed;
+  const read = readSum(typed, currency, readingOfReader());
+  if (read.problem !== undefined) throw invalid({ [field]: read.problem });
+  return read.text;
+}
+
+/** The tags in a field of the form, separated by commas. */
+export function typedTags(visit: PageVisit): string[] {
+  return visit
+    .field('tags')
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+}
+
+/** Signs of the numbers that the reader of the page types; none for clients that name no language. */
+export function readingOfReader(): Reading {
+  const locale = readerLocale();
+  return locale === undefined ? {} : signsOf(locale);
+}
+
+/** A parameter of the address; empty if it is absent or repeated. */
+export function parameter({ request }: PageVisit, name: string): string {
+  const value = (request.query as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** The id in the address. */
+export function idOf({ request }: PageVisit): string {
+  return (request.params as { readonly id: string }).id;
+}
+
+/** The version of what is edited, as the form was made for it. */
+export function versionsOf(visit: PageVisit): readonly number[] | undefined {
+  const version = /^\d{1,15}$/.exec(visit.field('version'))?.[0];
+  return version === undefined ? undefined : [Number(version)];
+}

@@ -1,0 +1,146 @@
+import { empty, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { meter } from '#kit/html/components/charts.ts';
+import { errorSummary } from '#kit/html/components/form.ts';
+import type { FormProblem } from '#kit/html/components/form-problem.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import type { IconName } from '#kit/html/icons.ts';
+import { kept, readerLocale } from '#kit/html/reader-locale.ts';
+import { digitsOf } from '../money/currencies.ts';
+import { decimalText } from '../money/money.ts';
+import { type Period, type PeriodKind, startOf } from '../money/periods.ts';
+import { signsOf } from '../money/written-amount.ts';
+import { pageRoutes } from '../routes.ts';
+
+const localeOfPage = () => readerLocale() ?? 'en-US';
+
+const moneyFormat = kept((key) => {
+  const [locale, currency = ''] = key.split(' ');
+  const digits = digitsOf(currency);
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+});
+
+/** An amount as the reader of the page writes it: `$1,234.50`, or `1.234,50 $` in German. */
+export function money(minor: number | bigint, currency: string): string {
+  const format = moneyFormat(`${localeOfPage()} ${currency}`);
+  // As text, so that no digit is lost.
+  return format.format(decimalText(minor, currency) as Intl.StringNumericLiteral);
+}
+
+/** An amount for an input: all its digits, with the reader's decimal sign and no other. */
+export function typedText(minor: number | bigint, currency: string): string {
+  return decimalText(minor, currency).replace('.', signsOf(readerLocale() ?? 'en').decimal);
+}
+
+/** An amount that is set off if it is negative. */
+export function balance(minor: number | bigint, currency: string): Html {
+  return minor < 0
+    ? html`<span class="negative">${money(minor, currency)}</span>`
+    : html`${money(minor, currency)}`;
+}
+
+const dayFormat = kept((locale) => dateFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' }));
+const monthFormat = kept((locale) => dateFormat(locale, { month: 'long', year: 'numeric' }));
+const shortMonth = kept((locale) => dateFormat(locale, { month: 'short' }));
+
+function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
+}
+
+/** `Mar 5, 2026`. */
+export function dayText(text: string): string {
+  return dayFormat(localeOfPage()).format(startOf(text));
+}
+
+/** A day, which is the same in every time zone. */
+export function day(text: string): Html {
+  return html`<time datetime="${text}" data-day>${dayText(text)}</time>`;
+}
+
+/** Problem with the last day of a range, after its label. */
+export function rangeProblem(from: string | undefined, to: string | undefined): string | undefined {
+  if (from === undefined || to === undefined || from <= to) return undefined;
+  return `must not be before ${dayText(from)}`;
+}
+
+/** `March 2026` of `2026-03`. */
+export function monthName(month: string): string {
+  return monthFormat(localeOfPage()).format(startOf(`${month}-01`));
+}
+
+/** `Mar`, with the year in January and for the first of a row. */
+export function monthTick(month: string, isFirst: boolean): string {
+  const name = shortMonth(localeOfPage()).format(startOf(`${month}-01`));
+  return isFirst || month.endsWith('-01') ? `${name} ${month.slice(2, 4)}` : name;
+}
+
+/** Returns the name of a period for people. */
+export function periodTitle(kind: PeriodKind, { name, from, to }: Period): string {
+  if (from === null || to === null) return 'All time';
+  if (kind === 'monthly') return monthName(name);
+  if (kind === 'quarterly') return `${name.slice(5)} ${name.slice(0, 4)}`;
+  if (kind === 'yearly') return name;
+  if (kind === 'daily') return dayFormat(localeOfPage()).format(startOf(from));
+  return dayFormat(localeOfPage()).formatRange(startOf(from), startOf(to));
+}
+
+export const periodWords: Readonly<Record<PeriodKind, string>> = {
+  none: 'in all',
+  daily: 'a day',
+  weekly: 'a week',
+  monthly: 'a month',
+  quarterly: 'a quarter',
+  yearly: 'a year',
+};
+
+/** Renders the spent share of a budget as a bar: green, then amber from 80 %, red when nothing is left. */
+export function spendingMeter({ spent, available }: Record<'spent' | 'available', number | bigint>): Html {
+  const share = available > 0 ? Number(spent) / Number(available) : spent > 0 ? 1 : 0;
+  const isOver = spent > available;
+  const tone = isOver ? 'bad' : share >= 0.8 ? 'warn' : 'good';
+  const label = isOver && available <= 0 ? 'Overspent' : `${Math.round(share * 100)}% spent`;
+  return meter({ label, share, tone });
+}
+
+/** Renders the problems of a form, above it. */
+export function problems(
+  problem: FormProblem | undefined,
+  labels: Readonly<Record<string, string>>,
+  title?: string,
+): Content {
+  if (!problem) return undefined;
+  return html`${problem.problem && notice('bad', problem.problem)}${errorSummary(problem.errors, labels, title)}`;
+}
+
+/** Links to the next page of a list with a cursor, and back to the first. */
+export function cursorPager(
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+  { next, hasCursor }: { readonly next: string | undefined; readonly hasCursor: boolean },
+): Content {
+  if (next === undefined && !hasCursor) return undefined;
+  const first = hrefWith(path, parameters);
+  return html`<nav class="pager" aria-label="Pages"><span></span><span class="actions">${
+    hasCursor && html`<a class="button secondary" href="${first}">First</a>`
+  }${next !== undefined && html`<a class="button secondary" href="${hrefWith(path, { ...parameters, cursor: next })}">Next</a>`}</span></nav>`;
+}
+
+/** A path with the parameters that have a value. */
+export function hrefWith(path: string, parameters: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '');
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+/** In place of a form for what belongs to a budget, for those who have none. */
+export function budgetFirst(symbol: IconName, text: string): Html {
+  return empty({
+    icon: symbol,
+    title: 'Create a budget first',
+    text,
+    actions: linkButton(pageRoutes.newBudget, 'Create a budget', 'primary'),
+  });
+}

@@ -1,0 +1,271 @@
+import type { Generated } from 'kysely';
+import type { AccountTables } from '#kit/accounts/index.ts';
+import type { AdminTables } from '#kit/admin/index.ts';
+import type { HealthTables, Session } from '#kit/db/index.ts';
+import type { EventTables } from '#kit/events/index.ts';
+import type { JobTables } from '#kit/jobs/index.ts';
+import type { OidcTables } from '#kit/sign-in/index.ts';
+import type { PeriodKind } from '../money/periods.ts';
+
+/** The tables of all features (migrations/). Each belongs to the feature that is named above it, and only that one writes it. */
+export interface Tables extends EventTables, JobTables, AccountTables, AdminTables, OidcTables, HealthTables {
+  // authentication
+  account: Numbered<AccountRow>;
+  session: SessionRow;
+  mailed_link: MailedLinkRow;
+  anonymous_key: AnonymousKeyRow;
+  // commands.ts
+  idempotency_key: IdempotencyKeyRow;
+  // budgets
+  budget: Numbered<BudgetRow>;
+  budget_day: BudgetDayRow;
+  budget_threshold: BudgetThresholdRow;
+  // expenses
+  expense: Numbered<ExpenseRow>;
+  expense_tag: { owner: number; tag: string; expense: number };
+  // transactions
+  ledger_transaction: LedgerTransactionRow;
+  ledger_entry: LedgerEntryRow;
+  // customers, orders
+  customer: CustomerRow;
+  customer_order: OrderRow;
+  // notifications
+  notification: NotificationRow;
+  notification_choice: { owner: number; shown: string };
+  // recurring
+  recurring: RecurringRow;
+  recurring_occurrence: { owner: number; recurring_id: string; day: string };
+  // rules
+  import_rule: RuleRow;
+  // tasks
+  task: TaskRow;
+  task_file: { owner: number; task_id: string; name: 'input' | 'output'; part: number; bytes: Uint8Array };
+}
+
+/** Place where queries run: the database, a snapshot or a transaction. */
+export type Store = Session<Tables>;
+
+/** The database numbers new rows. */
+type Numbered<Row> = Omit<Row, 'number'> & { number: Generated<number> };
+
+export interface AccountRow {
+  number: number;
+  id: string;
+  email: string;
+  username: string | null;
+  password_hash: string;
+  email_verified: number;
+  disabled: number;
+  notification_seq: number;
+  erased_at_ms: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+interface SessionRow {
+  id: string;
+  owner: number;
+  created_at_ms: number;
+  expires_at_ms: number;
+}
+
+export interface MailedLinkRow {
+  id: string;
+  owner: number;
+  kind: 'verify' | 'reset';
+  email: string;
+  created_at_ms: number;
+  expires_at_ms: number;
+  sent_at_ms: number | null;
+}
+
+interface AnonymousKeyRow {
+  key_hash: string;
+  owner: number | null;
+  digest: string;
+  result: string;
+  created_at_ms: number;
+}
+
+interface IdempotencyKeyRow {
+  owner: number;
+  key: string;
+  digest: string;
+  result: string;
+  created_at_ms: number;
+}
+
+export interface BudgetRow {
+  number: number;
+  id: string;
+  owner: number;
+  name: string;
+  limit_minor: number;
+  currency: string;
+  period: PeriodKind;
+  start_date: string;
+  rollover: 'none' | 'positive' | 'full';
+  thresholds: string;
+  spent_minor: number;
+  spent_high: number;
+  expenses: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+  version: number;
+}
+
+interface BudgetDayRow {
+  owner: number;
+  budget: number;
+  day: string;
+  amount_minor: number;
+  amount_high: number;
+  expenses: number;
+}
+
+interface BudgetThresholdRow {
+  owner: number;
+  budget: number;
+  period: string;
+  threshold: number;
+}
+
+export interface ExpenseRow {
+  number: number;
+  id: string;
+  owner: number;
+  budget: number;
+  description: string;
+  amount_minor: number;
+  amount: number;
+  currency: string;
+  category: string | null;
+  tags: string;
+  spent_on: string;
+  notes: string | null;
+  external_id: string | null;
+  original_amount_minor: number | null;
+  original_currency: string | null;
+  rate: string | null;
+  rate_date: string | null;
+  transaction_id: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  version: number;
+}
+
+export interface LedgerTransactionRow {
+  owner: number;
+  id: string;
+  type: 'debit' | 'credit' | 'reversal';
+  description: string;
+  amount_minor: number;
+  currency: string;
+  budget_id: string | null;
+  expense_id: string | null;
+  order_id: string | null;
+  reverses: string | null;
+  created_at_ms: number;
+}
+
+export interface LedgerEntryRow {
+  owner: number;
+  transaction_id: string;
+  position: number;
+  account: string;
+  side: 'debit' | 'credit';
+  amount_minor: number;
+}
+
+export interface CustomerRow {
+  owner: number;
+  id: string;
+  name: string;
+  email: string | null;
+  phone: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  version: number;
+}
+
+export interface OrderRow {
+  owner: number;
+  id: string;
+  customer_id: string;
+  budget_id: string | null;
+  items: string;
+  amount_minor: number;
+  currency: string;
+  status: 'pending' | 'completed' | 'shipped' | 'delivered' | 'canceled';
+  transaction_id: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  version: number;
+}
+
+export interface NotificationRow {
+  owner: number;
+  seq: number;
+  id: string;
+  type: string;
+  title: string;
+  message: string;
+  data: string;
+  read_at_ms: number | null;
+  created_at_ms: number;
+}
+
+export interface RecurringRow {
+  owner: number;
+  id: string;
+  budget: number;
+  description: string;
+  amount_minor: number;
+  currency: string;
+  category: string | null;
+  freq: 'daily' | 'weekly' | 'monthly' | 'yearly';
+  every: number;
+  by_day: string | null;
+  by_month_day: string | null;
+  start_on: string;
+  end_on: string | null;
+  count: number | null;
+  timezone: string;
+  since_on: string | null;
+  made: number;
+  next_on: string | null;
+  next_at_ms: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  version: number;
+}
+
+export interface RuleRow {
+  owner: number;
+  id: string;
+  position: number;
+  contains: string;
+  category: string;
+  tags: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  version: number;
+}
+
+export interface TaskRow {
+  owner: number;
+  id: string;
+  type: 'import' | 'export' | 'report' | 'reindex' | 'email';
+  description: string | null;
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
+  progress: number;
+  input: string;
+  result: string | null;
+  error: string | null;
+  attempts: number;
+  run: string;
+  created_at_ms: number;
+  started_at_ms: number | null;
+  finished_at_ms: number | null;
+  seen_at_ms: number;
+}

@@ -1,0 +1,47 @@
+import { entryIndent, entryTerm, hasRows, paragraphsOf, type Span, sentencesOf } from '../sentences.ts';
+
+/** A sentence or a row of a passage, with what it needs to be understood. Offsets are in the passage. */
+export interface Unit extends Span {
+  readonly text: string;
+  /** The paragraph, the row with what is above it in its table, or the whole entry of a term. */
+  readonly place: Span;
+  /** The term that it explains, as an option of a manual page. */
+  readonly term: string;
+  /** The line that introduces the list that it is in. */
+  readonly lead: Span | undefined;
+  readonly kind: 'sentence' | 'row' | 'point';
+}
+
+/** Values with the names of their columns. */
+const describedRow = /^[^:;\n]{1,60}: [^;\n]*(?:; [^:;\n]{1,60}: [^;\n]*)+$/;
+const leaders = /(?:\. ?){6,}/;
+
+/** The sentences and rows of a passage in their order. */
+export function unitsOf(text: string): Unit[] {
+  const units: Unit[] = [];
+  let entry: { term: string; start: number; paragraphs: number } | undefined;
+  let lead: Span | undefined;
+  for (const paragraph of paragraphsOf(text)) {
+    const own = text.slice(paragraph.start, paragraph.end);
+    const isInside = entry !== undefined && /\n {2,}$/.test(text.slice(0, paragraph.start));
+    if (!isInside) {
+      const term = entryIndent(own) === undefined ? undefined : entryTerm(own);
+      entry = term === undefined ? undefined : { term, start: paragraph.start, paragraphs: 0 };
+    }
+    const isPoint = /^\s*(?:[-*•‣o+]|\d+[.)]|[a-z]\))\s/.test(own) || entry !== undefined;
+    const kind = hasRows(own) || describedRow.test(own) ? 'row' : isPoint ? 'point' : 'sentence';
+    if (kind === 'sentence' && !isInside) lead = undefined;
+    for (const { start, end } of sentencesOf(text, paragraph)) {
+      // Lines of a table of contents say nothing by themselves.
+      if (leaders.test(text.slice(start, end))) continue;
+      const place =
+        kind === 'row'
+          ? { start, end }
+          : { start: entry && !isInside ? entry.start : paragraph.start, end: paragraph.end };
+      units.push({ start, end, text: text.slice(start, end), place, term: entry?.term ?? '', lead, kind });
+    }
+    const last = units.at(-1);
+    if (last && kind === 'sentence' && /:$/.test(last.text)) lead = last;
+  }
+  return units;
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startChat } from '../testing.ts';
+
+const handbook = `# Staff handbook
+
+This handbook tells everybody at Nordlicht what they can expect, and what is expected of them.
+
+## Vacation
+
+Everybody has 27 days of vacation in a year.
+
+## Sick leave
+
+Tell your team by nine on the first day.
+`;
+
+test('greetings, thanks and questions about the library get a reply that is not a refusal', async () => {
+  await using chat = await startChat();
+  const ask = async (query: string, more: object = {}) =>
+    (await chat.send('POST', '/api/chat', { query, ...more })).json;
+  assert.match((await ask('hello')).answer, /no documents yet/);
+  const { documents } = (
+    await chat.upload([
+      { name: 'handbook.md', content: handbook },
+      { name: 'canteen.txt', content: 'The canteen opens at eleven.' },
+    ])
+  ).json;
+  for (const [query, expected] of [
+    ['Hi!', /“Staff handbook”/],
+    ['good morning', /2 documents/],
+    ['thank you very much!', /welcome/],
+    ['great, that helps', /welcome/],
+    ['ok', /know/],
+    ['bye', /Goodbye/],
+    ['what can you do?', /quotes from your documents/],
+    ['How many documents are there?', /2 documents/],
+    ['list the documents', /\n- Staff handbook \(handbook\.md\)/],
+    ['which documents do you have?', /canteen/],
+    ['Is there a document about the canteen?', /canteen\.txt/],
+  ] as const) {
+    const turn = await ask(query);
+    assert.match(turn.answer, expected, query);
+    assert.equal(turn.abstained, false, query);
+    assert.equal(turn.metadata.mode, 'extractive');
+  }
+  const summary = await ask('Please summarize the handbook');
+  assert.match(summary.answer, /This handbook tells everybody.* \[1\].*Vacation; Sick leave/s);
+  const [citation] = summary.citations;
+  assert.equal(summary.sources[citation.source_index - 1].source, 'handbook.md');
+  const text = (await chat.send('GET', `/api/documents/${citation.document_id}/text`)).text;
+  assert.equal(text.slice(citation.quote_start, citation.quote_end), citation.quote);
+  assert.equal(summary.answer.slice(citation.answer_start, citation.answer_end), citation.quote);
+  const only = documents.filter(({ filename }: { filename: string }) => filename === 'canteen.txt');
+  const filters = { document_ids: only.map(({ document_id }: { document_id: string }) => document_id) };
+  assert.match((await ask('How many documents are there?', { filters })).answer, /1 document/);
+  assert.equal((await ask('summarize the quarterly report')).abstained, true);
+});
+
+test('a greeting before a question does not take its place', async () => {
+  await using chat = await startChat();
+  await chat.upload([{ name: 'handbook.md', content: handbook }]);
+  const { json } = await chat.send('POST', '/api/chat', {
+    query: 'Hello there! How many days of vacation does everybody have?',
+  });
+  assert.match(json.answer, /27 days/);
+});

@@ -1,0 +1,179 @@
+import { stemsOf } from '#kit/search/terms.ts';
+import { type Answer, answerOf, type Quote } from '../answers/index.ts';
+import {
+  type Filters,
+  filteredDocuments,
+  isCommonWord,
+  type Passage,
+  passagesOf,
+} from '../retrieval/index.ts';
+import { sentencesOf } from '../sentences.ts';
+import type { Intent } from './intent.ts';
+import { firstChunks, type Listed, listedDocuments, sectionsOf } from './store.ts';
+
+type Store = Parameters<typeof listedDocuments>[0];
+
+/** A reply from what the library holds. Its citations are of the passages, by their places from 1. */
+export interface Reply extends Answer {
+  readonly passages: readonly Passage[];
+}
+
+const shownMax = 15;
+const openingChunks = 10;
+const sentencesMax = 3;
+const sectionsMax = 8;
+const sectionsRead = 2_000;
+
+/** The reply to an input that is no question; undefined if it is one after all, as where no document is meant. */
+export async function everydayReply(
+  store: Store,
+  intent: Intent,
+  { libraries, filters }: { readonly libraries: readonly number[]; readonly filters?: Filters | undefined },
+): Promise<Reply | undefined> {
+  const only = filters && (await filteredDocuments(store, libraries, filters));
+  const documents = libraries.length === 0 ? [] : await listedDocuments(store, libraries, only);
+  switch (intent.kind) {
+    case 'greeting':
+      return said(`Hello! Ask me something about your documents. ${holding(documents)}`);
+    case 'thanks':
+      return said('You are welcome. Ask me anything else about your documents.');
+    case 'farewell':
+      return said('Goodbye! Your documents stay here for your next question.');
+    case 'agreement':
+      return said(`What would you like to know? ${holding(documents)}`);
+    case 'about':
+      return said(
+        `I answer questions with quotes from your documents, and show where each of them stands. I say so where no document has an answer. You can also ask me to list the documents or to summarize one. ${holding(documents)}`,
+      );
+    case 'count':
+      return said(holding(documents));
+    case 'list':
+      return said(
+        documents.length === 0 ? holding(documents) : `${countOf(documents)}:\n${linesOf(documents)}`,
+      );
+    case 'find': {
+      const found = documentsOn(documents, intent.topic);
+      return found.length === 0 ? undefined : said(`${countOf(found)} about this:\n${linesOf(found)}`);
+    }
+    case 'summary': {
+      const [first, ...others] = documentsOn(documents, intent.topic);
+      return first && summaryOf(store, first, others);
+    }
+  }
+}
+
+function said(text: string): Reply {
+  return { text: text.trim(), citations: [], abstained: false, confidence: 1, passages: [] };
+}
+
+function holding(documents: readonly Listed[]): string {
+  if (documents.length === 0) return 'There are no documents yet: upload some first.';
+  const names = documents.slice(0, 3).map(({ title }) => `“${title}”`);
+  const more = documents.length > names.length ? ' and others' : '';
+  return `${countOf(documents)}, such as ${names.join(', ')}${more}.`;
+}
+
+function countOf(documents: readonly Listed[]): string {
+  return documents.length === 1 ? 'There is 1 document' : `There are ${documents.length} documents`;
+}
+
+function linesOf(documents: readonly Listed[]): string {
+  const lines = documents
+    .slice(0, shownMax)
+    .map(({ title, filename }) =>
+      title === filename || filename.startsWith(`${title}.`) ? `- ${filename}` : `- ${title} (${filename})`,
+    );
+  const rest = documents.length - lines.length;
+  return [...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n');
+}
+
+/** Words for documents of any kind, which say little about which one is meant. */
+const genericWords = new Set(
+  stemsOf(
+    'the document documents file files manual man page pages guide book handbook paper text pdf html txt md csv docx xlsx info help reference faq',
+  ),
+);
+
+/** The documents whose titles or names have the words of a topic, best first. */
+function documentsOn(documents: readonly Listed[], topic: string): Listed[] {
+  const stems = [...new Set(stemsOf(topic))].filter((stem) => !isCommonWord(stem));
+  const telling = stems.filter((stem) => !genericWords.has(stem));
+  if (stems.length === 0) return [];
+  const scored = documents.map((document) => {
+    const own = new Set(stemsOf(`${document.title} ${document.filename}`));
+    const has = (stem: string) =>
+      own.has(stem) || (stem.length >= 4 && [...own].some((each) => each.startsWith(stem)));
+    const isMeant = telling.length > 0 ? telling.every(has) : stems.some(has);
+    return {
+      document,
+      isMeant,
+      score: stems.filter(has).length / stems.length + stems.length / (own.size + 100),
+    };
+  });
+  const meant = scored.filter(({ isMeant }) => isMeant);
+  meant.sort((one, other) => other.score - one.score || other.document.chunkCount - one.document.chunkCount);
+  return meant.map(({ document }) => document);
+}
+
+/** The first sentences of a document, and the names of its sections. */
+async function summaryOf(store: Store, document: Listed, others: readonly Listed[]): Promise<Reply> {
+  const ids = await firstChunks(store, document.id, openingChunks);
+  const read = ids.length === 0 ? new Map<number, Passage>() : await passagesOf(store, ids);
+  const passages = ids.flatMap((id) => read.get(id) ?? []);
+  const quotes = openingQuotes(passages, document);
+  const used = [...new Set(quotes.map(({ passage }) => passage))];
+  const sections = await sectionsOf(store, document.id, sectionsRead);
+  const names = [
+    ...new Set(
+      sections.map(
+        (section) =>
+          section
+            .split(' > ')
+            .find((part) => part !== document.title)
+            ?.trim() ?? '',
+      ),
+    ),
+  ].filter((name) => name !== '' && name !== document.title && name.length <= 80);
+  const composed = answerOf(
+    quotes.map((quote) => ({ ...quote, sourceIndex: used.indexOf(quote.passage) + 1 })),
+    `“${document.title}” (${document.filename}): `,
+  );
+  const parts =
+    names.length > 1
+      ? ` Its sections: ${names.slice(0, sectionsMax).join('; ')}${names.length > sectionsMax ? '; …' : ''}.`
+      : '';
+  const also =
+    others.length > 0
+      ? ` See also ${others
+          .slice(0, 3)
+          .map(({ filename }) => filename)
+          .join(', ')}.`
+      : '';
+  return {
+    ...composed,
+    text: `${composed.text}${parts}${also}`,
+    abstained: false,
+    confidence: 0.9,
+    passages: used,
+  };
+}
+
+const legal = /copyright|©|\(c\) \d{4}|licen[sc]e|warranty|all rights|\bisbn\b|\.{5}/i;
+
+/** The first sentences that tell something of a document. */
+function openingQuotes(passages: readonly Passage[], { title }: Listed): Omit<Quote, 'sourceIndex'>[] {
+  const about = new Set(stemsOf(title));
+  const sentences = passages.flatMap((passage, place) =>
+    sentencesOf(passage.text).map((span, at) => {
+      const text = passage.text.slice(span.start, span.end);
+      const words = text.split(/\s+/).length;
+      const isNamed = /^\S+(?: \S+)? +[-—–] +\S/.test(text) && words < 25;
+      const isTelling = words >= 7 && words <= 60 && /[.!]$/.test(text) && !legal.test(text);
+      const shared = stemsOf(text).some((stem) => about.has(stem)) ? 1 : 0;
+      const score = isNamed ? 5 : isTelling ? 2 + shared - place * 0.3 - at * 0.05 : -1;
+      return { passage, start: span.start, end: span.end, score, place };
+    }),
+  );
+  const best = sentences.filter(({ score }) => score > -1).sort((one, other) => other.score - one.score);
+  return best.slice(0, sentencesMax).sort((one, other) => one.place - other.place || one.start - other.start);
+}

@@ -1,0 +1,32 @@
+import PostalMime, { type Address } from 'postal-mime';
+import type { Block, Extracted } from './blocks.ts';
+import { extractHtml } from './html.ts';
+import { extractText } from './text.ts';
+
+/** A mail: who wrote it to whom and when, and its text. Attachments are named only. */
+export async function extractMail(bytes: Uint8Array): Promise<Extracted> {
+  const mail = await PostalMime.parse(bytes, { maxNestingDepth: 20 });
+  const head = [
+    ['From', addresses(mail.from ? [mail.from] : [])],
+    ['To', addresses(mail.to ?? [])],
+    ['Cc', addresses(mail.cc ?? [])],
+    ['Date', mail.date ?? ''],
+  ].filter(([, value]) => value !== '');
+  const body = mail.text?.trim()
+    ? extractText(mail.text, { hasHeadings: false })
+    : extractHtml(mail.html ?? '');
+  const blocks: Block[] = [
+    ...(mail.subject ? [{ text: mail.subject, level: 1 }] : []),
+    { text: head.map(([name, value]) => `${name}: ${value}`).join('\n') },
+    ...body.blocks,
+  ];
+  const names = mail.attachments.map(({ filename }) => filename ?? 'without a name');
+  const warnings = names.length > 0 ? [`Attachments were not read: ${names.join(', ')}`] : [];
+  return { blocks, title: mail.subject, warnings };
+}
+
+function addresses(all: readonly Address[]): string {
+  return all
+    .map(({ name, address }) => [name, address && `<${address}>`].filter(Boolean).join(' '))
+    .join(', ');
+}

@@ -1,0 +1,121 @@
+import type { Block, Extracted } from '../blocks.ts';
+import { rowBlocks } from '../table.ts';
+import { type Attributes, byNumber, checkOffice, elementsOf, readArchive, readXml } from './archive.ts';
+import { readHiddenFormats } from './spreadsheet-styles.ts';
+
+/** Each row of each sheet, with the names of its columns; the name of a sheet is a heading. Hidden sheets, rows, columns and cells are left out. */
+export function extractSpreadsheet(bytes: Uint8Array): Extracted {
+  checkOffice(bytes);
+  const members = readArchive(bytes, (name) =>
+    /^xl\/(workbook|sharedStrings|styles|worksheets\/[^/]+)\.xml$|^xl\/_rels\/workbook\.xml\.rels$/.test(
+      name,
+    ),
+  );
+  const shared = sharedTexts(members.get('xl/sharedStrings.xml') ?? '');
+  const hiddenFormats = readHiddenFormats(members.get('xl/styles.xml') ?? '');
+  const blocks = sheetsOf(members).flatMap(({ member, title, isHidden }): Block[] =>
+    isHidden
+      ? []
+      : [
+          { text: title, level: 1 },
+          ...rowBlocks(rowsOf(members.get(member) ?? '', { shared, hiddenFormats })),
+        ],
+  );
+  return { blocks };
+}
+
+interface Sheet {
+  readonly member: string;
+  readonly title: string;
+  readonly isHidden: boolean;
+}
+
+/** The sheets by their numbers, with what the workbook says of them. */
+function sheetsOf(members: ReadonlyMap<string, string>): Sheet[] {
+  const targets = new Map(
+    elementsOf(members.get('xl/_rels/workbook.xml.rels') ?? '', 'Relationship').map(({ Id, Target }) => [
+      Id,
+      `xl/${Target?.replace(/^(\/xl\/|\.\/)/, '')}`,
+    ]),
+  );
+  const listed = elementsOf(members.get('xl/workbook.xml') ?? '', 'sheet');
+  const byMember = new Map(listed.map((sheet) => [targets.get(sheet['r:id']), sheet]));
+  const names = [...members.keys()].filter((name) => name.includes('worksheets/')).sort(byNumber);
+  return names.map((member, index) => {
+    const { name = `Sheet ${index + 1}`, state = 'visible' } = byMember.get(member) ?? listed[index] ?? {};
+    return { member, title: name, isHidden: state !== 'visible' };
+  });
+}
+
+function sharedTexts(xml: string): string[] {
+  const texts: string[] = [];
+  let isInside = false;
+  readXml(xml, {
+    open(name) {
+      if (name === 'si') texts.push('');
+      isInside = name === 't';
+    },
+    text(part) {
+      if (isInside) texts.push((texts.pop() ?? '') + part);
+    },
+    close(name) {
+      if (name === 't') isInside = false;
+    },
+  });
+  return texts;
+}
+
+interface Formats {
+  readonly shared: readonly string[];
+  readonly hiddenFormats: ReadonlySet<number>;
+}
+
+function rowsOf(xml: string, { shared, hiddenFormats }: Formats): string[][] {
+  // Rules and styles of tables give cells other grounds than their formats.
+  const tellsGrounds = !/<(?:conditionalFormatting|tablePart)\b/.test(xml);
+  const rows: string[][] = [];
+  const hiddenColumns = new Set<number>();
+  let [column, type, value, isValue, isHiddenRow, isHiddenCell] = [0, '', '', false, false, false];
+  readXml(xml, {
+    open(name, attributes) {
+      if (name === 'col' && isHidden(attributes, 'width')) addColumns(hiddenColumns, attributes);
+      if (name === 'row') isHiddenRow = isHidden(attributes, 'ht');
+      if (name === 'row' && !isHiddenRow) rows.push([]);
+      if (name === 'c') [column, type, value] = [columnOf(attributes.r ?? ''), attributes.t ?? '', ''];
+      if (name === 'c') isHiddenCell = tellsGrounds && hiddenFormats.has(Number(attributes.s ?? 0));
+      isValue = name === 'v' || name === 't';
+    },
+    text(part) {
+      if (isValue) value += part;
+    },
+    close(name) {
+      isValue = false;
+      if (name !== 'c' || isHiddenRow) return;
+      const row = rows.at(-1) ?? [];
+      if (hiddenColumns.has(column) || isHiddenCell) value = '';
+      while (row.length < Math.min(column, columnsMax)) row.push('');
+      if (column < columnsMax)
+        row[column] = type === 's' && value !== '' ? (shared[Number(value)] ?? '') : value;
+    },
+  });
+  return rows;
+}
+
+const columnsMax = 1_000;
+
+/** True for a row or column that is hidden, or has no size. */
+function isHidden(attributes: Attributes, size: string): boolean {
+  return /^(1|true)$/.test(attributes.hidden ?? '') || Number(attributes[size] ?? 1) === 0;
+}
+
+/** Adds the columns of a `col` element, which counts from 1. */
+function addColumns(columns: Set<number>, { min = '1', max = min }: Attributes): void {
+  for (let column = Number(min); column <= Math.min(Number(max), columnsMax); column++)
+    columns.add(column - 1);
+}
+
+/** The number of a column by the name of a cell: 0 for `A1`, 27 for `AB7`. */
+function columnOf(cell: string): number {
+  const letters = /^[A-Z]+/.exec(cell)?.[0] ?? 'A';
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}

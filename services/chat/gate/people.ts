@@ -1,0 +1,61 @@
+import { newSecret } from '#kit/base/ids.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { ServiceParts } from '#kit/service.ts';
+import {
+  type AccountHost,
+  Checks,
+  Identities,
+  OidcSignIn,
+  type oidcSettings,
+  Provider,
+  providerOf,
+  type SignInRealm,
+} from '#kit/sign-in/index.ts';
+import { pageRoutes } from '../routes.ts';
+import type { Tables } from '../tables.ts';
+import type { Gate, People } from './gate.ts';
+
+/** Longest session of a browser. */
+const sessionMs = 14 * 86_400_000;
+
+/** The sign-in with the provider of the settings; undefined without one. */
+export function openPeople(
+  { config, context, stack }: Pick<ServiceParts<typeof oidcSettings>, 'config' | 'context' | 'stack'>,
+  { database, secret, gateOf }: { database: Database<Tables>; secret: string; gateOf: () => Gate },
+): People | undefined {
+  const provided = providerOf(config);
+  if (!provided) return undefined;
+  const { clock, log, suite } = context;
+  const common = { settings: provided, name: 'chat', title: 'Chat', secret, clock, log, suite };
+  const provider = new Provider(common);
+  const people = new Identities({ database, clock, secret, issuer: provided.issuer, host: owners });
+  stack.use(new Checks({ identities: people, provider, log }));
+  const site: SignInRealm<never> = {
+    people,
+    signInPath: pageRoutes.signIn,
+    async start({ reply }, account) {
+      const key = newSecret(16);
+      const expiresAtMs = clock.now() + sessionMs;
+      gateOf().rememberPerson(reply, { account, key, expiresAtMs });
+      return { key, expiresAtMs };
+    },
+    signedIn: async ({ request }) => gateOf().personOf(request.cookies, clock.now()),
+  };
+  const oidc = new OidcSignIn<never>({ ...common, realms: { site } }, provider);
+  return {
+    oidc,
+    hasSession: (key) => people.hasSession(key),
+    async ownerOf(token) {
+      const holder = await oidc.holderOf(token);
+      return holder && `person:${holder.account}`;
+    },
+  };
+}
+
+/** Accounts without anything but their name, under which documents and chats belong to people. */
+const owners: AccountHost<Tables> = {
+  has: async () => true,
+  create: async () => newSecret(16),
+  async setRoles() {},
+  async end() {},
+};

@@ -1,0 +1,73 @@
+import type { Database } from '#kit/db/index.ts';
+import { EmbeddingFailure, type Embeddings } from '../../embeddings/index.ts';
+import type { Tables } from '../../tables.ts';
+import { IndexCache } from '../index-cache.ts';
+import { syncDense } from '../store.ts';
+import type { Match } from '../top-k.ts';
+import { DenseIndex, DenseScanner } from './index-of-vectors.ts';
+
+export interface DenseRequest {
+  readonly libraries: readonly number[];
+  readonly only: readonly number[] | undefined;
+  readonly limit: number;
+}
+
+/** Results of the embedding service's vectors. */
+export interface DenseFound {
+  /** The nearest chunks to each question; undefined if nothing was compared. */
+  readonly lists: readonly (readonly Match[])[] | undefined;
+  /** Number of documents with vectors. */
+  readonly documentCount: number;
+  /** Why there is nothing, in words for whoever asks. */
+  readonly problem: string | undefined;
+}
+
+/** Search by the vectors of an embedding service, which may fail at any time. */
+export class DenseSearch implements AsyncDisposable {
+  readonly #embeddings: Embeddings;
+  readonly #scanner = new DenseScanner();
+  readonly #libraries: IndexCache<DenseIndex>;
+
+  constructor(database: Database<Tables>, embeddings: Embeddings) {
+    this.#embeddings = embeddings;
+    const model = embeddings.modelId;
+    this.#libraries = new IndexCache(database, {
+      create: () => new DenseIndex(this.#scanner, embeddings.client.dimensions ?? 0),
+      sync: (library, index) => syncDense(database, { library, model }, index),
+    });
+  }
+
+  get model(): string {
+    return this.#embeddings.client.model;
+  }
+
+  async preload(): Promise<void> {
+    if ((await this.#embeddings.dimensions()) !== undefined) await this.#libraries.preload();
+  }
+
+  async nearest(questions: readonly string[], { libraries, only, limit }: DenseRequest): Promise<DenseFound> {
+    // Without a vector nobody knows how long one is.
+    const isEmpty = (await this.#embeddings.dimensions()) === undefined;
+    const indexes = isEmpty ? [] : await Promise.all(libraries.map((each) => this.#libraries.indexOf(each)));
+    const documentCount = indexes.reduce((sum, index) => sum + index.documentCount, 0);
+    if (indexes.every(({ size }) => size === 0))
+      return { lists: undefined, documentCount, problem: undefined };
+    try {
+      const vectors = await this.#embeddings.client.questions(questions);
+      const wanted = only && new Set(only);
+      const lists = vectors.map(async (vector) => {
+        const found = await Promise.all(indexes.map((index) => index.nearest(vector, limit, wanted)));
+        return found.flat();
+      });
+      return { lists: await Promise.all(lists), documentCount, problem: undefined };
+    } catch (error) {
+      if (!(error instanceof EmbeddingFailure)) throw error;
+      const problem = `The embedding service ${error.message}. Passages were found by their words.`;
+      return { lists: undefined, documentCount, problem };
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#scanner[Symbol.asyncDispose]();
+  }
+}

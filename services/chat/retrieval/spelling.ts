@@ -1,0 +1,130 @@
+import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { isCommonWord } from './question.ts';
+import type { QueryTermWeights } from './ranking/query-term-weights.ts';
+import type { Passage } from './store.ts';
+
+/** Words for the same, in the language of offices and of computers. The first letters of a line may be short forms. */
+const synonyms = `
+vacation holiday leave pto | salary pay wage wages compensation | employee staff worker | employer company firm | boss manager supervisor
+sick ill illness sickness | begin start commence | end finish stop terminate | create found establish make | created founded established built | buy purchase order | cost price fee charge
+fix repair solve | error failure fault problem | delete remove erase | show display print | change modify edit alter adjust | allow permit let | forbid prohibit disallow
+limit restrict throttle cap | maximum max most | minimum min least | amount number quantity count | size length | speed rate bandwidth | attempt try trial retry | attempts tries retries prompts
+picture image photo | phone telephone | mail email e-mail | address location | help support assistance | document file | directory folder | setting option parameter preference configuration
+password passphrase | login signin sign-in logon | user account | picture figure | money cash funds | refund reimbursement reimburse repayment | expense expenses costs | travel trip journey
+car vehicle automobile | child kid children kids | doctor physician | required mandatory obligatory compulsory | optional voluntary | deadline due | yearly annual annually | monthly month
+weekly week | daily day | big large | small little | fast quick rapid | old age | buy acquire | sell sale | answer reply response | ask request | send submit transmit | get receive obtain
+download fetch retrieve | copy duplicate | code status value | home remote telework wfh | contract agreement | quit resign leave | fire dismiss terminate | hire recruit employ
+default standard | customize customise configure adapt personalize | interrupted aborted broken stopped stops | version release | start launch run | explain describe | author writer | movie film | apartment flat | elevator lift | truck lorry
+info information | docs documentation | config configuration | db database | postgres postgresql | repo repository | hr personnel | ceo director | faq questions | pwd password | app application program`
+  .split(/[|\n]/)
+  .map((line) => line.trim().split(/\s+/))
+  .filter((words) => words.length > 1);
+
+/** By stem, the words that may stand in its place. */
+const alternatives = new Map<string, string[]>();
+for (const words of synonyms) {
+  for (const word of words) {
+    for (const stem of stemsOf(word).slice(0, 1)) {
+      alternatives.set(stem, [...(alternatives.get(stem) ?? []), ...words.filter((each) => each !== word)]);
+    }
+  }
+}
+
+/**
+ * The question with words that the documents spell otherwise, or call by another name: unknown words become the nearest ones of the passages
+ * that were found, and words that none of the first passages has become synonyms that one of them has. Undefined if there are none.
+ */
+export function rephrased(
+  query: string,
+  evidence: QueryTermWeights,
+  passages: readonly Passage[],
+): string | undefined {
+  const texts = passages.map(
+    ({ title, section, filename, text }) => `${title} ${section} ${filename} ${text}`,
+  );
+  const near = new Map(texts.flatMap((text) => termsOf(text)).map(({ word, stem }) => [word, stem] as const));
+  const stems = new Set(near.values());
+  const first = new Set(stemsOf(texts[0] ?? ''));
+  let changed = query;
+  for (const term of [...evidence.question.terms].toSorted((one, other) => other.start - one.start)) {
+    if (first.has(term.stem)) continue;
+    const word = insteadOf(term, { near, stems, isKnown: evidence.isKnown(term.stem) });
+    if (word === undefined) continue;
+    const { start, end } = placeOf(query, term);
+    if (start >= 0) changed = changed.slice(0, start) + word + changed.slice(end);
+  }
+  return changed === query ? undefined : changed;
+}
+
+function placeOf(query: string, { word }: Term): { start: number; end: number } {
+  const found = termsOf(query).findLast((each) => each.word === word);
+  return { start: found?.start ?? -1, end: found?.end ?? -1 };
+}
+
+function insteadOf(
+  { word, stem }: Term,
+  {
+    near,
+    stems,
+    isKnown,
+  }: { near: ReadonlyMap<string, string>; stems: ReadonlySet<string>; isKnown: boolean },
+): string | undefined {
+  const american = inAmerican(word);
+  if (american !== word && stemsOf(american).every((each) => stems.has(each))) return american;
+  const synonym = alternatives.get(stem)?.find((each) => stemsOf(each).every((part) => stems.has(part)));
+  if (synonym) return synonym;
+  if (isKnown || word.length < typoLengthMin || /\d/.test(word)) return undefined;
+  const common = commonWordFor(word);
+  if (common !== undefined) return common;
+  const [best] = [...near.keys()]
+    .filter((each) => each.length >= typoLengthMin && isTypo(word, each))
+    .toSorted((one, other) => Math.abs(one.length - word.length) - Math.abs(other.length - word.length));
+  return best;
+}
+
+const typoLengthMin = 4;
+
+/** The common word that a word is with two letters that changed places. */
+function commonWordFor(word: string): string | undefined {
+  for (let at = 0; at < word.length - 1; at++) {
+    const swapped = word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2);
+    if (isCommonWord(swapped)) return swapped;
+  }
+  return undefined;
+}
+
+/** American spelling of a British word. */
+function inAmerican(word: string): string {
+  return word
+    .replace(/isation/, 'ization')
+    .replace(/ise(d|s|r|rs)?$/, 'ize$1')
+    .replace(/ising$/, 'izing')
+    .replace(/yse(d|s|r)?$/, 'yze$1')
+    .replace(/(?<=[a-z]{3})our(s|ed|ing|ite|ites)?$/, 'or$1')
+    .replace(/(?<=[a-z]{2}[bt])re(s?)$/, 'er$1')
+    .replace(/ogue(s?)$/, 'og$1')
+    .replace(/(?<=[aeiou])ll(ed|ing|er)$/, 'l$1')
+    .replace(/(?<=[a-z])ence(s?)$/, (all, plural: string) =>
+      /^(?:lic|def|off|pret)ence/.test(word) ? `ense${plural}` : all,
+    );
+}
+
+/** True if two words differ by one letter, or by two in long words; letters that changed places count as one. */
+function isTypo(one: string, other: string): boolean {
+  const most = one.length >= 8 ? 2 : 1;
+  if (one === other || one[0] !== other[0] || Math.abs(one.length - other.length) > most) return false;
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= one.length; at++) {
+    const next = [at];
+    for (let index = 1; index <= other.length; index++) {
+      const same = one[at - 1] === other[index - 1] ? 0 : 1;
+      let cost = Math.min((row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1, (row[index - 1] ?? 0) + same);
+      if (at > 1 && index > 1 && one[at - 1] === other[index - 2] && one[at - 2] === other[index - 1])
+        cost = Math.min(cost, (before[index - 2] ?? 0) + 1);
+      next.push(cost);
+    }
+    [before, row] = [row, next];
+  }
+  return (row[other.length] ?? most + 1) <= most;
+}

@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
+import { Notifier } from '#kit/concurrency/notifier.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import type { Owner } from '../../owner.ts';
+import type { TurnParts } from '../answer-turn.ts';
+import { requestStop, sweepTurns } from '../store.ts';
+import type { TurnRequest } from '../turn.ts';
+import { TurnLimits } from './limits.ts';
+import { TurnLeases } from './turn-leases.ts';
+import { type TaskParts, TurnRunner } from './turn-runner.ts';
+import { TurnStream } from './turn-stream.ts';
+
+const sweepMs = 60_000;
+
+/** The client: its owner for sessions and documents, and its key for limits. */
+export interface Client {
+  readonly owner: Owner;
+  readonly client: string;
+}
+
+export interface TurnRegistryOptions extends TurnParts {
+  readonly log: Log;
+  readonly generationsMax: number;
+  /** Time for which a turn waits for others of its client. */
+  readonly generationWaitMs?: number;
+}
+
+/**
+ * The turns that somebody waits for in this process. A turn runs once, however often, by whatever transport and in whatever process it is
+ * asked for: the table of turns decides who runs it, and keeps its outcome.
+ */
+export class TurnRegistry implements AsyncDisposable {
+  readonly parts: TurnParts;
+  readonly #shared: TaskParts;
+  readonly #turns = new Map<string, { turn: TurnStream; task: TurnRunner }>();
+  readonly #sweeping: AsyncDisposable;
+
+  constructor({ log, generationsMax, generationWaitMs: waitMs = 10_000, ...parts }: TurnRegistryOptions) {
+    const { database, clock } = parts;
+    this.parts = parts;
+    const limits = new TurnLimits({ generationsMax, waitMs });
+    this.#shared = { parts, limits, leases: new TurnLeases(database, clock), ends: new Notifier() };
+    const sweep = () => sweepTurns(database, clock.now());
+    this.#sweeping = runEvery(sweepMs, sweep, { log, failure: 'old turns could not be deleted' });
+  }
+
+  /** The turn of that id, which begins if there is none. Throws `duplicate` if something else was asked under that id. */
+  begin({ owner, client }: Client, request: TurnRequest): TurnStream {
+    const key = keyOf(owner, request.requestId);
+    const fingerprint = hash('sha256', JSON.stringify(request));
+    const known = this.#turns.get(key)?.turn;
+    if (known && known.fingerprint !== fingerprint)
+      throw new AppError('conflict', 'Something else was asked with this request_id.');
+    if (known && !known.isCancelled) return known;
+    const task = new TurnRunner(this.#shared, { owner, request, fingerprint }, client);
+    const turn = new TurnStream(fingerprint, task);
+    this.#turns.set(key, { turn, task });
+    const forget = () => {
+      if (this.#turns.get(key)?.turn === turn) this.#turns.delete(key);
+    };
+    turn.answer.then(forget, forget);
+    return turn;
+  }
+
+  /** False if there is no such turn of that owner. One that has ended stays as it is. */
+  async cancel(owner: Owner, requestId: string): Promise<boolean> {
+    const here = this.#turns.get(keyOf(owner, requestId));
+    const { database, clock } = this.parts;
+    const isKnown = await requestStop(database, { owner, requestId }, clock.now());
+    if (here && !here.task.runsInOtherProcess) here.turn.cancel();
+    return isKnown || here !== undefined;
+  }
+
+  /** Stops all turns; what they have written is kept. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sweeping[Symbol.asyncDispose]();
+    const turns = [...this.#turns.values()].map(({ turn }) => turn);
+    for (const turn of turns) turn.cancel();
+    await Promise.allSettled(turns.map(({ answer }) => answer));
+  }
+}
+
+function keyOf(owner: Owner, requestId: string): string {
+  return `${owner}\n${requestId}`;
+}

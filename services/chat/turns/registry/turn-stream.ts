@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '#kit/base/errors.ts';
+import { Notifier } from '#kit/concurrency/notifier.ts';
+import type { Emit, TurnAnswer, TurnEvent } from '../turn.ts';
+
+/** The reason with which a turn is stopped, by a caller or because nobody waits for it anymore. */
+const cancelled = new AppError('canceled', 'The turn was cancelled.');
+/** Interval at which a turn without waiters in this process looks for some in others. */
+const recheckMs = 250;
+
+export interface TurnControl {
+  readonly emit: Emit;
+  /** Aborts when the turn is to stop. */
+  readonly signal: AbortSignal;
+  readonly cancel: () => void;
+}
+
+/** Work of a turn. */
+export interface TurnWork {
+  answer(control: TurnControl): Promise<TurnAnswer>;
+  /** Returns true if no process is waiting for it. The turn is then stopped. */
+  hasNoWaiters(): Promise<boolean>;
+}
+
+/** A turn while somebody waits for it in this process, with all that happened in it, so that whoever comes later sees it from the start. */
+export class TurnStream {
+  /** Fingerprint of the request, to tell another question under the same id. */
+  readonly fingerprint: string;
+  readonly answer: Promise<TurnAnswer>;
+  readonly #work: TurnWork;
+  readonly #events: TurnEvent[] = [];
+  readonly #stop = new AbortController();
+  readonly #news = new Notifier();
+  #hasEnded = false;
+  #isLeft = false;
+  #followers = 0;
+  #leaving: NodeJS.Timeout | undefined;
+
+  constructor(fingerprint: string, work: TurnWork) {
+    this.fingerprint = fingerprint;
+    this.#work = work;
+    const { signal } = this.#stop;
+    const emit = (event: TurnEvent) => this.#add(event);
+    this.answer = work.answer({ emit, signal, cancel: () => this.cancel() }).finally(() => {
+      this.#hasEnded = true;
+      this.#news.notify();
+    });
+    // Whoever waits for the answer gets the error; perhaps nobody does.
+    this.answer.catch(() => undefined);
+  }
+
+  /** True if it was stopped, or is about to be. */
+  get isCancelled(): boolean {
+    return this.#stop.signal.aborted || this.#isLeft;
+  }
+
+  /** Stops it. What was written until then is its answer. */
+  cancel(): void {
+    if (!this.#hasEnded) this.#stop.abort(cancelled);
+  }
+
+  /**
+   * Counts whoever waits for the answer. Call what it returns when they go away: if nobody else waits for `graceMs`, the turn stops.
+   */
+  follow(graceMs = 0): () => void {
+    this.#followers++;
+    clearTimeout(this.#leaving);
+    let isFollowing = true;
+    return () => {
+      if (!isFollowing) return;
+      isFollowing = false;
+      if (--this.#followers > 0 || this.#hasEnded) return;
+      this.#leaving = setTimeout(() => void this.#leave(), graceMs).unref();
+    };
+  }
+
+  /**
+   * The events with their numbers from 1, those after `after`, until the turn ends; and undefined after each `pauseMs` without one. Ends
+   * early when the signal aborts. Throws what the turn failed with, unless that was among the events.
+   */
+  async *events(
+    signal: AbortSignal,
+    { after = 0, pauseMs }: { after?: number; pauseMs: number },
+  ): AsyncGenerator<(TurnEvent & { id: number }) | undefined> {
+    for (let index = after; !signal.aborted; ) {
+      const event = this.#events[index];
+      if (event) yield { ...event, id: ++index };
+      else if (this.#hasEnded) break;
+      else if (!(await this.#news.wait(pauseMs, signal))) yield undefined;
+    }
+    const last = this.#events.at(-1)?.event;
+    if (!signal.aborted && last !== 'done' && last !== 'error') await this.answer;
+  }
+
+  async #leave(): Promise<void> {
+    while (this.#followers === 0 && !this.#hasEnded) {
+      // Whoever comes while this is found out does not get the end of a turn that is being stopped.
+      this.#isLeft = true;
+      if (await this.#work.hasNoWaiters().catch(() => true)) return this.cancel();
+      this.#isLeft = false;
+      await sleep(recheckMs, undefined, { ref: false });
+    }
+  }
+
+  #add(event: TurnEvent): void {
+    this.#events.push(event);
+    this.#news.notify();
+  }
+}

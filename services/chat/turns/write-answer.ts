@@ -1,0 +1,295 @@
+import { toAppError } from '#kit/base/errors.ts';
+import { type Answer, nothingFound } from '../answers/index.ts';
+import { AnswerFilter, type ChatModel, checkSupport, promptOf, type ToolOffer } from '../model/index.ts';
+import type { Found } from '../retrieval/index.ts';
+import { apiSentences, callPlanned, domainTools, type Names, type ToolCalls } from '../tools/index.ts';
+import type { ChatMessage, FinishReason, Usage } from './turn.ts';
+
+const answerMax = 20_000;
+export const builtInModel = 'builtin-extractive';
+const dataNotAsked = 'The domain data could not be asked.';
+const dataNotWhole = 'Not all of the domain data could be asked.';
+
+/** Sources of an answer, and the receiver of its text. */
+export interface WriteParts {
+  readonly model: ChatModel | undefined;
+  readonly names: Names | undefined;
+  /** The question as it is understood, and as it was asked. */
+  readonly question: string;
+  readonly asked: string;
+  readonly found: Found;
+  /** The answer in quotes. */
+  readonly quoted: Answer;
+  /** True if the passages are for a part of the question that the domain data does not answer. */
+  readonly isPartForDocuments?: boolean;
+  readonly nowMs: number;
+  /** Undefined if no tools may be used. */
+  readonly calls: ToolCalls | undefined;
+  readonly foreignTools: readonly ToolOffer[];
+  readonly history: readonly ChatMessage[];
+  readonly instructions: string | undefined;
+  readonly modelName: string | undefined;
+  readonly signal: AbortSignal;
+  readonly onText: (text: string) => void;
+}
+
+export interface Written extends Answer {
+  readonly mode: 'extractive' | 'llm';
+  readonly model: string;
+  readonly usage: Usage | null;
+  readonly finishReason: FinishReason;
+  readonly unsupported: readonly { readonly start: number; readonly end: number }[];
+  readonly warnings: readonly string[];
+}
+
+/** Writes the answer with the model if there is one, else from quotes; and from quotes also if the model fails. */
+export async function writeAnswer(parts: WriteParts): Promise<Written> {
+  const { model, found, calls, signal } = parts;
+  const hasMaterial = found.ranked.length > 0 || calls !== undefined;
+  if (!model || !hasMaterial) return extractive(parts, []);
+  const drafted = await draft(parts, model);
+  if (!drafted.problem || signal.aborted) return checked(parts, drafted);
+  const warning = `The model ${drafted.problem}. This answer is quoted from the sources.`;
+  await callPlannedToolsOnce(parts);
+  if (drafted.text === '') return extractive(parts, [warning]);
+  // What was sent cannot be taken back, so the quotes follow it.
+  parts.onText('\n\n');
+  const start = drafted.text.length + 2;
+  const quoted = quotedAnswer(parts, start);
+  parts.onText(quoted.text);
+  const before = checkSupport(drafted.text, found.ranked, calls);
+  return {
+    ...quoted,
+    text: `${drafted.text}\n\n${quoted.text}`,
+    citations: [...before.citations, ...quoted.citations],
+    mode: 'extractive',
+    model: builtInModel,
+    usage: drafted.usage,
+    finishReason: 'error',
+    unsupported: before.unsupported,
+    warnings: [warning],
+  };
+}
+
+interface Draft {
+  readonly text: string;
+  readonly name: string;
+  readonly usage: Usage | null;
+  readonly finish: FinishReason;
+  readonly problem?: string;
+}
+
+async function draft(parts: WriteParts, model: ChatModel): Promise<Draft> {
+  const first = await streamDraft(parts, model, toolsOf(parts));
+  const canRepeat = first.problem !== undefined && first.text === '' && !first.isSilent;
+  if (!canRepeat || parts.signal.aborted || toolsOf(parts).length === 0) return first;
+  // Some servers refuse requests with tools.
+  await callPlannedToolsOnce(parts);
+  return streamDraft(parts, model, []);
+}
+
+async function streamDraft(
+  parts: WriteParts,
+  model: ChatModel,
+  tools: readonly ToolOffer[],
+): Promise<Draft & { isSilent: boolean }> {
+  const { question, asked, found, calls, history, instructions, signal, onText } = parts;
+  const allowed = [...found.ranked.map(({ passage }) => passage.text)].join('\n');
+  const filter = new AnswerFilter({
+    isKnown: (marker) => isKnown(marker, parts),
+    isAllowed: (url) => /^https?:\/\//.test(url) && allowed.includes(url),
+  });
+  const name = parts.modelName ?? model.defaultName;
+  let text = '';
+  let usage: Usage | null = null;
+  const pass = (more: string) => {
+    const piece = text === '' ? more.trimStart() : more;
+    if (piece === '') return;
+    text += piece;
+    onText(piece);
+  };
+  const end = (finish: FinishReason, problem?: string, isSilent = false) => {
+    return { text, name, usage, finish, isSilent, ...(problem !== undefined && { problem }) };
+  };
+  const prompt = promptOf({ question: asked, ranked: found.ranked, calls, history, instructions });
+  try {
+    for await (const part of model.stream({ ...prompt, name, tools, signal })) {
+      if ('text' in part) pass(filter.push(part.text));
+      else usage = part.usage;
+      if ('finish' in part && part.finish === 'length') return finishWith('length');
+      if (text.length > answerMax) return finishWith('length');
+    }
+  } catch (error) {
+    if (signal.aborted) return finishWith('cancelled');
+    pass(filter.end());
+    const isSilent = (error as Error)?.name === 'TimeoutError';
+    return end('error', isSilent ? 'took too long' : 'failed', isSilent);
+  }
+  const done = finishWith('stop');
+  return done.text.trim() === '' ? end('error', `gave no answer to "${question.slice(0, 60)}"`) : done;
+
+  function finishWith(finish: FinishReason) {
+    pass(filter.end());
+    return end(finish);
+  }
+}
+
+function isKnown(marker: string, { found, calls }: WriteParts): boolean {
+  if (!marker.startsWith('A')) return found.ranked[Number(marker) - 1] !== undefined;
+  const step = Number(marker.slice(1));
+  return calls?.trace.some((each) => each.step === step && each.status === 'ok') ?? false;
+}
+
+function toolsOf({ calls, names, foreignTools }: WriteParts): ToolOffer[] {
+  if (!calls) return [];
+  const domain = names ? domainTools : [];
+  const own = domain.map(
+    ({ name, description, parameters }): ToolOffer => ({
+      name,
+      description,
+      parameters: { ...parameters },
+      async call(params) {
+        const { step, rows } = await calls.call(name, params, { reason: 'The model asked for it.' });
+        const { status, error } = step;
+        return { cite_as: `[A${step.step}]`, status, ...(error && { error }), results: rows.slice(0, 50) };
+      },
+    }),
+  );
+  return [...own, ...foreignTools];
+}
+
+function checked(parts: WriteParts, drafted: Draft): Written {
+  const { found, calls, onText } = parts;
+  const { name, usage, finish } = drafted;
+  const saysNothing = drafted.text.includes(nothingFound);
+  const { citations, unsupported } = checkSupport(drafted.text, found.ranked, calls);
+  const abstained = saysNothing && citations.length === 0;
+  const notice = finish === 'stop' ? noticeOf(parts, { abstained }) : '';
+  const more = notice === '' ? '' : `\n\n${notice}`;
+  if (more !== '') onText(more);
+  const text = drafted.text + more;
+  return {
+    text,
+    citations,
+    abstained,
+    confidence: found.confidence,
+    mode: 'llm',
+    model: name,
+    usage,
+    finishReason: finish,
+    unsupported: abstained ? [] : unsupported,
+    warnings: [],
+  };
+}
+
+async function extractive(parts: WriteParts, warnings: readonly string[]): Promise<Written> {
+  await callPlannedToolsOnce(parts);
+  const answer = quotedAnswer(parts, 0);
+  parts.onText(answer.text);
+  return quotedWritten(answer, warnings);
+}
+
+/** An answer that was written without a model. */
+export function quotedWritten(answer: Answer, warnings: readonly string[] = []): Written {
+  const { text, citations, abstained, confidence } = answer;
+  return {
+    text,
+    citations,
+    abstained,
+    confidence,
+    mode: 'extractive',
+    model: builtInModel,
+    usage: null,
+    finishReason: 'stop',
+    unsupported: [],
+    warnings,
+  };
+}
+
+/** Sentences of the domain API and of documents, one after the other, at a place of the answer. */
+function quotedAnswer(parts: WriteParts, startAt: number): Answer {
+  const answer = composedAnswer(parts, startAt);
+  const notice = noticeOf(parts, answer);
+  return notice === '' ? answer : { ...answer, text: `${answer.text} ${notice}` };
+}
+
+/** The words for data that could not be asked; empty if it was, or if the documents have the answer and nothing was to be asked. */
+function noticeOf({ calls }: WriteParts, { abstained }: Pick<Answer, 'abstained'>): string {
+  if (!calls?.failed) return calls?.isWithoutNames && abstained ? dataNotAsked : '';
+  return calls.trace.some(({ status }) => status === 'ok') ? dataNotWhole : dataNotAsked;
+}
+
+function composedAnswer({ quoted, calls, isPartForDocuments = false }: WriteParts, startAt: number): Answer {
+  const hasData = calls?.trace.some(({ status }) => status === 'ok') ?? false;
+  const data = calls && outcomeOf(calls);
+  if (!calls || !data || !(hasData || data.isEmpty)) return shiftCitations(quoted, startAt);
+  // Records under only a part of the conditions are no answer where the documents have one.
+  if (data.isVague && !quoted.abstained && !data.isNamed) return shiftCitations(quoted, startAt);
+  const withDocuments = isPartForDocuments || (!quoted.abstained && (data.isNamed || !data.isWhole));
+  const confidence = data.isVague ? 0.3 : data.isWhole || data.isNamed ? 0.9 : 0.6;
+  if (!withDocuments) {
+    const api = apiSentences(calls, startAt);
+    const abstained = api.citations.length === 0 && !data.isCount;
+    return { ...trimCitations(api, startAt), abstained, confidence };
+  }
+  if (quoted.abstained || data.isNamed) {
+    const api = trimCitations(apiSentences(calls, startAt), startAt);
+    const documents = shiftCitations(quoted, startAt + api.text.length + 1);
+    const citations = [...api.citations, ...documents.citations];
+    const all = { text: `${api.text} ${documents.text}`, citations, abstained: false };
+    return { ...all, confidence: Math.max(quoted.confidence, confidence) };
+  }
+  const documents = shiftCitations(quoted, startAt);
+  const api = trimCitations(
+    apiSentences(calls, startAt + documents.text.length + 1),
+    startAt + documents.text.length + 1,
+  );
+  const citations = [...documents.citations, ...api.citations];
+  const text = `${documents.text} ${api.text}`;
+  return { text, citations, abstained: false, confidence: Math.max(quoted.confidence, confidence) };
+}
+
+/** Extent to which the calls of a turn answer its question. */
+function outcomeOf({ trace, findings }: ToolCalls) {
+  return {
+    isNamed: trace.some(({ reason }) => reason.startsWith('The question names')),
+    /** True if all that was asked for was found or is known not to exist. */
+    isWhole: findings.length > 0 && findings.every(({ unapplied }) => unapplied.length === 0),
+    isVague: findings.some(({ unapplied }) => unapplied.length > 0),
+    isEmpty: findings.some(({ rows }) => rows.length === 0),
+    isCount: findings.some(({ isCount }) => isCount),
+  };
+}
+
+/** Sentences begin with a space where something is before them; here the space is put by whoever joins them. */
+function trimCitations(
+  api: ReturnType<typeof apiSentences>,
+  startAt: number,
+): Pick<Answer, 'text' | 'citations'> {
+  if (startAt === 0 || !api.text.startsWith(' ')) return api;
+  const citations = api.citations.map((each) => ({
+    ...each,
+    answer_start: each.answer_start - 1,
+    answer_end: each.answer_end - 1,
+  }));
+  return { text: api.text.slice(1), citations };
+}
+
+function shiftCitations(answer: Answer, by: number): Answer {
+  const citations = answer.citations.map((each) => ({
+    ...each,
+    answer_start: each.answer_start + by,
+    answer_end: each.answer_end + by,
+  }));
+  return { ...answer, citations };
+}
+
+/** Calls what the question asks for, unless the model did. */
+async function callPlannedToolsOnce({ calls, names, question, nowMs, signal }: WriteParts): Promise<void> {
+  if (!calls || !names || calls.trace.length > 0) return;
+  try {
+    await callPlanned(calls, names, { question, nowMs });
+  } catch (error) {
+    if (!signal.aborted) throw toAppError(error);
+  }
+}

@@ -1,0 +1,110 @@
+import type { Fields } from '#kit/base/errors.ts';
+import { serveTasks } from '#kit/concurrency/worker-tasks.ts';
+import { compileValidator } from '#kit/http/validation/validator.ts';
+import { type FileRow, ImportProblem, type RowParser } from '#kit/imports/rows.ts';
+import type { FileTasks } from '#kit/imports/thread.ts';
+import type { RowProblem } from '#kit/imports/views.ts';
+import { csvRecord } from '#kit/text/csv.ts';
+import { CreatePostRequest } from '../posts/index.ts';
+import { wholeRow } from './bulk.ts';
+import { createPostParser, type ImportedFile, postOf } from './import-fields.ts';
+
+/** Rows that can be saved, and what became of the others. */
+export interface ImportedRows {
+  /** Each has its number in the file. */
+  readonly rows: { readonly number: number; readonly post: CreatePostRequest }[];
+  /** Number of rows that were read, with those that cannot be saved. */
+  readonly read: number;
+  /** The first rows of the file that cannot be saved. */
+  readonly problems: RowProblem[];
+  readonly failed: number;
+  /** All rows that cannot be saved, as records of CSV with their number and problem. */
+  readonly failedRecords: string;
+  /** Why the rest of the file is not read, in words for its owner. */
+  readonly problem?: string;
+}
+
+const problemsShown = 200;
+const failedMax = 10_000;
+
+const parsePost = compileValidator(CreatePostRequest, wholeRow);
+const decoder = new TextDecoder('utf-8', { fatal: true });
+let fileName = '';
+let parser: RowParser | undefined;
+let failed = 0;
+
+const tasks: FileTasks<ImportedFile, ImportedRows> = {
+  open(file) {
+    fileName = file.name;
+    parser = createPostParser(file);
+  },
+
+  push: (chunk) => checked((opened) => opened.push(decoder.decode(chunk, { stream: true }))),
+
+  end: () => checked((opened) => [...opened.push(decoder.decode()), ...opened.end()]),
+};
+
+serveTasks(tasks);
+
+function checked(read: (opened: RowParser) => FileRow[]): ImportedRows {
+  try {
+    return checkedRows(parser ? read(parser) : []);
+  } catch (error) {
+    return { rows: [], read: 0, failed: 0, problems: [], failedRecords: '', problem: problemOf(error) };
+  }
+}
+
+/** Up to the row with which too many are wrong. */
+function checkedRows(found: readonly FileRow[]): ImportedRows {
+  let read = 0;
+  const rows: ImportedRows['rows'] = [];
+  const problems: RowProblem[] = [];
+  const failedRecords: string[] = [];
+  for (const row of found) {
+    if (failed > failedMax) break;
+    read++;
+    const post = postOf(fileName, row);
+    const parsed = row.problem === undefined ? parsePost(post) : { fields: { [wholeRow]: row.problem } };
+    if (!parsed.fields) {
+      rows.push({ number: row.number, post: parsed.value });
+      continue;
+    }
+    const message = inWords(parsed.fields);
+    failed += 1;
+    if (failed <= problemsShown) problems.push({ row: row.number, message });
+    failedRecords.push(failedRecord(row, message));
+  }
+  const counted = {
+    rows,
+    read,
+    failed: failedRecords.length,
+    problems,
+    failedRecords: failedRecords.join(''),
+  };
+  if (failed <= failedMax) return counted;
+  const most = failedMax.toLocaleString('en');
+  return { ...counted, problem: `More than ${most} rows are not valid. The rest was not imported.` };
+}
+
+function inWords(fields: Fields): string {
+  const problems = Object.entries(fields);
+  return problems.map(([name, problem]) => (name === wholeRow ? problem : `${name} ${problem}`)).join('; ');
+}
+
+/** A record under `title,body,userId,row,problem`, to mend and to import again. */
+function failedRecord({ number, values, rest = [] }: FileRow, message: string): string {
+  const { title, body, userId } = values;
+  return csvRecord([...[title, body, userId].map(textOf), String(number), message, ...rest]);
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof ImportProblem) return error.message;
+  if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+    return 'The file is not UTF-8 text.';
+  throw error;
+}

@@ -1,0 +1,141 @@
+import { badge } from '#kit/html/components/blocks.ts';
+import { type Column, table } from '#kit/html/components/table.ts';
+import { time } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import type { Visitor } from '../../access/index.ts';
+import { pageRoutes, postPath } from '../../routes.ts';
+import type { SentimentName } from '../../sentiment/index.ts';
+import type { Post } from '../post.ts';
+import { hrefOf, type PageQuery } from './query.ts';
+
+interface TableView {
+  readonly query: PageQuery;
+  readonly posts: readonly Post[];
+  readonly names: ReadonlyMap<number, string>;
+  readonly uid: number;
+  readonly sentiments: ReadonlyMap<number, SentimentName> | undefined;
+  readonly may: Visitor['may'];
+}
+
+/** The posts of a page. Whoever may delete posts can select some. */
+export function postTable(view: TableView): Html {
+  const { query, posts, may } = view;
+  const columns = columnsOf(view);
+  if (!may.delete) return table({ caption: 'Posts', columns, rows: posts });
+  return selectionForm({
+    action: pageRoutes.deletePosts,
+    fields: html`<input type="hidden" name="back" value="${hrefOf(query)}">`,
+    table: table({
+      caption: 'Posts',
+      columns,
+      rows: posts,
+      selection: { name: 'id', value: ({ id }) => id, label: ({ id }) => String(id) },
+    }),
+    buttons: html`<button class="secondary">Delete selected</button>`,
+  });
+}
+
+function columnsOf({ query, names, uid, may, sentiments }: TableView): Column<Post>[] {
+  const sortable = (
+    header: string,
+    sortBy: PageQuery['sortBy'],
+  ): Pick<Column<Post>, 'header' | 'sortHref' | 'sorted'> => ({
+    header,
+    sortHref: sortHref(query, sortBy),
+    sorted: query.sortBy === sortBy ? query.sortOrder : undefined,
+  });
+  const columns: Column<Post>[] = [
+    { ...sortable('Title', 'title'), kind: 'main', cell: (post) => titleCell(post, query.search) },
+    { ...sortable('Number', 'id'), kind: 'number', cell: (post) => post.id },
+    {
+      header: 'User',
+      kind: 'fit',
+      cell: ({ userId }) => (userId === uid ? 'you' : truncate(names.get(userId) ?? String(userId), 24)),
+    },
+    { ...sortable('Created', 'createdAt'), kind: 'fit', cell: (post) => time(post.createdAt) },
+    {
+      ...sortable('Changed', 'updatedAt'),
+      kind: 'fit',
+      cell: (post) => post.updatedAt !== post.createdAt && time(post.updatedAt),
+    },
+  ];
+  if (sentiments)
+    columns.push({ header: 'Sentiment', kind: 'fit', cell: ({ id }) => sentimentCell(sentiments.get(id)) });
+  if (may.write || may.delete) columns.push(actionColumn(may));
+  return columns;
+}
+
+const tones = { positive: 'good', neutral: 'plain', negative: 'bad' } as const;
+
+/** Nothing for a post that was not classified yet. */
+function sentimentCell(sentiment: SentimentName | undefined): Content {
+  return sentiment && badge(tones[sentiment], sentiment);
+}
+
+/** A line on a desk, and a few lines on a phone. */
+const titleCharacters = 64;
+
+function titleCell(post: Post, search: string | undefined): Content {
+  return html`<a href="${postPath('post', post.id)}">${truncate(post.title, titleCharacters)}</a><div>${excerpt(post.body, search)}</div>`;
+}
+
+function actionColumn(may: Visitor['may']): Column<Post> {
+  return {
+    header: 'Actions',
+    kind: 'row-actions',
+    cell: ({
+      id,
+    }) => html`${may.write && html`<a href="${postPath('editPost', id)}" aria-label="Edit ${id}">Edit</a>`}
+${may.delete && html`<a href="${postPath('deletePost', id)}" aria-label="Delete ${id}" data-dialog>Delete</a>`}`,
+  };
+}
+
+function sortHref(query: PageQuery, sortBy: PageQuery['sortBy']): string {
+  const isDescending = query.sortBy === sortBy && query.sortOrder === 'desc';
+  const isOther = query.sortBy !== sortBy;
+  const sortOrder = isOther && sortBy !== 'title' ? 'desc' : isDescending || isOther ? 'asc' : 'desc';
+  return hrefOf(query, { sortBy, sortOrder, page: 1 });
+}
+
+/**
+ * A form around a table with a `selection`, with a bar for what to do with the selected rows. The form leads to a page that asks
+ * first. With `select.js`, the bar shows how many rows are selected, and only if there are any.
+ */
+function selectionForm(options: {
+  /** The address of the page that gets the selected rows in its query. */
+  action: string;
+  table: Html;
+  /** Buttons, each of which submits the form. */
+  buttons: Content;
+  /** Further fields, such as where to return to. */
+  fields?: Content;
+}): Html {
+  return html`<form action="${options.action}" data-selection>${options.fields}${options.table}
+<div class="selection-bar" data-selection-bar><span data-selection-count aria-live="polite"></span>
+<span class="actions">${options.buttons}</span></div></form>`;
+}
+
+const excerptCharacters = 72;
+const leadCharacters = 30;
+
+/** One line of a text: its start, or the part around the first match of a search, with the match marked. */
+function excerpt(text: string, search: string | undefined): Content {
+  const line = text.slice(0, 20_000).replace(/\s+/gu, ' ').trim();
+  const lower = line.toLowerCase();
+  // Some letters are longer in lower case. Then positions in both texts differ, and nothing is marked.
+  const at = search && lower.length === line.length ? lower.indexOf(search.toLowerCase()) : -1;
+  if (!search || at === -1) return truncate(line, excerptCharacters);
+  const start = at > excerptCharacters / 2 ? at - leadCharacters : 0;
+  const end = at + search.length;
+  return html`${start > 0 && '…'}${withoutHalves(line.slice(start, at))}<mark>${line.slice(at, end)}</mark>${truncate(line.slice(end), excerptCharacters + start - end)}`;
+}
+
+/** The start of a text, with an ellipsis if it is longer. */
+function truncate(text: string, length: number): string {
+  return text.length > length ? `${withoutHalves(text.slice(0, Math.max(length, 0)))}…` : text;
+}
+
+/** Without half of a surrogate pair that a cut may leave at either end. */
+function withoutHalves(text: string): string {
+  return text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
+}

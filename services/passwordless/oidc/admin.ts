@@ -1,0 +1,181 @@
+import {
+  dateTime,
+  flag,
+  functionModel,
+  type ListQuery,
+  type Model,
+  text,
+  type Values,
+} from '#kit/admin/index.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { Tables } from '../store/store.ts';
+import { grantRole, listRoles, removeRole } from '../users/index.ts';
+import {
+  addClient,
+  type Client,
+  changeClient,
+  findClient,
+  listClients,
+  type NewClient,
+  removeClient,
+  renewSecret,
+} from './store-clients.ts';
+
+interface ModelParts {
+  readonly database: Database<Tables>;
+  readonly clock: Clock;
+}
+
+const addressesHelp = 'One address a line. It must match exactly.';
+
+/** The applications that sign people in. */
+export function clientModel({ database, clock }: ModelParts): Model {
+  return functionModel({
+    path: 'sign_in/application',
+    label: 'application',
+    title: 'name',
+    description:
+      'Applications that sign people in here, by OpenID Connect. Create a secret for a new one on its page.',
+    fields: {
+      id: text({ label: 'Client ID', readOnly: true }),
+      name: text({ label: 'Name', charactersMax: 60 }),
+      redirects: text({ label: 'Redirect addresses', isLong: true, help: addressesHelp }),
+      postLogouts: text({
+        label: 'Addresses after signing out',
+        isLong: true,
+        isOptional: true,
+        help: addressesHelp,
+      }),
+      backChannel: text({
+        label: 'Back-channel address',
+        isOptional: true,
+        help: 'It is told when a user signs out.',
+      }),
+      audience: text({
+        label: 'Address of its API',
+        isOptional: true,
+        help: 'Audience of access tokens. By default the site of the first redirect address.',
+      }),
+      firstParty: flag({ label: 'Ours', help: 'Its users are not asked for their consent.' }),
+      public: flag({ label: 'Without a secret', help: 'For applications that run in the browser.' }),
+      created: dateTime({ label: 'Created', readOnly: true }),
+    },
+    columns: ['name', 'id', 'firstParty', 'created'],
+    list: async (query) => pageOf((await listClients(database)).map(valuesOf), query),
+    async get(id) {
+      const client = await findClient(database, id);
+      return client && valuesOf(client);
+    },
+    create: async (values) => (await addClient({ database, clock }, clientOf(values))).client.id,
+    update: (id, values) => changeClient({ database, clock }, id, clientOf(values)),
+    delete: (id) => removeClient(database, id),
+    forms: {
+      secret: {
+        label: 'New secret',
+        fields: {},
+        recordedAs: 'created a new secret',
+        async submit(id) {
+          return `The secret is ${await renewSecret(database, id)}. Copy it now; it is not shown again. Earlier secrets no longer work.`;
+        },
+      },
+    },
+  });
+}
+
+/** Roles of users. */
+export function roleModel({ database, clock }: ModelParts): Model {
+  const find = async (id: string) => {
+    const [userId = '', service = '', role = ''] = id.split('~');
+    const found = await listRoles(database, { userId });
+    return found.find((each) => each.role === role && (each.service ?? '') === service);
+  };
+  return functionModel({
+    path: 'sign_in/role',
+    label: 'role',
+    title: 'role',
+    description: 'Roles that applications get. The role admin is staff in all services of the suite.',
+    can: { change: false },
+    fields: {
+      email: text({ label: 'E-mail address', charactersMax: 254 }),
+      role: text({ label: 'Role', charactersMax: 40, help: 'Such as admin or editor.' }),
+      service: text({
+        label: 'Application',
+        isOptional: true,
+        charactersMax: 60,
+        help: 'Client ID of the only application that sees it. Leave empty for all.',
+      }),
+    },
+    columns: ['role', 'email', 'service'],
+    search: ['email', 'role'],
+    list: async (query) => pageOf((await listRoles(database)).map(roleValues), query),
+    async get(id) {
+      const found = await find(id);
+      return found && roleValues(found);
+    },
+    async create({ email, role, service }) {
+      const given = { role: String(role), service: service ? String(service) : undefined };
+      try {
+        await grantRole({ database, clock }, String(email), given);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+        const fields = { email: 'is not the verified address of a user' };
+        throw new AppError('validation_failed', error.message, { fields });
+      }
+      const all = (await listRoles(database, { email: String(email) })).map(roleValues);
+      return String(
+        all.find((each) => each.role === given.role && each.service === (given.service ?? ''))?.id,
+      );
+    },
+    async delete(id) {
+      const found = await find(id);
+      if (!found) throw notFound('role', id);
+      await removeRole(database, found.userId, found);
+    },
+  });
+}
+
+function roleValues({ userId, email, role, service = '' }: Awaited<ReturnType<typeof listRoles>>[number]) {
+  return { id: [userId, service, role].join('~'), email, role, service };
+}
+
+function valuesOf(client: Client) {
+  return {
+    id: client.id,
+    name: client.name,
+    redirects: client.redirects.join('\n'),
+    postLogouts: client.postLogouts.join('\n'),
+    backChannel: client.backChannel ?? '',
+    audience: client.audience,
+    firstParty: Number(client.isFirstParty),
+    public: Number(!client.hasSecret),
+    created: client.createdMs,
+  };
+}
+
+function clientOf(values: Values): NewClient {
+  const lines = (given: unknown) =>
+    String(given ?? '')
+      .split(/\s+/)
+      .filter((line) => line !== '');
+  return {
+    name: String(values.name),
+    redirects: lines(values.redirects),
+    postLogouts: lines(values.postLogouts),
+    backChannel: values.backChannel ? String(values.backChannel) : undefined,
+    audience: values.audience ? String(values.audience) : undefined,
+    isFirstParty: values.firstParty === 1,
+    isPublic: values.public === 1,
+  };
+}
+
+/** A page of a list that fits in memory. */
+function pageOf(rows: readonly Values[], { words, offset, limit }: ListQuery) {
+  const found = rows.filter((row) =>
+    words.every((word) =>
+      Object.values(row).some((value) => String(value).toLowerCase().includes(word.toLowerCase())),
+    ),
+  );
+  return { rows: found.slice(offset, offset + limit), total: found.length, isCapped: false };
+}

@@ -1,0 +1,1 @@
+export { type DemoRole, demoRoles, SuiteSignIn } from './suite-sign-in.ts';

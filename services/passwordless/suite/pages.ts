@@ -1,0 +1,74 @@
+import { normalizeEmail } from '#kit/auth/email.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import { html } from '#kit/html/html.ts';
+import { type Frame, standalone } from '#kit/html/layout.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { visitorOf } from '#kit/http/visitor.ts';
+import type { PageContext, PageVisit } from '../pages/pages.ts';
+import { signInVisit } from '../pages/sign-in.ts';
+import { pageRoutes } from '../routes.ts';
+import type { Sessions, TokenPair } from '../sessions/index.ts';
+import type { SuiteSignIn } from './suite-sign-in.ts';
+
+interface SuitePages {
+  readonly pages: PageContext;
+  readonly suiteSignIn: SuiteSignIn;
+  readonly sessions: Sessions;
+}
+
+/** The setup of the first administrator, and the sign-in to demo accounts. Both need a ticket that only this process gives out. */
+export function addSuitePages(routes: PageRoutes<TokenPair>, parts: SuitePages): void {
+  const { pages, suiteSignIn, sessions } = parts;
+  routes.get(pageRoutes.setup, { access: 'public' }, async (visit) => {
+    if (!(await suiteSignIn.canSetUp(ticketOf(visit)))) throw ended();
+    return setupPage(pages.frameOf(visit), {});
+  });
+  routes.post(pageRoutes.setup, { access: 'public' }, async (visit) => {
+    const given = visit.field('email');
+    const email = normalizeEmail(given);
+    if (email === undefined) {
+      visit.reply.code(400);
+      return setupPage(pages.frameOf(visit), { given, problem: 'must be an e-mail address' });
+    }
+    const pair = await suiteSignIn.setUp(ticketOf(visit), email, visitorOf(visit.request));
+    if (!pair) throw ended();
+    await signInVisit(visit, sessions, pair);
+    return visit.redirect('/', {
+      tone: 'good',
+      text: 'You are administrator of all services. Add a passkey below, so that you can sign in without a mail.',
+    });
+  });
+  routes.get(pageRoutes.demoSignIn, { access: 'public' }, async (visit) => {
+    const found = await suiteSignIn.demoSignIn(ticketOf(visit), visitorOf(visit.request));
+    if (!found) throw ended();
+    await signInVisit(visit, sessions, found.pair);
+    return visit.reply.code(303).header('location', found.target).send();
+  });
+}
+
+function ticketOf({ request }: PageVisit): string {
+  return String((request.params as { ticket?: unknown }).ticket);
+}
+
+function ended(): AppError {
+  return new AppError(
+    'not_found',
+    'This link was used or has expired, or there is an administrator already.',
+  );
+}
+
+function setupPage(
+  frame: Frame,
+  { given = '', problem }: { given?: string; problem?: string | undefined },
+): string {
+  const errors: Fields = problem === undefined ? {} : { email: problem };
+  return standalone(frame, {
+    title: 'Set up Octavo',
+    lead: 'Choose the e-mail address of the administrator of all services. This link works once.',
+    main: html`${errorSummary(errors, { email: 'E-mail address' })}
+<form class="stack" method="post" action="${frame.path}" novalidate>${frame.csrfField}
+${field({ name: 'email', type: 'email', label: 'E-mail address', value: given, error: problem, attributes: { autocomplete: 'username', autofocus: true } })}
+<button class="wide">Become administrator</button></form>`,
+  });
+}

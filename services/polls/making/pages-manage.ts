@@ -1,0 +1,159 @@
+import type { FastifyReply } from 'fastify';
+import type { AccountSession } from '#kit/admin/index.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import type { PageVisit } from '../pages-poll.ts';
+import { isClosedAt, type Poll, type Question } from '../poll.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import { DraftError, parseTexts, readTyped } from './draft.ts';
+import { authorOf, type Maker, type ManageTokens, managePath, signInPath } from './maker.ts';
+import { deletePage, managePage, minePage } from './pages-views.ts';
+import {
+  changePoll,
+  changeTexts,
+  deletePoll,
+  findManaged,
+  type ManageKey,
+  noPoll,
+  ownPolls,
+  type Writing,
+} from './store.ts';
+
+export interface ManageOptions extends Writing {
+  readonly clock: Clock;
+  readonly tokens: ManageTokens;
+}
+
+type Answer = Promise<string | FastifyReply>;
+
+/** Way to a poll that somebody manages: its key and its address. */
+interface Way {
+  readonly key: ManageKey;
+  readonly path: string;
+}
+
+/** Adds the list of own polls, and the pages of one of them: by account, and by the token of a stranger. */
+export function addManagePages(
+  routes: PageRoutes<AccountSession>,
+  options: ManageOptions,
+  access: (visit: PageVisit) => Promise<Maker>,
+): void {
+  const { clock, database } = options;
+  routes.get(pageRoutes.mine, { access }, async (maker) => {
+    const { visit, user } = maker;
+    if (!user) return visit.redirect(signInPath(pageRoutes.mine));
+    return minePage(maker, await ownPolls(database, user.id), dateTimeOf(clock.now()));
+  });
+  const ways = [
+    { route: pageRoutes.mineOne, wayOf: ownWay },
+    { route: pageRoutes.manage, wayOf: (maker: Maker) => tokenWay(maker, options) },
+  ];
+  for (const { route, wayOf } of ways) {
+    const on =
+      (act: (maker: Maker, way: Way) => Answer) =>
+      async (maker: Maker): Answer => {
+        const way = wayOf(maker);
+        maker.visit.reply.header('x-robots-tag', 'noindex');
+        return way ? act(maker, way) : maker.visit.redirect(signInPath(maker.visit.request.url));
+      };
+    const show = (maker: Maker, way: Way) => manage(maker, options, way);
+    routes.get(route, { access }, on(show));
+    routes.post(
+      route,
+      { access },
+      on((maker, way) => apply(maker, options, way)),
+    );
+    routes.get(
+      `${route}delete/`,
+      { access },
+      on(async (maker, way) => deletePage(maker, await findManaged(database, way.key), way.path)),
+    );
+    routes.post(
+      `${route}delete/`,
+      { access },
+      on((maker, way) => remove(maker, options, way)),
+    );
+  }
+}
+
+/** Undefined for a stranger. Throws `not_found` for what is no id. */
+function ownWay({ visit, user }: Maker): Way | undefined {
+  const { id = '' } = visit.request.params as { id?: string };
+  if (!user) return undefined;
+  if (!/^\d{1,9}$/.test(id)) throw noPoll();
+  return { key: { id: Number(id), owner: user.id }, path: pathOf(pageRoutes.mineOne, Number(id)) };
+}
+
+function tokenWay({ visit }: Maker, { tokens }: ManageOptions): Way {
+  const { token = '' } = visit.request.params as { token?: string };
+  if (!/^[\w-]{43}$/.test(token)) throw noPoll();
+  return { key: { hash: tokens.hashOf(token) }, path: managePath(token) };
+}
+
+async function manage(
+  maker: Maker,
+  { database, clock }: ManageOptions,
+  { key, path }: Way,
+  sent: { poll?: Poll; errors?: Fields; problem?: string } = {},
+): Promise<string> {
+  const { errors = {}, problem, poll = await findManaged(database, key) } = sent;
+  return managePage(maker, { poll, path, now: dateTimeOf(clock.now()), errors, problem });
+}
+
+/** Does what the pressed button says. */
+async function apply(maker: Maker, options: ManageOptions, way: Way): Answer {
+  const { visit, user } = maker;
+  const { database, clock } = options;
+  const deed = visit.field('deed');
+  const now = dateTimeOf(clock.now());
+  const author = authorOf(maker, clock.now());
+  const done = (text: string) => visit.redirect(way.path, { tone: 'good', text });
+  if (deed === 'texts') return saveTexts(maker, options, way);
+  const { question } = await findManaged(database, way.key);
+  if (deed === 'close') {
+    if (!isClosedAt(question, now)) await changePoll(options, way.key, { closes_at: now, author });
+    return done('The poll is closed.');
+  }
+  const visibility = visibilities(user !== undefined)[deed];
+  if (!visibility) throw new AppError('invalid_input', 'The form has no such button.');
+  await changePoll(options, way.key, { visibility, author });
+  return done(visibility === 'hidden' ? 'The poll is hidden.' : 'The poll can be opened again.');
+}
+
+/** The visibility after each button. Only accounts put polls on the list. */
+function visibilities(isAccount: boolean): Readonly<Record<string, Question['visibility'] | undefined>> {
+  return { hide: 'hidden', show: 'link', ...(isAccount && { list: 'listed' }) };
+}
+
+async function saveTexts(maker: Maker, options: ManageOptions, way: Way): Answer {
+  const { visit } = maker;
+  const typed = readTyped(visit.fields());
+  const found = await findManaged(options.database, way.key);
+  const given = found.choices.map(({ choice_text }, index) => typed.lines[index] ?? choice_text);
+  const poll = {
+    question: { ...found.question, question_text: typed.fields.question_text ?? '' },
+    choices: found.choices.map((choice, index) => ({ ...choice, choice_text: given[index] ?? '' })),
+  };
+  try {
+    const author = authorOf(maker, options.clock.now());
+    const texts = await parseTexts({ ...typed, lines: given });
+    await changeTexts(options, way.key, { ...texts, author });
+  } catch (error) {
+    if (error instanceof DraftError) {
+      visit.reply.code(400);
+      return manage(maker, options, way, { poll, errors: error.fields });
+    }
+    if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+    visit.reply.code(409);
+    return manage(maker, options, way, { problem: error.message });
+  }
+  return visit.redirect(way.path, { tone: 'good', text: 'The texts are changed.' });
+}
+
+async function remove(maker: Maker, options: ManageOptions, { key }: Way): Answer {
+  await deletePoll(options, key, authorOf(maker, options.clock.now()));
+  const next = maker.user ? pageRoutes.mine : pageRoutes.polls;
+  return maker.visit.redirect(next, { tone: 'good', text: 'The poll is deleted.' });
+}

@@ -1,0 +1,213 @@
+import type { Fields } from '#kit/base/errors.ts';
+import { partsOf, type TSchema } from '#kit/base/schema.ts';
+import { badge, card, empty, facts, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { confirm } from '#kit/html/components/confirm.ts';
+import { errorSummary, field } from '#kit/html/components/form.ts';
+import { table } from '#kit/html/components/table.ts';
+import { count, formatNumber, time } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import { type Frame, layout } from '#kit/html/layout.ts';
+import { frameOf } from '../pages-views.ts';
+import { choicesMax, isClosedAt, type Poll, textMax, toCounts, visibilityWords } from '../poll.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import { draftFields, draftLabels, lineName, type Typed } from './draft.ts';
+import type { Maker } from './maker.ts';
+
+/** The frame of pages with forms, which shows who is signed in. */
+function makerFrame({ visit, user }: Maker): Frame {
+  const account = user && { name: user.username, detail: '', signOutHref: '/admin/logout/' };
+  return { ...frameOf(visit), csrfField: visit.frame().csrfField, account };
+}
+
+interface NewPollView {
+  readonly typed: Typed;
+  /** Random text of this form. */
+  readonly form: string;
+  readonly errors: Fields;
+  readonly problem?: string;
+}
+
+/** The form for a new poll. */
+export function newPollPage(maker: Maker, { typed, form, errors, problem }: NewPollView): string {
+  const frame = makerFrame(maker);
+  const { fields, lines } = typed;
+  const isAccount = maker.user !== undefined;
+  const rules = ['max_choices', 'results', 'duplicates', 'closes_at', ...(isAccount ? ['visibility'] : [])];
+  return layout(frame, {
+    title: 'New poll',
+    lead: isAccount
+      ? 'Ask a question, and share its link.'
+      : 'Ask a question, and share its link. You get a second link, to manage the poll.',
+    styles: ['choices.css'],
+    modules: ['making.js'],
+    main: html`${problem && notice('bad', problem)}${errorSummary(errors, draftLabels(lines.length), 'The poll is not made yet')}
+<form class="stack" method="post" action="${pageRoutes.newPoll}" novalidate data-lines-max="${choicesMax}">${frame.csrfField}<input type="hidden" name="form" value="${form}">
+${card(undefined, html`<div class="stack">${questionField(fields.question_text, errors)}${choiceLines(lines, errors)}</div>`)}
+${card('Rules', html`<div class="stack">${rules.map((name) => ruleField(name as keyof typeof draftFields, fields, errors))}</div>`)}
+<div class="actions"><button>Make the poll</button>${lines.length < choicesMax && html`<button class="secondary" name="more" value="1" data-more>More choices</button>`}</div></form>`,
+  });
+}
+
+function questionField(value: string | undefined, errors: Fields): Html {
+  const { question_text } = draftFields;
+  return field({
+    name: 'question_text',
+    label: partsOf('question_text', question_text).label,
+    value: value ?? '',
+    error: errors.question_text,
+    countMax: textMax,
+    attributes: { autocomplete: 'off', required: true },
+  });
+}
+
+function choiceLines(lines: readonly string[], errors: Fields): Html {
+  return html`<fieldset class="choices" data-lines><legend>Choices</legend>
+${lines.map((value, index) =>
+  field({
+    name: lineName(index + 1),
+    label: `Choice ${index + 1}`,
+    value,
+    error: errors[lineName(index + 1)],
+    attributes: { autocomplete: 'off' },
+  }),
+)}</fieldset>`;
+}
+
+/** A field as the API declares it. */
+function ruleField(name: keyof typeof draftFields, fields: Typed['fields'], errors: Fields): Html {
+  const { label, labels, schema } = partsOf(name, draftFields[name] as TSchema);
+  const shared = { name, label, help: schema.description as string, error: errors[name] };
+  const value = fields[name] ?? '';
+  if (name === 'closes_at') return field({ ...shared, value, type: 'datetime-local' });
+  if (!labels) {
+    const { minimum, maximum } = schema as { minimum: number; maximum: number };
+    return field({ ...shared, value, type: 'number', attributes: { min: minimum, max: maximum } });
+  }
+  // Nobody makes a poll to hide it.
+  const choices = Object.entries(labels).filter(([choice]) => choice !== 'hidden');
+  return field({ ...shared, value, type: 'select', choices });
+}
+
+/** The polls of an account. */
+export function minePage(maker: Maker, polls: readonly Poll[], now: string): string {
+  return layout(makerFrame(maker), {
+    title: 'My polls',
+    actions: linkButton(pageRoutes.newPoll, 'New poll', 'primary'),
+    main:
+      polls.length === 0
+        ? empty({
+            icon: 'chart',
+            title: 'No polls of yours yet',
+            text: 'Polls that you make on the pages show up here, with their votes.',
+            actions: linkButton(pageRoutes.newPoll, 'New poll'),
+          })
+        : table<Poll>({
+            caption: 'My polls, newest first',
+            rows: polls,
+            columns: [
+              {
+                header: 'Question',
+                kind: 'main',
+                cell: ({ question }) =>
+                  html`<a href="${pathOf(pageRoutes.mineOne, question.id)}">${question.question_text}</a>`,
+              },
+              { header: 'State', kind: 'fit', cell: (poll) => stateOf(poll, now) },
+              { header: 'Votes', kind: 'number', cell: (poll) => formatNumber(votersOf(poll)) },
+              { header: 'Published', kind: 'fit', cell: ({ question }) => time(question.pub_date) },
+            ],
+          }),
+  });
+}
+
+function stateOf({ question }: Poll, now: string): Html {
+  if (question.visibility === 'hidden') return badge('warn', 'hidden');
+  return isClosedAt(question, now) ? badge('plain', 'closed') : badge('good', 'open');
+}
+
+function votersOf({ question, choices }: Poll): number {
+  return toCounts(question, choices).total;
+}
+
+interface ManageView {
+  readonly poll: Poll;
+  readonly path: string;
+  readonly now: string;
+  readonly errors: Fields;
+  readonly problem?: string | undefined;
+}
+
+/** A poll for whoever made it: its votes, its texts, and what may be done with it. */
+export function managePage(maker: Maker, { poll, path, now, errors, problem }: ManageView): string {
+  const { question, choices } = poll;
+  const frame = makerFrame(maker);
+  const isHidden = question.visibility === 'hidden';
+  const hasVotes = choices.some(({ votes }) => votes > 0);
+  const link = `${frame.origin}${pathOf(pageRoutes.poll, question.id)}`;
+  const entries: (readonly [string, Content])[] = [
+    ['State', stateOf(poll, now)],
+    ['Shown', visibilityWords[question.visibility]],
+    ['Votes', formatNumber(votersOf(poll))],
+    ...choices.map(({ choice_text, votes }) => [choice_text, formatNumber(votes)] as const),
+  ];
+  const labels = draftLabels(choices.length);
+  return layout(frame, {
+    title: 'Manage your poll',
+    lead: question.question_text,
+    styles: ['choices.css'],
+    ...(maker.user && { parent: { href: pageRoutes.mine, label: 'My polls' } }),
+    actions: !isHidden && linkButton(pathOf(pageRoutes.poll, question.id), 'Open the poll'),
+    main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels, 'The texts are as before')}
+<div class="beside"><div class="stack">${hasVotes ? notice('info', 'Somebody has voted, so the texts stay as they are.') : textsForm(frame, { poll, path, errors })}
+${card(undefined, deeds(frame, { poll, path, now }, maker.user !== undefined))}</div>
+<aside class="stack">${card('Votes', facts(entries))}${!isHidden && card('Share', field({ name: 'share-link', label: 'Link', value: link, attributes: { readonly: true } }))}</aside></div>`,
+  });
+}
+
+function textsForm(
+  { csrfField }: Frame,
+  { poll, path, errors }: Pick<ManageView, 'poll' | 'path' | 'errors'>,
+): Html {
+  const lines = poll.choices.map(({ choice_text }) => choice_text);
+  return card(
+    'Texts',
+    html`<form class="stack" method="post" action="${path}" novalidate>${csrfField}
+<p class="muted">You can change them until somebody votes.</p>
+${questionField(poll.question.question_text, errors)}${choiceLines(lines, errors)}
+<div class="actions"><button name="deed" value="texts">Save the texts</button></div></form>`,
+  );
+}
+
+/** The buttons, each of which says what it does. */
+function deeds(
+  { csrfField }: Frame,
+  { poll, path, now }: Pick<ManageView, 'poll' | 'path' | 'now'>,
+  isAccount: boolean,
+): Html {
+  const { question } = poll;
+  const { visibility } = question;
+  const buttons: (readonly [deed: string, label: string])[] = [];
+  if (!isClosedAt(question, now)) buttons.push(['close', 'Close now']);
+  if (visibility !== 'hidden') buttons.push(['hide', 'Hide']);
+  if (visibility !== 'link')
+    buttons.push(['show', visibility === 'hidden' ? 'Show again' : 'Take off the list']);
+  if (isAccount && visibility !== 'listed') buttons.push(['list', 'Put on the list of polls']);
+  return html`<form class="actions" method="post" action="${path}">${csrfField}${buttons.map(
+    ([deed, label]) => html`<button class="secondary" name="deed" value="${deed}">${label}</button>`,
+  )}${linkButton(`${path}delete/`, 'Delete', 'quiet')}</form>`;
+}
+
+/** Asks before a poll is deleted. */
+export function deletePage(maker: Maker, poll: Poll, path: string): string {
+  const frame = makerFrame(maker);
+  return layout(frame, {
+    title: 'Delete a poll',
+    main: confirm({
+      title: `Delete “${poll.question.question_text}”?`,
+      text: `Its ${count(poll.choices.length, 'choice')} and ${count(votersOf(poll), 'vote')} go with it. This cannot be undone.`,
+      action: `${path}delete/`,
+      csrfField: frame.csrfField,
+      deed: 'Delete poll',
+      cancelHref: path,
+    }),
+  });
+}

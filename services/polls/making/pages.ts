@@ -1,0 +1,107 @@
+import type { FastifyReply } from 'fastify';
+import type { Accounts } from '#kit/accounts/index.ts';
+import type { AccountSession } from '#kit/admin/index.ts';
+import { RateLimiter } from '#kit/auth/rate-limiter.ts';
+import { AppError, type Fields } from '#kit/base/errors.ts';
+import { newSecret } from '#kit/base/ids.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { limitRequests } from '#kit/http/requests/rate-limit.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import { type Draft, DraftError, emptyForm, parseDraft, readTyped, type Typed } from './draft.ts';
+import { authorOf, type Maker, makersOf, signInPath } from './maker.ts';
+import { addManagePages, type ManageOptions } from './pages-manage.ts';
+import { newPollPage } from './pages-views.ts';
+import { createPoll, findMade } from './store.ts';
+
+export interface MakingOptions extends ManageOptions {
+  readonly accounts: Accounts;
+  /** True if strangers may make polls. */
+  readonly isOpen: boolean;
+  /** Polls made in an hour by one account, and by strangers of one address; 0 means no limit. */
+  readonly limits: { readonly account: number; readonly address: number };
+}
+
+interface Parts extends MakingOptions {
+  readonly limitMade: (maker: Maker) => void;
+}
+
+/** Adds the pages where people make polls and manage their own. */
+export function addMakingPages(routes: PageRoutes<AccountSession>, options: MakingOptions): void {
+  const access = makersOf(options.accounts);
+  const parts = { ...options, limitMade: createLimits(options) };
+  routes.get(pageRoutes.newPoll, { access }, async (maker) => {
+    if (!mayMake(maker, parts)) return maker.visit.redirect(signInPath(pageRoutes.newPoll));
+    return newPollPage(maker, { typed: emptyForm(), form: newSecret(), errors: {} });
+  });
+  routes.post(pageRoutes.newPoll, { access }, (maker) => make(maker, parts));
+  addManagePages(routes, options, access);
+}
+
+function mayMake({ user }: Maker, { isOpen }: MakingOptions): boolean {
+  return isOpen || user !== undefined;
+}
+
+async function make(maker: Maker, parts: Parts): Promise<string | FastifyReply> {
+  const { visit } = maker;
+  if (!mayMake(maker, parts)) return visit.redirect(signInPath(pageRoutes.newPoll));
+  const hasMore = visit.field('more') !== '';
+  const typed = readTyped(visit.fields(), hasMore);
+  const form = visit.field('form') || newSecret();
+  const again = (errors: Fields, problem?: string) =>
+    newPollPage(maker, { typed, form, errors, ...(problem && { problem }) });
+  if (hasMore) return again({});
+  try {
+    const now = dateTimeOf(parts.clock.now());
+    return await save(maker, parts, { draft: await parseDraft(typed, now), form, now });
+  } catch (error) {
+    if (error instanceof DraftError) {
+      visit.reply.code(400);
+      return again(error.fields);
+    }
+    if (!(error instanceof AppError) || error.code !== 'rate_limited') throw error;
+    visit.reply.code(429).header('retry-after', String(Math.ceil(error.retryAfterSeconds ?? 1)));
+    return again({}, tooMany(typed));
+  }
+}
+
+async function save(
+  maker: Maker,
+  parts: Parts,
+  { draft, form, now }: { draft: Draft; form: string; now: string },
+): Promise<FastifyReply> {
+  const { visit, user } = maker;
+  const { tokens, clock, database } = parts;
+  const token = tokens.tokenOf(visit, form, draft);
+  const hash = tokens.hashOf(token);
+  const known = await findMade(database, hash);
+  if (known === undefined) parts.limitMade(maker);
+  // What strangers make is on no list until staff say so.
+  const shown: Draft = user ? draft : { ...draft, visibility: 'link' };
+  const author = authorOf(maker, clock.now());
+  const id = known ?? (await createPoll(parts, shown, { owner: user?.id, hash, now, author }));
+  if (!user) tokens.keep(visit, { question: id, token });
+  return visit.redirect(pathOf(pageRoutes.poll, id), { tone: 'good', text: 'Your poll is ready.' });
+}
+
+function tooMany({ lines }: Typed): string {
+  const kept = lines.some((line) => line !== '') ? ' What you typed is still here.' : '';
+  return `You have made many polls in the last hour. Try again later.${kept}`;
+}
+
+/** Counts a poll for the account, or for the address of a stranger. */
+function createLimits({ limits, clock }: MakingOptions): Parts['limitMade'] {
+  const limitOf = (name: string, requestsMax: number) => {
+    const limiter = new RateLimiter({ requestsMax, windowMs: 3_600_000, keysMax: 100_000 });
+    return limitRequests(requestsMax > 0 ? [{ name, limiter }] : [], clock);
+  };
+  const [byAccount, byAddress] = [
+    limitOf('made-by-account', limits.account),
+    limitOf('made-by-address', limits.address),
+  ];
+  return ({ visit, user }) => {
+    const { request, reply } = visit;
+    if (user) byAccount(request, reply, `account ${user.id}`);
+    else byAddress(request, reply);
+  };
+}

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, describe, test } from 'node:test';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { password, startPolls } from './testing.ts';
+
+// Attacks of RFC 9700 section 2 and 4 on the sign-in with a provider, and failures of the provider.
+const provider = await TestProvider.start();
+provider.people
+  .set('ann', { sub: 'ann', preferred_username: 'ann', roles: ['admin'] })
+  .set('mallory', { sub: 'mallory', preferred_username: 'mallory', roles: ['admin'] });
+const settings = provider.settingsFor('polls');
+const polls = await startPolls(settings);
+provider.addClient('polls', polls.url);
+after(async () => {
+  await polls[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+afterEach(() => {
+  provider.faults = {};
+  provider.person = 'ann';
+  polls.clock.advance(11_000);
+});
+
+const list = '/admin/polls/question/';
+const newWalker = () => new Walker(new PageClient(polls.url));
+const pathOf = (address: string) => address.slice(new URL(address).origin.length);
+
+/** Begins in a browser, and returns the callback to which the provider leads. */
+async function callbackFor(walker: Walker, person = 'ann'): Promise<URL> {
+  provider.person = person;
+  const begun = await walker.client.open(`/sign-in/oidc?next=${list}`);
+  assert.equal(begun.status, 303);
+  return new URL(await walker.atProvider(begun.location));
+}
+
+async function assertRefused({ client }: Walker, address: URL): Promise<void> {
+  const { location } = await client.open(pathOf(address.href));
+  assert.match(location, /^\/admin\/login\/\?next=/);
+  assert.match((await client.open(location)).html, /class="notice bad"/);
+  assert.equal((await client.open(list)).status, 302);
+}
+
+async function assertTaken({ client }: Walker, address: URL): Promise<void> {
+  assert.equal((await client.open(pathOf(address.href))).location, list);
+  assert.equal((await client.open(list)).status, 200);
+}
+
+describe('the callback', () => {
+  test('is for the browser that began, with the state that it got', async () => {
+    const ann = newWalker();
+    const callback = await callbackFor(ann);
+    await assertRefused(newWalker(), callback);
+    for (const state of ['', 'guess', `${callback.searchParams.get('state')}x`]) {
+      const changed = new URL(callback);
+      changed.searchParams.set('state', state);
+      await assertRefused(ann, changed);
+    }
+    const without = new URL(callback);
+    without.searchParams.delete('state');
+    await assertRefused(ann, without);
+    await assertTaken(ann, callback);
+  });
+
+  test('works once, also for whoever has a copy of the cookie', async () => {
+    const ann = newWalker();
+    const callback = await callbackFor(ann);
+    const thief = newWalker();
+    for (const [name, value] of ann.client.cookies) thief.client.cookies.set(name, value);
+    await assertTaken(ann, callback);
+    await assertRefused(thief, callback);
+    await assertRefused(newWalker(), callback);
+  });
+
+  test('expires after 10 minutes', async () => {
+    const ann = newWalker();
+    const callback = await callbackFor(ann);
+    polls.clock.advance(601_000);
+    await assertRefused(ann, callback);
+  });
+
+  test('takes no code of another attempt: not that of somebody else, nor of another tab', async () => {
+    const [ann, mallory] = [newWalker(), newWalker()];
+    const foreign = await callbackFor(mallory, 'mallory');
+    const injected = await callbackFor(ann);
+    injected.searchParams.set('code', foreign.searchParams.get('code') ?? '');
+    await assertRefused(ann, injected);
+    const [one, other] = [await callbackFor(ann), await callbackFor(ann)];
+    const swapped = new URL(one);
+    swapped.searchParams.set('code', other.searchParams.get('code') ?? '');
+    await assertRefused(ann, swapped);
+    await assertTaken(ann, other);
+  });
+
+  test('takes a response of this provider only (mix-up)', async () => {
+    for (const issuer of ['https://mallory.example', '']) {
+      const ann = newWalker();
+      const callback = await callbackFor(ann);
+      callback.searchParams.set('iss', issuer);
+      await assertRefused(ann, callback);
+      const bare = await callbackFor(ann);
+      bare.searchParams.delete('iss');
+      await assertRefused(ann, bare);
+    }
+  });
+
+  test('takes no parameter twice', async () => {
+    const ann = newWalker();
+    const callback = await callbackFor(ann);
+    callback.searchParams.append('state', callback.searchParams.get('state') ?? '');
+    await assertRefused(ann, callback);
+  });
+
+  test('that brings an error signs nobody in', async () => {
+    const ann = newWalker();
+    const callback = await callbackFor(ann);
+    callback.searchParams.delete('code');
+    callback.searchParams.set('error', 'access_denied');
+    await assertRefused(ann, callback);
+  });
+});
+
+describe('the ID token', () => {
+  const now = () => Math.floor(Date.now() / 1_000);
+  type Claims = Record<string, unknown>;
+  const forgeries: Record<string, (claims: Claims, token: string) => Promise<string> | string> = {
+    'of another issuer': (claims) => provider.sign({ ...claims, iss: 'https://mallory.example' }),
+    'for another audience': (claims) => provider.sign({ ...claims, aud: 'another' }),
+    'for several, without azp': (claims) => provider.sign({ ...claims, aud: ['polls', 'another'] }),
+    'with another nonce': (claims) => provider.sign({ ...claims, nonce: 'another' }),
+    'without a nonce': ({ nonce: _, ...claims }) => provider.sign(claims),
+    'without a subject': ({ sub: _, ...claims }) => provider.sign(claims),
+    'that has expired': (claims) => provider.sign({ ...claims, iat: now() - 900, exp: now() - 300 }),
+    'of the algorithm none': (claims) => new UnsecuredJWT(claims).encode(),
+    'without its signature': (_, token) => token.replace(/[^.]+$/, ''),
+    'with another signature': (_, token) => token.replace(/\.[^.]{4}([^.]+)$/, '.AAAA$1'),
+    'signed with the secret of the client': (claims) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(new TextEncoder().encode(settings.OIDC_CLIENT_SECRET)),
+    'of a key that is not published': async (claims) => {
+      await using stranger = await TestProvider.start();
+      return stranger.sign({ ...claims, iss: provider.url });
+    },
+    'that is none': () => 'nonsense',
+  };
+  for (const [name, forge] of Object.entries(forgeries))
+    test(`${name} is refused`, async () => {
+      const ann = newWalker();
+      const callback = await callbackFor(ann);
+      provider.faults.change = async (path, body) => {
+        if (path !== '/token') return body;
+        const token = String(body.id_token);
+        const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+        return { ...body, id_token: await forge(claims, token) };
+      };
+      await assertRefused(ann, callback);
+    });
+
+  test('is needed, and that of the provider itself is taken', async () => {
+    const ann = newWalker();
+    const callback = await callbackFor(ann);
+    provider.faults.change = (_path, { id_token: _, ...body }) => body;
+    await assertRefused(ann, callback);
+    provider.faults = {};
+    await assertTaken(ann, await callbackFor(ann));
+  });
+
+  test('of a new key is taken a minute after the keys were read', async (context) => {
+    const ann = newWalker();
+    await assertTaken(ann, await callbackFor(ann));
+    context.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    await provider.rotateKeys();
+    context.mock.timers.setTime(Date.now() + 61_000);
+    await assertTaken(ann, await callbackFor(ann));
+  });
+});
+
+test('claims of the userinfo endpoint for somebody else are refused', async () => {
+  const ann = newWalker();
+  const callback = await callbackFor(ann);
+  provider.faults.change = (path, body) => (path === '/me' ? { ...body, sub: 'mallory' } : body);
+  await assertRefused(ann, callback);
+});
+
+test('only addresses of the same site are opened afterwards', async () => {
+  const targets = [
+    'https://mallory.example/',
+    '//mallory.example',
+    '/\\mallory.example',
+    '/%09/x\r\ny: z',
+    'x',
+  ];
+  for (const target of targets) {
+    const ann = newWalker();
+    const begun = await ann.client.open(`/sign-in/oidc?next=${encodeURIComponent(target)}`);
+    assert.equal((await ann.finish(begun.location)).location, '/', target);
+  }
+});
+
+test('many attempts in one browser stay under the limit of headers', async () => {
+  const ann = newWalker();
+  for (let count = 0; count < 20; count++) await ann.client.open(`/sign-in/oidc?next=${list}`);
+  const cookies = [...ann.client.cookies.keys()].filter((name) => name.startsWith('polls_oidc_'));
+  assert.ok(cookies.length <= 6, cookies.join());
+  await assertTaken(ann, await callbackFor(ann));
+});
+
+describe('a provider that fails', () => {
+  const page = '/admin/login/';
+  const away = /Octavo sign-in does not answer/;
+  const seconds = async (work: () => Promise<unknown>) => {
+    const startMs = performance.now();
+    await work();
+    return (performance.now() - startMs) / 1_000;
+  };
+
+  test('that is frozen: the page says so, nothing waits for more than 5 s, and all else goes on', async () => {
+    const signedIn = newWalker();
+    await assertTaken(signedIn, await callbackFor(signedIn));
+    const waiting = newWalker();
+    const callback = await callbackFor(waiting);
+    polls.clock.advance(11_000);
+    provider.faults.isFrozen = true;
+    const stranger = new PageClient(polls.url);
+    assert.ok((await seconds(async () => assert.match((await stranger.open(page)).html, away))) < 5);
+    assert.ok((await seconds(async () => assert.match((await stranger.open(page)).html, away))) < 2);
+    polls.clock.advance(11_000);
+    const begun = await stranger.open(`/sign-in/oidc?next=${list}`);
+    assert.match(begun.location, /^\/admin\/login\//);
+    assert.match((await stranger.open(begun.location)).html, away);
+    assert.ok((await seconds(() => assertRefused(waiting, callback))) < 10);
+    assert.equal((await signedIn.client.open(list)).status, 200);
+    const local = await stranger.send(page, { username: 'alice', password, next: list });
+    assert.equal(local.location, list);
+    assert.equal((await polls.call('GET', '/readiness')).status, 200);
+  });
+
+  test('that is down, or says that it is somebody else: the page says so', async () => {
+    for (const faults of [{ isDown: true }, { issuer: 'https://mallory.example' }]) {
+      polls.clock.advance(11_000);
+      provider.faults = faults;
+      const stranger = new PageClient(polls.url);
+      assert.match((await stranger.open(page)).html, away);
+      provider.faults = {};
+    }
+  });
+
+  test('that is slow signs people in', async () => {
+    provider.faults.delayMs = 300;
+    const ann = newWalker();
+    await assertTaken(ann, await callbackFor(ann));
+  });
+
+  test('that is away when somebody signs out asks who is there the next time', async () => {
+    const ann = newWalker();
+    await assertTaken(ann, await callbackFor(ann));
+    polls.clock.advance(11_000);
+    provider.faults.isDown = true;
+    const out = await ann.client.send('/admin/logout/', {});
+    assert.equal(out.location, '/sign-in/oidc/left');
+    const left = await ann.client.open(out.location);
+    assert.match(left.html, /may still be signed in there/);
+    assert.equal(left.headers.get('refresh'), '15');
+    assert.equal((await ann.client.open(list)).status, 302);
+    provider.faults = {};
+    polls.clock.advance(11_000);
+    const again = await ann.client.open(out.location);
+    assert.match(again.location, /\/session\/end\?.*id_token_hint=ey/);
+    assert.equal((await newWalker().client.open(out.location)).location, page, 'nobody else is signed out');
+    const { location } = await ann.client.open(`/sign-in/oidc?next=${list}`);
+    assert.equal(new URL(location).searchParams.get('prompt'), 'login');
+  });
+});

@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AccountSession } from '#kit/admin/index.ts';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import { type Poll, type Question, type Visibility, visibilityFor } from './poll.ts';
+import { findQuestion, type Tables, withChoices } from './store.ts';
+import type { VoteCookie } from './votes/vote-cookie.ts';
+
+/** A visit of the pages; staff may be signed in. */
+export type PageVisit = Visit<AccountSession>;
+
+export interface PollLookup {
+  readonly database: Database<Tables>;
+  readonly voteCookie: VoteCookie;
+  readonly clock: Clock;
+}
+
+/** A poll as one visitor sees it. */
+export interface PollView extends Poll {
+  readonly standing: Visibility;
+  /** The choices that the visitor voted for; empty if there was no vote. */
+  readonly chosen: readonly number[];
+  /** The choices that were sent with a vote that was not counted. */
+  readonly picked?: readonly number[];
+  /** Why a vote was not counted. */
+  readonly problem?: string;
+}
+
+/** A request with its reply. */
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** The poll of a request's path. Throws `not_found` if there is none, or not yet. */
+export async function viewOf(visit: Exchange, lookup: PollLookup): Promise<PollView> {
+  const found = await findPublished(visit, lookup);
+  return { ...found, ...(await withChoices(lookup.database, found.question)) };
+}
+
+interface Found {
+  readonly question: Question;
+  readonly standing: Visibility;
+  readonly chosen: readonly number[];
+}
+
+/**
+ * The question of a request's path. Throws `not_found` if there is none, or not yet. Search engines are told to leave out those that are on
+ * no list.
+ */
+export async function findPublished(
+  { request, reply }: Exchange,
+  { database, voteCookie, clock }: PollLookup,
+): Promise<Found> {
+  const { id = '' } = request.params as { id?: string };
+  const now = dateTimeOf(clock.now());
+  const question = /^\d{1,15}$/.test(id) ? await findQuestion(database, Number(id), now) : undefined;
+  if (!question) throw new AppError('not_found', 'There is no poll at this address.');
+  if (question.visibility !== 'listed') reply.header('x-robots-tag', 'noindex');
+  const chosen = voteCookie.rememberedChoices(request, question.id);
+  return { question, chosen, standing: visibilityFor(question, { hasVoted: chosen.length > 0, now }) };
+}

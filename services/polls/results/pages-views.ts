@@ -1,0 +1,155 @@
+import { badge, empty, linkButton, notice } from '#kit/html/components/blocks.ts';
+import { shareChart } from '#kit/html/components/charts.ts';
+import { count, formatNumber, time } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import { bare, layout } from '#kit/html/layout.ts';
+import type { PageVisit, PollView } from '../pages-poll.ts';
+import { beside, frameOf, headOf } from '../pages-views.ts';
+import { type Choice, isRight, type Poll, type Question, takesSeveral, toCounts } from '../poll.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+
+/** Counts and percentages, and for those who may know it, which choice was right. */
+export function resultsPage(visit: PageVisit, view: PollView): string {
+  const { question, standing } = view;
+  const voteLabel = question.duplicates === 'none' ? 'Vote again' : 'Back to the poll';
+  return layout(frameOf(visit), {
+    ...headOf(view),
+    title: `Results: ${question.question_text}`,
+    modules: ['keep.js', 'results.js'],
+    actions: html`${linkButton(pathOf(pageRoutes.screen, question.id), 'Show on a big screen', 'quiet')}
+${linkButton(pathOf(pageRoutes.resultsFile, question.id), 'Download CSV')}`,
+    main: beside(
+      visit,
+      view,
+      html`${answerNotice(view)}<section class="card" data-results="${streamOf(view)}"><h2>${standing.isClosed ? 'Final results' : 'Results so far'} <span class="badge good" data-live hidden>live</span></h2>
+${takesSeveral(question) && html`<p class="muted">${votersOf(view)}</p>`}${resultChart(view)}</section>
+${!standing.isClosed && html`<p class="actions">${linkButton(pathOf(pageRoutes.poll, question.id), voteLabel)}</p>`}`,
+    ),
+  });
+}
+
+/** The question and its results for a projector, with the address to vote at. */
+export function screenPage(visit: PageVisit, given: PollView): string {
+  const view = shownToAll(given);
+  const { question, standing } = view;
+  const link = `${visit.origin}${pathOf(pageRoutes.poll, question.id)}`;
+  const voting = html`<aside><img src="${pathOf(pageRoutes.qrCode, question.id)}" width="220" height="220" alt="QR code with the address of this poll">
+<p>Vote at<br><b>${link.replace(/^https?:\/\//, '')}</b></p></aside>`;
+  return bare(frameOf(visit), {
+    ...headOf(view),
+    styles: ['choices.css', 'charts.css', 'polls.css'],
+    modules: ['results.js', 'screen.js'],
+    main: html`<div class="screen"><h1>${question.question_text}</h1>
+<div class="${standing.isClosed ? 'whole' : 'parts'}">${countsOf(view)}${!standing.isClosed && voting}</div>
+<p class="actions">${linkButton(pathOf(pageRoutes.results, question.id), 'Back to the results', 'quiet')}
+<button type="button" class="quiet" data-fullscreen hidden>Full screen</button></p></div>`,
+  });
+}
+
+/** The question and its results inside a page of another site. Votes are cast on our own page only. */
+export function embedPage(visit: PageVisit, given: PollView): string {
+  const view = shownToAll(given);
+  const { question, standing } = view;
+  const label = standing.isClosed ? 'Open the poll' : 'Vote on this poll';
+  return bare(frameOf(visit), {
+    ...headOf(view),
+    styles: ['choices.css', 'charts.css', 'polls.css'],
+    modules: ['results.js'],
+    main: html`<div class="embed stack"><h1>${question.question_text}</h1>${countsOf(view)}
+<p class="actions"><a class="button primary" href="${visit.origin}${pathOf(pageRoutes.poll, question.id)}" target="_blank" rel="noopener">${label}</a></p></div>`,
+  });
+}
+
+/** The view without what only its visitor may know: many people look at the same screen. */
+function shownToAll({ standing, ...view }: PollView): PollView {
+  return { ...view, chosen: [], standing: { ...standing, showsCorrect: standing.isClosed } };
+}
+
+function countsOf(view: PollView): Html {
+  const { question, choices, standing } = view;
+  if (!standing.showsResults) {
+    const names = html`<ul>${choices.map(({ choice_text }) => html`<li>${choice_text}</li>`)}</ul>`;
+    return html`<section>${names}<p class="muted">The results are hidden. ${whenShown(question)}</p></section>`;
+  }
+  const { total } = toCounts(question, choices);
+  const turnout = takesSeveral(question)
+    ? votersOf(view)
+    : html`Votes: <b data-total>${formatNumber(total)}</b>`;
+  return html`<section data-results="${streamOf(view)}">${resultChart(view)}
+<p class="muted">${turnout} ${standing.isClosed && badge('plain', 'closed')} <span class="badge good" data-live hidden>live</span></p></section>`;
+}
+
+/** Number of people who voted, which the percentages refer to. */
+function votersOf({ question, choices }: Poll): Html {
+  const { total } = toCounts(question, choices);
+  return html`<span data-voters>${count(total, 'voter')}</span>, several answers possible`;
+}
+
+/** The address of the live counts; empty for a closed poll. */
+function streamOf({ question, standing }: PollView): string {
+  return standing.isClosed ? '' : pathOf(pageRoutes.stream, question.id);
+}
+
+function resultChart(view: PollView): Html {
+  const { question, choices, standing } = view;
+  const { choices: counts } = toCounts(question, choices);
+  const shares = choices.map((choice, index) => ({
+    key: choice.id,
+    label: choice.choice_text,
+    marks: marksOf(choice, view),
+    value: choice.votes,
+    text: count(choice.votes, 'vote'),
+    percent: counts[index]?.percent ?? 0,
+    isMarked: standing.showsCorrect && choice.is_correct === 1,
+  }));
+  const shareHead = takesSeveral(question) ? 'Share of voters' : 'Share';
+  return shareChart({ caption: 'Votes by choice', heads: ['Choice', 'Votes', shareHead], shares });
+}
+
+function answerNotice({ choices, standing, chosen }: PollView): Content {
+  const correct = choices.find((choice) => choice.is_correct === 1);
+  const picked = choices.filter(({ id }) => chosen.includes(id));
+  if (!standing.showsCorrect || !correct) return standing.isClosed && notice('info', 'This poll is closed.');
+  if (picked.length === 0) return notice('info', html`The correct answer is <b>${correct.choice_text}</b>.`);
+  const names = html`<b>${picked.map(({ choice_text }) => choice_text).join(', ')}</b>`;
+  if (isRight(choices, chosen))
+    return notice('good', html`You picked ${names}.`, {
+      title: 'Your answer is correct',
+    });
+  return notice('warn', html`You picked ${names}. The correct answer is <b>${correct.choice_text}</b>.`, {
+    title: 'Your answer is not correct',
+  });
+}
+
+function marksOf({ id, is_correct }: Choice, { standing, chosen }: PollView): Content {
+  const isCorrect = standing.showsCorrect && is_correct === 1;
+  return html`${isCorrect && badge('good', 'correct')} ${chosen.includes(id) && badge('plain', 'your vote')}`;
+}
+
+export function hiddenResultsPage(visit: PageVisit, view: PollView): string {
+  const { question, chosen } = view;
+  return layout(frameOf(visit), {
+    ...headOf(view),
+    title: `Results: ${question.question_text}`,
+    main: beside(
+      visit,
+      view,
+      empty({
+        icon: 'lock',
+        title: 'The results are hidden',
+        text: html`${chosen.length > 0 && 'Your vote was counted. '}${whenShown(question)}`,
+        actions: linkButton(
+          pathOf(pageRoutes.poll, question.id),
+          chosen.length === 0 ? 'Go to the vote' : 'Back to the poll',
+          'primary',
+        ),
+      }),
+    ),
+  });
+}
+
+function whenShown({ results, closes_at }: Question): Content {
+  return results === 'after_close'
+    ? html`They show when the poll closes${closes_at && html`, ${time(closes_at)}`}.`
+    : 'Vote to see them.';
+}

@@ -1,0 +1,70 @@
+import type { AccountSession } from '#kit/admin/index.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { LiveValues } from '#kit/concurrency/live-values.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { RenderedPages } from '#kit/html/pages/rendered-pages.ts';
+import { sendEvents } from '#kit/http/responses/event-stream.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import { findPublished, type PollLookup, viewOf } from '../pages-poll.ts';
+import { type Counts, visibilityFor } from '../poll.ts';
+import { pageRoutes } from '../routes.ts';
+import type { WatchedPoll } from '../store.ts';
+import { resultLines } from './export.ts';
+import { embedPage, hiddenResultsPage, resultsPage, screenPage } from './pages-views.ts';
+
+export interface ResultOptions extends PollLookup {
+  readonly live: LiveValues<WatchedPoll>;
+}
+
+const open = { access: 'public' } as const;
+
+/** Adds the results as a page, as a file, for a big screen and for frames on other sites. */
+export function addResultPages(routes: PageRoutes<AccountSession>, lookup: PollLookup): void {
+  const rendered = new RenderedPages({ pagesMax: 500 });
+  routes.get(pageRoutes.results, open, async (visit) => {
+    const view = await viewOf(visit, lookup);
+    const render = view.standing.showsResults ? resultsPage : hiddenResultsPage;
+    return visit.hasFlash ? render(visit, view) : rendered.send(visit, view, () => render(visit, view));
+  });
+  routes.get(pageRoutes.resultsFile, open, async ({ request, reply }) => {
+    const view = await viewOf({ request, reply }, lookup);
+    if (!view.standing.showsResults) throw hiddenResults();
+    return reply
+      .type('text/csv; charset=utf-8; header=present')
+      .header('content-disposition', `attachment; filename="poll-${view.question.id}.csv"`)
+      .send([...resultLines(view, view.standing)].join(''));
+  });
+  routes.get(pageRoutes.screen, open, async (visit) => screenPage(visit, await viewOf(visit, lookup)));
+  routes.get(pageRoutes.embed, { ...open, isEmbedded: true }, async (visit) =>
+    embedPage(visit, await viewOf(visit, lookup)),
+  );
+}
+
+/** Adds the stream of counts. It is 403 for those who may not see the results, and ends when they become hidden. */
+export function addResultStream(app: HttpApp, options: ResultOptions): void {
+  app.get(pageRoutes.stream, { ...open, schema: { hide: true } }, async (request, reply) => {
+    const { question, standing, chosen } = await findPublished({ request, reply }, options);
+    if (!standing.showsResults) throw hiddenResults();
+    return sendEvents(reply, visibleCounts(options, { id: question.id, hasVoted: chosen.length > 0 }));
+  });
+}
+
+async function* visibleCounts(
+  { live, clock }: ResultOptions,
+  { id, hasVoted }: { id: number; hasVoted: boolean },
+): AsyncGenerator<Counts | undefined, void, undefined> {
+  for await (const watched of live.watch(id)) {
+    const now = dateTimeOf(clock.now());
+    const isVisible = ({ question }: WatchedPoll) =>
+      question.pub_date <= now &&
+      question.visibility !== 'hidden' &&
+      visibilityFor(question, { hasVoted, now }).showsResults;
+    if (watched && !isVisible(watched)) return;
+    yield watched?.counts;
+  }
+}
+
+function hiddenResults(): AppError {
+  return new AppError('forbidden', 'The results of this poll are hidden.');
+}

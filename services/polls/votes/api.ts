@@ -1,0 +1,147 @@
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
+import type { Database } from '#kit/db/index.ts';
+import type { TokenAccess } from '#kit/drf/authtoken/index.ts';
+import { fieldErrors, notFoundError } from '#kit/drf/errors.ts';
+import { primaryKey, primaryKeys } from '#kit/drf/fields.ts';
+import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
+import { serializer } from '#kit/drf/serializer.ts';
+import { isFromElsewhere } from '#kit/html/pages/csrf.ts';
+import { FormFields } from '#kit/http/requests/body.ts';
+import { clientAddress } from '#kit/http/requests/client-address.ts';
+import type { HttpApp } from '#kit/http/server.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import { choicesMax, isRight, type Poll, takesSeveral, toCounts, visibilityFor } from '../poll.ts';
+import { routes } from '../routes.ts';
+import { findQuestion, type Tables, withChoices } from '../store.ts';
+import type { VoteCookie } from './vote-cookie.ts';
+import type { Votes } from './votes.ts';
+
+export interface VoteApiOptions {
+  readonly database: Database<Tables>;
+  readonly votes: Votes;
+  readonly voteCookie: VoteCookie;
+  readonly clock: Clock;
+}
+
+interface Parts extends VoteApiOptions {
+  readonly app: HttpApp;
+  readonly drf: DrfScope;
+  readonly access: TokenAccess;
+}
+
+const oneChoice = serializer({ choice: primaryKey(async () => true) });
+const severalChoices = serializer({ choices: primaryKeys({ maxItems: choicesMax }) });
+
+const VoteRequest = {
+  title: 'VoteRequest',
+  type: 'object',
+  properties: {
+    choice: { type: 'integer', minimum: 1, description: 'The choice to vote for' },
+    choices: {
+      type: 'array',
+      items: { type: 'integer', minimum: 1 },
+      minItems: 1,
+      maxItems: choicesMax,
+      description: 'In place of `choice`: several, up to `max_choices` of the question',
+    },
+  },
+};
+
+const Outcome = Type.Object(
+  {
+    question: Type.Integer(),
+    choice: Type.Integer({ description: 'The first one of several' }),
+    choices: Type.Optional(
+      Type.Array(Type.Integer(), { description: 'All of them, if the question takes several' }),
+    ),
+    correct: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'True if the correct choice was picked, and no other',
+    }),
+    voters: Type.Optional(
+      Type.Integer({
+        description:
+          'If the question takes several choices: number of people who voted, which percentages refer to. Absent while the results are hidden',
+      }),
+    ),
+    results: Type.Array(
+      Type.Object(
+        {
+          choice: Type.Integer(),
+          choice_text: Type.String(),
+          votes: Type.Integer(),
+          percent: Type.Number({ examples: [41.7] }),
+        },
+        { title: 'ChoiceResult' },
+      ),
+      { description: 'Empty while the results are hidden' },
+    ),
+  },
+  { title: 'VoteOutcome' },
+);
+
+/** Adds the endpoint that votes. */
+export function addVoteApi({ app, drf, access, database, votes, voteCookie, clock }: Parts): void {
+  drf.describe(routes.voteOnQuestion, {
+    name: 'Vote',
+    description: 'Votes on a question.',
+    access: access.open,
+  });
+  app.post(
+    routes.voteOnQuestion,
+    {
+      access: access.open,
+      schema: {
+        tags: ['votes'],
+        summary: 'Vote on a question',
+        description:
+          'Takes the id of a `choice`, or the ids of several `choices` where the question has `max_choices` above 1. Returns whether the answer is correct and, if they may be seen, the results. 403 if the poll is closed, or if this visitor has voted and may not vote again.',
+        params: Type.Object({ id: Type.Integer() }),
+        consumes: bodyTypes,
+        body: VoteRequest,
+        response: { 200: Outcome },
+      },
+      config: { errors: ['not_found', 'forbidden'] },
+    },
+    async (request, reply) => {
+      // It would spend the vote of the browser's owner, who is on another page.
+      if (isFromElsewhere(request))
+        throw new AppError('forbidden', 'Votes from pages of other sites are not counted.');
+      const now = dateTimeOf(clock.now());
+      const question = await findQuestion(database, request.params.id, now);
+      if (!question) throw notFoundError();
+      const ballot = await readBallot(request.body);
+      const hasVoted = voteCookie.rememberedChoices(request, question.id).length > 0;
+      await votes.cast({ question, ...ballot, hasVoted, address: clientAddress(request) });
+      voteCookie.remember(reply, question.id, ballot.choices);
+      const { showsResults, showsCorrect } = visibilityFor(question, { hasVoted: true, now });
+      const poll = await withChoices(database, question);
+      return {
+        question: question.id,
+        choice: ballot.choices[0] as number,
+        ...(takesSeveral(question) && { choices: [...ballot.choices] }),
+        correct: showsCorrect ? isRight(poll.choices, ballot.choices) : null,
+        ...(showsResults ? resultsOf(poll) : { results: [] }),
+      };
+    },
+  );
+}
+
+async function readBallot(body: unknown) {
+  const given = body instanceof FormFields ? body.values : body;
+  const names = typeof given === 'object' && given !== null ? Object.keys(given) : [];
+  if (!names.includes('choices')) {
+    const { choice } = await oneChoice.parse(body);
+    return { choices: [choice], field: 'choice' } as const;
+  }
+  if (names.includes('choice')) throw fieldErrors({ choices: ['Send choice or choices, not both.'] });
+  const { choices } = await severalChoices.parse(body);
+  return { choices, field: 'choices' } as const;
+}
+
+function resultsOf({ question, choices }: Poll) {
+  const { total, choices: counts } = toCounts(question, choices);
+  const results = counts.map((each, index) => ({ ...each, choice_text: choices[index]?.choice_text ?? '' }));
+  return { ...(takesSeveral(question) && { voters: total }), results };
+}

@@ -1,0 +1,123 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { Counter, type Registry } from 'prom-client';
+import type { Clock } from '#kit/base/clock.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { networkOf } from '#kit/base/network.ts';
+import { Batches } from '#kit/concurrency/batches.ts';
+import type { Database } from '#kit/db/index.ts';
+import { notFoundError } from '#kit/drf/errors.ts';
+import { longList, missingRow } from '#kit/drf/fields.ts';
+import { count } from '#kit/html/format.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import { alreadyVoted, pollClosed, type Question, visibilityFor } from '../poll.ts';
+import { choicesOf, findQuestion, type Tables, type Vote } from '../store.ts';
+import { castVotes, type VoteOutcome } from './store.ts';
+
+export interface VotesOptions {
+  readonly database: Database<Tables>;
+  readonly clock: Clock;
+  /** Keys the hashes of voters. */
+  readonly secret: string;
+  readonly metrics: Registry;
+}
+
+/** A vote that a visitor sends. */
+export interface Ballot {
+  readonly question: Question;
+  /** None twice. */
+  readonly choices: readonly number[];
+  /** The field of the API that errors about choices are told for. */
+  readonly field?: 'choice' | 'choices';
+  /** True if the visitor has voted on this question before. */
+  readonly hasVoted: boolean;
+  /** Address of the visitor. */
+  readonly address: string;
+  /** Session of the visitor on the pages; programs have none. */
+  readonly sessionId?: string | undefined;
+}
+
+/** Counts votes: each once, and only on a poll that is open to the voter. */
+export class Votes {
+  readonly #options: VotesOptions;
+  readonly #voterKey: Buffer;
+  /** On PostgreSQL, votes on one choice wait for one another, and on SQLite all do. */
+  readonly #batches: Batches<Vote, VoteOutcome>;
+  readonly #counter: Counter<'outcome'>;
+
+  constructor(options: VotesOptions) {
+    this.#options = options;
+    this.#voterKey = Buffer.from(hkdfSync('sha256', options.secret, '', 'polls voter', 32));
+    this.#batches = new Batches({ itemsMax: 100, run: (votes) => castVotes(options.database, votes) });
+    this.#counter = new Counter({
+      name: 'polls_votes_total',
+      help: 'Votes by outcome',
+      labelNames: ['outcome'],
+      registers: [options.metrics],
+    });
+  }
+
+  /**
+   * Counts a vote. Throws `forbidden` for a closed poll and for a repeated vote that is not allowed, `validation_failed` for no choice,
+   * one of another question, or more than the question takes.
+   */
+  async cast(ballot: Ballot): Promise<void> {
+    try {
+      await this.#count(ballot);
+      this.#counter.inc({ outcome: 'counted' });
+    } catch (error) {
+      this.#counter.inc({ outcome: (error instanceof AppError && error.reason?.toLowerCase()) || 'failed' });
+      throw error;
+    }
+  }
+
+  async #count({ question, choices, field = 'choice', hasVoted, ...visitor }: Ballot): Promise<void> {
+    const nowMs = this.#options.clock.now();
+    const now = dateTimeOf(nowMs);
+    if (visibilityFor(question, { hasVoted, now }).isClosed) throw pollClosed();
+    if (hasVoted && question.duplicates !== 'none') throw alreadyVoted();
+    if (choices.length === 0) throw noChoice({ [field]: ['This field is required.'] });
+    if (choices.length > question.max_choices) throw tooManyChoices(question);
+    const voter = this.#voterOf(question, visitor);
+    const outcome = await this.#batches.add({ question: question.id, choices, voter, now, nowMs });
+    if (outcome === 'duplicate') throw alreadyVoted();
+    if (outcome === 'refused') throw await this.#refusal(question.id, { choices, field, now });
+  }
+
+  #voterOf(
+    { duplicates }: Question,
+    { address, sessionId }: Pick<Ballot, 'address' | 'sessionId'>,
+  ): string | undefined {
+    if (duplicates === 'address') return this.#hash(`address ${networkOf(address)}`);
+    const isKnown = duplicates === 'session' && sessionId !== undefined;
+    return isKnown ? this.#hash(`session ${sessionId}`) : undefined;
+  }
+
+  #hash(voter: string): string {
+    return createHmac('sha256', this.#voterKey).update(voter).digest('base64url');
+  }
+
+  /** The question may have changed since it was read. */
+  async #refusal(
+    id: number,
+    { choices, field, now }: Pick<Ballot, 'choices'> & { field: string; now: string },
+  ): Promise<AppError> {
+    const { database } = this.#options;
+    const question = await findQuestion(database, id, now);
+    if (!question) return notFoundError();
+    if (visibilityFor(question, { hasVoted: false, now }).isClosed) return pollClosed();
+    if (choices.length > question.max_choices) return tooManyChoices(question);
+    const known = new Set((await choicesOf(database, id)).map((choice) => choice.id));
+    const missing = choices.find((choice) => !known.has(choice)) ?? choices[0];
+    return noChoice({ [field]: [missingRow(missing)] });
+  }
+}
+
+function noChoice(details: Readonly<Record<string, readonly string[]>>): AppError {
+  return new AppError('validation_failed', "You didn't select a choice.", { details, reason: 'NO_CHOICE' });
+}
+
+function tooManyChoices({ max_choices }: Question): AppError {
+  const details = { choices: [longList(max_choices)] };
+  const message = `Choose at most ${count(max_choices, 'answer')}.`;
+  return new AppError('validation_failed', message, { details, reason: 'TOO_MANY_CHOICES' });
+}

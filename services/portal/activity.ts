@@ -1,0 +1,164 @@
+import type { Log } from '#kit/base/log.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
+import type { SuiteSite } from '#kit/http/suite.ts';
+
+/** A metric of a service that tells visitors how much is going on. */
+export interface ActivityMetric {
+  /** The name of the metric, with the labels that count: `polls_votes_total{outcome="counted"`. */
+  readonly metric: string;
+  /** A gauge tells how much there is now, a counter how much was added within the last hour. */
+  readonly kind: 'gauge' | 'counter';
+  /** The noun for one, and for more. */
+  readonly nouns: readonly [string, string];
+}
+
+/** A gauge that tells how many records of a kind a service holds. */
+export interface RecordMetric {
+  readonly metric: string;
+  /** The records, in the plural and with a capital letter. */
+  readonly label: string;
+}
+
+/** Numbers of a service at one time. Counters begin at 0 when its process starts. */
+interface Sample {
+  readonly version: string | undefined;
+  readonly requests: number;
+  readonly errors: number;
+  readonly activity: readonly number[];
+  readonly records: readonly (number | undefined)[];
+}
+
+/** Activity of a service as far as it is known. */
+export interface Activity {
+  readonly version: string | undefined;
+  /** Requests of each of the last 60 minutes, the oldest first; shorter if the portal has not run for an hour. */
+  readonly requests: readonly number[];
+  /** Responses with a status from 500 on, likewise. */
+  readonly errors: readonly number[];
+  /** A phrase for each metric that is not 0, such as `12 votes in the last hour`. */
+  readonly phrases: readonly string[];
+  /** Records that the service holds, as far as it tells. */
+  readonly records: readonly { readonly label: string; readonly amount: number }[];
+}
+
+const everyMs = 60_000;
+const minutesMax = 60;
+const timeoutMs = 800;
+
+/** Reads the metrics of all services once a minute and keeps those of the last hour in memory. */
+export class ActivityMonitor {
+  readonly #sites: () => readonly SuiteSite[];
+  readonly #metrics: Readonly<Record<string, readonly ActivityMetric[]>>;
+  readonly #records: Readonly<Record<string, readonly RecordMetric[]>>;
+  readonly #samples = new Map<string, (Sample | undefined)[]>();
+
+  constructor(
+    sites: () => readonly SuiteSite[],
+    metrics: Readonly<Record<string, readonly ActivityMetric[]>>,
+    records: Readonly<Record<string, readonly RecordMetric[]>> = {},
+  ) {
+    this.#records = records;
+    this.#sites = sites;
+    this.#metrics = metrics;
+  }
+
+  /** Goes on until it is disposed of. */
+  start(log: Log): AsyncDisposable {
+    return runEvery(everyMs, () => this.read(), { log, failure: 'metrics of the services were not read' });
+  }
+
+  /** Reads the metrics unless they were read before, so that the first visitor sees numbers too. */
+  async readFirst(): Promise<void> {
+    if (this.#samples.size === 0) await this.read();
+  }
+
+  /** Reads the metrics of every service once. One that does not respond has a gap. */
+  async read(): Promise<void> {
+    await Promise.all(
+      this.#sites().map(async ({ name, url }) => {
+        const sample = await this.#sampleOf(name, url);
+        this.#samples.set(name, [...(this.#samples.get(name) ?? []), sample].slice(-minutesMax - 1));
+      }),
+    );
+  }
+
+  /** The activity of a service; undefined if it was never read. */
+  of(name: string): Activity | undefined {
+    const samples = this.#samples.get(name)?.filter((sample) => sample !== undefined) ?? [];
+    const last = samples.at(-1);
+    if (!last) return undefined;
+    const metrics = this.#metrics[name] ?? [];
+    const amounts = metrics.map(({ kind }, index) =>
+      kind === 'gauge'
+        ? (last.activity[index] ?? 0)
+        : sum(steps(samples.map((each) => each.activity[index] ?? 0))),
+    );
+    return {
+      version: last.version,
+      requests: steps(samples.map(({ requests }) => requests)),
+      errors: steps(samples.map(({ errors }) => errors)),
+      phrases: metrics.flatMap((metric, index) => phrase(metric, amounts[index] ?? 0)),
+      records: (this.#records[name] ?? []).flatMap(({ label }, index) => {
+        const amount = last.records[index];
+        return amount === undefined ? [] : [{ label, amount }];
+      }),
+    };
+  }
+
+  async #sampleOf(name: string, url: string): Promise<Sample | undefined> {
+    try {
+      const response = await fetch(new URL('/metrics', url), { signal: AbortSignal.timeout(timeoutMs) });
+      if (!response.ok) return undefined;
+      return parse(await response.text(), this.#metrics[name] ?? [], this.#records[name] ?? []);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const requestCount = 'http_request_duration_seconds_count{';
+/** Requests of probes and of the portal itself are not what visitors do. */
+const ownRoute = /route="\/(metrics|health|readiness|livez|readyz|assets\/[^"]*)"/;
+
+function parse(text: string, metrics: readonly ActivityMetric[], records: readonly RecordMetric[]): Sample {
+  const lines = text.split('\n').filter((line) => !line.startsWith('#'));
+  const requests = lines.filter((line) => line.startsWith(requestCount) && !ownRoute.test(line));
+  return {
+    version: /^octavo_build_info\{version="([^"]+)"/m.exec(text)?.[1],
+    requests: sum(requests.map(readValue)),
+    errors: sum(requests.filter((line) => /status="5/.test(line)).map(readValue)),
+    activity: metrics.map(({ metric }) => sum(lines.filter((line) => isOf(line, metric)).map(readValue))),
+    records: records.map(({ metric }) => {
+      const found = lines.filter((line) => isOf(line, metric));
+      return found.length === 0 ? undefined : sum(found.map(readValue));
+    }),
+  };
+}
+
+/** The text exposition format of Prometheus: name, labels in braces, value. */
+function isOf(line: string, metric: string): boolean {
+  return line.startsWith(metric) && (metric.includes('{') || ['{', ' '].includes(line.charAt(metric.length)));
+}
+
+function readValue(line: string): number {
+  const value = Number(line.slice(line.lastIndexOf(' ') + 1));
+  return Number.isFinite(value) ? value : 0;
+}
+
+/** Increases between samples; a counter that fell began again at 0. */
+function steps(values: readonly number[]): number[] {
+  return values.slice(1).map((value, index) => {
+    const before = values[index] ?? 0;
+    return value < before ? value : value - before;
+  });
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function phrase({ kind, nouns: [one, many] }: ActivityMetric, amount: number): string[] {
+  if (amount === 0) return [];
+  const words = `${amount.toLocaleString('en')} ${amount === 1 ? one : many}`;
+  return [kind === 'gauge' ? words : `${words} in the last hour`];
+}

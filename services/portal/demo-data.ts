@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+
+/** The state of loading demo data into the services that run here. */
+export type DemoDataState =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'running'; readonly lines: readonly string[] }
+  | { readonly phase: 'done'; readonly lines: readonly string[] }
+  | { readonly phase: 'failed'; readonly problem: string };
+
+/** The command that loads demo data, which prints one line for each service. */
+export interface SeedCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Runs `octavo seed` as a process of its own, so that the services go on answering, at most once at a time. It ends with the portal. */
+export class DemoData implements AsyncDisposable {
+  readonly #command: SeedCommand;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  #state: DemoDataState = { phase: 'idle' };
+
+  constructor(command: SeedCommand) {
+    this.#command = command;
+  }
+
+  get state(): DemoDataState {
+    return this.#state;
+  }
+
+  load(): void {
+    this.#running ??= this.#load().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #load(): Promise<void> {
+    const { file, args, environment: env } = this.#command;
+    const lines: string[] = [];
+    this.#state = { phase: 'running', lines };
+    const { signal } = this.#stopping;
+    const child = spawn(file, args, { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+    const exit = new Promise<number | null>((resolve) => {
+      child.once('exit', resolve).once('error', () => resolve(null));
+    });
+    const problem = text(child.stderr);
+    for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+    const code = await exit;
+    this.#state = code === 0 ? { phase: 'done', lines } : { phase: 'failed', problem: await problem };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { AppError } from '#kit/base/errors.ts';
+import { card, empty } from '#kit/html/components/blocks.ts';
+import { table } from '#kit/html/components/table.ts';
+import { time } from '#kit/html/format.ts';
+import { type Content, html } from '#kit/html/html.ts';
+import type { PageContent } from '#kit/html/layout.ts';
+import { mailView } from '#kit/html/pages/mails.ts';
+import { listSavedMails, readSavedMail, type SavedMail } from '#kit/mail/index.ts';
+
+/** Folders in which services save mails in place of sending them. */
+export interface MailFolders {
+  readonly dataFolder: string;
+  /** Folder inside of it by service, such as `budgets-mails`. It need not be there. */
+  readonly byService: Readonly<Record<string, string>>;
+  titleOf(service: string): string;
+}
+
+interface ServiceMail extends SavedMail {
+  readonly service: string;
+}
+
+const shownMax = 100;
+const lead =
+  'There is no mail server, so services save their mails here instead of sending them. This page does not exist in production.';
+
+/** The newest mails of all services. */
+export async function mailsPage({ dataFolder, byService, titleOf }: MailFolders): Promise<PageContent> {
+  const lists = await Promise.all(
+    Object.entries(byService).map(async ([service, folder]) => {
+      const mails = await listSavedMails(join(dataFolder, folder), shownMax);
+      return mails.map((mail): ServiceMail => ({ ...mail, service }));
+    }),
+  );
+  const mails = lists.flat().sort((one, other) => other.date.getTime() - one.date.getTime());
+  const parent = { href: '/', label: 'Octavo' };
+  if (mails.length === 0)
+    return {
+      title: 'Mails',
+      lead,
+      parent,
+      main: empty({ icon: 'inbox', title: 'No mails yet', text: 'The mails of all services appear here.' }),
+    };
+  const rows = mails.slice(0, shownMax);
+  return { title: 'Mails', lead, parent, main: card(undefined, mailTable(rows, titleOf)) };
+}
+
+function mailTable(rows: readonly ServiceMail[], titleOf: MailFolders['titleOf']): Content {
+  return table<ServiceMail>({
+    caption: 'Mails, newest first',
+    columns: [
+      {
+        header: 'Subject',
+        kind: 'main',
+        cell: ({ service, id, subject }) =>
+          html`<a href="/mails/${service}/${encodeURIComponent(id)}">${subject || 'No subject'}</a>`,
+      },
+      { header: 'To', cell: ({ to }) => to },
+      { header: 'From', kind: 'fit', cell: ({ service }) => titleOf(service) },
+      { header: 'Written', kind: 'fit', cell: ({ date }) => time(date.getTime()) },
+    ],
+    rows,
+  });
+}
+
+/** One mail of a service. Throws `not_found`. */
+export async function mailPage(
+  { dataFolder, byService, titleOf }: MailFolders,
+  { service, id }: { readonly service: string; readonly id: string },
+): Promise<PageContent> {
+  const folder = Object.hasOwn(byService, service) ? byService[service] : undefined;
+  const mail = folder === undefined ? undefined : await readSavedMail(join(dataFolder, folder), id);
+  if (!mail) throw new AppError('not_found', 'This mail does not exist.');
+  return {
+    title: mail.subject || 'No subject',
+    parent: { href: '/mails', label: 'Mails' },
+    main: mailView(mail, [['Service', titleOf(service)]]),
+  };
+}

@@ -1,0 +1,80 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
+import { systemClock } from '#kit/base/clock.ts';
+import type { Environment } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { createSuite } from '#kit/html/marks.ts';
+import type { SuiteSite } from '#kit/http/suite.ts';
+import { configOf, type ServiceContext } from '#kit/service.ts';
+import { type PortalDeps, portal } from './service.ts';
+
+const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor', service: 'good' }];
+
+/** A service of a suite. */
+export const siteOf = (name: string, url: string): SuiteSite => ({
+  name,
+  title: name.toUpperCase(),
+  summary: `Does what ${name} does`,
+  mark: { icon: 'pen', accent: 'teal' },
+  url,
+});
+
+/** A command in place of `octavo seed`. */
+export const seedWith = (code: string) => ({ file: process.execPath, args: ['-e', code], environment: {} });
+
+/** Starts a portal for these services. */
+export function start(
+  sites: readonly SuiteSite[],
+  context: Partial<ServiceContext> = {},
+  environment: Environment = {},
+  deps: Partial<PortalDeps> = {},
+) {
+  return portal.start(
+    configOf(portal, environment),
+    {
+      log: silentLog,
+      clock: systemClock,
+      dataFolder: '/tmp',
+      environment: 'development',
+      metrics: new Registry(),
+      host: '127.0.0.1',
+      port: 0,
+      suite: createSuite({ own: siteOf('portal', ''), sites: () => sites }),
+      ...context,
+    },
+    {
+      signInHints: { plain: 'after registering there' },
+      activity: {},
+      demoSignIns: async () => signIns,
+      seeding: { seedable: ['good', 'other'], command: seedWith('') },
+      needsDatabaseUrl: false,
+      records: {},
+      recentErrors: () => [],
+      mailFolders: {},
+      samples: {},
+      ...deps,
+    },
+  );
+}
+
+/** A service whose readiness has a status, or never responds. */
+export async function startSite(name: string, status: number | undefined, metrics = () => '') {
+  const server = createServer((request, response) => {
+    if (status === undefined) return;
+    if (request.url === '/metrics') return void response.end(metrics());
+    const body = { checks: { database: status === 200 ? 'ok' : 'failing: no answer', disk: 'ok' } };
+    response.writeHead(request.url === '/readiness' ? status : 404).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    site: siteOf(name, url),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+export const pageOf = async (url = '') => (await fetch(url)).text();

@@ -1,0 +1,181 @@
+import { resolve } from 'node:path';
+import { badge, card, empty, notice, progress, type Tone } from '#kit/html/components/blocks.ts';
+import { lineChart } from '#kit/html/components/charts.ts';
+import { table } from '#kit/html/components/table.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import { mark } from '#kit/html/marks.ts';
+import { keepActions } from '#kit/html/pages/kept-forms.ts';
+import type { Activity } from './activity.ts';
+import type { DemoDataState } from './demo-data.ts';
+import { demoRoles, type SignIn, type SiteReport } from './sites.ts';
+
+const tones: Readonly<Record<SiteReport['state'], Tone>> = {
+  ready: 'good',
+  'not ready': 'warn',
+  'no response': 'bad',
+};
+
+const words: Readonly<Record<SiteReport['state'], string>> = {
+  ready: 'Works',
+  'not ready': 'Not ready',
+  'no response': 'Does not respond',
+};
+
+/** A service as a tile: how it is and how much is going on. */
+export function tile(report: SiteReport, activity: Activity | undefined, hint: string | undefined): Html {
+  const { title, url, summary, state, failing } = report;
+  const problem = failing.length > 0 && `: ${failing.join(', ')}`;
+  return html`<li class="card"><h2><a class="named" href="${url}">${mark(report.mark)}${title}</a></h2>
+<p>${summary}</p><p>${badge(tones[state], words[state])}<span class="muted">${problem}</span></p>
+${activity && activity.phrases.length > 0 && html`<p>${activity.phrases.join(', ')}</p>`}
+${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
+<p class="small muted"><a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && ` · version ${activity.version}`}</p></li>`;
+}
+
+/** Requests and errors of all services in the last hour. */
+export function trafficCard(
+  reports: readonly SiteReport[],
+  activityOf: (name: string) => Activity | undefined,
+): Content {
+  const known = reports.flatMap(({ name }) => activityOf(name) ?? []);
+  const minutes = Math.max(0, ...known.map(({ requests }) => requests.length));
+  if (minutes < 2) return undefined;
+  const chart = (caption: string, key: 'requests' | 'errors') => {
+    const totals = Array.from({ length: minutes }, (_, index) =>
+      known.reduce((total, { [key]: values }) => total + (values[values.length - minutes + index] ?? 0), 0),
+    );
+    const points = totals.map((value, index) => ({ label: minutesAgo(minutes - 1 - index), value }));
+    return html`<div><h3>${caption}</h3>${lineChart({ caption, heads: ['When', caption], points, ticks: [0, minutes - 1] })}</div>`;
+  };
+  return card(
+    'The last hour',
+    html`<div class="beside">${chart('Requests a minute', 'requests')}${chart('Errors a minute', 'errors')}</div>`,
+  );
+}
+
+function minutesAgo(minutes: number): string {
+  return minutes === 0 ? 'now' : `${minutes} min ago`;
+}
+
+/**
+ * Demo accounts.
+ * @param csrfField token of the forms; undefined without one sign-in for all services
+ */
+export function signInCard(
+  signIns: readonly SignIn[],
+  reports: readonly SiteReport[],
+  csrfField: Html | undefined,
+): Content {
+  if (!csrfField) return card('Demo sign-ins', passwordTable(signIns, reports));
+  const buttons = demoRoles.map(
+    (role) => html`<button class="secondary" name="role" value="${role}">Sign in as ${role}</button>`,
+  );
+  return card(
+    'Demo sign-ins',
+    html`<p>One click signs you in at Sign-in; then “Sign in with Octavo” works in every service.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
+${signIns.length > 0 && html`<details><summary>Accounts with a password</summary>${passwordTable(signIns, reports)}</details>`}`,
+  );
+}
+
+/**
+ * Ways to look into the services.
+ * @param csrfField token of the forms; undefined without one sign-in for all services
+ */
+export function trialCard(csrfField: Html | undefined): Content {
+  const requests =
+    csrfField &&
+    html`<form method="post" action="/requests">${csrfField}<button class="secondary">Show requests ready to paste</button></form>`;
+  return card(
+    'Look inside',
+    html`<p>Without a mail server, mails are saved on this machine. Requests come with a token of the demo administrator.</p>
+<div class="actions"><a class="button secondary" href="/mails">Mails of all services</a>${requests}</div>`,
+  );
+}
+
+function passwordTable(signIns: readonly SignIn[], reports: readonly SiteReport[]): Content {
+  return html`<p class="muted">Created at first start on this machine. They do not exist in production.</p>${table(
+    {
+      caption: 'Demo sign-ins',
+      columns: [
+        {
+          header: 'User name',
+          kind: 'fit',
+          cell: ({ username }: SignIn) => copyCell(username, `the user name ${username}`),
+        },
+        { header: 'Role', kind: 'fit', cell: ({ role }) => role },
+        { header: 'For', kind: 'fit', cell: ({ service }) => linkTo(service, reports) },
+        {
+          header: 'Password',
+          cell: ({ username, password }) => copyCell(password, `the password of ${username}`),
+        },
+      ],
+      rows: signIns,
+    },
+  )}`;
+}
+
+function copyCell(text: string, what: string): Content {
+  return html`<div class="actions"><code>${text}</code>${keepActions({ text, what })}</div>`;
+}
+
+function linkTo(service: string, reports: readonly SiteReport[]): Content {
+  const site = reports.find(({ name }) => name === service);
+  return site ? html`<a href="${site.url}">${site.title}</a>` : service;
+}
+
+/** Services on this machine that demo data can be loaded into. */
+export interface Seeding {
+  /** Names of the services that there is demo data for. */
+  readonly seedable: readonly string[];
+  readonly dataFolder: string;
+  readonly needsDatabaseUrl: boolean;
+}
+
+/** First steps for somebody who is new here. */
+export function nextSteps(
+  reports: readonly SiteReport[],
+  { seeding, demoData, csrfField }: { seeding: Seeding; demoData: DemoDataState; csrfField: Html },
+): Content {
+  const running = reports.filter(({ name }) => seeding.seedable.includes(name));
+  if (running.length === 0) return undefined;
+  const names = running.length < seeding.seedable.length ? running.map(({ name }) => name) : [];
+  const command = ['npx octavo seed', ...names, '--data', quoted(resolve(seeding.dataFolder))].join(' ');
+  const titles = new Intl.ListFormat('en').format(running.map(({ title }) => title));
+  return card(
+    'What to do next',
+    html`<ol><li>Open a service above. Where it says so, sign in with a demo account.</li>
+<li>Load demo data into ${titles}. ${loading(demoData, running, csrfField)}
+<details><summary>Load it by a command</summary><p>In the folder of the project${seeding.needsDatabaseUrl && html`, with <code>DATABASE_URL</code> set as for these services`}:</p>
+<div class="actions"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></details></li>
+<li>Read how to call a service: <b>API</b> in its tile describes it.</li></ol>`,
+  );
+}
+
+function loading(state: DemoDataState, reports: readonly SiteReport[], csrfField: Html): Content {
+  if (state.phase === 'running') {
+    const [value, max] = [state.lines.length, reports.length];
+    return progress({ label: 'Loading demo data', value, max, detail: `${value} of ${max} services` });
+  }
+  const button = html`<form method="post" action="/demo-data">${csrfField}<button>Load demo data</button></form>`;
+  if (state.phase === 'idle') return button;
+  if (state.phase === 'failed')
+    return html`${notice('bad', state.problem, { title: 'The demo data was not loaded.' })}${button}`;
+  const titleOf = (name: string) => reports.find((report) => report.name === name)?.title ?? name;
+  const lines = state.lines.map((line) => line.replace(/^[\w-]+(?=:)/, titleOf));
+  return notice('good', html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`, {
+    title: 'The demo data is loaded.',
+  });
+}
+
+/** A word of a command line for a POSIX shell. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+export function noServices(): Content {
+  return empty({
+    icon: 'inbox',
+    title: 'No other services are running',
+    text: html`Start all of them with <code>octavo up</code>, or one with <code>octavo serve</code>.`,
+  });
+}

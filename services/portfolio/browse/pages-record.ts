@@ -1,0 +1,133 @@
+import { card, facts, stats } from '#kit/html/components/blocks.ts';
+import { count, formatNumber } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import type { Investment, Member, Sector } from '../records.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import { day, money, type Visitor } from '../site.ts';
+import type { Named } from '../store/names.ts';
+import { regionOf } from '../words.ts';
+import type { Deals } from './deals.ts';
+import {
+  investmentTable,
+  memberLinks,
+  memberTable,
+  recordLink,
+  sectorLinks,
+  stageText,
+  statusBadge,
+} from './tables.ts';
+
+type Names = ReadonlyMap<string, Named>;
+
+export function memberPage(visitor: Visitor, { member, deals }: { member: Member; deals: Deals }): string {
+  const { id, name, title, role, location, email, joined_on, links, bio, sectors } = member;
+  return visitor.render({
+    title: name,
+    lead: title || stageText(role),
+    parent: { href: pageRoutes.team, label: 'Team' },
+    actions: editLink(visitor, 'team', id),
+    main: html`<div class="stack">${card(
+      undefined,
+      html`${paragraphs(bio)}${known([
+        ['Role', stageText(role)],
+        ['Location', location],
+        ['Sectors', sectors.length > 0 && sectorLinks(sectors, deals.sectors)],
+        ['E-mail address', email && html`<a href="${`mailto:${email}`}">${email}</a>`],
+        ['Joined', joined_on && day(joined_on)],
+        ...Object.entries(links).map(([label, address]) => [stageText(label), outside(address)] as const),
+      ])}`,
+    )}${dealsSection(deals, `No investments of ${name} yet.`, { team_member: member.slug })}</div>`,
+  });
+}
+
+interface InvestmentView {
+  readonly investment: Investment;
+  /** The people of its team by their ids. */
+  readonly members: Names;
+  readonly sectors: Names;
+}
+
+export function investmentPage(visitor: Visitor, { investment, members, sectors }: InvestmentView): string {
+  const { id, company, description, stage, status, country, website, lead_id, team_ids } = investment;
+  const { amount_minor, currency, invested_on, exited_on, sector } = investment;
+  const others = team_ids.filter((each) => each !== lead_id);
+  return visitor.render({
+    title: company,
+    lead: html`${statusBadge(status)} ${stageText(stage)}`,
+    parent: { href: pageRoutes.investments, label: 'Investments' },
+    actions: editLink(visitor, 'investment', id),
+    main: html`<div class="stack">${stats([{ label: 'Invested', value: money(amount_minor, currency) }])}${card(
+      undefined,
+      html`${paragraphs(description)}${known([
+        ['Sector', recordLink(pageRoutes.sector, sectors.get(sector))],
+        ['Lead', recordLink(pageRoutes.member, members.get(lead_id ?? ''))],
+        ['Team', others.length > 0 && memberLinks(others, members)],
+        ['Invested on', day(invested_on)],
+        ['Exited on', exited_on && day(exited_on)],
+        ['Country', regionOf(country) ?? country],
+        ['Website', website && outside(website)],
+      ])}`,
+    )}</div>`,
+  });
+}
+
+interface SectorView {
+  readonly sector: Sector;
+  readonly deals: Deals;
+  readonly leads: Names;
+  readonly team: readonly Member[];
+}
+
+export function sectorPage(visitor: Visitor, { sector, deals, leads, team }: SectorView): string {
+  const { id, name, description, investment_count, total_amount_minor, currency, lead_ids, slug } = sector;
+  return visitor.render({
+    title: name,
+    lead: description,
+    parent: { href: pageRoutes.sectors, label: 'Sectors' },
+    actions: editLink(visitor, 'sector', id),
+    main: html`<div class="stack">${stats([
+      { label: `Invested in ${currency}`, value: money(total_amount_minor, currency) },
+      { label: 'Investments', value: formatNumber(investment_count) },
+    ])}${lead_ids.length > 0 && html`<p>Led by ${memberLinks(lead_ids, leads)}</p>`}
+${dealsSection(deals, 'No investments in this sector yet.', { sector: slug })}
+${team.length > 0 && html`<section><h2>${count(team.length, 'person', 'people')}</h2>${memberTable(team, deals.sectors)}</section>`}</div>`,
+  });
+}
+
+function dealsSection(
+  { page, sectors, members }: Deals,
+  nothing: string,
+  filter: Readonly<Record<string, string>>,
+): Html {
+  if (page.total === 0) return html`<p class="muted">${nothing}</p>`;
+  const { items, total } = page;
+  const all = `${pageRoutes.investments}?${new URLSearchParams(filter)}`;
+  return html`<section><h2>${count(total, 'investment')}</h2>${investmentTable({ items, sectors, members, caption: 'Investments, latest first' })}
+${total > items.length && html`<p><a href="${all}">See all ${count(total, 'investment')}</a></p>`}</section>`;
+}
+
+/** The facts that there are. */
+function known(entries: readonly (readonly [string, Content])[]): Html {
+  return facts(
+    entries.filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false),
+  );
+}
+
+function paragraphs(text: string): Html[] {
+  return text
+    .split(/\n{2,}/)
+    .filter((part) => part.trim() !== '')
+    .map((part) => html`<p>${part}</p>`);
+}
+
+/** A link to another site; the rules of records allow http and https only. */
+function outside(address: string): Html {
+  return html`<a href="${address}" rel="noopener noreferrer nofollow">${address.replace(/^https?:\/\/(www\.)?/, '').replace(/\/$/, '')}</a>`;
+}
+
+/** For staff, who change single records in the admin. */
+function editLink({ user }: Visitor, model: 'team' | 'investment' | 'sector', id: string): Content {
+  if (!user?.isStaff) return undefined;
+  const path = pathOf(`/admin/portfolio/${model}/:id/change/`, id);
+  return html`<a class="button secondary" href="${path}">Edit</a>`;
+}

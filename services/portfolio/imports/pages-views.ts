@@ -1,0 +1,177 @@
+import { card, linkButton, notice, stats } from '#kit/html/components/blocks.ts';
+import { checkbox, field } from '#kit/html/components/form.ts';
+import { table } from '#kit/html/components/table.ts';
+import { count, formatNumber } from '#kit/html/format.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
+import { fileForm, importForm, mappingFields, problemTable, type RowProblem } from '#kit/imports/views.ts';
+import type { Imported, Kind } from '../records.ts';
+import { pageRoutes, pathOf } from '../routes.ts';
+import { money, type Visitor } from '../site.ts';
+import { type FileGuess, importFieldsOf } from './fields.ts';
+import type { ImportResult, Options, Preview } from './pages-run.ts';
+
+const rowsShown = 5;
+
+const titles: Readonly<Record<Kind, string>> = {
+  team: 'People',
+  investments: 'Investments',
+  sectors: 'Sectors',
+};
+
+export function uploadPage(visitor: Visitor, error?: string): string {
+  return visitor.render({
+    title: 'Import',
+    lead: 'Import people, investments and sectors from a file, all or nothing.',
+    modules: ['imports.js'],
+    main: fileForm({
+      action: pageRoutes.import,
+      csrfField: visitor.visit.frame().csrfField,
+      label: 'File',
+      help: html`JSON with <code>team</code>, <code>investments</code> and <code>sectors</code>, or CSV of one of them; UTF-8, at most 5 MB. You see a preview before anything is saved.`,
+      accept: '.json,.csv,application/json,text/csv',
+      error,
+    }),
+  });
+}
+
+interface PreviewView {
+  readonly id: string;
+  readonly name: string;
+  readonly guess: FileGuess;
+  readonly options: Options;
+  readonly preview: Preview;
+}
+
+export function previewPage(visitor: Visitor, { id, name, guess, options, preview }: PreviewView): string {
+  const isWrong = preview.message !== undefined;
+  const total = isWrong ? 0 : preview.plan.added + preview.plan.changed;
+  const label = options.replaces
+    ? `Replace everything by ${count(total, 'record')}`
+    : `Import ${count(total, 'record')}`;
+  const query = visitor.visit.request.url.replace(/^[^?]*/, '');
+  return visitor.render({
+    title: name || 'Import',
+    lead: 'Nothing has been saved yet.',
+    parent: { href: pageRoutes.import, label: 'Import' },
+    modules: ['imports.js'],
+    main: html`<div class="stack">${isWrong && notice('bad', preview.message.slice(0, 500), { title: 'The file cannot be imported like this' })}${importForm(
+      {
+        action: `${pathOf(pageRoutes.importFile, id)}${query}`,
+        csrfField: visitor.visit.frame().csrfField,
+        fields: html`${readingCard(guess, options)}${!isWrong && planned(preview, options)}`,
+        label: isWrong || total + preview.plan.removed === 0 ? undefined : label,
+      },
+    )}${isWrong ? problemsCard(preview.problems) : firstRows(preview.records)}</div>`,
+  });
+}
+
+function readingCard({ kind, header }: FileGuess, options: Options): Html {
+  const current = (options.kind ?? kind) as Kind | undefined;
+  const kindField = field({
+    name: 'kind',
+    label: 'The file has',
+    type: 'select',
+    value: current,
+    choices: Object.entries(titles),
+  });
+  return card(
+    'How to read it',
+    html`<div class="stack"><div class="fields">${current && kindField}${
+      current &&
+      header.length > 0 &&
+      html`<input type="hidden" name="mapped" value="${current}">${mappingFields(importFieldsOf(current), options.mapping ?? {}, header)}`
+    }</div>${checkbox({ name: 'replaces', label: 'Remove everything that is not in the file', checked: options.replaces })}
+<div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
+  );
+}
+
+function planned({ plan }: Preview & { readonly message?: undefined }, { replaces }: Options): Html {
+  const { added, changed, removed } = plan;
+  return stats([
+    { label: 'To be added', value: formatNumber(added) },
+    { label: 'To be changed', value: formatNumber(changed) },
+    ...(replaces ? [{ label: 'To be removed', value: formatNumber(removed) }] : []),
+  ]);
+}
+
+function firstRows(records: Imported): Html[] {
+  const section = (kind: Kind, total: number, rows: Html) =>
+    html`<section><h2>${titles[kind]}: ${total > rowsShown ? `the first ${rowsShown} of ${formatNumber(total)}` : formatNumber(total)}</h2>${rows}</section>`;
+  const { team, investments, sectors } = records;
+  return [
+    ...(team.length > 0
+      ? [
+          section(
+            'team',
+            team.length,
+            rowsOf(team, ({ name, role }) => [name, role]),
+          ),
+        ]
+      : []),
+    ...(investments.length > 0
+      ? [
+          section(
+            'investments',
+            investments.length,
+            rowsOf(investments, ({ company, sector, amount_minor, currency }) => [
+              company,
+              `${sector}, ${money(amount_minor, currency)}`,
+            ]),
+          ),
+        ]
+      : []),
+    ...(sectors.length > 0
+      ? [
+          section(
+            'sectors',
+            sectors.length,
+            rowsOf(sectors, ({ name, description }) => [name, description]),
+          ),
+        ]
+      : []),
+  ];
+}
+
+function rowsOf<R>(records: readonly R[], texts: (record: R) => readonly [string, string]): Html {
+  return table<readonly [string, string]>({
+    caption: 'The first records',
+    rows: records.slice(0, rowsShown).map(texts),
+    columns: [
+      { header: 'Name', kind: 'main', cell: ([name]) => name },
+      { header: 'Details', cell: ([, details]) => details },
+    ],
+  });
+}
+
+function problemsCard(problems: ReadonlyMap<string, string>): Content {
+  if (problems.size === 0) return undefined;
+  return card(
+    'Records that are wrong',
+    problemTable('Records that are wrong', [...problems].map(rowProblem)),
+  );
+}
+
+/** `investments[3].sector` is the sector of the fourth investment. */
+function rowProblem([name, problem]: readonly [string, string]): RowProblem {
+  const [, kind, index, fieldName] = /^(team|investments|sectors)\[(\d+)\]\.?(.*)$/.exec(name) ?? [];
+  if (kind === undefined) return { row: 0, message: `${name} ${problem}` };
+  const label = importFieldsOf(kind as Kind).find((each) => fieldName?.startsWith(each.name))?.label;
+  return {
+    row: Number(index) + 1,
+    message: `${titles[kind as Kind]}: ${label ?? fieldName ?? ''} ${problem}`,
+  };
+}
+
+export function resultPage(visitor: Visitor, view: { name: string; result: ImportResult }): string {
+  const { added, changed, removed } = view.result;
+  return visitor.render({
+    title: view.name || 'Import',
+    lead: 'The file was imported.',
+    parent: { href: pageRoutes.import, label: 'Import' },
+    main: html`<div class="stack">${stats([
+      { label: 'Added', value: formatNumber(added) },
+      { label: 'Changed', value: formatNumber(changed) },
+      ...(removed > 0 ? [{ label: 'Removed', value: formatNumber(removed) }] : []),
+    ])}<p class="actions">${linkButton(pageRoutes.investments, 'See the investments', 'primary')}${linkButton(pageRoutes.import, 'Import another file', 'quiet')}</p></div>`,
+  });
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { configOf, inspectService } from '#kit/service.ts';
+import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { portfolio } from './service.ts';
+import { addAdministrator, startPortfolio } from './testing.ts';
+
+const audience = 'https://portfolio.example';
+const password = 'ferries wait in fog';
+const provider = await TestProvider.start();
+provider.people.set('ann', { sub: 'ann', preferred_username: 'ann', roles: ['admin'] });
+const quick = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+const settings = {
+  ...provider.settingsFor('portfolio'),
+  ...quick,
+  OIDC_ADDRESS: audience,
+  OIDC_NAME: 'Acme',
+};
+const running = await startPortfolio({ ...settings, OIDC_ONLY: 'on' });
+provider.addClient('portfolio', audience);
+after(async () => {
+  await running[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+test('an administrator of the provider signs in to the admin, by the button alone', async () => {
+  provider.person = 'ann';
+  const { client } = new Walker(new PageClient(running.url));
+  const page = await client.open('/admin/login/');
+  assert.match(page.html, /Sign in with Acme/);
+  assert.doesNotMatch(page.html, /name="password"/);
+  const back = await new Walker(client).signIn('/admin/');
+  assert.equal(back.location, '/admin/');
+  assert.equal((await client.open('/admin/')).status, 200);
+});
+
+test('without passwords, a right one signs nobody in', async () => {
+  await addAdministrator(running, 'alice', password);
+  const client = new PageClient(running.url);
+  await client.open('/admin/login/');
+  const refused = await client.send('/admin/login/', { username: 'alice', password, next: '/admin/' });
+  assert.equal(refused.status, 403);
+  assert.equal((await client.open('/admin/')).status, 302);
+});
+
+test('the API takes access tokens of the provider for this service', async () => {
+  const read = async (token: string) =>
+    (await running.get('/api/team', { authorization: `Bearer ${token}` })).status;
+  assert.equal(await read(await provider.accessToken(audience)), 200);
+  assert.equal(await read(await provider.accessToken('https://quotes.example')), 401);
+  assert.equal(await read(running.token), 200);
+});
+
+test('of services that share an environment, each may be a client of its own', () => {
+  const shared = { OIDC_ISSUER: provider.url, OIDC_CLIENT_ID: 'any', POLLS_OIDC_CLIENT_ID: 'polls' };
+  assert.equal(configOf(portfolio, shared).OIDC_CLIENT_ID, 'any');
+  const own = { ...shared, PORTFOLIO_OIDC_CLIENT_ID: 'mine' };
+  assert.equal(configOf(portfolio, own).OIDC_CLIENT_ID, 'mine');
+  assert.deepEqual(inspectService(portfolio, own).problems, {});
+});
+
+test('settings that do not fit are refused', async () => {
+  const start = (given: Record<string, string>) => startPortfolio({ ...quick, ...given });
+  await assert.rejects(start({ OIDC_ISSUER: 'http://accounts.example' }), /OIDC_ISSUER must be an address/);
+  await assert.rejects(start({ OIDC_ISSUER: 'https://accounts.example' }), /OIDC_CLIENT_ID is required/);
+  await assert.rejects(start({ OIDC_ONLY: 'on' }), /OIDC_ISSUER is required/);
+  await assert.rejects(start({ OIDC_ROLE_MAP: 'admins' }), /OIDC_ROLE_MAP must be theirs=ours/);
+});

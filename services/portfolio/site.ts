@@ -1,0 +1,117 @@
+import type { Accounts, User } from '#kit/accounts/index.ts';
+import type { AccountSession } from '#kit/admin/index.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { type Html, html } from '#kit/html/html.ts';
+import { type Frame, layout, type NavigationItem, type PageContent } from '#kit/html/layout.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
+import { kept, readerLocale } from '#kit/html/reader-locale.ts';
+import { pageRoutes } from './routes.ts';
+
+export type PageVisit = Visit<AccountSession>;
+
+/** Somebody who looks at a page. */
+export interface Visitor {
+  readonly visit: PageVisit;
+  /** The account; undefined for strangers, where pages are public. */
+  readonly user: User | undefined;
+  /** True for administrators, who import. */
+  readonly isAdministrator: boolean;
+  /** The page with navigation. */
+  render(page: PageContent): string;
+}
+
+/** The reason of the error for strangers, who are asked to sign in. */
+export const signInRequired = 'SIGN_IN_REQUIRED';
+
+/** The access of pages: everybody where they are public, else people with an account, whatever their permissions are. */
+export function createVisitors(accounts: Accounts, isPublic: boolean) {
+  const known = async (visit: PageVisit): Promise<Visitor> => {
+    const { token } = visit.who ?? {};
+    const user = token === undefined ? undefined : await accounts.sessions.userOf(token);
+    const isAdministrator = Boolean(user?.isStaff && user.isSuperuser);
+    const render = (page: PageContent) =>
+      layout(frameOf(visit, user, isAdministrator), { styles: ['charts.css'], ...page });
+    return { visit, user, isAdministrator, render };
+  };
+  return {
+    /** Admits strangers too. */
+    anybody: known,
+    async reader(visit: PageVisit): Promise<Visitor> {
+      const visitor = await known(visit);
+      if (isPublic || visitor.user) return visitor;
+      throw new AppError('unauthenticated', 'Sign in to see the portfolio.', { reason: signInRequired });
+    },
+    async administrator(visit: PageVisit): Promise<Visitor & { readonly user: User }> {
+      const visitor = await known(visit);
+      const { user } = visitor;
+      if (!user) throw new AppError('unauthenticated', 'Sign in to import.', { reason: signInRequired });
+      if (!visitor.isAdministrator) throw new AppError('forbidden', 'Only administrators import.');
+      return { ...visitor, user };
+    },
+    isPublic,
+  };
+}
+
+export type Visitors = ReturnType<typeof createVisitors>;
+
+function frameOf(visit: PageVisit, user: User | undefined, isAdministrator: boolean): Frame {
+  return {
+    ...visit.frame(),
+    service: 'Portfolio',
+    navigation: navigationOf(visit, user, isAdministrator),
+    flash: visit.takeFlash(),
+    account: user && {
+      name: user.username,
+      detail: isAdministrator ? 'Administrator' : user.isStaff ? 'Staff' : 'Signed in',
+      signOutHref: pageRoutes.signOut,
+    },
+  };
+}
+
+function navigationOf(visit: PageVisit, user: User | undefined, isAdministrator: boolean): NavigationItem[] {
+  const admin = [
+    { href: pageRoutes.import, label: 'Import', icon: 'upload', group: 'Manage' },
+    { href: pageRoutes.admin, label: 'Admin', icon: 'settings', group: 'Manage' },
+  ] as const;
+  return [
+    { href: pageRoutes.home, below: '/-', label: 'Overview', icon: 'chart' },
+    { href: pageRoutes.team, label: 'Team', icon: 'users' },
+    { href: pageRoutes.investments, label: 'Investments', icon: 'wallet' },
+    { href: pageRoutes.sectors, label: 'Sectors', icon: 'grid' },
+    ...(isAdministrator ? admin : user?.isStaff ? admin.slice(1) : []),
+    { href: '/docs', label: 'API', icon: 'screen', group: 'More' },
+    ...(user ? [] : [{ href: signInHref(visit), label: 'Sign in', icon: 'lock', group: 'More' } as const]),
+  ];
+}
+
+/** The sign-in, which leads back to where somebody is. */
+export function signInHref({ request }: PageVisit): string {
+  const next = request.method === 'GET' ? request.url : pageRoutes.home;
+  return `${pageRoutes.signIn}?${new URLSearchParams({ next })}`;
+}
+
+const moneyFormat = kept((key) => {
+  const [locale, currency = 'USD'] = key.split(' ');
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    trailingZeroDisplay: 'stripIfInteger',
+  });
+});
+
+/** An amount of minor units as the reader writes it: `$1,250,000`. */
+export function money(minor: number, currency: string): string {
+  const format = moneyFormat(`${readerLocale() ?? 'en-US'} ${currency}`);
+  return format.format(minor / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}
+
+const dayFormat = kept(
+  (locale) =>
+    new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }),
+);
+
+/** A day, which is the same in every time zone. */
+export function day(text: string): Html {
+  const shown = dayFormat(readerLocale() ?? 'en-US').format(new Date(`${text}T00:00:00Z`));
+  return html`<time datetime="${text}" data-day>${shown}</time>`;
+}

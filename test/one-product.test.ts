@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { unescaped } from '#kit/admin/testing/forms.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { testBrowser } from '#kit/testing/browser.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { startSystem, upNames } from '../services/index.ts';
+import type { System } from '../services/system.ts';
+
+const browser = testBrowser();
+
+let system: System;
+before(async () => {
+  const names = upNames();
+  system = await startSystem(names, {
+    environment: { OCTAVO_DATA: testFolder('one-sign-in') },
+    ports: Object.fromEntries(names.map((name) => [name, 0])),
+    log: silentLog,
+    hasOneSignIn: true,
+  });
+});
+after(() => system?.[Symbol.asyncDispose]());
+
+const urlOf = (name: string) => system.sites().find((site) => site.name === name)?.url as string;
+
+describe('one sign-in for all services', { skip: browser.skip }, () => {
+  test('a setup link makes one administrator of all, once', async () => {
+    const address = (await system.signIn?.setupAddress()) as string;
+    const { page } = await browser.open({ widthPx: 390 });
+    await page.goto(address);
+    await page.getByLabel('E-mail address').fill('not an address');
+    await page.getByRole('button', { name: 'Become administrator' }).click();
+    await page.getByText('must be an e-mail address').first().waitFor();
+    await page.getByLabel('E-mail address').fill('owner@example.com');
+    await page.getByRole('button', { name: 'Become administrator' }).click();
+    await page.getByText('You are administrator of all services').waitFor();
+
+    // The sign-in counts in another service without another password.
+    await page.goto(`${urlOf('polls')}/admin/`);
+    await signInWithOctavo(page);
+    await page.waitForURL(`${urlOf('polls')}/**`);
+    await page.getByRole('link', { name: 'Questions' }).first().waitFor({ state: 'attached' });
+
+    const stranger = await browser.open({ widthPx: 390 });
+    const response = await stranger.page.goto(address);
+    assert.equal(response?.status(), 404);
+    assert.equal(await system.signIn?.setupAddress(), undefined);
+  });
+
+  test('one click on the portal signs in to a demo account, which has its role in the services', async () => {
+    for (const [role, seesAdmin] of [
+      ['administrator', true],
+      ['reader', false],
+    ] as const) {
+      const { page } = await browser.open({ widthPx: 1280 });
+      await page.goto(`${urlOf('portal')}/`);
+      await page.getByRole('button', { name: `Sign in as ${role}` }).click();
+      await page.waitForURL(`${urlOf('portal')}/`);
+      await page.goto(`${urlOf('quotes')}/admin/`);
+      await signInWithOctavo(page);
+      await page.waitForURL(`${urlOf('quotes')}/**`);
+      const html = await page.content();
+      assert.equal(/<nav[\s\S]*Quotes[\s\S]*Categories/.test(html), seesAdmin, role);
+    }
+  });
+});
+
+test('a demo address works once, and only from the portal', async () => {
+  const visitor = new PageClient(urlOf('portal'));
+  await visitor.open('/');
+  const { html } = await visitor.send('/demo-sign-in', { role: 'editor' });
+  const [, address = ''] = /href="([^"]*\/demo-sign-in\/[^"]+)"/.exec(html) ?? [];
+  assert.ok(address.startsWith(`${urlOf('passwordless')}/`), html);
+  const first = await fetch(address, { redirect: 'manual' });
+  assert.deepEqual(
+    [first.status, first.headers.get('location')],
+    [303, `${urlOf('portal')}/sign-in/oidc?next=/`],
+  );
+  assert.equal((await fetch(address, { redirect: 'manual' })).status, 404);
+  assert.equal((await visitor.send('/demo-sign-in', { role: 'root' })).status, 404);
+  assert.equal((await visitor.send('/demo-sign-in', { role: 'editor', _csrf: 'wrong' })).status, 403);
+});
+
+test('a token of the provider for the address of a service is taken by its API, and by no other', async () => {
+  const client = { id: 'reports', secret: 'x'.repeat(40), redirect: 'http://localhost:9/callback' };
+  await system.signIn?.register({
+    name: 'Reports',
+    secret: client.secret,
+    redirects: [client.redirect],
+    postLogouts: [],
+    backChannel: 'http://localhost:9/back-channel',
+    isFirstParty: true,
+  });
+  const visitor = new PageClient(urlOf('passwordless'));
+  const address = system.signIn?.demoAddress('administrator', '/') ?? '';
+  assert.equal((await visitor.open(address)).status, 303);
+  const tokens = new Map<string, string>();
+  for (const name of ['polls', 'budgets', 'chat', 'quotes', 'gateway', 'portfolio'])
+    tokens.set(name, await accessToken(visitor, client, urlOf(name)));
+  for (const [name, path] of [
+    ['polls', '/api/questions/'],
+    ['budgets', '/api/budgets'],
+    ['chat', '/api/documents'],
+    ['quotes', '/api/quotes/'],
+    ['gateway', '/api/v1/posts'],
+    ['portfolio', '/api/team'],
+  ] as const)
+    for (const [audience, token] of tokens) {
+      const response = await fetch(`${urlOf(name)}${path}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const text = await response.text();
+      assert.equal(response.status, audience === name ? 200 : 401, `${audience} at ${name}: ${text}`);
+    }
+  // What only staff may do, with the role of the token.
+  const added = await fetch(`${urlOf('polls')}/api/questions/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokens.get('polls')}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ question_text: 'Tea?', pub_date: '2026-01-01T00:00:00Z' }),
+  });
+  assert.equal(added.status, 201);
+});
+
+test('the requests of the portal work as they are pasted', async () => {
+  const visitor = new PageClient(urlOf('portal'));
+  const home = await visitor.open('/');
+  assert.match(home.html, /Sign in with Octavo to like and comment\./);
+  const { html } = await visitor.send('/requests', {});
+  const commands = [...html.matchAll(/data-keep="(curl[^"]*)"/g)].map(([, text = '']) => unescaped(text));
+  assert.equal(commands.length, 8, html);
+  for (const command of commands) {
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -o /dev/null -w '%{http_code}'`]);
+    assert.match(stdout, /^20[01]$/, command);
+  }
+});
+
+/** An access token by the flow that applications use (RFC 6749, 7636 and 8707). */
+async function accessToken(
+  visitor: PageClient,
+  client: { readonly id: string; readonly secret: string; readonly redirect: string },
+  resource: string,
+): Promise<string> {
+  const verifier = 'v'.repeat(43);
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const asked = new URLSearchParams({
+    client_id: client.id,
+    redirect_uri: client.redirect,
+    response_type: 'code',
+    scope: 'openid email roles',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    resource,
+  });
+  let location = `/oidc/auth?${asked}`;
+  for (let steps = 0; steps < 5 && !location.startsWith(client.redirect); steps++) {
+    const page = await visitor.open(location);
+    location = page.location || (/<a href="([^"]+)">Continue</.exec(page.html)?.[1] ?? '');
+  }
+  const code = new URL(location).searchParams.get('code') ?? '';
+  const response = await fetch(`${urlOf('passwordless')}/oidc/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: client.redirect,
+      code_verifier: verifier,
+      resource,
+    }),
+  });
+  const { access_token: token, ...problem } = (await response.json()) as { access_token?: string };
+  assert.ok(token, `${resource}: ${location} ${JSON.stringify(problem)}`);
+  return token;
+}
+
+/** The first request loads the provider, which a busy machine may not do within the two seconds that pages wait. */
+async function signInWithOctavo(page: Page): Promise<void> {
+  const button = page.getByText('Sign in with Octavo', { exact: true });
+  for (let tries = 0; tries < 10 && (await button.count()) === 0; tries++) await page.reload();
+  await button.click();
+}
