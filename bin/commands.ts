@@ -161,9 +161,10 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import('./commands/config.ts'),
   },
   doctor: {
-    usage: 'octavo doctor',
-    summary: 'check this machine: runtime, data folder, ports, databases',
+    usage: 'octavo doctor [NAME...]',
+    summary:
+      'find common mistakes in this machine and these settings, and say what mends each; exits with 1 if there are any',
     options: {},
-    load: () => import('./commands/doctor.ts'),
+    load: () => import('./commands/doctor/doctor.ts'),
   },
 };

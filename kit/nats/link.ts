@@ -113,7 +113,8 @@ export function isMissing(error: unknown): boolean {
   return code === 404 || status === 404 || /not found/i.test((error as Error).message);
 }
 
-function connectionOptions({ url, name }: NatsOptions): object {
+/** Options of NATS's own `connect`: servers, credentials and TLS from the address, and short waits. */
+export function connectionOptions({ url, name }: Pick<NatsOptions, 'url' | 'name'>): object {
   const servers = url.split(',').map((server) => new URL(server.trim()));
   const [{ username, password, protocol } = { username: '', password: '', protocol: '' }] = servers;
   const user = decodeURIComponent(username);

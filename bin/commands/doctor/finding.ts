@@ -1,0 +1,49 @@
+import type { Clock } from '#kit/base/clock.ts';
+import type { Environment } from '#kit/base/config.ts';
+import { describeSystemError, toAppError } from '#kit/base/errors.ts';
+import type { readSuite } from '../../../services/index.ts';
+
+/** The result of one check: what is right, or what is wrong with the command or setting that mends it. */
+export interface Finding {
+  readonly subject: string;
+  readonly text: string;
+  /** Present if something is wrong. */
+  readonly fix?: string;
+}
+
+/** The place that is examined. */
+export interface Examined {
+  readonly names: readonly string[];
+  readonly environment: Environment;
+  readonly suite: ReturnType<typeof readSuite>;
+  /** Folder with the `.env` file. */
+  readonly folder: string;
+  readonly clock: Clock;
+}
+
+export function fine(subject: string, text: string): Finding {
+  return { subject, text };
+}
+
+export function wrong(subject: string, text: string, fix: string): Finding {
+  return { subject, text, fix };
+}
+
+/** Runs a check that throws where something is wrong, in words for people. */
+export async function examine(
+  subject: string,
+  fix: string,
+  check: () => Promise<string> | string,
+): Promise<Finding> {
+  try {
+    return fine(subject, await check());
+  } catch (error) {
+    return wrong(subject, textOf(error), fix);
+  }
+}
+
+/** The message of an error; that of its cause where the message is for strangers. */
+function textOf(error: unknown): string {
+  const known = describeSystemError(error) ?? toAppError(error);
+  return known.code === 'internal' ? ((known.cause as Error)?.message ?? known.message) : known.message;
+}
