@@ -13,7 +13,8 @@ import { callersKey } from '../idempotency.ts';
 import { Meta, metaOf, TimedMeta, timedMetaOf } from '../meta.ts';
 import { routes } from '../routes.ts';
 import { integrationDisabled } from '../status/index.ts';
-import { ListQuery, linksOf, PaginationMeta, toFilter, toListRequest, toPostPage } from './listing.ts';
+import { toFilter } from './filter.ts';
+import { ListQuery, linksOf, PaginationMeta, toListRequest, toPostPage } from './listing.ts';
 import {
   allowedRevisions,
   CreatePostRequest,

@@ -1,4 +1,3 @@
-export { FilterQuery, toFilter } from './listing.ts';
-export { PageFilter, toPostFilter } from './page-filter.ts';
+export { FilterQuery, PageFilter, toFilter, toPostFilter } from './filter.ts';
 export { CreatePostRequest, Post, PostParams, toPost } from './post.ts';
 export { problemsInWords } from './post-form.ts';

@@ -1,4 +1,3 @@
-import { AppError } from '#kit/base/errors.ts';
 import { type Static, Type } from '#kit/base/schema.ts';
 import type { Links } from '#kit/rest/paging.ts';
 import { postLimits } from '#proto/posts/v1/limits.ts';
@@ -9,33 +8,13 @@ import {
   PostSort,
 } from '#proto/posts/v1/posts.ts';
 import { link, routes } from '../routes.ts';
-import { sentimentLabels, toWireLabel } from '../sentiment/index.ts';
-import { Id, idMax, type Post, toPost } from './post.ts';
+import { FilterQuery, toFilter } from './filter.ts';
+import { idMax, type Post, toPost } from './post.ts';
 
 /** Characters of a search in `Link`, encoded. */
 const linkedSearchMax = 1_024;
 
-const { pageSize: pageSizeMax, search: searchCharactersMax } = postLimits;
-
-/** The query of an export. */
-export const FilterQuery = Type.Object({
-  userId: Type.Optional(Id),
-  search: Type.Optional(
-    Type.String({
-      format: 'text',
-      description: `Part of the title or the body, in any case; at most ${searchCharactersMax} characters`,
-    }),
-  ),
-  createdFrom: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only posts created at this time or later' }),
-  ),
-  createdBefore: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only posts created before this time' }),
-  ),
-  sentiment: Type.Optional(
-    Type.Enum(sentimentLabels, { description: 'Only posts that were last classified so' }),
-  ),
-});
+const { pageSize: pageSizeMax } = postLimits;
 
 const sorts = {
   id: PostSort.POST_SORT_ID,
@@ -84,23 +63,6 @@ export type PaginationMeta = Static<typeof PaginationMeta>;
 export interface PostPage {
   readonly posts: Post[];
   readonly pagination: PaginationMeta;
-}
-
-/** The filter of a query. Throws if the search is too long. */
-export function toFilter(query: Static<typeof FilterQuery>): PostFilter {
-  const search = query.search?.trim();
-  if (search !== undefined && [...search].length > searchCharactersMax) {
-    const problem = `must be at most ${searchCharactersMax} characters`;
-    throw new AppError('invalid_input', `search ${problem}`, { fields: { search: problem } });
-  }
-  const { userId, createdFrom, createdBefore, sentiment } = query;
-  return {
-    userId,
-    search: search || undefined,
-    createdFromMs: createdFrom === undefined ? undefined : Date.parse(createdFrom),
-    createdBeforeMs: createdBefore === undefined ? undefined : Date.parse(createdBefore),
-    sentiment: sentiment && toWireLabel(sentiment),
-  };
 }
 
 /** A page of the posts that pass a filter, as the posts service takes it. */
@@ -152,10 +114,9 @@ export function linksTo(
   };
 }
 
-function pageLink(query: ListQuery, page: number): string {
-  const { userId, search: given = '' } = toFilter(query);
-  const search = encodeURIComponent(given).length <= linkedSearchMax ? given || undefined : undefined;
-  const { createdFrom, createdBefore, sentiment, sortBy, sortOrder, pageSize } = query;
-  const filter = { userId, search, createdFrom, createdBefore, sentiment };
-  return link(routes.posts, { ...filter, sortBy, sortOrder, page, pageSize });
+function pageLink({ sortBy, sortOrder, pageSize, page: _, ...filter }: ListQuery, page: number): string {
+  const { search = '' } = toFilter(filter);
+  const isShort = encodeURIComponent(search).length <= linkedSearchMax;
+  const linked = { ...filter, search: (isShort && search) || undefined };
+  return link(routes.posts, { ...linked, sortBy, sortOrder, page, pageSize });
 }

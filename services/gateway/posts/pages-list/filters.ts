@@ -1,22 +1,37 @@
 import { filters } from '#kit/html/components/filters.ts';
-import { field, timeZoneField } from '#kit/html/components/form.ts';
-import { type Html, html } from '#kit/html/html.ts';
+import { type FieldOptions, field, timeZoneField } from '#kit/html/components/form.ts';
+import { type Content, type Html, html } from '#kit/html/html.ts';
 import { pageRoutes } from '../../routes.ts';
 import { sentimentLabels } from '../../sentiment/index.ts';
 import { userField, userFieldLabel } from '../../users/index.ts';
-import { isFiltered } from '../page-filter.ts';
+import { type FilterName, isFiltered } from '../filter.ts';
 import type { PageQuery } from './query.ts';
 import { defaultPageSize } from './query.ts';
 
-/** The names of the filters, as people see them. */
-export const filterLabels: Readonly<Record<string, string>> = {
-  search: 'Search',
-  userId: userFieldLabel,
-  from: 'Created from',
-  to: 'Created until',
-  sentiment: 'Sentiment',
-  page: 'Page',
+type MoreName = Exclude<FilterName, 'search'>;
+
+/** The controls of the filters beside the search, in order. */
+const controls: Readonly<Record<MoreName, Omit<FieldOptions, 'name' | 'value'>>> = {
+  userId: { label: userFieldLabel },
+  from: { label: 'Created from', type: 'date' },
+  to: { label: 'Created until', type: 'date' },
+  sentiment: {
+    label: 'Sentiment',
+    type: 'select',
+    choices: [
+      ['', 'Any'],
+      ...sentimentLabels.map(
+        (label) => [label, `${label.slice(0, 1).toUpperCase()}${label.slice(1)}`] as const,
+      ),
+    ],
+  },
 };
+
+/** The name of a parameter, as people see it. */
+export function parameterLabel(name: string): string {
+  if (Object.hasOwn(controls, name)) return controls[name as MoreName].label;
+  return { search: 'Search', page: 'Page' }[name] ?? name;
+}
 
 interface FilterOptions {
   readonly hasSentiments: boolean;
@@ -25,8 +40,8 @@ interface FilterOptions {
 }
 
 /** The form above the list. */
-export function listFilters(query: PageQuery, { hasSentiments, users }: FilterOptions): Html {
-  const { userId, search, from, to, zone, sentiment, sortBy, sortOrder, pageSize } = query;
+export function listFilters(query: PageQuery, options: FilterOptions): Html {
+  const { search, zone, sortBy, sortOrder, pageSize } = query;
   return filters({
     action: pageRoutes.posts,
     search: field({
@@ -36,23 +51,23 @@ export function listFilters(query: PageQuery, { hasSentiments, users }: FilterOp
       value: search,
       attributes: { maxlength: 256 },
     }),
-    more: html`${userField({ value: users.name ?? String(userId ?? ''), names: users.choices })}
-${field({ name: 'from', label: 'Created from', type: 'date', value: from })}
-${field({ name: 'to', label: 'Created until', type: 'date', value: to })}${timeZoneField(zone)}
-${hasSentiments && field({ name: 'sentiment', label: 'Sentiment', type: 'select', value: sentiment, choices: sentimentChoices })}
+    more: html`${(Object.keys(controls) as MoreName[]).map((name) => control(name, query, options))}${timeZoneField(zone)}
 ${field({ name: 'sortBy', label: 'Sort by', type: 'select', value: sortBy, choices: sortChoices, phoneOnly: true })}
 ${field({ name: 'sortOrder', label: 'Order', type: 'select', value: sortOrder, choices: orderChoices, phoneOnly: true })}
 ${pageSize !== defaultPageSize && html`<input type="hidden" name="pageSize" value="${pageSize}">`}
 <noscript class="small muted">Days are in UTC.</noscript>`,
-    hasMore: [userId, from, to, sentiment].some((given) => given !== undefined),
+    hasMore: isFiltered({ ...query, search: undefined }),
     clearHref: isFiltered(query) ? pageRoutes.posts : undefined,
   });
 }
 
-const sentimentChoices: readonly (readonly [string, string])[] = [
-  ['', 'Any'],
-  ...sentimentLabels.map((label) => [label, `${label.slice(0, 1).toUpperCase()}${label.slice(1)}`] as const),
-];
+function control(name: MoreName, query: PageQuery, { hasSentiments, users }: FilterOptions): Content {
+  if (name === 'userId') {
+    return userField({ value: users.name ?? String(query.userId ?? ''), names: users.choices });
+  }
+  if (name === 'sentiment' && !hasSentiments) return undefined;
+  return field({ name, value: query[name], ...controls[name] });
+}
 
 const sortChoices = [
   ['id', 'Number'],

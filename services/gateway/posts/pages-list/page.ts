@@ -13,9 +13,9 @@ import { link, pageRoutes } from '../../routes.ts';
 import { type SentimentName, sentimentsOf } from '../../sentiment/index.ts';
 import type { Integrations } from '../../status/index.ts';
 import { noSuchUser, type Usernames } from '../../users/index.ts';
+import { filterParameters, isFiltered } from '../filter.ts';
 import { type PostPage, toListRequest, toPostPage } from '../listing.ts';
-import { filterParameters, isFiltered } from '../page-filter.ts';
-import { filterLabels, listFilters } from './filters.ts';
+import { listFilters, parameterLabel } from './filters.ts';
 import { createQueryReader, hrefOf, type PageQuery } from './query.ts';
 import { postTable } from './table.ts';
 
@@ -113,9 +113,7 @@ ${pager({
 }
 
 function ignoredNotice(ignored: Fields): Content {
-  const problems = Object.entries(ignored).map(
-    ([name, problem]) => `${filterLabels[name] ?? name} ${problem}`,
-  );
+  const problems = Object.entries(ignored).map(([name, problem]) => `${parameterLabel(name)} ${problem}`);
   if (problems.length === 0) return undefined;
   return notice('warn', `${problems.join('; ')}.`, { title: 'Some filters were ignored' });
 }

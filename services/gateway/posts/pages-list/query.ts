@@ -4,8 +4,8 @@ import { compileTextValidator } from '#kit/http/validation/text-parameters.ts';
 import type { Validation } from '#kit/http/validation/validator.ts';
 import type { PostFilter } from '#proto/posts/v1/posts.ts';
 import { link, pageRoutes } from '../../routes.ts';
+import { filterParameters, PageFilter, toPostFilter } from '../filter.ts';
 import { ListQuery } from '../listing.ts';
-import { filterParameters, PageFilter, toPostFilter } from '../page-filter.ts';
 
 const { sortBy, sortOrder, page, pageSize } = ListQuery.properties;
 const PageQuery = Type.Object({ ...PageFilter.properties, sortBy, sortOrder, page, pageSize });
