@@ -15,6 +15,19 @@ export interface PostFilter {
   readonly sentiment?: SentimentRow['label'];
 }
 
+const filterNames = Object.keys({
+  userId: true,
+  needle: true,
+  createdFromMs: true,
+  createdBeforeMs: true,
+  sentiment: true,
+} satisfies Record<keyof PostFilter, true>) as (keyof PostFilter)[];
+
+/** Returns true if a filter sets nothing but these, for which there is a shorter way. */
+export function hasOnly(filter: PostFilter, ...names: (keyof PostFilter)[]): boolean {
+  return filterNames.every((name) => filter[name] === undefined || names.includes(name));
+}
+
 export type PostOrder = 'id' | 'title' | 'updated';
 
 export interface PageRequest extends PostFilter {

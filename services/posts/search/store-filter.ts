@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Dialect } from '#kit/db/index.ts';
 import { normalizedText, SubstringIndex } from '#kit/search/index.ts';
-import type { PostFilter } from './request.ts';
+import { hasOnly, type PostFilter } from './request.ts';
 
 /** The title and the body of a post. */
 export const postText = new SubstringIndex({
@@ -29,8 +29,8 @@ export function matches(
 }
 
 /** Returns true if a filter sets nothing but times. Then the index of times, which is the narrowest of all posts, is enough. */
-export function hasTimesOnly({ userId, needle, sentiment }: PostFilter): boolean {
-  return userId === undefined && needle === undefined && sentiment === undefined;
+export function hasTimesOnly(filter: PostFilter): boolean {
+  return hasOnly(filter, 'createdFromMs', 'createdBeforeMs');
 }
 
 /**
@@ -43,6 +43,7 @@ export function matchingIds(
   ofUser?: number,
 ): RawBuilder<{ id: number }> {
   const { userId, needle, sentiment } = filter;
+  if (hasTimesOnly(filter)) return createdBetween(filter);
   if (userId === undefined && needle !== undefined && dialect === 'sqlite') {
     const conditions = narrowing(filter, sql`found.id`);
     const found = postText.matchingIds(dialect, needle);
@@ -50,17 +51,16 @@ export function matchingIds(
       ? found
       : sql`(SELECT id FROM ${found} AS found WHERE ${allOf(conditions)})`;
   }
-  if (userId === undefined && needle === undefined && sentiment !== undefined) {
+  if (sentiment !== undefined && hasOnly(filter, 'sentiment', 'createdFromMs', 'createdBeforeMs')) {
     const bounds = idBounds(filter, sql`post_id`);
     return sql`(SELECT post_id AS id FROM post_sentiment WHERE ${allOf([sql`label = ${sentiment}`, ...bounds])})`;
   }
-  if (hasTimesOnly(filter)) return createdBetween(filter);
   return sql`(SELECT post.id FROM post WHERE ${matches(dialect, filter, ofUser)})`;
 }
 
 /** Returns true if a filter has more than a user and a needle. */
-export function isNarrowed({ createdFromMs, createdBeforeMs, sentiment }: PostFilter): boolean {
-  return createdFromMs !== undefined || createdBeforeMs !== undefined || sentiment !== undefined;
+export function isNarrowed(filter: PostFilter): boolean {
+  return !hasOnly(filter, 'userId', 'needle');
 }
 
 /** The conditions on the id of a post that time and sentiment set. */
