@@ -62,7 +62,10 @@ export const pageRoutes = {
 } as const;
 
 /** A path with a query. Parameters without a value are left out. */
-export function link(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+export function link(
+  path: string,
+  query: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return search === '' ? path : `${path}?${search}`;

@@ -66,7 +66,7 @@ function control(name: MoreName, query: PageQuery, { hasSentiments, users }: Fil
     return userField({ value: users.name ?? String(query.userId ?? ''), names: users.choices });
   }
   if (name === 'sentiment' && !hasSentiments) return undefined;
-  return field({ name, value: query[name], ...controls[name] });
+  return field({ name, value: query[name]?.toString(), ...controls[name] });
 }
 
 const sortChoices = [
