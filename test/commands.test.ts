@@ -107,6 +107,8 @@ function asSystem(system: Awaited<ReturnType<typeof startEverything>> | undefine
       ...hosts,
       ['THE-PRINTED-ONE', password],
       ['"password":"..."', `"password":"${password}"`],
+      // Nothing is installed there.
+      ['cd /opt/octavo && ', ''],
       // As many would take half a minute.
       ['octavo seed gateway', 'octavo seed gateway --count 50'],
     ],
@@ -153,7 +155,14 @@ const saidByOctavo = /^[a-z]+: /;
 /** Compares a recorded command with what it would be given to. */
 async function checkCall({ program, args, environment }: Recorded): Promise<void> {
   const line = `${program} ${args.join(' ')}`;
-  const check = { npm: checkNpm, npx: checkNpx, docker: checkDocker, kubectl: checkKubectl }[program];
+  const checks = {
+    npm: checkNpm,
+    npx: checkNpx,
+    docker: checkDocker,
+    kubectl: checkKubectl,
+    sudo: checkSudo,
+  };
+  const check = checks[program as keyof typeof checks];
   assert.ok(check, line);
   await check(args, line, environment);
 }
@@ -215,6 +224,25 @@ async function checkDocker([command = '', ...args]: readonly string[], line: str
   const { services } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose;
   assert.ok(services[service], line);
   await checkInside(inside, line);
+}
+
+/** Commands of an administrator, compared with the unit of systemd that they install. */
+async function checkSudo([program = '', ...args]: readonly string[], line: string): Promise<void> {
+  const unit = read('deploy/systemd/octavo.service');
+  const last = args.at(-1) ?? '';
+  if (program === 'useradd') return assert.match(unit, new RegExp(`^User=${last}$`, 'm'), line);
+  if (program === '-u') {
+    assert.match(unit, new RegExp(`^User=${args[0]}$`, 'm'), line);
+    return checkNpx(args.slice(2), line, {});
+  }
+  if (program === 'cp' || program === 'install') {
+    assert.ok(existsSync(join(root, args.at(-2) ?? '')), line);
+    if (last.startsWith('/opt/')) assert.ok(unit.includes('WorkingDirectory=/opt/octavo'), line);
+    return;
+  }
+  if (program === 'journalctl') return assert.match(unit, /^LogNamespace=octavo$/m, line);
+  assert.equal(program, 'systemctl', line);
+  assert.ok(last === 'daemon-reload' || last === 'octavo', line);
 }
 
 interface Manifest {

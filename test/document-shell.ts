@@ -52,7 +52,7 @@ export class DocumentShell {
     this.#add('octavo', `exec node ${join(root, 'bin/octavo.js')} "$@"`);
     this.#add('npx', `if [ "$1" = octavo ]; then ${record('"$@"')}; exec "$@"; else ${record('"$@"')}; fi`);
     this.#add('openssl', 'echo 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef');
-    for (const program of ['npm', 'docker', 'kubectl']) this.#add(program, record('"$@"'));
+    for (const program of ['npm', 'docker', 'kubectl', 'sudo']) this.#add(program, record('"$@"'));
     const curl = (process.env.PATH ?? '').split(delimiter).find((folder) => existsSync(join(folder, 'curl')));
     if (curl)
       this.#add(
