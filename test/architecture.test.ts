@@ -29,7 +29,7 @@ const written = globSync('{kit,services,bin,bench,test,training}/**/*.{ts,js}', 
 const kitLayers = [
   ['base', 'text', 'concurrency'],
   ['nats', 'auth', 'db', 'objects', 'search', 'jobs', 'events', 'mail'],
-  ['tracing', 'http', 'html', 'rpc'],
+  ['tracing', 'http', 'html', 'pictures', 'rpc'],
   ['rest', 'imports', 'sign-in', 'accounts', 'admin', 'drf'],
   ['testing'],
 ];

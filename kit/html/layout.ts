@@ -86,7 +86,7 @@ export interface Sharing {
   readonly description: string;
   /** The path of the one address of this page. */
   readonly path: string;
-  /** Name of an asset, a PNG of 1200 by 630 pixels: networks do not draw SVG. */
+  /** The path of a PNG of 1200 by 630 pixels: networks do not draw SVG. */
   readonly image?: string;
 }
 
@@ -163,7 +163,7 @@ function sharing(frame: Frame, title: string, { description, path, image }: Shar
 <meta property="og:description" content="${description}"><meta property="og:url" content="${url}">
 ${
   image &&
-  html`<meta property="og:image" content="${frame.origin}${frame.assets.url(image)}"><meta property="og:image:type" content="image/png">
+  html`<meta property="og:image" content="${frame.origin}${image}"><meta property="og:image:type" content="image/png">
 <meta property="og:image:width" content="1200"><meta property="og:image:height" content="630"><meta name="twitter:card" content="summary_large_image">`
 }`;
 }

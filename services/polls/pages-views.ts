@@ -142,7 +142,7 @@ export function headOf({ question, choices }: PollView) {
         .join(' · ')
         .slice(0, 300) || 'A poll',
     path: pathOf(pageRoutes.poll, question.id),
-    image: 'share.png',
+    image: pathOf(pageRoutes.card, question.id),
   };
   const parent = { href: pageRoutes.polls, label: 'Polls' };
   return {

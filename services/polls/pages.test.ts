@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { PageClient } from '#kit/testing/page-client.ts';
+import { fetchPng } from '#kit/testing/png.ts';
 import { startPolls, type TestPolls } from './testing.ts';
 
 let polls: TestPolls;
@@ -113,7 +114,7 @@ describe('a poll', () => {
         `/polls/${id}/`,
         `/polls/${id}/results/`,
         `/polls/${id}/results/stream`,
-        `/polls/${id}/card.svg`,
+        `/polls/${id}/card.png`,
       ]) {
         assert.equal((await visitor().open(path)).status, 404, path);
       }
@@ -172,11 +173,13 @@ describe('a poll', () => {
     assert.match((await client.open(`/polls/${hidden.id}/results/`)).html, /data-share/);
     const row = new RegExp(`href="/polls/${hidden.id}/"[\\s\\S]*?</tr>`);
     assert.match(row.exec((await client.open('/polls/')).html)?.[0] ?? '', />hidden<\/td>/);
-    const card = await client.open(`/polls/${hidden.id}/card.svg`);
-    assert.match(card.html, /2 choices · open/);
+    const card = await fetchPng(`${polls.url}/polls/${hidden.id}/card.png`);
+    assert.equal(card.picture.count(rows, isBar), 0, 'no results');
     await polls.call('PATCH', `/api/questions/${hidden.id}/`, { body: { results: 'always' } });
     assert.match(row.exec((await client.open('/polls/')).html)?.[0] ?? '', />1<\/td>/);
-    assert.match((await client.open(`/polls/${hidden.id}/card.svg`)).html, /2 choices · 1 vote · open/);
+    const open = await fetchPng(`${polls.url}/polls/${hidden.id}/card.png`);
+    assert.ok(open.picture.count(rows, isBar) > 20_000, 'one of two choices has all votes');
+    assert.notEqual(open.headers.get('etag'), card.headers.get('etag'));
     const later = await polls.createPoll(['A'], {
       results: 'after_close',
       closes_at: '2027-01-01T00:00:00Z',
@@ -216,7 +219,6 @@ describe('a poll', () => {
     assert.equal(again.html.match(/ checked/g)?.length, 2);
     const row = new RegExp(`href="/polls/${id}/"[\\s\\S]*?</tr>`);
     assert.match(row.exec((await client.open('/polls/')).html)?.[0] ?? '', />2<\/td>/);
-    assert.match((await client.open(`/polls/${id}/card.svg`)).html, /4 choices · 2 voters · open/);
     const screen = await visitor().open(`/polls/${id}/screen/`);
     assert.match(screen.html, /2 voters<\/span>, several answers possible/);
   });
@@ -228,6 +230,10 @@ describe('a poll', () => {
   });
 });
 
+/** The rows of choices in the picture of a poll. */
+const rows = { x: 80, y: 400, width: 1_040, height: 128 };
+const isBar = (red: number, green: number, blue: number) => red === 0xc5 && green === 0xca && blue === 0xf2;
+
 describe('for links that are shared', () => {
   test('a poll has a description, one address and a picture', async () => {
     const { id } = await polls.createPoll(['Tea & cake', 'Coffee'], {
@@ -236,16 +242,24 @@ describe('for links that are shared', () => {
     const { html } = await visitor().open(`/polls/${id}/?x=1`);
     assert.ok(html.includes(`<link rel="canonical" href="${polls.url}/polls/${id}/">`));
     assert.ok(html.includes('<meta name="description" content="Tea &amp; cake · Coffee">'));
-    const [, picture = ''] = /<meta property="og:image" content="([^"]+)">/.exec(html) ?? [];
-    assert.ok(picture.startsWith(`${polls.url}/assets/`), picture);
-    const drawn = await fetch(picture);
-    assert.equal(drawn.headers.get('content-type'), 'image/png');
-    const bytes = Buffer.from(await drawn.arrayBuffer());
-    assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [1_200, 630]);
-    const card = await polls.call('GET', `/polls/${id}/card.svg`);
-    assert.equal(card.headers.get('content-type'), 'image/svg+xml; charset=utf-8');
-    assert.match(card.text, /^<svg [\s\S]*Why &lt;very[\s\S]*2 choices · 0 votes · open/);
-    assert.ok(card.text.split('<text').length > 5);
+    const [, address = ''] = /<meta property="og:image" content="([^"]+)">/.exec(html) ?? [];
+    assert.equal(address, `${polls.url}/polls/${id}/card.png`);
+    const { headers, picture } = await fetchPng(address);
+    assert.equal(headers.get('content-type'), 'image/png');
+    assert.equal(headers.get('cache-control'), 'public, max-age=300');
+    assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
+    assert.deepEqual([picture.width, picture.height], [1_200, 630]);
+    assert.deepEqual(picture.at(600, 5), [0x44, 0x53, 0xd4]);
+    const words = { x: 80, y: 136, width: 1_040, height: 240 };
+    assert.ok(picture.count(words, (red) => red < 100) > 5_000, 'the question');
+    assert.equal(
+      picture.count({ x: 1_121, y: 20, width: 79, height: 600 }, (red) => red < 250),
+      0,
+    );
+    const again = await fetch(address, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    assert.deepEqual([again.status, (await again.bytes()).length], [304, 0]);
+    const head = await fetch(address, { method: 'HEAD' });
+    assert.deepEqual([head.status, head.headers.get('etag')], [200, headers.get('etag')]);
   });
 
   test('the address is the public one if it is set', async () => {

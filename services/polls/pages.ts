@@ -2,17 +2,17 @@ import type { AccountSession, Admin } from '#kit/admin/index.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { pageNumber } from '#kit/html/components/pager.ts';
 import { qrCodeSvg } from '#kit/html/components/qr-code.ts';
-import { shareImage } from '#kit/html/components/share-image.ts';
-import { count } from '#kit/html/format.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
 import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
 import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { HttpApp } from '#kit/http/server.ts';
+import type { Pictures } from '#kit/pictures/pictures.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { addMakingPages, type MakingOptions } from './making/pages.ts';
 import { findPublished, type PageVisit, viewOf } from './pages-poll.ts';
 import { listPage, pollErrorPage, pollPage } from './pages-views.ts';
-import { type Question, takesSeveral, toCounts, visibilityFor } from './poll.ts';
+import { type Question, takesSeveral, visibilityFor } from './poll.ts';
+import { pollCard } from './results/card.ts';
 import { addResultPages, addResultStream, type ResultOptions } from './results/pages.ts';
 import { pageRoutes, pathOf } from './routes.ts';
 import { choicesOf, newestPolls, withChoices } from './store.ts';
@@ -22,6 +22,7 @@ export interface PagesOptions extends ResultOptions {
   readonly votes: Votes;
   readonly admin: Admin<AccountSession>;
   readonly making: MakingOptions;
+  readonly pictures: Pictures;
   /** Encrypts cookies. */
   readonly secret: string;
   /** The public address, if it is set; else that of each request. */
@@ -110,23 +111,10 @@ function pickedChoices(visit: PageVisit, question: Question): readonly number[] 
 
 function addCard(app: HttpApp, options: PagesOptions): void {
   app.get(pageRoutes.card, { ...open, schema: { hide: true } }, async (request, reply) => {
-    const found = await findPublished({ request, reply }, options);
+    const { question } = await findPublished({ request, reply }, options);
+    const poll = await withChoices(options.database, question);
     // Caches give it to everybody, so it shows nothing that only voters may see.
-    const { isClosed, showsResults } = visibilityFor(found.question, {
-      hasVoted: false,
-      now: dateTimeOf(options.clock.now()),
-    });
-    const { question, choices } = await withChoices(options.database, found.question);
-    const word = takesSeveral(question) ? 'voter' : 'vote';
-    const facts = [
-      count(choices.length, 'choice'),
-      ...(showsResults ? [count(toCounts(question, choices).total, word)] : []),
-      isClosed ? 'closed' : 'open',
-    ];
-    const footer = facts.join(' · ');
-    return reply
-      .type('image/svg+xml; charset=utf-8')
-      .headers({ 'cache-control': 'public, max-age=300', 'cross-origin-resource-policy': 'cross-origin' })
-      .send(shareImage({ service: 'Polls', title: question.question_text, footer }));
+    const standing = visibilityFor(question, { hasVoted: false, now: dateTimeOf(options.clock.now()) });
+    return options.pictures.send(request, reply, { picture: pollCard(poll, standing), maxAgeSeconds: 300 });
   });
 }

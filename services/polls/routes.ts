@@ -27,7 +27,7 @@ export const pageRoutes = {
   /** The question and its results for frames on other sites. */
   embed: '/polls/:id/embed/',
   qrCode: '/polls/:id/qr.svg',
-  card: '/polls/:id/card.svg',
+  card: '/polls/:id/card.png',
 } as const;
 
 /** The address of a route for one question or choice: `pathOf(routes.choice, 7)` is `/api/choices/7/`. */

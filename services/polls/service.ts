@@ -8,6 +8,7 @@ import { drfErrors } from '#kit/drf/errors.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
 import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
 import { createHttpServer } from '#kit/http/server.ts';
+import { Pictures } from '#kit/pictures/pictures.ts';
 import { configOf, defineService, openServiceDatabase, type ServiceContext } from '#kit/service.ts';
 import { checkOidc, oidcMigrations, oidcSettings } from '#kit/sign-in/index.ts';
 import { createPollsAdmin, pollModels } from './admin.ts';
@@ -116,6 +117,7 @@ export const polls = defineService({
     };
     addPages(server.app, {
       making,
+      pictures: stack.use(new Pictures()),
       database,
       votes,
       voteCookie,

@@ -24,7 +24,7 @@ export const pageRoutes = {
   author: '/authors/:author/',
   likes: '/likes/',
   quote: '/quotes/:id/',
-  card: '/quotes/:id/card.svg',
+  card: '/quotes/:id/card.png',
   like: '/quotes/:id/like/',
   comments: '/quotes/:id/comments/',
   deleteComment: '/quotes/:id/comments/:commentId/delete/',

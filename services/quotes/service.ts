@@ -13,6 +13,7 @@ import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
 import { limitRequests } from '#kit/http/requests/rate-limit.ts';
 import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
 import { createHttpServer, type HttpApp } from '#kit/http/server.ts';
+import { Pictures } from '#kit/pictures/pictures.ts';
 import {
   configOf,
   defineService,
@@ -129,7 +130,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
       admin.addRoutes(routes);
     },
   );
-  addCards(app, database);
+  addCards(app, { database, pictures: stack.use(new Pictures()) });
   addApis(app, shared, tokens);
   measure(database, metrics);
   stack.use(

@@ -153,7 +153,7 @@ describe('an account', () => {
       'screen/',
       'embed/',
       'qr.svg',
-      'card.svg',
+      'card.png',
     ])
       assert.equal((await bob.open(`/polls/${id}/${below}`)).status, 404, below);
     assert.equal((await polls.call('GET', `/api/questions/${id}/`)).status, 404);

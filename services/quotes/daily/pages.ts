@@ -77,7 +77,7 @@ function homePage(visitor: Visitor, { day, quote, isLiked, days, categories }: H
     sharing: {
       description: `“${excerpt(quote.text, 200)}” — ${quote.author}`,
       path: pageRoutes.home,
-      image: 'share.png',
+      image: quotePath(pageRoutes.card, quote.id),
     },
     main: html`<h1 class="eyebrow">Quote of the day <time datetime="${day}" data-day>${longDay(day)}</time></h1>
 ${quoteFigure(quote, { isHero: true, isLink: true })}

@@ -48,7 +48,7 @@ test('for a stranger, a quote that waits is missing by every method', async () =
   }
   const browser = await app.browser('bob');
   await browser.open('/');
-  for (const path of ['', 'edit/', 'delete/', 'report/', 'card.svg'])
+  for (const path of ['', 'edit/', 'delete/', 'report/', 'card.png'])
     assert.equal((await browser.open(`/quotes/${id}/${path}`)).status, 404, path);
   for (const path of ['edit/', 'delete/', 'like/', 'comments/', 'comments/1/delete/', 'report/'])
     assert.equal((await browser.send(`/quotes/${id}/${path}`, body)).status, 404, path);

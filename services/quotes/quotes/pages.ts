@@ -43,7 +43,7 @@ async function showQuote(visitor: Visitor, parts: QuotePagesParts): Promise<stri
     sharing: {
       description: `“${excerpt(quote.text, 200)}” — ${quote.author}${quote.source && `, ${quote.source}`}`,
       path: quotePath(pageRoutes.quote, quote.id),
-      image: 'share.png',
+      image: quotePath(pageRoutes.card, quote.id),
     },
     main: html`<h1 class="eyebrow">${categoryOf(quote)}<span class="hidden"> quote by ${quote.author}</span></h1>
 ${waiting(quote)}${await waitingChange(visitor, quote, database)}${quoteFigure(quote, { isHero: true })}${doubt(quote)}

@@ -1,21 +1,22 @@
 import { AppError } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { HttpApp } from '#kit/http/server.ts';
+import type { Pictures } from '#kit/pictures/pictures.ts';
 import { findQuote } from '../quotes/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Tables } from '../tables.ts';
 import { quoteCard } from './card.ts';
 
 /** Adds the pictures for links that are shared. */
-export function addCards(app: HttpApp, database: Database<Tables>): void {
+export function addCards(
+  app: HttpApp,
+  { database, pictures }: { database: Database<Tables>; pictures: Pictures },
+): void {
   const open = { access: 'public', schema: { hide: true } } as const;
   app.get(pageRoutes.card, open, async (request, reply) => {
     const { id = '' } = request.params as { id?: string };
     const quote = /^\d{1,15}$/.test(id) ? await findQuote(database, Number(id)) : undefined;
     if (!quote?.isPublished) throw new AppError('not_found', 'There is no quote at this address.');
-    return reply
-      .type('image/svg+xml; charset=utf-8')
-      .headers({ 'cache-control': 'public, max-age=3600', 'cross-origin-resource-policy': 'cross-origin' })
-      .send(quoteCard(quote));
+    return pictures.send(request, reply, { picture: quoteCard(quote), maxAgeSeconds: 3_600 });
   });
 }
