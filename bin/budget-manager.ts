@@ -1,6 +1,6 @@
 import { exitStatus, report } from './budget-manager/failure.ts';
 import { run } from './budget-manager/run.ts';
-import { guardStandardOutput } from './commands/standard-output.ts';
+import { guardStandardOutput } from './terminal/standard-output.ts';
 
 guardStandardOutput('budget-manager', exitStatus(undefined));
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { AppError, describeSystemError, toAppError } from '#kit/base/errors.ts';
-import { guardStandardOutput } from './commands/standard-output.ts';
 import { type Command, commands, sharedOptions } from './commands.ts';
+import { guardStandardOutput } from './terminal/standard-output.ts';
 
 guardStandardOutput('octavo');
 

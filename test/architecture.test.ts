@@ -48,9 +48,7 @@ const silencing = new Set([
   ...['kit/admin/forms/view.ts', 'kit/admin/table/load.ts', 'kit/concurrency/worker-tasks.ts'],
   'kit/http/openapi/document.ts',
   // graphql-sse, graphql-ws and nice-grpc type what they pass on as their own variants of standard types.
-  ...['execution.ts', 'transport/event-stream.ts', 'transport/prepare.ts', 'transport/sockets.ts'].map(
-    (file) => `services/budgets/graphql/${file}`,
-  ),
+  ...['event-stream.ts', 'sockets.ts'].map((file) => `services/budgets/graphql/transport/${file}`),
   ...'deadline errors server'.split(' ').map((name) => `services/budgets/grpc/${name}.ts`),
 ]);
 // A folder of a service is a feature if it has an index or an edge of its own.

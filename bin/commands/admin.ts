@@ -5,7 +5,7 @@ import { AppError } from '#kit/base/errors.ts';
 import type { Service } from '#kit/service.ts';
 import { loadServices } from '../../services/index.ts';
 import { contextFor } from '../../services/system.ts';
-import { readPassword } from './read-password.ts';
+import { readPassword } from '../terminal/read-password.ts';
 
 type Load = (names: readonly string[]) => Promise<Service<Settings, never>[]>;
 

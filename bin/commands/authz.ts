@@ -5,7 +5,7 @@ import { readConfig } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { authz, openAccounts, runPolicyTests } from '../../services/authz/service.ts';
 import { contextFor } from '../../services/system.ts';
-import { readPassword } from './read-password.ts';
+import { readPassword } from '../terminal/read-password.ts';
 
 type Accounts = Awaited<ReturnType<typeof openAccounts>>['accounts'];
 

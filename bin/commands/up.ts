@@ -4,7 +4,7 @@ import { checkSettings, warnOfUnused } from '../../services/check-settings.ts';
 import { portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
 import { onOneHost, type System } from '../../services/system.ts';
 import { signalHint, stopSignal } from '../stop-signal.ts';
-import { openTerminalLog } from '../terminal-log.ts';
+import { openTerminalLog } from '../terminal/log.ts';
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({

@@ -1,4 +1,4 @@
-import { readPassword } from '../../commands/read-password.ts';
+import { readPassword } from '../../terminal/read-password.ts';
 import type { Client } from '../client.ts';
 import type { Context } from '../context.ts';
 import { readToken, removeToken, saveToken } from '../credentials.ts';

@@ -18,7 +18,6 @@ import type { GraphqlContext } from './resolvers.ts';
 import { createEventStream, type EventStreamOptions } from './transport/event-stream.ts';
 import { errorResponses, sendGraphqlError } from './transport/http-errors.ts';
 import { takesEventStream } from './transport/media-types.ts';
-import { prepare } from './transport/prepare.ts';
 import { createSocketHandler } from './transport/sockets.ts';
 
 export const graphqlPath = '/api/graphql';
@@ -87,10 +86,10 @@ export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
 function createHttpHandler(parts: EventStreamOptions) {
   const { execution, contextOf, log } = parts;
   const formatError = (error: Readonly<Error>) => toClientError(error, log);
-  const respond = createHandler<FastifyRequest, Exchange, GraphqlContext & Record<PropertyKey, unknown>>({
+  const respond = createHandler<FastifyRequest, Exchange, HttpContext>({
     parseRequestParams: parseParams,
     onSubscribe: (request, params) => {
-      const prepared = prepare(execution, params, () => contextOf(request.raw));
+      const prepared = execution.prepare(params, () => contextOf(request.raw) as HttpContext);
       if (!('document' in prepared)) return prepared;
       const operation = getOperationAST(prepared.document, prepared.operationName);
       if (operation?.operation !== 'mutation') return prepared;
@@ -131,6 +130,9 @@ async function parseParams(request: Request<FastifyRequest, Exchange>) {
     throw new AppError('invalid_input', (error as Error).message, { cause: error });
   }
 }
+
+/** The context, as `graphql-http` takes it. */
+type HttpContext = GraphqlContext & Record<PropertyKey, unknown>;
 
 /** One request of `graphql-http`. */
 interface Exchange {

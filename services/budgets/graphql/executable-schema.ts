@@ -1,6 +1,5 @@
 import { buildSchema, type GraphQLObjectType, GraphQLScalarType, type GraphQLSchema } from 'graphql';
-import { invalid } from '../edges/schema-parser.ts';
-import { findUnsafeText, textProblem } from '../edges/unsafe-text.ts';
+import { findUnsafeText, invalid, textProblem } from '../edges/schema-parser.ts';
 import { budgetFields, expenseFields, mutations, queries, subscriptions } from './resolvers.ts';
 import { DateTime, Day, Decimal } from './scalars.ts';
 import { typeDefinitions } from './schema.ts';

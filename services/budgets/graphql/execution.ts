@@ -7,12 +7,14 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  Kind,
   NoSchemaIntrospectionCustomRule,
   parse,
   specifiedRules,
   validate,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { replaceInexact } from '#kit/http/requests/number-texts.ts';
 import { queryTooComplex } from './errors.ts';
 import { checkLimits, documentBytesMax, tokensMax } from './limits.ts';
 
@@ -27,6 +29,12 @@ interface Prepared {
   uses: number;
 }
 
+interface Request {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: object | null | undefined;
+}
+
 /** Parses, validates and compiles documents, each once as long as it is among the last thousand. */
 export class Execution {
   readonly schema: GraphQLSchema;
@@ -39,23 +47,13 @@ export class Execution {
     this.#rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   }
 
-  /** The document of a request, or why it is refused. */
-  prepare({
-    query,
-    operationName,
-    variables,
-  }: {
-    readonly query: string;
-    readonly operationName?: string | null | undefined;
-    readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
-  }): DocumentNode | readonly GraphQLError[] {
-    if (Buffer.byteLength(query) > documentBytesMax) return [tooLong()];
-    const prepared = this.#find(query);
-    if (prepared.errors.length > 0) return prepared.errors;
-    const operation = getOperationAST(prepared.document, operationName);
-    if (!operation) return [new GraphQLError('Name the operation to run with operationName.')];
-    const refusal = checkLimits(prepared.document, operation, variables ?? {});
-    return refusal ? [refusal] : prepared.document;
+  /** The arguments to run a request with, or the errors that refuse it. Numbers of its variables keep their digits. */
+  prepare<C>({ query, operationName, variables }: Request, contextOf: () => C) {
+    if (variables) replaceInexact(variables);
+    const variableValues = variables as Readonly<Record<string, unknown>> | null | undefined;
+    const document = this.#accept(query, operationName, variableValues);
+    if (!('kind' in document)) return document;
+    return { schema: this.schema, document, operationName, variableValues, contextValue: contextOf() };
   }
 
   /** Runs a query or mutation. */
@@ -68,6 +66,20 @@ export class Execution {
       return execute(args) as Promise<ExecutionResult>;
     }
     return compiled.query(args.rootValue, args.contextValue, args.variableValues) as Promise<ExecutionResult>;
+  }
+
+  #accept(
+    query: string,
+    operationName: string | null | undefined,
+    variables: Readonly<Record<string, unknown>> | null | undefined,
+  ): DocumentNode | readonly GraphQLError[] {
+    if (Buffer.byteLength(query) > documentBytesMax) return [tooLong()];
+    const prepared = this.#find(query);
+    if (prepared.errors.length > 0) return prepared.errors;
+    const operation = getOperationAST(prepared.document, operationName);
+    if (!operation) return [new GraphQLError('Name the operation to run with operationName.')];
+    const refusal = checkLimits(prepared.document, operation, variables ?? {});
+    return refusal ? [refusal] : prepared.document;
   }
 
   #find(query: string): Prepared {
@@ -90,7 +102,7 @@ export class Execution {
       const refusal =
         error instanceof GraphQLError ? error : new GraphQLError('The document cannot be read.');
       const errors = [refusal.message.includes(`${tokensMax} tokens`) ? tooManyTokens() : refusal];
-      return { ...common, document: { kind: 'Document', definitions: [] } as never, errors };
+      return { ...common, document: { kind: Kind.DOCUMENT, definitions: [] }, errors };
     }
   }
 

@@ -1,7 +1,6 @@
 import type { CallContext, ServerMiddlewareCall, ServiceDefinition } from 'nice-grpc';
 import { AppError } from '#kit/base/errors.ts';
-import { invalid } from '../edges/schema-parser.ts';
-import { findUnsafeText, textProblem } from '../edges/unsafe-text.ts';
+import { findUnsafeText, invalid, textProblem } from '../edges/schema-parser.ts';
 
 /** A request whose bytes do not fit its message, or that has a number beyond what a double holds. */
 const unreadable = Symbol('unreadable');

@@ -7,7 +7,6 @@ import { toClientError } from '../errors.ts';
 import { type Execution, formatResult } from '../execution.ts';
 import type { GraphqlContext } from '../resolvers.ts';
 import { mediaType } from './media-types.ts';
-import { prepare } from './prepare.ts';
 
 export interface EventStreamOptions {
   readonly execution: Execution;
@@ -25,7 +24,7 @@ export function createEventStream({ execution, contextOf, log, stopping }: Event
   const format = (error: GraphQLError) => toClientError(error, log);
   const stream = createHandler({
     onSubscribe: async (request, params) => {
-      const prepared = prepare(execution, params as never, () => contextOf(request.raw as never));
+      const prepared = execution.prepare(params as never, () => contextOf(request.raw as never));
       // The library takes a list for a response of its own, so errors are an event.
       if (!('document' in prepared)) return refusal(prepared) as never;
       const { document, operationName, contextValue } = prepared;

@@ -71,18 +71,11 @@ export function createSocketHandler(options: SocketOptions) {
         throw error;
       }
     },
-    onSubscribe: async ({ extra }, _id, { query, operationName, variables }) => {
+    onSubscribe: async ({ extra }, _id, request) => {
       const caller = await admit(extra);
       if (!caller) return [sessionEnded()];
-      const prepared = execution.prepare({ query, operationName, variables: variables ?? null });
-      if (!('kind' in prepared)) return prepared.map((error) => toClientError(error, log));
-      return {
-        schema: execution.schema,
-        document: prepared,
-        operationName: operationName ?? null,
-        variableValues: variables ?? null,
-        contextValue: contextOf(caller),
-      };
+      const prepared = execution.prepare(request, () => contextOf(caller));
+      return 'document' in prepared ? prepared : prepared.map((error) => toClientError(error, log));
     },
     onComplete: async ({ extra, subscriptions }, id) => {
       // A subscription that the client did not end has ended with its session: the code of the connection says so instead.

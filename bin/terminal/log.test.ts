@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { createLog } from '#kit/base/log.ts';
-import { openTerminalLog } from './terminal-log.ts';
+import { openTerminalLog } from './log.ts';
 
 async function open(colorize: boolean) {
   const lines: string[] = [];
