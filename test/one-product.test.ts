@@ -1,26 +1,43 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { unescaped } from '#kit/admin/testing/forms.ts';
-import { silentLog } from '#kit/base/log.ts';
+import { newSecret } from '#kit/base/ids.ts';
+import { createLog } from '#kit/base/log.ts';
+import { listSavedMails } from '#kit/mail/index.ts';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { bearer, sendRequest } from '#kit/testing/http-client.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
+import { until } from '#kit/testing/until.ts';
 import { startSystem, upNames } from '../services/index.ts';
 import type { System } from '../services/system.ts';
 
 const browser = testBrowser();
 
+/** The log of the whole run, at the finest level. */
+const lines: string[] = [];
+/** Everything in it that nobody but its owner may know. */
+const secrets = new Set<string>();
+const environment = {
+  OCTAVO_DATA: testFolder('one-sign-in'),
+  JWT_SECRET: newSecret(),
+  QUOTES_SECRET: newSecret(),
+  PASSWORDLESS_JWT_SECRET: newSecret(),
+  DEMO_EDITOR_PASSWORD: newSecret(),
+};
+
 let system: System;
 before(async () => {
   const names = upNames();
   system = await startSystem(names, {
-    environment: { OCTAVO_DATA: testFolder('one-sign-in') },
+    environment,
     ports: Object.fromEntries(names.map((name) => [name, 0])),
-    log: silentLog,
+    log: createLog({ service: 'test', level: 'trace', destination: { write: (line) => lines.push(line) } }),
     hasOneSignIn: true,
   });
 });
@@ -31,6 +48,7 @@ const urlOf = (name: string) => system.sites().find((site) => site.name === name
 describe('one sign-in for all services', { skip: browser.skip }, () => {
   test('a setup link makes one administrator of all, once', async () => {
     const address = (await system.signIn?.setupAddress()) as string;
+    keep(address.split('/').at(-1) ?? '');
     const { page } = await browser.open({ widthPx: 390 });
     await page.goto(address);
     await page.getByLabel('E-mail address').fill('not an address');
@@ -98,6 +116,7 @@ test('a token of the provider for the address of a service is taken by its API, 
   });
   const visitor = new PageClient(urlOf('passwordless'));
   const address = system.signIn?.demoAddress('administrator', '/') ?? '';
+  keep(new URL(address).pathname.split('/').at(-1) ?? '');
   assert.equal((await visitor.open(address)).status, 303);
   const tokens = new Map<string, string>();
   for (const name of ['polls', 'budgets', 'chat', 'quotes', 'gateway', 'portfolio'])
@@ -139,6 +158,91 @@ test('the requests of the portal work as they are pasted', async () => {
   }
 });
 
+test('no log of this run has a secret that was used in it', async () => {
+  const email = 'owner-of-secrets@example.com';
+  const password = keep(newSecret());
+  // Right, wrong, used twice, malformed, and where it does not belong.
+  for (const name of ['tokens', 'budgets']) {
+    const auth = name === 'tokens' ? '/auth' : '/api/auth';
+    const { json } = await post(name, `${auth}/register`, { email, password });
+    await post(name, `${auth}/login`, { email, password });
+    await post(name, `${auth}/login`, { email, password: keep(newSecret()) });
+    await post(name, `${auth}/login`, `{"email":"${email}","password":"${keep(newSecret())}"`);
+    await post(name, `${auth}/login`, { email, password: [keep(newSecret())] });
+    await post(name, `${auth}/reset-password`, { token: keep(newSecret()), newPassword: keep(newSecret()) });
+    await post(
+      name,
+      `${auth}/logout-all?token=${keep(newSecret())}`,
+      {},
+      json.token ?? json.tokens?.accessToken,
+    );
+  }
+  const { json: pair } = await post('tokens', '/auth/login', { email, password });
+  for (let uses = 0; uses < 3; uses++)
+    await post('tokens', '/auth/refresh', { refreshToken: pair.tokens?.refreshToken });
+  await post('gateway', '/api/v1/auth/login', {
+    username: 'editor',
+    password: keep(environment.DEMO_EDITOR_PASSWORD),
+  });
+  await post('polls', '/api/token/', { username: 'nobody', password: keep(newSecret()) });
+  await post('budgets', '/api/graphql', { query: '{ me { id } }' }, keep(`a.${newSecret()}.b`));
+  await post('passwordless', '/totp/enroll', { email });
+  await post('passwordless', '/recovery/verify', { email, code: keep('ABCDE-FGHIJ-KLMNO-PQRST') });
+  await post('passwordless', '/request/magic', { email });
+  const mails = () => listSavedMails(join(environment.OCTAVO_DATA, 'mails'), 10);
+  const mail = await until(async () => (await mails()).find(({ to }) => to === email));
+  const token = keep(/token=([\w-]{20,})/.exec(mail.text)?.[1] ?? '');
+  const headers = { accept: 'application/json' };
+  for (let uses = 0; uses < 2; uses++)
+    collect(await (await fetch(`${urlOf('passwordless')}/verify/magic?token=${token}`, { headers })).json());
+  const visitor = new PageClient(urlOf('budgets'));
+  await visitor.open('/sign-in');
+  await visitor.send('/sign-in', { email, password });
+  for (const value of [...visitor.cookies.values(), visitor.token]) keep(value);
+  for (const name of ['JWT_SECRET', 'QUOTES_SECRET', 'PASSWORDLESS_JWT_SECRET'] as const)
+    keep(environment[name]);
+
+  assert.ok(secrets.size > 35, `${secrets.size} secrets`);
+  assert.ok(lines.length > 100, `${lines.length} lines`);
+  const log = lines.join('');
+  const spellings = (secret: string) => [secret, encodeURIComponent(secret), btoa(secret)];
+  assert.deepEqual(
+    [...secrets].filter((secret) => spellings(secret).some((spelling) => log.includes(spelling))),
+    [],
+  );
+});
+
+function keep(secret: string): string {
+  assert.ok(secret.length >= 6, 'this is no secret');
+  secrets.add(secret);
+  return secret;
+}
+
+/** Keeps the values of fields that hold secrets, at any depth. */
+function collect(value: unknown, key = ''): void {
+  if (typeof value === 'string' && /token|secret|password|url$/i.test(key) && key !== 'tokenType')
+    keep(value);
+  if (value !== null && typeof value === 'object')
+    for (const [name, inner] of Object.entries(value)) if (name !== 'error') collect(inner, name);
+}
+
+interface SignedUp {
+  readonly token?: string;
+  readonly tokens?: { readonly accessToken: string; readonly refreshToken: string };
+}
+
+async function post(
+  service: string,
+  path: string,
+  body: unknown,
+  token?: string,
+): Promise<{ json: SignedUp }> {
+  if (token !== undefined) keep(token);
+  const response = await sendRequest(urlOf(service) + path, { body, headers: bearer(token) });
+  collect(response.json);
+  return { json: response.json ?? {} };
+}
+
 /** An access token by the flow that applications use (RFC 6749, 7636 and 8707). */
 async function accessToken(
   visitor: PageClient,
@@ -175,6 +279,8 @@ async function accessToken(
   });
   const { access_token: token, ...problem } = (await response.json()) as { access_token?: string };
   assert.ok(token, `${resource}: ${location} ${JSON.stringify(problem)}`);
+  const cookies = [...visitor.cookies.values()].filter((value) => value.length > 20);
+  for (const secret of [code, client.secret, token, verifier, ...cookies]) keep(secret);
   return token;
 }
 
