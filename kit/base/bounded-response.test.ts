@@ -32,3 +32,15 @@ test('a response may have so many bytes, and the rest of a longer one is not rea
   await assert.rejects(async () => (await get(`${url}/endless`)).text(), tooLarge);
   await left;
 });
+
+test('a redirect is not followed', async () => {
+  await using server = createServer((request, response) => {
+    if (request.url === '/') response.writeHead(307, { location: '/elsewhere' }).end();
+    else response.end('secret');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  await assert.rejects(boundedFetch(8)(url), { name: 'TypeError' });
+  assert.equal((await boundedFetch(8)(url, { redirect: 'manual' })).status, 307);
+});

@@ -16,9 +16,12 @@ export function withinBytes(response: Response, bytesMax: number): Response {
   return new Response(response.body.pipeThrough(counter), { status, statusText, headers });
 }
 
-/** A `fetch` for libraries, whose responses are {@link withinBytes}. */
+/**
+ * A `fetch` for libraries, whose responses are {@link withinBytes}. A redirect is an error unless the library says otherwise: a server that
+ * is set does not decide where keys and questions are sent.
+ */
 export function boundedFetch(bytesMax: number): typeof fetch {
-  return async (input, init) => withinBytes(await fetch(input, init), bytesMax);
+  return async (input, init) => withinBytes(await fetch(input, { redirect: 'error', ...init }), bytesMax);
 }
 
 /** A server sent more than it may. */

@@ -87,6 +87,8 @@ await inTestMode((world) => {
       [{ role: '' }, { role: wrongRole }],
       [{ password: '' }, { password: 'is required' }],
       [{ password: 'seven77' }, { password: 'must be at least 8 characters' }],
+      [{ password: 'password1' }, { password: 'is one of the most common passwords' }],
+      [{ password: '23456789' }, { password: 'must not be a sequence such as 12345678' }],
       [{ password: '\u{1f600}'.repeat(1_025) }, { password: 'must be at most 1024 characters' }],
       ...['', ' ', 'al ice', '-alice', '\u0430lice', 'alice\u0000', 'a'.repeat(129)].map(
         (username): [object, Record<string, string>] => [{ username }, { username: wrongUsername }],

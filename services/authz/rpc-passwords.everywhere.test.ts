@@ -22,6 +22,7 @@ await inTestMode((world) => {
     const malformed: [object, Record<string, string>][] = [
       [{ newPassword: '' }, { newPassword: 'is required' }],
       [{ newPassword: 'seven77' }, { newPassword: 'must be at least 8 characters' }],
+      [{ newPassword: 'Password1' }, { newPassword: 'is one of the most common passwords' }],
       [{ newPassword: 'x'.repeat(1_025) }, { newPassword: 'must be at most 1024 characters' }],
       [{ newPassword: password }, { newPassword: 'must differ from the current password' }],
       [{ currentPassword: '' }, { currentPassword: 'is required' }],

@@ -1,3 +1,4 @@
+import { PasswordRules } from '#kit/auth/passwords/password-rules.ts';
 import { AppError, type Fields } from '#kit/base/errors.ts';
 
 export const roles = ['admin', 'editor', 'viewer'] as const;
@@ -39,25 +40,32 @@ export function asRole(text: string): Role {
 }
 
 /** Throws `validation_failed` if a new account breaks a rule. */
-export function checkNewAccount(account: { username: string; password: string; role: string }): void {
+export async function checkNewAccount(account: {
+  username: string;
+  password: string;
+  role: string;
+}): Promise<void> {
   throwOnProblems({
     username: isUsername(account.username) ? undefined : wrongUsername,
-    password: newPasswordProblem(account.password),
+    password: await newPasswordProblem(account.password),
     role: (roles as readonly string[]).includes(account.role) ? undefined : wrongRole,
   });
 }
 
-export function checkNewPassword(password: string): void {
-  throwOnProblems({ password: newPasswordProblem(password) });
+export async function checkNewPassword(password: string): Promise<void> {
+  throwOnProblems({ password: await newPasswordProblem(password) });
 }
 
 /** Throws `validation_failed` for a change of one's own password that breaks a rule. */
-export function checkPasswordChange(change: { currentPassword: string; newPassword: string }): void {
+export async function checkPasswordChange(change: {
+  currentPassword: string;
+  newPassword: string;
+}): Promise<void> {
   const { currentPassword, newPassword } = change;
   const isSame = newPassword === currentPassword ? 'must differ from the current password' : undefined;
   throwOnProblems({
     currentPassword: lengthProblem(currentPassword, 1, 1_024),
-    newPassword: newPasswordProblem(newPassword) ?? isSame,
+    newPassword: (await newPasswordProblem(newPassword)) ?? isSame,
   });
 }
 
@@ -77,8 +85,14 @@ export function checkCredentials(credentials: { username: string; password: stri
 const wrongRole = `must be one of ${roles.join(', ')}`;
 const wrongUsername = 'must be 1 to 128 of A-Z a-z 0-9 . _ @ + -, and start with a letter or a digit';
 
-function newPasswordProblem(password: string): string | undefined {
-  return lengthProblem(password, 8, 1_024);
+const newPasswordRules = new PasswordRules({ charactersMin: 8, words: [], breached: undefined });
+/** The rules of the kit end there; no longer password is common. */
+const ruledCharactersMax = 128;
+
+async function newPasswordProblem(password: string): Promise<string | undefined> {
+  const problem = lengthProblem(password, 8, 1_024);
+  if (problem !== undefined || [...password].length > ruledCharactersMax) return problem;
+  return newPasswordRules.problemOf(password, {});
 }
 
 /** Lengths are in Unicode code points. */

@@ -68,7 +68,7 @@ export class Accounts {
   }
 
   async create(account: { username: string; password: string; role: string }): Promise<Account> {
-    checkNewAccount(account);
+    await checkNewAccount(account);
     const { database, passwords, clock, log } = this.#options;
     const { username } = account;
     const role = asRole(account.role);
@@ -90,7 +90,7 @@ export class Accounts {
   ): Promise<Account> {
     const { database, passwords, clock, log } = this.#options;
     const { disabled } = change;
-    if (change.password !== undefined) checkNewPassword(change.password);
+    if (change.password !== undefined) await checkNewPassword(change.password);
     const role = change.role === undefined ? undefined : asRole(change.role);
     const account = await findByUsername(database, username);
     if (!account) throw notFound('account', username);

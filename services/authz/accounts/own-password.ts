@@ -45,7 +45,7 @@ export class OwnPassword {
 
   /** The account with its new `passwordChangedAtMs`. */
   async change({ uid, currentPassword, newPassword, remoteAddress }: PasswordChange): Promise<Account> {
-    checkPasswordChange({ currentPassword, newPassword });
+    await checkPasswordChange({ currentPassword, newPassword });
     const { database, accounts, clock, log } = this.#options;
     const given = { uid, password: currentPassword, remoteAddress };
     const [account, after] = await this.#checked(
