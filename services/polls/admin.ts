@@ -69,6 +69,7 @@ const questionModel = (clock: Clock) =>
       'pub_date',
       {
         label: 'Closes',
+        kind: 'fit',
         show: ({ closes_at, results }) =>
           closes_at
             ? time(String(closes_at))

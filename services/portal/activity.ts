@@ -82,6 +82,12 @@ export class ActivityMonitor {
     );
   }
 
+  /** Reads the metrics in place of the last time, so that the numbers of this minute are those of now. */
+  async readAgain(): Promise<void> {
+    for (const [name, samples] of this.#samples) this.#samples.set(name, samples.slice(0, -1));
+    await this.read();
+  }
+
   /** The activity of a service; undefined if it was never read. */
   of(name: string): Activity | undefined {
     const samples = this.#samples.get(name)?.filter((sample) => sample !== undefined) ?? [];

@@ -22,9 +22,12 @@ export class DemoData implements AsyncDisposable {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #state: DemoDataState = { phase: 'idle' };
+  readonly #onLoaded: () => Promise<void>;
 
-  constructor(command: SeedCommand) {
+  /** @param onLoaded runs before the state is `done` */
+  constructor(command: SeedCommand, onLoaded: () => Promise<void>) {
     this.#command = command;
+    this.#onLoaded = onLoaded;
   }
 
   get state(): DemoDataState {
@@ -49,6 +52,7 @@ export class DemoData implements AsyncDisposable {
     const problem = text(child.stderr);
     for await (const line of createInterface({ input: child.stdout })) lines.push(line);
     const code = await exit;
+    if (code === 0) await this.#onLoaded();
     this.#state = code === 0 ? { phase: 'done', lines } : { phase: 'failed', problem: await problem };
   }
 

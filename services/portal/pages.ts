@@ -119,7 +119,8 @@ function addSignIn(routes: PageRoutes<PortalSession>, people: PortalPeople): voi
 function signInActions(visit: Visit<PortalSession>, people: PortalPeople, csrfField: Html): Html {
   const person = people.of(visit.who?.key);
   if (!person) return html`<a class="button secondary" href="/sign-in">Sign in</a>`;
-  const name = person.isAdministrator ? `${person.name}, administrator` : person.name;
+  const needsRole = person.isAdministrator && person.name !== 'administrator';
+  const name = needsRole ? `${person.name}, administrator` : person.name;
   return html`<form class="actions" method="post" action="/sign-out">${csrfField}<span class="muted">${name}</span><button class="secondary">Sign out</button></form>`;
 }
 

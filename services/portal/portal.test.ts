@@ -102,12 +102,18 @@ describe('the portal', () => {
   });
 
   test('loads demo data as a process of its own, and shows progress and result without a script', async () => {
-    await using good = await startSite('good', 200);
+    let metrics = '';
+    await using good = await startSite('good', 200, () => metrics);
     const load = async (code: string) => {
       const seeding = { seedable: ['good'], command: seedWith(code) };
-      const running = await start([good.site], {}, {}, { seeding });
+      const activity = {
+        good: [{ metric: 'posts_today', kind: 'gauge', nouns: ['post', 'posts'] }],
+      } as const;
+      const running = await start([good.site], {}, {}, { seeding, activity });
       const visitor = new PageClient(running.url ?? '');
+      metrics = 'posts_today 0';
       await visitor.open('/');
+      metrics = 'posts_today 5';
       assert.equal((await visitor.send('/demo-data', {})).location, '/');
       return { running, visitor };
     };
@@ -121,10 +127,12 @@ describe('the portal', () => {
     assert.equal(page.headers.get('refresh'), '2');
 
     const quick = await load("console.log('good: 5 loaded')");
+    assert.doesNotMatch(page.html, /posts<\/p>/);
     await using _quick = quick.running;
     page = await quick.visitor.open('/');
     while (!page.html.includes('The demo data is loaded')) page = await quick.visitor.open('/');
     assert.match(page.html, /<li>GOOD: 5 loaded<\/li>/);
+    assert.match(page.html, /<p>5 posts<\/p>/);
     assert.equal(page.headers.get('refresh'), null);
 
     const failing = await load("console.error('the disk is full'); process.exit(1)");

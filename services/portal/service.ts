@@ -83,7 +83,7 @@ export const portal = defineService<typeof oidcSettings, PortalDeps>({
               seedable: seeding.seedable,
               dataFolder,
               needsDatabaseUrl,
-              demoData: stack.use(new DemoData(seeding.command)),
+              demoData: stack.use(new DemoData(seeding.command, () => activity.readAgain())),
             },
           }
         : undefined,

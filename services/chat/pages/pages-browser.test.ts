@@ -30,7 +30,11 @@ describe('in a browser', { skip: browser.skip }, () => {
   before(async () => {
     model = await startModel();
     chat = await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' });
-    await chat.upload([{ name: 'handbook.md', content: handbook }]);
+    await chat.upload([
+      { name: 'handbook.md', content: handbook },
+      // With a second one, the composer offers a choice of documents.
+      { name: 'canteen.md', content: '# Canteen\n\nLunch is served at noon.' },
+    ]);
   });
   after(async () => {
     await chat?.[Symbol.asyncDispose]();

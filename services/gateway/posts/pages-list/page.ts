@@ -108,7 +108,7 @@ ${pager({
   total: totalItems,
   href: (page) => hrefOf(query, { page }),
   sizes: { choices: pageSizes, href: (pageSize) => hrefOf(query, { pageSize, page: 1 }) },
-})}${may.write && html`<p class="small"><a href="${pageRoutes.deletedPosts}">Deleted posts</a></p>`}`,
+})}${may.write && html`<p class="after small"><a href="${pageRoutes.deletedPosts}">Deleted posts</a></p>`}`,
   });
 }
 
