@@ -1,7 +1,6 @@
 import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
 import { adminMigrations, openStaffSignIn, RowHistory } from '#kit/admin/index.ts';
 import { type Environment, flag, integer, type Settings, text } from '#kit/base/config.ts';
-import { LiveValues } from '#kit/concurrency/live-values.ts';
 import { type Database, databaseCheck, databaseSettings, healthMigrations } from '#kit/db/index.ts';
 import { tokenMigrations, tokenScheme } from '#kit/drf/authtoken/index.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
@@ -15,6 +14,7 @@ import { createPollsAdmin, pollModels } from './admin.ts';
 import { addApi } from './api.ts';
 import { ManageTokens } from './making/maker.ts';
 import { addPages } from './pages.ts';
+import { WatchedValues } from './results/watched-values.ts';
 import { type Tables, watchedPolls } from './store.ts';
 import { VoteCookie } from './votes/vote-cookie.ts';
 import { Votes } from './votes/votes.ts';
@@ -90,7 +90,7 @@ export const polls = defineService({
     const read = (questions: readonly number[]) =>
       database.read((session) => watchedPolls(session, questions));
     const watching = { everyMs: 250, watchersMax: 1_000, gauge: 'polls_watchers', metrics, log };
-    const live = new LiveValues({ read, ...watching });
+    const live = new WatchedValues({ read, ...watching });
     server.app.addHook('preClose', async () => live[Symbol.dispose]());
     addTrailingSlashes(server.app, '/polls/');
     const models = pollModels(clock);

@@ -83,7 +83,7 @@ function quotesOf([best, ...others]: readonly Place[], evidence: Evidence): Quot
   return second ? [first, second] : [first];
 }
 
-/** The first passages with those that are quoted among them, numbered anew. */
+/** The first passages with those that are quoted among them, renumbered. */
 function withSources(found: Found, needed: ReadonlySet<Passage>, most: number): Found {
   let free = Math.max(0, most - needed.size);
   const ranked = found.ranked

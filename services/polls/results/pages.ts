@@ -1,6 +1,5 @@
 import type { AccountSession } from '#kit/admin/index.ts';
 import { AppError } from '#kit/base/errors.ts';
-import type { LiveValues } from '#kit/concurrency/live-values.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { RenderedPages } from '#kit/html/pages/rendered-pages.ts';
 import { sendEvents } from '#kit/http/responses/event-stream.ts';
@@ -12,9 +11,10 @@ import { pageRoutes } from '../routes.ts';
 import type { WatchedPoll } from '../store.ts';
 import { resultLines } from './export.ts';
 import { embedPage, hiddenResultsPage, resultsPage, screenPage } from './pages-views.ts';
+import type { WatchedValues } from './watched-values.ts';
 
 export interface ResultOptions extends PollLookup {
-  readonly live: LiveValues<WatchedPoll>;
+  readonly live: WatchedValues<WatchedPoll>;
 }
 
 const open = { access: 'public' } as const;

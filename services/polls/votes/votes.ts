@@ -3,7 +3,6 @@ import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { networkOf } from '#kit/base/network.ts';
-import { Batches } from '#kit/concurrency/batches.ts';
 import type { Database } from '#kit/db/index.ts';
 import { notFoundError } from '#kit/drf/errors.ts';
 import { longList, missingRow } from '#kit/drf/fields.ts';
@@ -11,6 +10,7 @@ import { count } from '#kit/html/format.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { alreadyVoted, pollClosed, type Question, visibilityFor } from '../poll.ts';
 import { choicesOf, findQuestion, type Tables, type Vote } from '../store.ts';
+import { Batches } from './batches.ts';
 import { castVotes, type VoteOutcome } from './store.ts';
 
 export interface VotesOptions {

@@ -113,3 +113,16 @@ test('the header signs in too, errors have codes, and the connection goes on', a
   assert.deepEqual((await client.next()).payload, { data: { me: { id: alice.id } } });
   client.socket.close();
 });
+
+test('a number with more digits than JavaScript can hold is refused, not rounded', async () => {
+  const { id } = await alice.create('/api/budgets', { name: 'Exact', limit: 100 });
+  const client = await signedIn();
+  const query = 'mutation ($input: ExpenseInput!) { addExpense(input: $input) { amount } }';
+  const input = { budgetId: id, description: 'Bread', amount: 12.5 };
+  const payload = { query, variables: { input } };
+  const message = JSON.stringify({ id: '1', type: 'subscribe', payload });
+  client.send(message.replace('12.5', '12.500000000000000001'));
+  const { errors } = (await client.next()).payload;
+  assert.deepEqual(Object.keys(errors[0].extensions.fields), ['amount']);
+  client.socket.close();
+});

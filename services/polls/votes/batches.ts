@@ -1,4 +1,4 @@
-import { AppError } from '../base/errors.ts';
+import { AppError } from '#kit/base/errors.ts';
 
 export interface BatchesOptions<T, R> {
   readonly itemsMax: number;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { silentLog } from '../base/log.ts';
-import { LiveValues } from './live-values.ts';
+import { silentLog } from '#kit/base/log.ts';
+import { WatchedValues } from './watched-values.ts';
 
 function start(values: Map<number, number>, watchersMax = 10) {
   const reads: (readonly number[])[] = [];
-  const live = new LiveValues({
+  const live = new WatchedValues({
     everyMs: 5,
     watchersMax,
     metrics: new Registry(),

@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
-import { AppError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
-import { Notifier } from './notifier.ts';
+import { AppError } from '#kit/base/errors.ts';
+import type { Log } from '#kit/base/log.ts';
+import { Notifier } from '#kit/concurrency/notifier.ts';
 
-export interface LiveValuesOptions<V> {
+export interface WatchedValuesOptions<V> {
   /** The values of keys that are watched. A key without a value is gone. */
   read(keys: readonly number[]): Promise<ReadonlyMap<number, V>>;
   /** Interval at which values are read while somebody watches. */
@@ -30,15 +30,15 @@ const silentMs = 15_000;
  * Values that many watch, such as the counts of votes. One `read` serves all watchers of all keys, and only while there are any; so
  * they also see what other processes wrote.
  */
-export class LiveValues<V> implements Disposable {
-  readonly #options: LiveValuesOptions<V>;
+export class WatchedValues<V> implements Disposable {
+  readonly #options: WatchedValuesOptions<V>;
   readonly #watched = new Map<number, Watched<V>>();
   readonly #reads = new Notifier();
   #timer: NodeJS.Timeout | undefined;
   #watchers = 0;
   #isOver = false;
 
-  constructor(options: LiveValuesOptions<V>) {
+  constructor(options: WatchedValuesOptions<V>) {
     this.#options = options;
     const watchers = () => this.#watchers;
     new Gauge({
@@ -109,7 +109,7 @@ export class LiveValues<V> implements Disposable {
     this.#timer = isWatched ? setTimeout(() => this.#read(), everyMs) : undefined;
   }
 
-  async #readWith(read: LiveValuesOptions<V>['read']): Promise<void> {
+  async #readWith(read: WatchedValuesOptions<V>['read']): Promise<void> {
     const asked = [...this.#watched];
     const values = await read(asked.map(([key]) => key));
     for (const [key, watched] of asked) {
