@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
-import { silentLog } from '../base/log.ts';
+import { createLog, silentLog } from '../base/log.ts';
 import { type Database, openDatabase } from '../db/index.ts';
 import { testFolder } from '../testing/folder.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
@@ -85,6 +85,26 @@ function cases(url: string | undefined): void {
       accounts.signIn(alice, ({ isStaff }) => isStaff),
       wrong,
     );
+  });
+
+  test('sign-ins are logged by their outcome and their user, without names and passwords', async () => {
+    const lines: string[] = [];
+    const log = createLog({ service: 'test', destination: { write: (line) => lines.push(line) } });
+    const { accounts } = await open(log);
+    const { id } = await accounts.create(alice);
+    await accounts.signIn(alice);
+    for (let failure = 1; failure <= 6; failure++)
+      await assert.rejects(accounts.signIn({ ...alice, password: 'wrong' }));
+    const events = lines.map((line) => JSON.parse(line)).filter(({ event }) => event);
+    assert.deepEqual(
+      events.map(({ level, event, userId }) => [level, event, userId]),
+      [
+        ['info', 'authn_login_success', id],
+        ...Array.from({ length: 5 }, () => ['info', 'authn_login_fail', undefined]),
+        ['warn', 'authn_login_lock', undefined],
+      ],
+    );
+    assert.doesNotMatch(lines.join(''), /alice|wrong|correct/i);
   });
 
   test('the fifth failure locks for 15 minutes, whether or not there is such a user', async () => {
@@ -226,7 +246,7 @@ function cases(url: string | undefined): void {
     assert.equal(await accounts.secret('cookies', 'given'), 'given');
   });
 
-  async function open() {
+  async function open(log = silentLog) {
     const place = {
       name: `a_${randomBytes(6).toString('hex')}`,
       url,
@@ -242,7 +262,7 @@ function cases(url: string | undefined): void {
       const words = ['fixture'];
       return {
         database,
-        accounts: await openAccounts({ database, config, clock, log: silentLog, words, stack }),
+        accounts: await openAccounts({ database, config, clock, log, words, stack }),
       };
     };
     return { ...(await start()), clock, reopen: async () => (await start()).accounts };

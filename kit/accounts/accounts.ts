@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { logSignIn } from '../auth/audit.ts';
 import { lockoutSettings } from '../auth/passwords/lockout-settings.ts';
 import {
   openPasswordRules,
@@ -94,7 +95,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
   const { LOCKOUT_THRESHOLD: threshold, LOCKOUT_MS: lockMs } = config;
   const lockout = new Lockout({ database, passwords, clock, threshold, lockMs });
   const isWithoutPasswords = config.OIDC_ONLY === true;
-  const parts = { database, clock, passwords, rules, lockout, isWithoutPasswords, peopleRealm };
+  const parts = { database, clock, log, passwords, rules, lockout, isWithoutPasswords, peopleRealm };
   const accounts = new Accounts(parts);
   const failure = 'expired sessions and failures were not deleted';
   stack.use(runEvery(sweepEveryMs, () => accounts.sweep(), { log, failure }));
@@ -108,6 +109,7 @@ interface Parts {
   readonly isWithoutPasswords: boolean;
   readonly database: Database<AccountTables>;
   readonly clock: Clock;
+  readonly log: Log;
   readonly passwords: Passwords;
   readonly rules: PasswordRules;
   readonly lockout: Lockout;
@@ -157,7 +159,15 @@ export class Accounts {
    * minutes: `rate_limited` (reason `ACCOUNT_LOCKED`) with `retryAfterSeconds`, also with the right password. Throws `forbidden` where
    * nobody signs in with a password (`OIDC_ONLY`).
    */
-  async signIn(credentials: Credentials, admits: (user: User) => boolean = () => true): Promise<User> {
+  signIn(credentials: Credentials, admits: (user: User) => boolean = () => true): Promise<User> {
+    return logSignIn(
+      this.#parts.log,
+      () => this.#signIn(credentials, admits),
+      ({ id }) => id,
+    );
+  }
+
+  async #signIn(credentials: Credentials, admits: (user: User) => boolean): Promise<User> {
     const { lockout, database, clock, isWithoutPasswords } = this.#parts;
     if (isWithoutPasswords) throw passwordsOff();
     const user = await lockout.attempt(`sign-in:${usernameKey(credentials.username)}`, (hasher) =>

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 
 /** Facts about an event. Never e-mail addresses or secrets. */
@@ -38,5 +39,27 @@ export class AuditTrail<Event extends string> {
   note(event: Event, facts: AuditFacts): void {
     this.#events.inc({ event });
     this.#log[this.#alarming.has(event) ? 'warn' : 'info']({ event, ...facts }, event);
+  }
+}
+
+/**
+ * Returns what a sign-in with a password returns or throws, and logs its outcome under the names of the OWASP Logging Vocabulary: with the
+ * id of the user, and never with the name that was typed, which is now and then a password.
+ */
+export async function logSignIn<T>(
+  log: Log,
+  signIn: () => Promise<T>,
+  userIdOf: (signedIn: T) => string | number,
+): Promise<T> {
+  try {
+    const signedIn = await signIn();
+    log.info({ event: 'authn_login_success', userId: userIdOf(signedIn) }, 'authn_login_success');
+    return signedIn;
+  } catch (error) {
+    const { code } = error instanceof AppError ? error : {};
+    if (code === 'unauthenticated') log.info({ event: 'authn_login_fail' }, 'authn_login_fail');
+    if (code === 'rate_limited' || code === 'locked')
+      log.warn({ event: 'authn_login_lock' }, 'authn_login_lock');
+    throw error;
   }
 }

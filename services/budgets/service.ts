@@ -223,6 +223,7 @@ async function openAccounts(
     core,
     passwords,
     rules: await openPasswordRules(config, ['octavo', 'budgets'], stack),
+    log: context.log,
     lockout: new Lockout({ database, passwords, clock, threshold, lockMs, locked: accountErrors.locked }),
     tokens: createTokens(secret, clock, oidc),
     oidc,

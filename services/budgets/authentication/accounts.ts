@@ -1,9 +1,11 @@
 import type { Lockout } from '#kit/accounts/index.ts';
+import { logSignIn } from '#kit/auth/audit.ts';
 import { normalizeEmail } from '#kit/auth/email.ts';
 import type { PasswordRules } from '#kit/auth/passwords/password-rules.ts';
 import type { Passwords } from '#kit/auth/passwords/passwords.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
+import type { Log } from '#kit/base/log.ts';
 import type { Background } from '#kit/concurrency/background.ts';
 import { type OidcSignIn, passwordsOff } from '#kit/sign-in/index.ts';
 import type { Caller, Context } from '../commands.ts';
@@ -41,6 +43,7 @@ import {
 /** Dependencies of the account commands. */
 export interface Accounts {
   readonly core: Context;
+  readonly log: Log;
   readonly passwords: Passwords;
   readonly rules: PasswordRules;
   readonly lockout: Lockout;
@@ -101,10 +104,18 @@ export async function register(
 }
 
 /** Signs in with a password. An address without an account gets the same error after the same time. */
-export async function login(
+export function login(accounts: Accounts, given: Login, options: SignInOptions = {}): Promise<SignedInUser> {
+  return logSignIn(
+    accounts.log,
+    () => logIn(accounts, given, options),
+    ({ user }) => user.id,
+  );
+}
+
+async function logIn(
   accounts: Accounts,
   given: Login,
-  { seconds, once }: SignInOptions = {},
+  { seconds, once }: SignInOptions,
 ): Promise<SignedInUser> {
   const { core, passwords, lockout } = accounts;
   if (accounts.oidc?.isOnly) throw passwordsOff();

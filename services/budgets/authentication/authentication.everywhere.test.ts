@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { createLog } from '#kit/base/log.ts';
 import { assertError, password, personOf, startBudgets } from '../testing.ts';
 import { linkTokenOf, mailsTo, nextMail } from '../testing-mails.ts';
 
-const app = await startBudgets();
+const lines: string[] = [];
+const log = createLog({ service: 'budgets', destination: { write: (line) => lines.push(line) } });
+const app = await startBudgets({ log });
 after(() => app[Symbol.asyncDispose]());
 
 const register = (email: string, given = password) =>
@@ -98,6 +101,8 @@ test('a wrong password and an unknown address get the same answer', async () => 
   const text = ({ json }: typeof wrong) => JSON.stringify({ ...json.error, requestId: '' });
   assert.equal(text(wrong), text(unknown));
   assertError(await login('no address'), { status: 401, code: 'UNAUTHORIZED' });
+  const events = lines.map((line) => JSON.parse(line).event).filter(Boolean);
+  assert.deepEqual(events.slice(-3), Array(3).fill('authn_login_fail'));
 });
 
 test('five wrong passwords lock sign-in to an address for 15 minutes, registered or not', async () => {
