@@ -28,7 +28,7 @@ const written = globSync('{kit,services,bin,bench,test,training}/**/*.{ts,js}', 
 /** The folders of the kit, the lowest layer first. */
 const kitLayers = [
   ['base', 'text', 'concurrency'],
-  ['nats', 'auth', 'db', 'objects', 'search', 'jobs', 'events', 'mail'],
+  ['nats', 'auth', 'db', 'limits', 'objects', 'search', 'jobs', 'events', 'mail'],
   ['tracing', 'http', 'html', 'pictures', 'rpc'],
   ['rest', 'imports', 'sign-in', 'accounts', 'admin', 'drf'],
   ['testing'],

@@ -1,10 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admin } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { errorPage } from '#kit/html/error-page.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
 import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
 import type { HttpError } from '#kit/http/options.ts';
+import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { type Accounts, tokenOfBrowser } from './authentication/index.ts';
 import { addAccountPages } from './authentication/pages/pages.ts';
@@ -50,7 +50,7 @@ export interface PagesOptions {
   /** Ends streams when the service stops. */
   readonly stopping: AbortSignal;
   /** The limit of sign-ins, which the API has too. */
-  limit(request: FastifyRequest, reply: FastifyReply): void;
+  readonly limit: LimitSharedRequest;
 }
 
 /** The pages of all features. They call the same functions as the API. */

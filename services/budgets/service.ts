@@ -4,7 +4,6 @@ import { accountMigrations, Lockout, openAccounts as openStaff, setupAddress } f
 import { type Admin, adminMigrations } from '#kit/admin/index.ts';
 import { checkBreachedFile, openPasswordRules } from '#kit/auth/passwords/password-rules.ts';
 import { Passwords, passwordCost } from '#kit/auth/passwords/passwords.ts';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { TokenBucket } from '#kit/auth/token-bucket.ts';
 import type { Environment } from '#kit/base/config.ts';
@@ -13,10 +12,11 @@ import { runEvery } from '#kit/concurrency/run-every.ts';
 import { type Database, databaseCheck, healthMigrations } from '#kit/db/index.ts';
 import { type EventStream, openTableEvents } from '#kit/events/index.ts';
 import { keepNumberTexts } from '#kit/http/requests/body.ts';
-import { limitRequests } from '#kit/http/requests/rate-limit.ts';
+import { type LimitSharedRequest, limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
 import { acceptWebSockets } from '#kit/http/web-sockets.ts';
 import { type JobQueue, openTableJobs } from '#kit/jobs/index.ts';
+import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
 import {
   configOf,
   type DemoSignIn,
@@ -103,6 +103,7 @@ export const budgets = defineService({
     accountMigrations,
     adminMigrations,
     healthMigrations,
+    limitMigrations,
     oidcMigrations,
     new URL('./migrations/', import.meta.url),
   ],
@@ -234,7 +235,7 @@ async function openAccounts(
 }
 
 function addApi(
-  { config, context }: Parts,
+  { config, context, stack }: Parts,
   app: HttpApp,
   {
     core,
@@ -247,11 +248,10 @@ function addApi(
 ): ClientLimit {
   const { clock } = context;
   const perMinute = config.BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE;
-  const limiter =
-    perMinute > 0 ? new RateLimiter({ requestsMax: perMinute, windowMs: 60_000, keysMax }) : undefined;
+  const limits = stack.use(new SharedLimits({ database: core.db, clock, log: context.log }));
   const bearer = createBearer(core, accounts.tokens, userLimit);
   app.decorateRequest('signedIn');
-  const limit = limitRequests(limiter ? [{ name: 'auth', limiter }] : [], clock);
+  const limit = limitSharedRequests({ shared: limits.named('auth', perMinute, 60_000) }, clock);
   addAuthenticationApi(app, { accounts, bearer, onceKeys: new OnceKeys(secret), limit });
   addBudgetApi(app, core, bearer);
   addExpenseApi(app, core, bearer);
@@ -270,7 +270,7 @@ function addApi(
 }
 
 /** Throws `rate_limited` for a client address with too many sign-ins. */
-type ClientLimit = ReturnType<typeof limitRequests>;
+type ClientLimit = LimitSharedRequest;
 
 interface Site extends Edges {
   readonly tasks: Tasks;

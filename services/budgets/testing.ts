@@ -32,6 +32,7 @@ export interface TestBudgets extends AsyncDisposable {
   readonly grpcPort: number;
   readonly clock: FakeClock;
   readonly folder: string;
+  readonly databaseUrl: string | undefined;
   readonly demoSignIns: readonly DemoSignIn[];
   /** Address that creates the first administrator. */
   readonly setupLink: string;
@@ -50,12 +51,15 @@ export interface TestOptions {
   readonly log?: Log;
   /** A folder of an earlier start. */
   readonly folder?: string;
+  /** Runs as a second process on the data of this one. */
+  readonly beside?: TestBudgets;
 }
 
 /** Starts the service on a free port, in the mode of the tests, without limits and with fast hashes. Call it at the top of a file. */
 export async function startBudgets(options: TestOptions = {}): Promise<TestBudgets> {
-  const { environment = {}, nodeEnv = 'test', folder = testFolder('budgets'), log = silentLog } = options;
-  const { databaseUrl } = await testMode();
+  const { environment = {}, nodeEnv = 'test', log = silentLog, beside } = options;
+  const folder = beside?.folder ?? options.folder ?? testFolder('budgets');
+  const { databaseUrl } = beside ?? (await testMode());
   const clock = new FakeClock(Date.UTC(2026, 2, 15, 12));
   const config = readConfig(budgets.settings, {
     ARGON2_MEMORY_KIB: '8',
@@ -84,6 +88,7 @@ export async function startBudgets(options: TestOptions = {}): Promise<TestBudge
     url,
     clock,
     folder,
+    databaseUrl,
     send,
     grpcPort: running.grpcPort ?? 0,
     demoSignIns: (await running.demoSignIns?.()) ?? [],

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import type { RateLimit } from '#kit/http/requests/rate-limit.ts';
+import type { SharedLimits, SharedRateLimiter } from '#kit/limits/index.ts';
 import type { PasswordlessConfig } from './settings.ts';
 
 const keysMax = 100_000;
@@ -28,20 +29,25 @@ export interface RequestLimits {
   sendMagic(request: FastifyRequest, send: () => Promise<boolean>): Promise<void>;
 }
 
-/** The request counters of this process, by client. A limit that is off is an empty list. */
+type SharedRateLimit = RateLimit<SharedRateLimiter>;
+
+/**
+ * The request counters by client: what protects accounts and mailboxes is shared by all processes, what protects a process is its own. A
+ * limit that is off is an empty list.
+ */
 export class Limits {
   readonly post: readonly RateLimit[];
-  readonly magic: readonly RateLimit[];
-  readonly enroll: readonly RateLimit[];
-  readonly verify: readonly RateLimit[];
+  readonly magic: readonly SharedRateLimit[];
+  readonly enroll: readonly SharedRateLimit[];
+  readonly verify: readonly SharedRateLimit[];
   readonly refresh: readonly RateLimit[];
   readonly oidc: readonly RateLimit[];
 
-  constructor(config: PasswordlessConfig) {
+  constructor(config: PasswordlessConfig, shared: SharedLimits) {
     this.post = limitOf('post', config.PASSWORDLESS_LIMIT_POST_PER_IP, 5 * minuteMs);
-    this.magic = limitOf('magic', config.PASSWORDLESS_LIMIT_MAGIC_PER_IP, 10 * minuteMs);
-    this.enroll = limitOf('enroll', config.PASSWORDLESS_LIMIT_ENROLL_PER_IP, 10 * minuteMs);
-    this.verify = limitOf('verify', config.PASSWORDLESS_LIMIT_VERIFY_PER_IP, 5 * minuteMs);
+    this.magic = shared.named('magic', config.PASSWORDLESS_LIMIT_MAGIC_PER_IP, 10 * minuteMs);
+    this.enroll = shared.named('enroll', config.PASSWORDLESS_LIMIT_ENROLL_PER_IP, 10 * minuteMs);
+    this.verify = shared.named('verify', config.PASSWORDLESS_LIMIT_VERIFY_PER_IP, 5 * minuteMs);
     this.refresh = limitOf('refresh', config.PASSWORDLESS_LIMIT_REFRESH_PER_IP, 5 * minuteMs);
     this.oidc = limitOf('oidc', config.PASSWORDLESS_LIMIT_OIDC_PER_IP, 5 * minuteMs);
   }

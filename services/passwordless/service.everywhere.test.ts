@@ -31,6 +31,35 @@ await inTestMode((world) => {
     refused(await other.get('/me', token), 401, 'INVALID_TOKEN');
   });
 
+  test('two processes share the limits of accounts and mailboxes', async (context) => {
+    const environment = {
+      PASSWORDLESS_LIMIT_MAGIC_PER_IP: '4',
+      PASSWORDLESS_LIMIT_MAGIC_PER_ADDRESS: '3',
+      PASSWORDLESS_LIMIT_ENROLL_PER_IP: '3',
+      PASSWORDLESS_LIMIT_VERIFY_PER_IP: '6',
+    };
+    const one = await startService(context, world, { environment });
+    const other = await startService(context, world, { environment, beside: one });
+    const split = async (count: number, path: string, bodyOf: (index: number) => object) => {
+      const statuses: number[] = [];
+      for (let index = 0; index < count; index++)
+        statuses.push((await (index % 2 ? other : one).post(path, bodyOf(index))).status);
+      return statuses;
+    };
+    const repeat = (count: number, status: number) => Array<number>(count).fill(status);
+    await split(5, '/request/magic', () => ({ email: alice }));
+    await split(3, '/request/magic', (index) => ({ email: `user${index}@example.com` }));
+    const sent = (await one.mails()).map(({ to }) => to);
+    assert.deepEqual(sent.toSorted(), [alice, alice, alice, 'user0@example.com']);
+    const guesses = await split(7, '/recovery/verify', () => ({ email: alice, code: 'AAAA' }));
+    assert.deepEqual(guesses, [...repeat(6, 401), 429]);
+    const enrolled = await split(4, '/totp/enroll', (index) => ({ email: `user${index}@example.com` }));
+    assert.deepEqual(enrolled, [...repeat(3, 200), 429]);
+    one.clock.advance(5 * 60_000);
+    const codes = await split(6, '/totp/verify', () => ({ email: alice, code: '000000' }));
+    assert.deepEqual(codes, [...repeat(5, 401), 429]);
+  });
+
   test('demo users have sign-ins of the last 90 days, once, and get no mail', async (context) => {
     const service = await startService(context, world);
     const { clock, database, dataFolder } = service;

@@ -17,6 +17,7 @@ import { addMailPages, mailsHint } from '#kit/html/pages/mails.ts';
 import { servePages } from '#kit/html/pages/pages.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
+import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { addAccountApi } from './account/api.ts';
 import { addAccountPages, createAccountPage } from './account/pages.ts';
@@ -89,7 +90,12 @@ export const passwordless = defineService({
     (config) => new Site(config),
     (config, context) => config.PASSWORDLESS_WORKER && checkMailer(config, context),
   ],
-  migrations: [accountMigrations, adminMigrations, new URL('./migrations/', import.meta.url)],
+  migrations: [
+    accountMigrations,
+    adminMigrations,
+    limitMigrations,
+    new URL('./migrations/', import.meta.url),
+  ],
   backupFiles: ['passwordless.secret'],
   databaseLocation,
   build,
@@ -115,7 +121,7 @@ async function build({ config, context, stack, openDatabase }: Parts) {
   const background = stack.use(new Background(log));
   const server = stack.use(await createServer(config, context, database));
   const features = createFeatures({ config, context, site, keys, database, mails, background });
-  const limits = new Limits(config);
+  const limits = new Limits(config, stack.use(new SharedLimits({ database, clock, log })));
   const linksLater = config.PASSWORDLESS_ALLOW_SIGNUP ? undefined : background;
   const requestLimits = createRequestLimits(limits, clock, linksLater);
   const words = ['octavo', 'passwordless'];

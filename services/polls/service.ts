@@ -7,6 +7,7 @@ import { drfErrors } from '#kit/drf/errors.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
 import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
 import { createHttpServer } from '#kit/http/server.ts';
+import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
 import { Pictures } from '#kit/pictures/pictures.ts';
 import { configOf, defineService, openServiceDatabase, type ServiceContext } from '#kit/service.ts';
 import { checkOidc, oidcMigrations, oidcSettings } from '#kit/sign-in/index.ts';
@@ -64,6 +65,7 @@ export const polls = defineService({
     adminMigrations,
     tokenMigrations,
     healthMigrations,
+    limitMigrations,
     oidcMigrations,
     new URL('./migrations/', import.meta.url),
   ],
@@ -113,6 +115,7 @@ export const polls = defineService({
       history,
       tokens: new ManageTokens({ secret, clock }),
       isOpen: config.POLLS_OPEN,
+      sharedLimits: stack.use(new SharedLimits({ database, clock, log })),
       limits: { account: config.POLLS_LIMIT_MADE, address: config.POLLS_LIMIT_MADE_ADDRESS },
     };
     addPages(server.app, {

@@ -12,6 +12,7 @@ import {
 import type { TokenTables } from '#kit/drf/authtoken/index.ts';
 import { totalOf } from '#kit/drf/paging.ts';
 import { tableWrites } from '#kit/drf/table-writes.ts';
+import type { LimitTables } from '#kit/limits/index.ts';
 import type { OffsetRequest, Page } from '#kit/rest/paging.ts';
 import type { OidcTables } from '#kit/sign-in/index.ts';
 import {
@@ -24,7 +25,7 @@ import {
   toCounts,
 } from './poll.ts';
 
-export interface Tables extends TokenTables, AdminTables, OidcTables, HealthTables {
+export interface Tables extends TokenTables, AdminTables, OidcTables, LimitTables, HealthTables {
   question: Stored<
     StoredQuestion,
     | 'closes_at'

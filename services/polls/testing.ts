@@ -38,7 +38,10 @@ const { databaseUrl } = await testMode();
 const startMs = Date.parse('2026-03-01T12:00:00Z');
 
 /** The service on a free port, in the mode of the tests, with the administrator Alice. */
-export async function startPolls(given: Environment = {}): Promise<TestPolls> {
+export async function startPolls(
+  given: Environment = {},
+  dataFolder = testFolder('polls'),
+): Promise<TestPolls> {
   const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
   const clock = new FakeClock(startMs);
   const metrics = new Registry();
@@ -46,7 +49,7 @@ export async function startPolls(given: Environment = {}): Promise<TestPolls> {
     log: silentLog,
     clock,
     metrics,
-    dataFolder: testFolder('polls'),
+    dataFolder,
     environment: 'test',
     host: '127.0.0.1',
     port: 0,

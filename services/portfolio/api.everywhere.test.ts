@@ -6,6 +6,7 @@ import { after, describe, test } from 'node:test';
 import { jwtVerify } from 'jose';
 import { testFolder } from '#kit/testing/folder.ts';
 import type { TestResponse } from '#kit/testing/http-client.ts';
+import { testMode } from '#kit/testing/mode.ts';
 import { importFile } from './service.ts';
 import { jwtSecret, startPortfolio } from './testing.ts';
 
@@ -75,8 +76,11 @@ describe('tokens', () => {
   });
 
   test('are limited by address', async () => {
-    await using limited = await startPortfolio();
-    for (let count = 1; count < 30; count++) assert.equal((await limited.get('/auth/token')).status, 200);
+    const [{ databaseUrl = '' }, folder] = [await testMode(), testFolder('portfolio')];
+    await using limited = await startPortfolio({ DATABASE_URL: databaseUrl }, 'test', folder);
+    await using other = await startPortfolio({ DATABASE_URL: databaseUrl }, 'test', folder);
+    for (let count = 2; count < 30; count++)
+      assert.equal((await (count % 2 ? other : limited).get('/auth/token')).status, 200);
     const refused = await limited.get('/auth/token');
     assertError(refused, 429, 'RATE_LIMIT_EXCEEDED');
     assert.ok(Number(refused.headers.get('retry-after')) > 0);

@@ -5,6 +5,7 @@ import { bearerToken } from '#kit/auth/tokens/bearer.ts';
 import { type TSchema, Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { AccessRule, HttpApp } from '#kit/http/access.ts';
+import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
 import { matchesAny } from '#kit/http/responses/entity-tags.ts';
 import { type OffsetRequest, offsetPaging } from '#kit/rest/paging.ts';
 import { addList, addResource, type ResourceKind } from '#kit/rest/resource.ts';
@@ -21,7 +22,7 @@ export interface ApiParts {
   readonly oidc: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
   readonly issued: Counter<'outcome'>;
   /** Throws `rate_limited`. */
-  limit(request: FastifyRequest, reply: FastifyReply): void;
+  readonly limit: LimitSharedRequest;
 }
 
 const Key = Type.Object({ id: Type.String({ maxLength: 200, format: 'text', description: 'Id or slug' }) });
@@ -153,7 +154,7 @@ function addToken(app: HttpApp, { tokens, issued, limit }: ApiParts): void {
   const config = { errors: ['unauthenticated', 'rate_limited'] } as const;
   app.get(routes.token, { access: 'public', schema, config }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    limit(request, reply);
+    await limit(request, reply);
     try {
       const token = tokens.issue(request.headers.authorization, headerOf(request, 'x-api-key'));
       issued.inc({ outcome: 'issued' });

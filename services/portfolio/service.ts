@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { Counter, Gauge } from 'prom-client';
 import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
 import { adminMigrations, openStaffSignIn } from '#kit/admin/index.ts';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { choice, type Environment, integer, readConfig, type Settings, text } from '#kit/base/config.ts';
 import { type Database, databaseCheck, databaseSettings, healthMigrations } from '#kit/db/index.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
-import { limitRequests } from '#kit/http/requests/rate-limit.ts';
+import { limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer } from '#kit/http/server.ts';
+import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { checkOidc, oidcMigrations, oidcSettings } from '#kit/sign-in/index.ts';
 import { createPortfolioAdmin } from './admin.ts';
@@ -68,6 +68,7 @@ export const portfolio = defineService({
     accountMigrations,
     adminMigrations,
     healthMigrations,
+    limitMigrations,
     oidcMigrations,
     new URL('./migrations/', import.meta.url),
   ],
@@ -106,8 +107,8 @@ async function build(parts: ServiceParts<typeof settings>) {
     }),
   );
   const clients = config.AUTH_CLIENTS === undefined ? undefined : parseClients(config.AUTH_CLIENTS);
-  const requestsMax = config.PORTFOLIO_TOKEN_RATE_LIMIT;
-  const limiter = new RateLimiter({ requestsMax, windowMs: 60_000, keysMax: 100_000 });
+  const limits = stack.use(new SharedLimits({ database, clock, log }));
+  const shared = limits.named('token', config.PORTFOLIO_TOKEN_RATE_LIMIT, 60_000);
   const issued = new Counter({
     name: 'portfolio_tokens_total',
     help: 'Tokens that were issued, and requests for one that were refused.',
@@ -129,7 +130,7 @@ async function build(parts: ServiceParts<typeof settings>) {
     oidc,
     tokens: new Tokens({ secret, clock, clients }),
     issued,
-    limit: limitRequests(requestsMax > 0 ? [{ name: 'token', limiter }] : [], clock),
+    limit: limitSharedRequests({ shared }, clock),
   });
   const isPublic =
     config.PORTFOLIO_PAGES === 'auto'

@@ -10,9 +10,10 @@ import { drfErrors } from '#kit/drf/errors.ts';
 import { useDrf } from '#kit/drf/scope.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
 import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
-import { limitRequests } from '#kit/http/requests/rate-limit.ts';
+import { limitRequests, limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
 import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
 import { createHttpServer, type HttpApp } from '#kit/http/server.ts';
+import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
 import { Pictures } from '#kit/pictures/pictures.ts';
 import {
   configOf,
@@ -50,7 +51,8 @@ import type { Tables } from './tables.ts';
 
 const signInNames = { name: 'quotes', title: 'Quotes', signInPath: pageRoutes.signIn };
 const sessionSeconds = 14 * 86_400;
-const sweepEveryMs = 60_000;
+const minuteMs = 60_000;
+const sweepEveryMs = minuteMs;
 /** Under which name the key of the permutation is kept. */
 const dailySecret = 'quote of the day';
 
@@ -63,6 +65,7 @@ export const quotes = defineService({
     accountMigrations,
     adminMigrations,
     healthMigrations,
+    limitMigrations,
     oidcMigrations,
     new URL('./migrations/', import.meta.url),
   ],
@@ -102,7 +105,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     tokens,
     clock,
     dayKeys,
-    ...createLimits(config, clock),
+    ...createLimits(config, clock, stack.use(new SharedLimits({ database, clock, log }))),
     oidc,
     isOpenEditing: config.QUOTES_OPEN_EDITING,
     isModerated: config.QUOTES_MODERATION,
@@ -149,19 +152,16 @@ export async function openQuotes(environment: Environment, context: ServiceConte
   return { database, dayKeys: createDayKeys(await keptSecret(database, dailySecret)) };
 }
 
-/** Creates the limits for each client. */
-function createLimits(config: QuotesConfig, clock: Clock) {
-  const limit = (name: string, requestsMax: number, windowMs: number) =>
-    limitRequests(
-      requestsMax > 0
-        ? [{ name, limiter: new RateLimiter({ requestsMax, windowMs, keysMax: 100_000 }) }]
-        : [],
-      clock,
-    );
+/** Creates the limits for each client. All processes share those that protect accounts. */
+function createLimits(config: QuotesConfig, clock: Clock, limits: SharedLimits) {
+  const { QUOTES_LIMIT_WRITES: requestsMax } = config;
+  const writes = new RateLimiter({ requestsMax, windowMs: 5 * minuteMs, keysMax: 100_000 });
+  const limit = (name: string, signsMax: number, windowMs: number) =>
+    limitSharedRequests({ shared: limits.named(name, signsMax, windowMs) }, clock);
   return {
-    limitWrites: limit('writes', config.QUOTES_LIMIT_WRITES, 5 * 60_000),
-    limitSignIns: limit('sign-ins', config.QUOTES_LIMIT_SIGN_INS, 5 * 60_000),
-    limitSignUps: limit('sign-ups', config.QUOTES_LIMIT_SIGN_UPS, 10 * 60_000),
+    limitWrites: limitRequests(requestsMax > 0 ? [{ name: 'writes', limiter: writes }] : [], clock),
+    limitSignIns: limit('sign-ins', config.QUOTES_LIMIT_SIGN_INS, 5 * minuteMs),
+    limitSignUps: limit('sign-ups', config.QUOTES_LIMIT_SIGN_UPS, 10 * minuteMs),
   };
 }
 

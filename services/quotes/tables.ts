@@ -2,9 +2,10 @@ import type { Generated } from 'kysely';
 import type { AccountTables } from '#kit/accounts/index.ts';
 import type { AdminTables } from '#kit/admin/index.ts';
 import type { HealthTables, Session } from '#kit/db/index.ts';
+import type { LimitTables } from '#kit/limits/index.ts';
 import type { OidcTables } from '#kit/sign-in/index.ts';
 
-export interface Tables extends AccountTables, AdminTables, OidcTables, HealthTables {
+export interface Tables extends AccountTables, AdminTables, OidcTables, LimitTables, HealthTables {
   category: CategoryRow;
   quote: QuoteRow;
   quote_like: { id: Generated<number>; quote_id: number; user_id: number; created_at_ms: number };

@@ -3,10 +3,11 @@ import type { RateLimiter, RateVerdict } from '../../auth/rate-limiter.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { networkOf } from '../../base/network.ts';
+import type { SharedRateLimiter } from '../../limits/index.ts';
 import { clientAddress } from './client-address.ts';
 
 /** A limit on the requests of one client, with its name in the headers. */
-export interface RateLimit<L extends Limiter = RateLimiter> {
+export interface RateLimit<L extends Pick<Limiter, 'requestsMax' | 'windowMs'> = RateLimiter> {
   readonly name: string;
   readonly limiter: L;
 }
@@ -28,16 +29,76 @@ export function limitRequests(
   const policy = limits.map(policyOf).join(', ');
   return (request, reply, client = networkOf(clientAddress(request))) => {
     const nowMs = clock.now();
-    const verdicts = takeAll(limits, client, nowMs);
-    const closest = verdicts.reduce((one, other) => (isCloser(other, one) ? other : one));
-    reply
-      .header('ratelimit-policy', policy)
-      .header('ratelimit', verdicts.map(rateLimitHeader).join(', '))
-      .header('x-ratelimit-limit', String(closest.limiter.requestsMax))
-      .header('x-ratelimit-remaining', String(closest.remaining))
-      .header('x-ratelimit-reset', String(Math.ceil(nowMs / 1_000) + closest.resetSeconds));
-    if (!closest.isAllowed) throw rateLimited(closest.resetSeconds);
+    announce(reply, { policy, verdicts: takeAll(limits, client, nowMs), nowMs });
   };
+}
+
+/** Counts a request of a client, by default that of its address. Throws `rate_limited`. */
+export type LimitSharedRequest = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  client?: string,
+) => Promise<void>;
+
+/** Limits of one route: those of this process, and those that all processes of the service share. */
+export interface RouteLimits {
+  readonly local?: readonly RateLimit[];
+  readonly shared: readonly RateLimit<SharedRateLimiter>[];
+}
+
+/**
+ * {@link limitRequests} with limits that all processes of a service share. Those of this process come first: what they refuse asks the
+ * database nothing, and its response has no state of the shared ones.
+ */
+export function limitSharedRequests(limits: RouteLimits, clock: Clock): LimitSharedRequest {
+  const { local = [], shared } = limits;
+  if (shared.length === 0 && local.length === 0) return async () => {};
+  const policy = [...local, ...shared].map(policyOf).join(', ');
+  return async (request, reply, client = networkOf(clientAddress(request))) => {
+    const nowMs = clock.now();
+    announce(reply, { policy, verdicts: await takeAllShared(limits, client, nowMs), nowMs });
+  };
+}
+
+/** Adds the headers of limits to a response. Throws `rate_limited` if one of them refuses. */
+function announce(
+  reply: FastifyReply,
+  {
+    policy,
+    verdicts,
+    nowMs,
+  }: { readonly policy: string; readonly verdicts: readonly NamedVerdict[]; readonly nowMs: number },
+): void {
+  const closest = verdicts.reduce((one, other) => (isCloser(other, one) ? other : one));
+  reply
+    .header('ratelimit-policy', policy)
+    .header('ratelimit', verdicts.map(rateLimitHeader).join(', '))
+    .header('x-ratelimit-limit', String(closest.limiter.requestsMax))
+    .header('x-ratelimit-remaining', String(closest.remaining))
+    .header('x-ratelimit-reset', String(Math.ceil(nowMs / 1_000) + closest.resetSeconds));
+  if (!closest.isAllowed) throw rateLimited(closest.resetSeconds);
+}
+
+type NamedVerdict = RateLimit<Pick<Limiter, 'requestsMax' | 'windowMs'>> & RateVerdict;
+
+/** Counts a client's request against all limits if each of them admits it, else against none. */
+export async function takeAllShared(
+  { local = [], shared }: RouteLimits,
+  client: string,
+  nowMs: number,
+): Promise<NamedVerdict[]> {
+  const here = takeAll(local, client, nowMs);
+  if (here.some(({ isAllowed }) => !isAllowed)) return here;
+  const there: (RateLimit<SharedRateLimiter> & RateVerdict)[] = [];
+  for (const { name, limiter } of shared) {
+    const verdict = { name, limiter, ...(await limiter.take(client, nowMs)) };
+    there.push(verdict);
+    if (verdict.isAllowed) continue;
+    for (const { limiter: counted } of local) counted.giveBack(client, nowMs);
+    for (const { limiter: counted } of there.slice(0, -1)) await counted.giveBack(client, nowMs);
+    break;
+  }
+  return [...here, ...there];
 }
 
 /** Counts a client's request against all limits if each of them admits it, else against none. */
@@ -57,7 +118,7 @@ export function rateLimited(retryAfterSeconds: number): AppError {
   return new AppError('rate_limited', 'Too many requests. Try again later.', { retryAfterSeconds });
 }
 
-function policyOf({ name, limiter }: RateLimit<Limiter>): string {
+function policyOf({ name, limiter }: RateLimit<Pick<Limiter, 'requestsMax' | 'windowMs'>>): string {
   return `"${name}";q=${limiter.requestsMax};w=${Math.ceil(limiter.windowMs / 1_000)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from '#kit/base/schema.ts';
 import type { AccessRule } from '#kit/http/access.ts';
+import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { IdempotencyHeader } from '#kit/rest/idempotency-key.ts';
 import { runCommand } from '../commands.ts';
@@ -35,7 +36,7 @@ export interface AuthenticationApiParts {
   readonly bearer: AccessRule;
   readonly onceKeys: AnonymousIdempotency;
   /** Throws `rate_limited` for a client address with too many requests. */
-  limit(request: FastifyRequest, reply: FastifyReply): void;
+  readonly limit: LimitSharedRequest;
 }
 
 const Message = Type.Object({ message: Type.String() }, { title: 'Message' });
@@ -46,10 +47,9 @@ export function addAuthenticationApi(
   app: HttpApp,
   { accounts, bearer, onceKeys, limit }: AuthenticationApiParts,
 ): void {
-  const onRequest: onRequestHookHandler = (request, reply, done) => {
-    limit(request, reply);
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('cache-control', 'no-store');
-    done();
+    await limit(request, reply);
   };
   const open = { access: 'public', onRequest } as const;
   addSignIn(app, { accounts, onceKeys, open });

@@ -129,6 +129,23 @@ test('parallel guesses gain nothing, and a correct password forgives', async () 
   assert.equal(answers.filter(({ status }) => status === 423).length, 7);
 });
 
+test('two processes share the limits of sign-ins', async () => {
+  const environment = { BUDGETS_AUTH_RATE_LIMIT_PER_MINUTE: '8' };
+  await using one = await startBudgets({ environment });
+  await using other = await startBudgets({ environment, beside: one });
+  const guess = async (count: number, nameOf: (index: number) => string) => {
+    const statuses: number[] = [];
+    for (let index = 0; index < count; index++) {
+      const body = { email: `${nameOf(index)}@example.com`, password: 'wrong password' };
+      statuses.push((await (index % 2 ? other : one).send('/api/auth/login', { body })).status);
+    }
+    return statuses;
+  };
+  assert.deepEqual(await guess(7, () => 'victim'), [401, 401, 401, 401, 401, 423, 423]);
+  for (const { clock } of [one, other]) clock.advance(60_000);
+  assert.deepEqual(await guess(10, (index) => `user${index}`), [...Array(8).fill(401), 429, 429]);
+});
+
 test('the mailed link verifies the address, once, within 24 hours', async () => {
   const { json } = await register('verify@example.com');
   const person = personOf(app.send, { id: json.user.id, email: json.user.email, token: json.token });

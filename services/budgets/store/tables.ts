@@ -4,11 +4,19 @@ import type { AdminTables } from '#kit/admin/index.ts';
 import type { HealthTables, Session } from '#kit/db/index.ts';
 import type { EventTables } from '#kit/events/index.ts';
 import type { JobTables } from '#kit/jobs/index.ts';
+import type { LimitTables } from '#kit/limits/index.ts';
 import type { OidcTables } from '#kit/sign-in/index.ts';
 import type { PeriodKind } from '../money/periods.ts';
 
 /** The tables of all features (migrations/). Each belongs to the feature that is named above it, and only that one writes it. */
-export interface Tables extends EventTables, JobTables, AccountTables, AdminTables, OidcTables, HealthTables {
+export interface Tables
+  extends EventTables,
+    JobTables,
+    AccountTables,
+    AdminTables,
+    OidcTables,
+    LimitTables,
+    HealthTables {
   // authentication
   account: Numbered<AccountRow>;
   session: SessionRow;

@@ -2,31 +2,35 @@ import type { Clock } from '#kit/base/clock.ts';
 import { networkOf } from '#kit/base/network.ts';
 import type { Background } from '#kit/concurrency/background.ts';
 import { clientAddress } from '#kit/http/requests/client-address.ts';
-import { limitRequests, type RateLimit, takeAll } from '#kit/http/requests/rate-limit.ts';
+import { limitSharedRequests, type RouteLimits, takeAllShared } from '#kit/http/requests/rate-limit.ts';
 import { authErrors } from '../errors.ts';
 import type { LimitRequest, Limits, RequestLimits } from '../limits.ts';
 
 /** Limits as hooks. On a route they run after its access, so that refused tokens do not count. Links are sent in `background` if it is given. */
 export function createRequestLimits(limits: Limits, clock: Clock, background?: Background): RequestLimits {
   const { post, magic, enroll, verify, refresh, oidc } = limits;
-  const limitedBy = (...counted: RateLimit[]): LimitRequest => {
-    const limit = limitRequests(counted, clock);
-    return async (request, reply) => limit(request, reply);
+  const limitedBy = (route: RouteLimits): LimitRequest => {
+    const limit = limitSharedRequests(route, clock);
+    // As a hook it would get a callback where the client may be given.
+    return (request, reply) => limit(request, reply);
   };
-  const [verifyByGet, verifyByPost] = [limitedBy(...verify), limitedBy(...post, ...verify)];
+  const [verifyByGet, verifyByPost] = [
+    limitedBy({ shared: verify }),
+    limitedBy({ local: post, shared: verify }),
+  ];
   return {
-    post: limitedBy(...post),
-    enroll: limitedBy(...post, ...enroll),
+    post: limitedBy({ local: post, shared: [] }),
+    enroll: limitedBy({ local: post, shared: enroll }),
     verify: (request, reply) => (request.method === 'POST' ? verifyByPost : verifyByGet)(request, reply),
-    refresh: limitedBy(...post, ...refresh),
-    oidc: limitedBy(...oidc),
+    refresh: limitedBy({ local: [...post, ...refresh], shared: [] }),
+    oidc: limitedBy({ local: oidc, shared: [] }),
     async sendMagic(request, send) {
       const [client, nowMs] = [networkOf(clientAddress(request)), clock.now()];
-      const verdicts = takeAll([...post, ...magic], client, nowMs);
+      const verdicts = await takeAllShared({ local: post, shared: magic }, client, nowMs);
       if (verdicts.some(({ isAllowed }) => !isAllowed)) return;
       const sendAndCount = async () => {
         if (await send()) return;
-        for (const { limiter } of magic) limiter.giveBack(client, nowMs);
+        for (const { limiter } of magic) await limiter.giveBack(client, nowMs);
       };
       if (background) background.run('sending a magic link', sendAndCount);
       else await sendAndCount();

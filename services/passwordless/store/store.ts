@@ -1,11 +1,13 @@
 import type { AccountTables } from '#kit/accounts/index.ts';
 import type { AdminTables } from '#kit/admin/index.ts';
 import type { HealthTables, Session } from '#kit/db/index.ts';
+import type { LimitTables } from '#kit/limits/index.ts';
 import type { MailTables } from '../mail/index.ts';
 
 /** All tables of the service. */
 export interface Tables
   extends HealthTables,
+    LimitTables,
     AccountTables,
     AdminTables,
     MailTables,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
 import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
 import { password, startPolls } from '../testing.ts';
@@ -252,6 +253,18 @@ describe('a stranger', () => {
     assert.equal((await makeBy(await signedIn('bob'))).status, 303);
     later();
     assert.equal((await makeBy(stranger)).status, 303);
+  });
+
+  test('makes as many at two processes together', async () => {
+    const [folder, environment] = [testFolder('polls'), { ...settings, POLLS_LIMIT_MADE_ADDRESS: '3' }];
+    await using one = await startPolls(environment, folder);
+    await using other = await startPolls(environment, folder);
+    // What came before in this file counts no longer.
+    for (const { clock } of [one, other]) clock.advance(24 * 3_600_000);
+    const statuses: number[] = [];
+    for (const { url } of [one, other, one, other, one])
+      statuses.push((await makeBy(new PageClient(url))).status);
+    assert.deepEqual(statuses, [303, 303, 303, 429, 429]);
   });
 
   test('may not without POLLS_OPEN', async () => {

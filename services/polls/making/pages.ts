@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import type { Accounts } from '#kit/accounts/index.ts';
 import type { AccountSession } from '#kit/admin/index.ts';
-import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import { AppError, type Fields } from '#kit/base/errors.ts';
 import { newSecret } from '#kit/base/ids.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { limitRequests } from '#kit/http/requests/rate-limit.ts';
+import { limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
+import type { SharedLimits } from '#kit/limits/index.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { type Draft, DraftError, emptyForm, parseDraft, readTyped, type Typed } from './draft.ts';
@@ -19,11 +19,12 @@ export interface MakingOptions extends ManageOptions {
   /** True if strangers may make polls. */
   readonly isOpen: boolean;
   /** Polls made in an hour by one account, and by strangers of one address; 0 means no limit. */
+  readonly sharedLimits: SharedLimits;
   readonly limits: { readonly account: number; readonly address: number };
 }
 
 interface Parts extends MakingOptions {
-  readonly limitMade: (maker: Maker) => void;
+  readonly limitMade: (maker: Maker) => Promise<void>;
 }
 
 /** Adds the pages where people make polls and manage their own. */
@@ -75,7 +76,7 @@ async function save(
   const token = tokens.tokenOf(visit, form, draft);
   const hash = tokens.hashOf(token);
   const known = await findMade(database, hash);
-  if (known === undefined) parts.limitMade(maker);
+  if (known === undefined) await parts.limitMade(maker);
   // What strangers make is on no list until staff say so.
   const shown: Draft = user ? draft : { ...draft, visibility: 'link' };
   const author = authorOf(maker, clock.now());
@@ -90,18 +91,16 @@ function tooMany({ lines }: Typed): string {
 }
 
 /** Counts a poll for the account, or for the address of a stranger. */
-function createLimits({ limits, clock }: MakingOptions): Parts['limitMade'] {
-  const limitOf = (name: string, requestsMax: number) => {
-    const limiter = new RateLimiter({ requestsMax, windowMs: 3_600_000, keysMax: 100_000 });
-    return limitRequests(requestsMax > 0 ? [{ name, limiter }] : [], clock);
-  };
+function createLimits({ limits, sharedLimits, clock }: MakingOptions): Parts['limitMade'] {
+  const limitOf = (name: string, requestsMax: number) =>
+    limitSharedRequests({ shared: sharedLimits.named(name, requestsMax, 3_600_000) }, clock);
   const [byAccount, byAddress] = [
     limitOf('made-by-account', limits.account),
     limitOf('made-by-address', limits.address),
   ];
-  return ({ visit, user }) => {
+  return async ({ visit, user }) => {
     const { request, reply } = visit;
-    if (user) byAccount(request, reply, `account ${user.id}`);
-    else byAddress(request, reply);
+    if (user) await byAccount(request, reply, `account ${user.id}`);
+    else await byAddress(request, reply);
   };
 }

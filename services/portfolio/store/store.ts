@@ -2,6 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { AccountTables } from '#kit/accounts/index.ts';
 import type { AdminTables } from '#kit/admin/index.ts';
 import type { HealthTables, Session, WriteSession } from '#kit/db/index.ts';
+import type { LimitTables } from '#kit/limits/index.ts';
 import type { Page } from '#kit/rest/paging.ts';
 import type { OidcTables } from '#kit/sign-in/index.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from '../records.ts';
 import { tokensOf } from '../words.ts';
 
-export interface Tables extends AccountTables, AdminTables, OidcTables, HealthTables {
+export interface Tables extends AccountTables, AdminTables, OidcTables, LimitTables, HealthTables {
   member: MemberRow;
   sector: SectorRow;
   investment: InvestmentRow;

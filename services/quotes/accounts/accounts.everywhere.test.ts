@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { password, startQuotes, type TestQuotes } from '../testing.ts';
 
 let app: TestQuotes;
@@ -189,18 +190,27 @@ describe('tokens', () => {
   });
 });
 
-test('many sign-ups and sign-ins from one address are throttled', async () => {
-  await using limited = await startQuotes({ QUOTES_LIMIT_SIGN_UPS: '2', QUOTES_LIMIT_WRITES: '1' });
+test('many sign-ups and sign-ins from one address are throttled, also if they are split over two processes', async () => {
+  const limits = { QUOTES_LIMIT_SIGN_UPS: '2', QUOTES_LIMIT_WRITES: '1' };
+  const folder = testFolder('quotes');
+  await using limited = await startQuotes(limits, folder);
+  await using other = await startQuotes(limits, folder);
+  // What came before in this file counts no longer.
+  for (const { clock } of [limited, other]) clock.advance(10 * 60_000);
   const statuses: number[] = [];
-  for (const username of ['h1', 'h2', 'h3']) {
-    statuses.push((await limited.call('POST', '/api/register/', { body: { username, password } })).status);
+  for (const [username, { call }] of [
+    ['h1', limited],
+    ['h2', other],
+    ['h3', limited],
+    ['h4', other],
+  ] as const) {
+    statuses.push((await call('POST', '/api/register/', { body: { username, password } })).status);
   }
-  assert.deepEqual(statuses, [201, 201, 429]);
-  await limited.add();
-  const { status, json } = await limited.call('POST', '/api/quotes/', {
-    token: limited.tokens.alice,
-    body: {},
-  });
+  assert.deepEqual(statuses, [201, 201, 429, 429]);
+  limited.clock.advance(10 * 60_000);
+  const { access: token } = await limited.signIn('alice');
+  await limited.add({}, token);
+  const { status, json } = await limited.call('POST', '/api/quotes/', { token, body: {} });
   assert.equal(status, 429);
   assert.match(json.detail, /^Request was throttled\. Expected available in \d+ seconds\.$/);
 });

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Accounts, NewUser } from '#kit/accounts/index.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
@@ -7,6 +6,7 @@ import { blankable, nullable, optional, text } from '#kit/drf/fields.ts';
 import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
 import { serializer } from '#kit/drf/serializer.ts';
 import { hasReason } from '#kit/html/components/form-problem.ts';
+import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { passwordsOff } from '#kit/sign-in/index.ts';
 import { routes } from '../routes.ts';
@@ -48,8 +48,8 @@ export interface AccountApiParts {
   readonly accounts: Accounts;
   readonly tokens: Tokens;
   /** Counts requests that check or set a password. */
-  readonly limitSignIns: (request: FastifyRequest, reply: FastifyReply) => void;
-  readonly limitSignUps: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly limitSignIns: LimitSharedRequest;
+  readonly limitSignUps: LimitSharedRequest;
 }
 
 /** Registration, and tokens as clients of Simple JWT expect them. */
@@ -73,7 +73,7 @@ export function addAccountApi(app: HttpApp, drf: DrfScope, parts: AccountApiPart
     async (request, reply) => {
       if (accounts.isWithoutPasswords) throw passwordsOff();
       const given = await registration.parse(request.body);
-      limitSignUps(request, reply);
+      await limitSignUps(request, reply);
       const { id, username } = await register(accounts, { ...given, email: given.email ?? undefined });
       return reply.code(201).send({ id, username });
     },
@@ -95,7 +95,7 @@ export function addAccountApi(app: HttpApp, drf: DrfScope, parts: AccountApiPart
     async (request, reply) => {
       reply.header('cache-control', 'no-store');
       const given = await credentials.parse(request.body);
-      limitSignIns(request, reply);
+      await limitSignIns(request, reply);
       return tokens.issue((await signIn(accounts, given)).id);
     },
   );

@@ -1,8 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Accounts, User } from '#kit/accounts/index.ts';
 import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { ownPath, type Visit } from '#kit/html/pages/visit.ts';
+import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
 import { visitorOf } from '#kit/http/visitor.ts';
 import { type OidcSignIn, passwordsOff } from '#kit/sign-in/index.ts';
 import { pageRoutes } from '../routes.ts';
@@ -13,8 +14,8 @@ export interface AccountPagesParts {
   readonly visitors: Visitors;
   readonly accounts: Accounts;
   readonly oidc: OidcSignIn<PageSession> | undefined;
-  readonly limitSignIns: (request: FastifyRequest, reply: FastifyReply) => void;
-  readonly limitSignUps: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly limitSignIns: LimitSharedRequest;
+  readonly limitSignUps: LimitSharedRequest;
 }
 
 export function addAccountPages(routes: PageRoutes<PageSession>, parts: AccountPagesParts): void {
@@ -41,7 +42,7 @@ async function signIn(visitor: Visitor, { accounts, limitSignIns, oidc }: Accoun
   if (missing)
     return tryAgain(visit, missing, (problem) => signInPage(visit, { next, username, problem }, oidc));
   try {
-    limitSignIns(visit.request, visit.reply);
+    await limitSignIns(visit.request, visit.reply);
     await start(visit, accounts, await accounts.signIn({ username, password }));
   } catch (error) {
     const problem = formProblem(error, {});
@@ -63,7 +64,7 @@ async function signUp({ visit }: Visitor, { accounts, limitSignUps, oidc }: Acco
   if (missing)
     return tryAgain(visit, missing, (problem) => signUpPage(visit, accounts, { ...view, problem }));
   try {
-    limitSignUps(visit.request, visit.reply);
+    await limitSignUps(visit.request, visit.reply);
     await start(visit, accounts, await accounts.create(given));
   } catch (error) {
     const problem = formProblem(error, { WEAK_PASSWORD: 'password', USERNAME_TAKEN: 'username' });

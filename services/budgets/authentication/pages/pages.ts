@@ -1,7 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { ownPath } from '#kit/html/pages/visit.ts';
+import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
 import { pageRoutes } from '../../routes.ts';
 import { filled, type PageSession, type PageVisit, parameter, submit } from '../../site/page-context.ts';
 import { type Accounts, login, register, resetOrRequest, resetPassword, verifyEmail } from '../accounts.ts';
@@ -11,7 +11,7 @@ import { forgotPage, newPasswordPage, signInPage, signUpPage, verifyPage } from 
 export interface AccountPagesParts {
   readonly accounts: Accounts;
   /** Forms count for the same limit as the API. */
-  limit(request: FastifyRequest, reply: FastifyReply): void;
+  readonly limit: LimitSharedRequest;
 }
 
 const open = { access: 'public' } as const;
@@ -45,7 +45,7 @@ function addMailed(routes: PageRoutes<PageSession>, { accounts, limit }: Account
   routes.post(pageRoutes.verifyEmail, open, async (visit) =>
     submit(visit, {
       work: async () => {
-        limit(visit.request, visit.reply);
+        await limit(visit.request, visit.reply);
         await verifyEmail(accounts, visit.field('token'));
       },
       done: () =>
@@ -62,7 +62,7 @@ function addMailed(routes: PageRoutes<PageSession>, { accounts, limit }: Account
     if (token === '') return askForLink(visit, { accounts, limit });
     return submit(visit, {
       work: async () => {
-        limit(visit.request, visit.reply);
+        await limit(visit.request, visit.reply);
         await resetPassword(accounts, { token, newPassword });
       },
       done: () =>
@@ -79,7 +79,7 @@ function askForLink(visit: PageVisit, { accounts, limit }: AccountPagesParts) {
   const email = visit.field('email').trim();
   return submit(visit, {
     work: async () => {
-      limit(visit.request, visit.reply);
+      await limit(visit.request, visit.reply);
       await resetOrRequest(accounts, filled(visit, ['email']));
     },
     done: () =>
@@ -100,7 +100,7 @@ async function signIn(visit: PageVisit, { accounts, limit }: AccountPagesParts) 
   if (missing) return tryAgain(visit, missing, again);
   return submit(visit, {
     work: async () => {
-      limit(visit.request, visit.reply);
+      await limit(visit.request, visit.reply);
       return login(accounts, given, forBrowser);
     },
     done: async ({ sessionId }) => {
@@ -121,7 +121,7 @@ async function signUp(visit: PageVisit, { accounts, limit }: AccountPagesParts) 
   if (missing) return tryAgain(visit, missing, again);
   return submit(visit, {
     work: async () => {
-      limit(visit.request, visit.reply);
+      await limit(visit.request, visit.reply);
       return register(accounts, { ...given, username: username?.slice(0, 64) }, forBrowser);
     },
     done: async ({ sessionId, user }) => {

@@ -1,10 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { card, linkButton } from '#kit/html/components/blocks.ts';
 import { field } from '#kit/html/components/form.ts';
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
 import { pageRoutes } from '../../routes.ts';
 import { filled, type PageParts, type PageSession, submit, type Visitor } from '../../site/page-context.ts';
 import { hrefWith, problems } from '../../site/views.ts';
@@ -14,7 +14,7 @@ import type { Profile } from '../user.ts';
 export interface SettingsPagesParts extends PageParts {
   readonly accounts: Accounts;
   /** Forms with a password count for the same limit as sign-ins. */
-  limit(request: FastifyRequest, reply: FastifyReply): void;
+  readonly limit: LimitSharedRequest;
 }
 
 const labels = {
@@ -35,8 +35,8 @@ export function addSettingsPages(routes: PageRoutes<PageSession>, parts: Setting
     routes.post(path, { access }, (visitor) => {
       const { visit, caller } = visitor;
       return submit(visit, {
-        work: () => {
-          if (form !== 'profile') limit(visit.request, visit.reply);
+        work: async () => {
+          if (form !== 'profile') await limit(visit.request, visit.reply);
           return updateProfile(accounts, caller, givenIn(visitor, names));
         },
         done: () => visit.redirect(pageRoutes.settings, { tone: 'good', text }),
@@ -70,7 +70,7 @@ function addOthers(
   show: Show,
 ): void {
   routes.post(pageRoutes.verifyAgain, { access }, async ({ visit, caller }) => {
-    limit(visit.request, visit.reply);
+    await limit(visit.request, visit.reply);
     const { email } = await getProfile(accounts, caller);
     requestLink(accounts, 'verify', email);
     return visit.redirect(pageRoutes.settings, { tone: 'info', text: `A mail is on its way to ${email}.` });
@@ -78,8 +78,8 @@ function addOthers(
   routes.post(pageRoutes.eraseAccount, { access }, (visitor) => {
     const { visit, caller } = visitor;
     return submit(visit, {
-      work: () => {
-        limit(visit.request, visit.reply);
+      work: async () => {
+        await limit(visit.request, visit.reply);
         return deleteProfile(accounts, caller, visit.field('password'));
       },
       done: () => {
