@@ -140,6 +140,29 @@ describe('in a browser', { skip: browser.skip }, () => {
     assert.deepEqual(tab.complaints, []);
   });
 
+  test('what is typed as an amount is shown as it is understood, also in rows that are added', async () => {
+    const tab = await browser.open({ baseUrl: app.url });
+    const { page } = tab;
+    await signIn(tab, '/expenses/new');
+    const amount = page.getByLabel('Amount');
+    await amount.fill('12+3');
+    await page.getByText('€15.00', { exact: true }).waitFor();
+    assert.deepEqual(await tab.barriers(), []);
+    await page.getByLabel('Currency', { exact: true }).selectOption('JPY');
+    await page.getByText('JP¥15', { exact: true }).waitFor();
+    await amount.fill('1,5');
+    await page.getByText('Amount must be a whole number in JPY.').waitFor();
+    assert.match((await amount.getAttribute('aria-describedby')) ?? '', /^reading-1$/);
+    await amount.fill('');
+    assert.equal(await page.locator('output').textContent(), '');
+    await page.goto('/orders/new');
+    await page.getByLabel('Price of item 1').fill('1');
+    await page.getByLabel('Price of item 2').fill('2*4,50');
+    await page.getByText('US$9.00', { exact: true }).waitFor();
+    assert.deepEqual(await tab.barriers(), []);
+    assert.deepEqual(tab.complaints, []);
+  });
+
   test('a new expense begins with the reader’s day, not that of UTC', async () => {
     const tab = await browser.open({ baseUrl: app.url });
     await signIn(tab);

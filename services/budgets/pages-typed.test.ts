@@ -57,6 +57,35 @@ test('forms add up sums, and say what was understood', async () => {
   assert.equal(api.status, 400);
 });
 
+test('while an amount is typed, its form can ask how it is understood, by the rule of saving', async () => {
+  const { id: budgetId } = await person.create('/api/budgets', { name: 'Yen', limit: 100, currency: 'JPY' });
+  const read = async (query: Record<string, string>, headers = {}) => {
+    const { status, html } = await client.open(`/expenses/amount?${new URLSearchParams(query)}`, { headers });
+    assert.equal(status, 200);
+    return JSON.parse(html);
+  };
+  for (const [amount, text] of [
+    ['4,20', '$4.20'],
+    ['1,234.50', '$1,234.50'],
+    ['$12', '$12.00'],
+    ['12+3', '$15.00'],
+    [' 3*4.50 + 1 ', '$14.50'],
+  ] as const)
+    assert.deepEqual(await read({ amount, currency: 'USD' }), { text }, amount);
+  assert.deepEqual(await read({ amount: '1,234', budgetId }), { text: '¥1,234' });
+  assert.deepEqual(await read({ amount: '5', budgetId, currency: 'EUR' }), { text: '€5.00' });
+  assert.deepEqual(await read({ amount: '1.234,5', currency: 'EUR' }, { 'accept-language': 'de' }), {
+    text: '1.234,50\u00a0€',
+  });
+  assert.match((await read({ amount: '1,234' })).problem, /Amount could mean 1234 or 1\.234: .*\.$/);
+  assert.match((await read({ amount: '1.999', currency: 'USD' })).problem, /could mean|at most 2 digits/);
+  assert.match((await read({ amount: '12.5', budgetId })).problem, /Amount must be a whole number in JPY\./);
+  assert.match((await read({ amount: '1'.repeat(300) })).problem, /at most 200 characters/);
+  assert.equal((await client.open('/expenses/amount?amount=1&budgetId=of-nobody')).status, 404);
+  const stranger = await signedInClient(app, await app.person());
+  assert.equal((await stranger.open(`/expenses/amount?amount=1&budgetId=${budgetId}`)).status, 404);
+});
+
 test('pages write and read numbers and days as the reader’s locale does', async () => {
   const german = { 'accept-language': 'xx, de-DE;q=0.9, en;q=0.5' };
   const { id: budgetId } = await person.create('/api/budgets', { name: 'Reise', limit: 1, currency: 'EUR' });

@@ -24,6 +24,7 @@ import { addRecurringPages } from './recurring/pages.ts';
 import { addReportPages } from './reports/pages.ts';
 import { pageRoutes } from './routes.ts';
 import { addRulePages } from './rules/pages.ts';
+import { addAmountReading } from './site/amount-reading.ts';
 import {
   errorFrame,
   type PageSession,
@@ -93,6 +94,7 @@ function addRoutes(routes: PageRoutes<PageSession>, options: PagesOptions): void
   addTaskPages(routes, options);
   addImportPages(routes, options);
   addRulePages(routes, options);
+  addAmountReading(routes, options);
 }
 
 /** Strangers get the sign-in page, and come back to where they were going. */

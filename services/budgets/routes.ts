@@ -52,6 +52,7 @@ export const pageRoutes = {
   deleteBudget: '/budgets/:id/delete',
   expenses: '/expenses',
   newExpense: '/expenses/new',
+  readAmount: '/expenses/amount',
   editExpense: '/expenses/:id/edit',
   deleteExpense: '/expenses/:id/delete',
   export: '/expenses/export',

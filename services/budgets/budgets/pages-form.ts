@@ -5,7 +5,7 @@ import { html } from '#kit/html/html.ts';
 import { currencyCodes } from '../money/currencies.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
-import { problems, typedText } from '../site/views.ts';
+import { amountAttributes, problems, typedText } from '../site/views.ts';
 import { type Budget, type BudgetInput, defaultThresholds } from './budget.ts';
 
 interface FormView {
@@ -55,10 +55,11 @@ export function formPage(visitor: Visitor, { budget, values, problem }: FormView
   return visitor.render({
     title: budget ? `Edit ${budget.name}` : 'New budget',
     parent: { href: back, label: budget?.name ?? 'Budgets' },
+    modules: ['amounts.js'],
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${budget ? pathOf(pageRoutes.editBudget, budget.id) : pageRoutes.budgets}" novalidate>
 ${visitor.csrfField}${onceField()}${budget && html`<input type="hidden" name="version" value="${budget.version}">`}
 ${field({ ...common('name'), attributes: { maxlength: 120, required: true, autofocus: !budget && !problem, placeholder: 'Groceries' } })}
-${field({ ...common('limit'), help: 'Amount that you plan to spend in each period.', attributes: { inputmode: 'decimal', required: true, placeholder: typedText(40_000, 'USD'), autocomplete: 'off' } })}
+${field({ ...common('limit'), help: 'Amount that you plan to spend in each period.', attributes: { ...amountAttributes, required: true, placeholder: typedText(40_000, 'USD') } })}
 ${field({ ...common('currency'), type: 'select', choices: currencyCodes().map((code) => [code, code] as const) })}
 ${field({ ...common('period'), type: 'select', choices: periods })}
 ${field({ ...common('rollover'), type: 'select', choices: rollovers })}

@@ -47,7 +47,7 @@ export function overviewPage(
     title: 'Budgets',
     lead: periodTitle('monthly', periodAt('monthly', visitor.today)),
     actions: linkButton(pageRoutes.newBudget, 'New budget'),
-    modules: ['live.js'],
+    modules: ['live.js', 'amounts.js'],
     main: html`${quick}<div class="stack" data-live-region="overview">${figures(budgets, months)}${budgetTable(budgets, visitor.today)}
 <section><h2>Recent expenses</h2>${
       recent.length === 0
@@ -146,7 +146,7 @@ export function budgetPage(
     lead: planOf(budget),
     parent: { href: pageRoutes.budgets, label: 'Budgets' },
     actions: html`${linkButton(pathOf(pageRoutes.editBudget, id), 'Edit')}<a class="button secondary" href="${pathOf(pageRoutes.deleteBudget, id)}" data-dialog>Delete</a>`,
-    modules: ['live.js'],
+    modules: ['live.js', 'amounts.js'],
     main: html`${quick}<div class="stack" data-live-region="budget">${periodLinks(visitor, budget, period)}${standing(budget, summary)}
 ${summary.byCategory.length > 0 && card('By category', categories(summary))}
 <section><h2>${count(expenses.total, 'expense')}</h2>${

@@ -10,7 +10,15 @@ import type { Budget } from '../budgets/index.ts';
 import { currencyCodes } from '../money/currencies.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, readingOfReader, type Visitor } from '../site/page-context.ts';
-import { budgetFirst, cursorPager, hrefWith, money, problems, typedText } from '../site/views.ts';
+import {
+  amountAttributes,
+  budgetFirst,
+  cursorPager,
+  hrefWith,
+  money,
+  problems,
+  typedText,
+} from '../site/views.ts';
 import type { Expense } from './expense.ts';
 import { categoryField, expenseTable } from './views.ts';
 
@@ -45,7 +53,7 @@ export function listPage(visitor: Visitor, view: ListView): Promise<string> {
         download: true,
       })),
     )}`,
-    modules: ['live.js'],
+    modules: ['live.js', 'amounts.js'],
     main: html`${quick}${filterForm(view, isFiltered)}<div data-live-region="expenses">${
       page.items.length === 0
         ? !view.toProblem && noExpenses(isFiltered, budgets.length > 0)
@@ -159,13 +167,14 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   return visitor.render({
     title: expense ? 'Edit expense' : 'New expense',
     parent: { href: back, label: expense ? 'Budget' : 'Expenses' },
+    modules: ['amounts.js'],
     actions:
       expense &&
       html`<a class="button secondary" href="${pathOf(pageRoutes.deleteExpense, expense.id)}" data-dialog>Delete</a>`,
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${expense ? pathOf(pageRoutes.editExpense, expense.id) : pageRoutes.expenses}" novalidate>
 ${visitor.csrfField}${onceField()}<input type="hidden" name="back" value="${values.back ?? back}">${expense && html`<input type="hidden" name="version" value="${expense.version}">`}
 ${field({ ...common('description'), attributes: { maxlength: 500, required: true } })}
-${field({ ...common('amount'), attributes: { inputmode: 'decimal', required: true, autocomplete: 'off' } })}
+${field({ ...common('amount'), attributes: { ...amountAttributes, required: true } })}
 ${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
 ${field({ ...common('spentOn'), type: 'date', attributes: { 'data-today': !expense && !problem } })}

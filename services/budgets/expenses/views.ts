@@ -7,7 +7,7 @@ import type { Budget } from '../budgets/index.ts';
 import type { Context } from '../commands.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
-import { day, money, typedText } from '../site/views.ts';
+import { amountAttributes, day, money, typedText } from '../site/views.ts';
 import type { Expense } from './expense.ts';
 import { listCategories, listExpenses } from './list.ts';
 
@@ -45,7 +45,7 @@ export async function quickEntry(
       attributes: { maxlength: 500, required: true, autocomplete: 'off', placeholder: 'Coffee' },
     },
   )}
-${field({ name: 'amount', label: 'Amount', attributes: { inputmode: 'decimal', required: true, autocomplete: 'off', placeholder: typedText(420, 'USD') } })}
+${field({ name: 'amount', label: 'Amount', attributes: { ...amountAttributes, required: true, placeholder: typedText(420, 'USD') } })}
 ${which}${categoryField(categories, undefined)}
 ${field({ name: 'spentOn', label: 'Day', type: 'date', value: today, attributes: { 'data-today': true } })}
 <div class="actions">${csrfField}${onceField()}<input type="hidden" name="back" value="${back}"><button>${icon('plus')}Add expense</button></div></form>`;

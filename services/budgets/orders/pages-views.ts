@@ -4,14 +4,14 @@ import { field } from '#kit/html/components/form.ts';
 import type { FormProblem } from '#kit/html/components/form-problem.ts';
 import { table } from '#kit/html/components/table.ts';
 import { count, formatNumber, time } from '#kit/html/format.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
 import type { Page } from '#kit/rest/paging.ts';
 import type { Budget } from '../budgets/index.ts';
 import type { Customer } from '../customers/index.ts';
 import { currencyCodes } from '../money/currencies.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
-import { cursorPager, money, problems, typedText } from '../site/views.ts';
+import { amountAttributes, cursorPager, money, problems, typedText } from '../site/views.ts';
 import { type Order, type OrderStatus, steps } from './order.ts';
 
 const tones: Readonly<Record<OrderStatus, Tone | 'plain'>> = {
@@ -200,7 +200,7 @@ ${field({ name: 'currency', label: labels.currency, type: 'select', value: value
   return visitor.render({
     title: order ? 'Edit order' : 'New order',
     parent: { href: back, label: order ? 'Order' : 'Orders' },
-    modules: ['order-items.js'],
+    modules: ['order-items.js', 'amounts.js'],
     main,
   });
 }
@@ -226,8 +226,11 @@ function itemRows(items: readonly TypedItem[], errors: Readonly<Record<string, s
     { index, item }: { index: number; item: TypedItem },
   ) => {
     const error = errors[`items[${index}].${name}`];
-    const inputmode = name === 'description' ? 'text' : name === 'quantity' ? 'numeric' : 'decimal';
-    return html`<td role="cell" data-label="${label}"><input type="text" name="${name}" value="${item[name]}" inputmode="${inputmode}" autocomplete="off" aria-label="${`${label} of item ${index + 1}`}" aria-invalid="${error ? 'true' : 'false'}">${error && html`<small class="negative">${error}</small>`}</td>`;
+    const mode =
+      name === 'unitAmount'
+        ? amountAttributes
+        : { inputmode: name === 'quantity' ? 'numeric' : 'text', autocomplete: 'off' };
+    return html`<td role="cell" data-label="${label}"><input type="text" name="${name}" value="${item[name]}" ${attributes(mode)} aria-label="${`${label} of item ${index + 1}`}" aria-invalid="${error ? 'true' : 'false'}">${error && html`<small class="negative">${error}</small>`}</td>`;
   };
   return html`<div data-items><table class="table cards" role="table"><caption class="hidden">Items</caption>
 <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Item</th><th scope="col" role="columnheader">Quantity</th><th scope="col" role="columnheader">Price</th></tr></thead>

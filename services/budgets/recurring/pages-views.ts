@@ -10,7 +10,15 @@ import type { Budget } from '../budgets/index.ts';
 import { categoryField } from '../expenses/index.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { onceField, type Visitor } from '../site/page-context.ts';
-import { budgetFirst, cursorPager, day, money, problems, typedText } from '../site/views.ts';
+import {
+  amountAttributes,
+  budgetFirst,
+  cursorPager,
+  day,
+  money,
+  problems,
+  typedText,
+} from '../site/views.ts';
 import type { Recurring } from './recurring.ts';
 
 interface ListView {
@@ -158,10 +166,11 @@ export function formPage(visitor: Visitor, view: FormView): Promise<string> {
   return visitor.render({
     ...newRecurring,
     ...(recurring && { title: `Edit ${recurring.description}` }),
+    modules: ['amounts.js'],
     main: html`${problems(problem, labels)}<form class="card form" method="post" action="${recurring ? pathOf(pageRoutes.editRecurring, recurring.id) : pageRoutes.recurring}" novalidate>
 ${visitor.csrfField}${onceField()}${recurring && html`<input type="hidden" name="version" value="${recurring.version}">`}${askedStart && html`<input type="hidden" name="confirmedStart" value="${askedStart}">`}
 ${field({ ...common('description'), attributes: { maxlength: 500, required: true, placeholder: 'Rent' } })}
-${field({ ...common('amount'), attributes: { inputmode: 'decimal', required: true, autocomplete: 'off' } })}
+${field({ ...common('amount'), attributes: { ...amountAttributes, required: true } })}
 ${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, name, currency }) => [id, `${name} (${currency})`] as const) })}
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
 ${field({ ...common('freq'), type: 'select', choices: frequencies })}

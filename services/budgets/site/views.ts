@@ -36,6 +36,13 @@ export function typedText(minor: number | bigint, currency: string): string {
   return decimalText(minor, currency).replace('.', signsOf(readerLocale() ?? 'en').decimal);
 }
 
+/** Attributes of a control for an amount: while one types, `amounts.js` shows below it how the server reads it. */
+export const amountAttributes = {
+  inputmode: 'decimal',
+  autocomplete: 'off',
+  'data-amount': pageRoutes.readAmount,
+} as const;
+
 /** An amount that is set off if it is negative. */
 export function balance(minor: number | bigint, currency: string): Html {
   return minor < 0

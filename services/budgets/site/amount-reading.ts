@@ -1,0 +1,43 @@
+import { AppError } from '#kit/base/errors.ts';
+import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import { getBudget } from '../budgets/index.ts';
+import { isCurrency } from '../money/currencies.ts';
+import { parseMoney } from '../money/money.ts';
+import { pageRoutes } from '../routes.ts';
+import { type PageParts, type PageSession, parameter, typedAmount, type Visitor } from './page-context.ts';
+import { money } from './views.ts';
+
+/** Longest amount that is read while it is typed. */
+const lengthMax = 200;
+
+/** Adds the address that tells how an amount of a form is understood: `{ text }` or, with the rule, `{ problem }`. */
+export function addAmountReading(routes: PageRoutes<PageSession>, parts: PageParts): void {
+  routes.get(pageRoutes.readAmount, { access: parts.visitors }, async (visitor) =>
+    visitor.visit.reply
+      .type('application/json')
+      .header('cache-control', 'no-store')
+      .send(JSON.stringify(await reading(visitor, parts))),
+  );
+}
+
+async function reading(visitor: Visitor, parts: PageParts): Promise<{ text: string } | { problem: string }> {
+  const amount = parameter(visitor.visit, 'amount');
+  if (amount.length > lengthMax) return { problem: `Amount must be at most ${lengthMax} characters.` };
+  try {
+    const currency = await currencyOf(visitor, parts);
+    const parsed = parseMoney(typedAmount(amount, { field: 'amount', currency }), currency);
+    return parsed.problem === undefined
+      ? { text: money(parsed.minor, currency) }
+      : { problem: `Amount ${parsed.problem}.` };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'validation_failed') throw error;
+    return { problem: `Amount ${error.fields?.amount}.` };
+  }
+}
+
+/** The currency that was picked in the form, else that of its budget, else USD as for an order without a budget. */
+async function currencyOf({ visit, caller }: Visitor, { core }: PageParts): Promise<string> {
+  const [currency, budget] = [parameter(visit, 'currency'), parameter(visit, 'budgetId')];
+  if (isCurrency(currency)) return currency;
+  return budget === '' ? 'USD' : (await getBudget(core, caller, budget)).currency;
+}
