@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Registry } from 'prom-client';
+import { testContext } from '#kit/testing/context.ts';
 import { systemClock } from '../kit/base/clock.ts';
 import { readConfig } from '../kit/base/config.ts';
-import { silentLog } from '../kit/base/log.ts';
-import { testFolder } from '../kit/testing/folder.ts';
 import { PageClient } from '../kit/testing/page-client.ts';
 import { follow, register, signInHere, startProvider } from '../services/passwordless/oidc/testing.ts';
 import { alice } from '../services/passwordless/testing.ts';
@@ -26,15 +24,7 @@ test('an administrator signs in to polls with a code by mail, and out of both', 
     OIDC_CLIENT_SECRET: app.secret,
     OIDC_ADDRESS: address,
   };
-  const context = {
-    log: silentLog,
-    clock: systemClock,
-    dataFolder: testFolder('polls'),
-    environment: 'test' as const,
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('polls', { clock: systemClock });
   const running = await polls.start(readConfig(polls.settings, settings), context, {});
   t.after(() => running[Symbol.asyncDispose]());
   await provider.signIn(alice);

@@ -33,8 +33,11 @@ export function fileOf(name: string, scheme: string): string {
   return `${name}-${scheme}.png`;
 }
 
-/** Starts everything with demo data in a folder of its own, and writes the pictures. Throws if a page is not there. */
-export async function takePictures(target: string): Promise<void> {
+/** Starts everything with demo data in a folder of its own, and writes the pictures of these services. Throws if a page is not there. */
+export async function takePictures(target: string, names = Object.keys(pages)): Promise<void> {
+  const unknown = names.filter((name) => !Object.hasOwn(pages, name));
+  if (unknown.length > 0)
+    throw new Error(`${unknown} has no picture; those with one are ${Object.keys(pages)}`);
   mkdirSync(target, { recursive: true });
   const data = mkdtempSync(join(tmpdir(), 'octavo-pictures-'));
   const executablePath = browsers.find((path) => path && existsSync(path));
@@ -53,7 +56,7 @@ export async function takePictures(target: string): Promise<void> {
           locale: 'en-US',
           timezoneId: 'UTC',
         });
-        for (const name of Object.keys(pages))
+        for (const name of names)
           await take(context, system, { name, file: join(target, fileOf(name, colorScheme)) });
       }
     } finally {
@@ -109,4 +112,7 @@ async function take(
   await page.close();
 }
 
-if (import.meta.main) await takePictures(folder);
+if (import.meta.main) {
+  const names = process.argv.slice(2);
+  await takePictures(folder, names.length > 0 ? names : undefined);
+}

@@ -1,26 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
-import { silentLog } from '#kit/base/log.ts';
-import type { ServiceContext } from '#kit/service.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { loadDemo } from './service.ts';
 import { personOf, startBudgets } from './testing.ts';
 
 test('demo data is loaded once, spread over 90 days, with an account to sign in', async () => {
-  const folder = testFolder('budgets');
   const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
   const clock = new FakeClock(Date.UTC(2026, 2, 15, 12));
-  const context: ServiceContext = {
-    log: silentLog,
-    clock,
-    dataFolder: folder,
-    metrics: new Registry(),
-    environment: 'test',
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('budgets', { clock });
   assert.deepEqual(await loadDemo(environment, { ...context, environment: 'production' }), {
     expenses: 0,
     signIns: [],
@@ -29,7 +18,7 @@ test('demo data is loaded once, spread over 90 days, with an account to sign in'
   assert.ok(first && first.expenses > 100);
   assert.deepEqual(await loadDemo(environment, context), { ...first, expenses: 0 });
 
-  await using app = await startBudgets({ folder, environment: { DATABASE_URL: '' } });
+  await using app = await startBudgets({ folder: context.dataFolder, environment: { DATABASE_URL: '' } });
   const [signIn] = app.demoSignIns;
   assert.deepEqual(signIn, first.signIns[0]);
   const { username: email = '', password = '' } = signIn ?? {};
@@ -53,14 +42,6 @@ test('demo data does not go into the account of somebody who registered with its
   await using app = await startBudgets({ folder, environment: { DATABASE_URL: '' } });
   const body = { email: 'demo@example.com', username: 'demo', password: 'ferries wait in fog' };
   assert.equal((await app.send('/api/auth/register', { body })).status, 201);
-  const context: ServiceContext = {
-    log: silentLog,
-    clock: new FakeClock(),
-    dataFolder: folder,
-    metrics: new Registry(),
-    environment: 'test',
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('budgets', { dataFolder: folder });
   assert.equal(await loadDemo({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' }, context), undefined);
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
 import { type Log, silentLog } from '#kit/base/log.ts';
 import type { DemoSignIn, ServiceContext } from '#kit/service.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -71,15 +71,7 @@ export async function startBudgets(options: TestOptions = {}): Promise<TestBudge
   });
   const running = await budgets.start(
     config,
-    {
-      log,
-      clock,
-      dataFolder: folder,
-      environment: nodeEnv,
-      metrics: new Registry(),
-      host: '127.0.0.1',
-      port: 0,
-    },
+    testContext('budgets', { log, clock, dataFolder: folder, environment: nodeEnv }),
     {},
   );
   const url = running.url ?? '';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -38,15 +37,7 @@ export async function startChat(given: Environment = {}, beside?: TestChat): Pro
   };
   const clock = beside?.clock ?? new FakeClock();
   const dataFolder = beside?.context.dataFolder ?? testFolder('chat');
-  const context: ServiceContext = {
-    log: silentLog,
-    clock,
-    dataFolder,
-    environment: 'test',
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('chat', { clock, dataFolder });
   const running = await chat.start(readConfig(chat.settings, environment), context, {});
   const url = running.url ?? '';
   return {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -44,16 +44,7 @@ export async function startPolls(
 ): Promise<TestPolls> {
   const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
   const clock = new FakeClock(startMs);
-  const metrics = new Registry();
-  const context: ServiceContext = {
-    log: silentLog,
-    clock,
-    metrics,
-    dataFolder,
-    environment: 'test',
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('polls', { clock, dataFolder });
   await createStaff({ environment, context });
   const running = await polls.start(readConfig(polls.settings, environment), context, {});
   const url = running.url ?? '';

@@ -1,12 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Registry } from 'prom-client';
 import { systemClock } from '#kit/base/clock.ts';
 import type { Environment } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
 import { createSuite } from '#kit/html/marks.ts';
 import type { SuiteSite } from '#kit/http/suite.ts';
 import { configOf, type ServiceContext } from '#kit/service.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { type PortalDeps, portal } from './service.ts';
 
 const signIns = [{ username: 'editor', password: 'a<b & "c"', role: 'editor', service: 'good' }];
@@ -32,17 +31,13 @@ export function start(
 ) {
   return portal.start(
     configOf(portal, environment),
-    {
-      log: silentLog,
+    testContext('portal', {
       clock: systemClock,
       dataFolder: '/tmp',
       environment: 'development',
-      metrics: new Registry(),
-      host: '127.0.0.1',
-      port: 0,
       suite: createSuite({ own: siteOf('portal', ''), sites: () => sites }),
       ...context,
-    },
+    }),
     {
       signInHints: { plain: 'after registering there' },
       activity: {},

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Registry } from 'prom-client';
-import { FakeClock } from '#kit/base/clock.ts';
-import { silentLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
@@ -21,15 +19,7 @@ async function emptyPlace() {
   const { url = '' } = isPostgres ? await testDatabaseUrl() : {};
   const dataFolder = testFolder('portfolio');
   const environment = { DATABASE_URL: url };
-  const context: ServiceContext = {
-    log: silentLog,
-    clock: new FakeClock(),
-    dataFolder,
-    environment: 'test',
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('portfolio', { dataFolder });
   return {
     start: (nodeEnv: ServiceContext['environment'] = 'test') =>
       startPortfolio(environment, nodeEnv, dataFolder),

@@ -1,9 +1,8 @@
-import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -31,15 +30,7 @@ export async function startPortfolio(
   const { databaseUrl = '' } = await testMode();
   const environment = { DATABASE_URL: databaseUrl, PORTFOLIO_JWT_SECRET: jwtSecret, ...given };
   const clock = new FakeClock();
-  const context: ServiceContext = {
-    log: silentLog,
-    clock,
-    dataFolder,
-    environment: nodeEnv,
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('portfolio', { clock, dataFolder, environment: nodeEnv });
   const running = await portfolio.start(readConfig(portfolio.settings, environment), context, {});
   const url = running.url ?? '';
   let token = '';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig, type Settings } from '#kit/base/config.ts';
-import { silentLog } from '#kit/base/log.ts';
 import type { Service, ServiceContext } from '#kit/service.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -57,15 +56,7 @@ export async function startQuotes(
 ): Promise<TestQuotes> {
   const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
   const clock = new FakeClock(startMs);
-  const context: ServiceContext = {
-    log: silentLog,
-    clock,
-    metrics: new Registry(),
-    dataFolder,
-    environment: 'test',
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('quotes', { clock, dataFolder });
   await createReaders({ environment, context });
   await using stack = new AsyncDisposableStack();
   const running = stack.use(await quotes.start(readConfig(quotes.settings, environment), context, {}));

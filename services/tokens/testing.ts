@@ -5,6 +5,7 @@ import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
 import { createLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { tokens } from './service.ts';
@@ -64,7 +65,7 @@ export async function startTokens(
   const metrics = new Registry();
   const running = await tokens.start(
     config,
-    { log, clock, dataFolder, environment: nodeEnv, metrics, host: '127.0.0.1', port: 0 },
+    testContext('tokens', { log, clock, dataFolder, environment: nodeEnv, metrics }),
     {},
   );
   const client = clientOf(running.url ?? '');

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
-import { Registry } from 'prom-client';
 import { type Accounts, accountMigrations, accountSettings, openAccounts } from '../../accounts/index.ts';
 import { FakeClock } from '../../base/clock.ts';
 import { readConfig } from '../../base/config.ts';
@@ -10,6 +9,7 @@ import { loadAssets } from '../../html/pages/assets.ts';
 import { servePages } from '../../html/pages/pages.ts';
 import { trustProxySetting } from '../../http/requests/client-address.ts';
 import { createHttpServer } from '../../http/server.ts';
+import { testContext } from '../../testing/context.ts';
 import { testFolder } from '../../testing/folder.ts';
 import { PageClient } from '../../testing/page-client.ts';
 import {
@@ -64,15 +64,7 @@ export async function startLibrary(url?: string): Promise<Library> {
     clock,
     database,
   });
-  const context = {
-    log,
-    clock,
-    dataFolder: place.folder,
-    environment: 'test' as const,
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('library', { log, clock, dataFolder: place.folder });
   const server = stack.use(
     await createHttpServer({
       name: 'library',

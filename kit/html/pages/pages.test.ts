@@ -3,12 +3,12 @@ import { globSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { Registry } from 'prom-client';
 import { FakeClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { createLog, silentLog } from '../../base/log.ts';
 import type { Limits } from '../../http/options.ts';
 import { createHttpServer } from '../../http/server.ts';
+import { testContext } from '../../testing/context.ts';
 import { PageClient } from '../../testing/page-client.ts';
 import { html } from '../html.ts';
 import { layout } from '../layout.ts';
@@ -32,15 +32,7 @@ async function startSite(log = silentLog, assets = loadAssets(), limits: Partial
   const clock = new FakeClock();
   const rendered = new RenderedPages({ pagesMax: 2 });
   let renderings = 0;
-  const context = {
-    log,
-    clock,
-    dataFolder: '/tmp',
-    environment: 'test' as const,
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: 0,
-  };
+  const context = testContext('site', { log, clock });
   const server = await createHttpServer({
     name: 'site',
     title: 'Site',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
 import { createLog, silentLog } from '#kit/base/log.ts';
 import { type Database, openDatabase } from '#kit/db/index.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { Keys } from '../keys/keys.ts';
 import { passwordless } from '../service.ts';
@@ -51,15 +51,7 @@ export async function startMailing(
   const log = createLog({ service: 'mail', destination: { write: (line) => lines.push(JSON.parse(line)) } });
   const keys = new Keys(secret, undefined);
   const all = { DATABASE_URL: world.databaseUrl, PASSWORDLESS_MAIL_POLL_SECONDS: '3600', ...environment };
-  const around = () => ({
-    log,
-    clock,
-    dataFolder,
-    environment: 'test' as const,
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: 0,
-  });
+  const around = () => testContext('mailing', { log, clock, dataFolder });
   const configFor = (more: Environment) => readConfig(passwordless.settings, { ...all, ...more });
   const stack = new AsyncDisposableStack();
   context.after(() => stack.disposeAsync());

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Registry } from 'prom-client';
 import { systemClock } from '#kit/base/clock.ts';
 import { readConfig } from '#kit/base/config.ts';
 import { silentLog } from '#kit/base/log.ts';
-import { testFolder } from '#kit/testing/folder.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { OpenInferenceClassifier, type OpenInferenceOptions } from '../sentiment/inference/open-inference.ts';
 import { posts } from '../service.ts';
 
@@ -19,15 +18,7 @@ export const inferenceToken = 'the token of the inference tests';
 export async function startInferenceServer(context: After, port = 0): Promise<string> {
   const running = await posts.start(
     readConfig(posts.settings, { RPC_TOKEN: inferenceToken }),
-    {
-      log: silentLog,
-      clock: systemClock,
-      dataFolder: testFolder('posts'),
-      environment: 'test',
-      metrics: new Registry(),
-      host: '127.0.0.1',
-      port,
-    },
+    testContext('posts', { clock: systemClock, port }),
     {},
   );
   context.after(async () => running[Symbol.asyncDispose]());

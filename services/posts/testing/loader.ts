@@ -1,8 +1,8 @@
-import { Registry } from 'prom-client';
 import { systemClock } from '#kit/base/clock.ts';
 import { readConfig } from '#kit/base/config.ts';
 import { silentLog } from '#kit/base/log.ts';
 import { localClient } from '#kit/rpc/index.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { createCorpus } from '../corpus.ts';
 import { posts } from '../service.ts';
@@ -15,15 +15,7 @@ const rows = Number(batch);
 const corpus = createCorpus({ seed: 1, size: 1_000_000, users: 5 });
 const running = await posts.start(
   readConfig(posts.settings, { DATABASE_URL: databaseUrl }),
-  {
-    log: silentLog,
-    clock: systemClock,
-    dataFolder,
-    environment: 'test',
-    metrics: new Registry(),
-    host: '127.0.0.1',
-    port: undefined,
-  },
+  testContext('posts', { clock: systemClock, dataFolder, port: undefined }),
   {},
 );
 const client = localClient(PostServiceDefinition, running.handlers, { log: silentLog });

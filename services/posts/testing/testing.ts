@@ -1,6 +1,5 @@
 import { describe, type TestContext } from 'node:test';
 import pg from 'pg';
-import { Registry } from 'prom-client';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
 import { AppError } from '#kit/base/errors.ts';
@@ -8,6 +7,7 @@ import { silentLog } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
 import { remoteClient } from '#kit/rpc/client/remote.ts';
 import { type Client, localClient } from '#kit/rpc/index.ts';
+import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import {
@@ -65,15 +65,7 @@ export async function startPosts(
   });
   const running = await posts.start(
     config,
-    {
-      log: silentLog,
-      clock,
-      dataFolder,
-      environment: 'test',
-      metrics: new Registry(),
-      host: '127.0.0.1',
-      port: world.remote ? 0 : undefined,
-    },
+    testContext('posts', { clock, dataFolder, port: world.remote ? 0 : undefined }),
     {},
   );
   let stopped: PromiseLike<void> | undefined;
