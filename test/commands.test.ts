@@ -167,11 +167,12 @@ async function checkCall({ program, args, environment }: Recorded): Promise<void
   await check(args, line, environment);
 }
 
-function checkNpm([command = '', ...args]: readonly string[], line: string): void {
+function checkNpm([command = '', ...given]: readonly string[], line: string): void {
+  const args = given.filter((word) => word !== '--silent');
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   assert.ok(existsSync(join(root, 'package-lock.json')));
   // Only the name of a command, without a script.
-  if (command === 'ci' || (command === 'run' && args.length === 0)) return;
+  if (command === 'ci' || command === 'audit' || (command === 'run' && args.length === 0)) return;
   const script = command === 'run' ? (args[0] ?? '') : command;
   assert.ok(scripts[script], line);
   const words = command === 'test' ? args.slice(args.indexOf('--') + 1) : [];

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
@@ -12,6 +13,11 @@ import { documents, inlineCode, read, root } from './documents.ts';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, object>>;
+}
+
+interface Packages {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
 test('every service has its row with its ports in the README', () => {
@@ -139,6 +145,51 @@ test('the checklists of CONTRIBUTING name files that exist', () => {
     assert.ok(files.length > 0, row);
     for (const file of files) assert.ok(existsSync(join(root, file)), `CONTRIBUTING.md names ${file}`);
   }
+});
+
+test('the security review has every requirement, and names a test for what is met', () => {
+  const rows = [...read('docs/security.md').matchAll(/^\| (\d+\.\d+\.\d+) \| (.*) \|$/gm)].map(
+    ([, id = '', cells = '']) => {
+      const [level = '', , met = '', how = '', tests = ''] = cells.split(' | ');
+      return { id, level, met, how, files: [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file) };
+    },
+  );
+  // The levels 1 and 2 of OWASP ASVS 5.0.
+  assert.equal(new Set(rows.map(({ id }) => id)).size, 253);
+  assert.deepEqual([rows.filter(({ level }) => level === '1').length, rows.length], [70, 253]);
+  for (const { id, met, how, files } of rows) {
+    assert.ok(['yes', 'partly', 'no', 'n/a'].includes(met), `${id}: ${met}`);
+    assert.ok(
+      met !== 'yes' || files.length > 0 || /\]\(/.test(how),
+      `${id} names neither a test nor a document`,
+    );
+    for (const file of files) assert.ok(existsSync(join(root, file)), `${id} names ${file}`);
+  }
+  const count = (met: string) => rows.filter((row) => row.met === met).length;
+  const sum = `Of 253 requirements, ${count('yes')} are met, ${count('partly')} partly, ${count('no')} are not, and ${count('n/a')} are`;
+  assert.ok(read('docs/security.md').includes(sum), `docs/security.md does not say: ${sum}`);
+});
+
+test('every service has a threat model', () => {
+  const text = read('docs/threats.md');
+  for (const section of text.split(/^## /m).slice(2))
+    for (const part of ['Assets', 'Entry points', 'What we do', 'What is left'])
+      assert.ok(section.includes(`**${part}.**`), `${section.split('\n')[0]} has no "${part}"`);
+  const headings = [...text.matchAll(/^## (.*)$/gm)].join();
+  for (const { name } of topology.filter((each) => !each.name.endsWith('-worker')))
+    assert.match(headings.toLowerCase(), new RegExp(name), name);
+});
+
+test('the bill of materials has the packages of production, and no others', () => {
+  const text = execFileSync(process.execPath, ['bin/sbom.ts'], { cwd: root, encoding: 'utf8' });
+  const { bomFormat, components } = JSON.parse(text) as { bomFormat: string; components: { name: string }[] };
+  const names = new Set(components.map(({ name }) => name));
+  assert.equal(bomFormat, 'CycloneDX');
+  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Packages;
+  const shipped = Object.keys(dependencies).filter((name) => !dependencies[name]?.startsWith('npm:'));
+  const missing = shipped.filter((name) => !names.has(name));
+  assert.deepEqual(missing, []);
+  assert.ok(devDependencies['playwright-core'] && !names.has('playwright-core'));
 });
 
 test('decisions are numbered without gaps, short, and say when to revisit them', () => {

@@ -3,9 +3,12 @@ import { join, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '..');
 /** All documents of the project, from its root. */
-export const documents = globSync(['*.md', 'decisions/*.md', '{services,kit,deploy,bench}/**/*.md'], {
-  cwd: root,
-}).sort();
+export const documents = globSync(
+  ['*.md', 'decisions/*.md', 'docs/*.md', '{services,kit,deploy,bench}/**/*.md'],
+  {
+    cwd: root,
+  },
+).sort();
 
 export function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');

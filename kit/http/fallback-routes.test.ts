@@ -110,6 +110,19 @@ describe('an address', () => {
     assert.match(get ?? '', /^HTTP\/1.1 4/);
   });
 
+  test('does not echo a request (TRACE)', async () => {
+    const answer = await exchange(
+      server.port,
+      'TRACE /notes HTTP/1.1',
+      'Host: x',
+      'Cookie: a=secret',
+      'Connection: close',
+      '',
+    );
+    assert.match(answer, /^HTTP\/1.1 405 /);
+    assert.doesNotMatch(answer, /secret/);
+  });
+
   test('answers HEAD as GET without the body, unless the route has its own or none', async () => {
     const get = await server.send('/notes');
     const head = await server.send('/notes', { method: 'HEAD' });
