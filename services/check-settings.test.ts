@@ -153,8 +153,9 @@ describe('infrastructure that is set', () => {
     const file = { NATS_URL_FILE: '/run/secrets/nats' };
     const store = { S3_BUCKET: 'octavo', S3_ENDPOINT: 'http://127.0.0.1:9000', SMTP_HOST: '127.0.0.1' };
     const cases: [string[], Environment, string | undefined][] = [
-      [['budgets'], nats, 'NATS_URL is set, but budgets does not use it'],
-      [['budgets'], file, 'NATS_URL is set, but budgets does not use it'],
+      [['quotes'], nats, 'NATS_URL is set, but quotes does not use it'],
+      [['quotes'], file, 'NATS_URL is set, but quotes does not use it'],
+      [['budgets'], nats, undefined],
       [['budgets'], store, 'S3_BUCKET and S3_ENDPOINT are set, but budgets does not use them'],
       [['polls', 'quotes'], nats, 'NATS_URL is set, but polls and quotes do not use it'],
       [['polls', 'posts'], nats, undefined],

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.ts';
 import type { Database } from '../db/index.ts';
 import type { NatsLink } from '../nats/link.ts';
 import { eventMetrics } from './metrics.ts';
+import type { NatsEventsOptions } from './nats.ts';
 import type { Expand } from './outbox.ts';
 import type { EventTables } from './outbox-statements.ts';
 import type { EventStream } from './stream.ts';
@@ -37,10 +38,13 @@ export function openTableEvents({
   return new TableEvents({ ...options, metrics: eventMetrics(metrics) });
 }
 
+/** Options of a stream in NATS. */
+type NatsStreamOptions = Pick<NatsEventsOptions, 'name' | 'keepsDots' | 'plainIds'>;
+
 /** Opens a stream in NATS JetStream, created if missing. The tables hold events that are not published yet. */
 export async function openNatsEvents(
   link: NatsLink,
-  { metrics, ...options }: EventStreamOptions & { name: string },
+  { metrics, ...options }: EventStreamOptions & NatsStreamOptions,
 ): Promise<EventStream> {
   const { NatsEvents } = await import('./nats.ts');
   return new NatsEvents({ ...options, link, metrics: eventMetrics(metrics) });

@@ -28,6 +28,10 @@ export interface NatsEventsOptions {
   readonly source: string;
   /** Prefix of the subjects `<name>.<type>`, with `-` for the dots of the type. In capitals and with `_` for dots, it names the stream. */
   readonly name: string;
+  /** Keeps the dots of the type in subjects: `<name>.thing.made.v1`. */
+  readonly keepsDots?: boolean;
+  /** The id of an event is the id of its message, without the source before it. Only where ids are unique in the whole stream. */
+  readonly plainIds?: boolean;
   readonly expand: Expand;
   readonly metrics: EventMetrics;
 }
@@ -57,12 +61,12 @@ export class NatsEvents implements EventStream {
   readonly #followers = new Set<OutboxFollower>();
 
   constructor(options: NatsEventsOptions) {
-    const { link, name, keptMs, database } = options;
+    const { link, name, keepsDots = false, keptMs, database } = options;
     this.#options = options;
     this.#stream = name.toUpperCase().replaceAll('.', '_');
     const stream = {
       name: this.#stream,
-      subjects: [`${name}.*`],
+      subjects: [`${name}.${keepsDots ? '>' : '*'}`],
       max_age: keptMs * nanosecondsPerMs,
       duplicate_window: duplicateWindowMs * nanosecondsPerMs,
     };
@@ -143,7 +147,7 @@ export class NatsEvents implements EventStream {
    * the stream was replaced by an empty one.
    */
   async #publishRows(rows: readonly OutboxRow[]): Promise<void> {
-    const { link, source, expand, metrics } = this.#options;
+    const { link, source, expand, metrics, plainIds = false } = this.#options;
     const { headers } = await import('@nats-io/transport-node');
     let expect: { lastSequence: number } | { lastMsgID: string } = {
       lastSequence: await this.#lastSequence(),
@@ -154,7 +158,7 @@ export class NatsEvents implements EventStream {
         const sent = events.map((event) => {
           const all = headers();
           for (const [name, value] of toHeaders(event)) all.set(name, value);
-          const msgID = messageId(event);
+          const msgID = plainIds ? event.id : messageId(event);
           const published = client.publish(this.#subjectOf(event.type), event.data, {
             headers: all,
             msgID,
@@ -202,7 +206,8 @@ export class NatsEvents implements EventStream {
   }
 
   #subjectOf(type: string): string {
-    return `${this.#options.name}.${type.replaceAll('.', '-')}`;
+    const { name, keepsDots = false } = this.#options;
+    return `${name}.${keepsDots ? type : type.replaceAll('.', '-')}`;
   }
 }
 

@@ -10,12 +10,11 @@ import type { Environment } from '#kit/base/config.ts';
 import { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import { type Database, databaseCheck, healthMigrations } from '#kit/db/index.ts';
-import { type EventStream, openTableEvents } from '#kit/events/index.ts';
+import type { EventStream } from '#kit/events/index.ts';
 import { keepNumberTexts } from '#kit/http/requests/body.ts';
 import { type LimitSharedRequest, limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
 import { acceptWebSockets } from '#kit/http/web-sockets.ts';
-import { type JobQueue, openTableJobs } from '#kit/jobs/index.ts';
 import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
 import {
   configOf,
@@ -47,6 +46,7 @@ import {
   sweepOnceKeys,
 } from './authentication/index.ts';
 import { openSignIn } from './authentication/pages/oidc.ts';
+import { type Brokers, checkBrokers, openBrokers } from './brokers.ts';
 import { addBudgetApi } from './budgets/api.ts';
 import { type Context, deleteOldIdempotencyKeys } from './commands.ts';
 import { addCustomerApi } from './customers/api.ts';
@@ -69,7 +69,6 @@ import { Imports } from './imports/index.ts';
 import { addLive } from './live/index.ts';
 import { checkPublicUrl, openMailer, senderOf } from './mailer.ts';
 import { addNotificationApi } from './notifications/api.ts';
-import { expandEvents } from './notifications/index.ts';
 import { addOrderApi } from './orders/api.ts';
 import { addPages } from './pages.ts';
 import { addRecurringApi } from './recurring/api.ts';
@@ -89,8 +88,6 @@ import { addTransactionApi } from './transactions/api.ts';
 type Parts = ServiceParts<typeof settings>;
 
 const keysMax = 100_000;
-const leaseMs = 15_000;
-const eventsKeptMs = 24 * 3_600_000;
 const sweepMs = 60_000;
 const recurringMs = 10_000;
 
@@ -108,7 +105,7 @@ export const budgets = defineService({
     new URL('./migrations/', import.meta.url),
   ],
   backupFiles: ['budgets.secret', demoFile],
-  checks: [checkBreachedFile, checkPublicUrl, checkGrpcTls, checkOidc],
+  checks: [checkBreachedFile, checkPublicUrl, checkGrpcTls, checkOidc, checkBrokers],
   build,
 });
 
@@ -117,9 +114,10 @@ async function build(parts: Parts) {
   const { clock, log } = context;
   const secret = config.JWT_SECRET ?? (await storedSecret(join(context.dataFolder, 'budgets.secret')));
   const db = await openDatabase<Tables>();
-  const { events, queue } = openBrokers(parts, db);
+  const brokers = await openBrokers(parts, db);
+  const { events, queue } = brokers;
   const core: Context = { db, clock, onCommitted: () => events.notify() };
-  const server = stack.use(await createServer(parts, db));
+  const server = stack.use(await createServer(parts, db, brokers));
   keepNumberTexts(server.app);
   let url = '';
   const siteUrl = () => config.BUDGETS_PUBLIC_URL?.replace(/\/$/, '') ?? url;
@@ -178,22 +176,11 @@ export async function loadDemo(
   return { expenses: await seedBudgets(core, caller), signIns: await demoSignIns(core, dataFolder) };
 }
 
-/** Jobs and events are tables of the service's own database. */
-function openBrokers(
-  { context, stack }: Parts,
-  database: Database<Tables>,
-): { events: EventStream; queue: JobQueue } {
-  const { clock, log, metrics } = context;
-  const common = { clock, leaseMs, log, metrics };
-  const source = '/octavo/budgets';
-  const stream = { ...common, database, source, keptMs: eventsKeptMs, expand: expandEvents };
-  return {
-    events: stack.use(openTableEvents(stream)),
-    queue: stack.use(openTableJobs(database, common)),
-  };
-}
-
-function createServer({ config, context }: Parts, db: Database<Tables>): Promise<HttpServer> {
+function createServer(
+  { config, context }: Parts,
+  db: Database<Tables>,
+  { events, isRemote }: Brokers,
+): Promise<HttpServer> {
   return createHttpServer({
     name: 'budgets',
     context,
@@ -202,6 +189,8 @@ function createServer({ config, context }: Parts, db: Database<Tables>): Promise
       'Budgets and expenses, with notifications, search, recurring expenses, a ledger, imports and reports.',
     documents: documentsOf(typeDefinitions),
     checks: { database: databaseCheck({ database: db, log: context.log }) },
+    // Without NATS, the events are in the database.
+    optionalChecks: isRemote ? { eventStream: (signal) => events.ping(signal) } : {},
     errorBody: ({ code, message, fields }, { id }) => ({ error: { code, message, fields, requestId: id } }),
     errorTable: {
       validation_failed: { status: 400, code: 'VALIDATION_FAILED' },
@@ -298,7 +287,7 @@ function userLimitOf(config: Parts['config'], clock: Context['clock']): UserLimi
 
 /** Tasks, mails, recurring expenses, and the deletion of what has expired. Any number of processes may do it. */
 function startWork(
-  { context, stack }: Parts,
+  { config, context, stack }: Parts,
   { core, events, mails, tasks }: { core: Context; events: EventStream; mails: LinkMails; tasks: Tasks },
 ): void {
   const { log } = context;
@@ -311,7 +300,7 @@ function startWork(
     await mails.sweep();
     await deleteOldIdempotencyKeys(core);
     await sweepOnceKeys(core);
-    await sweepTasks(tasks, leaseMs);
+    await sweepTasks(tasks, config.JOB_LEASE_MS);
     await completeErasures(core);
   };
   stack.use(runEvery(sweepMs, sweep, { log, failure: 'expired rows could not be deleted' }));

@@ -2,7 +2,9 @@ import { accountSettings } from '#kit/accounts/index.ts';
 import { type Config, flag, integer, type Settings, text } from '#kit/base/config.ts';
 import { databaseSettings } from '#kit/db/index.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { leaseSettings } from '#kit/jobs/settings.ts';
 import { insecureMailSetting, mailServerSettings } from '#kit/mail/settings.ts';
+import { natsSettings } from '#kit/nats/settings.ts';
 import { oidcSettings } from '#kit/sign-in/index.ts';
 
 export const settings = {
@@ -41,7 +43,11 @@ export const settings = {
   BUDGETS_CORS_ORIGIN: text({ help: 'Origins whose pages may call the API, separated by commas, or *' }),
   BUDGETS_WORKER: flag({
     default: true,
-    help: 'Runs tasks, sends mails and adds recurring expenses in this process; off leaves that to other replicas',
+    help: 'Runs tasks, sends mails, publishes events and adds recurring expenses in this process; off leaves that to other replicas',
+  }),
+  BUDGETS_NATS_NAME: text({
+    default: 'budgets',
+    help: 'First part of the subjects of events in NATS, and in capitals the name of their stream',
   }),
   GRPC_PORT: integer({
     min: 0,
@@ -57,6 +63,8 @@ export const settings = {
   ...oidcSettings,
   ...mailServerSettings,
   ...databaseSettings,
+  ...natsSettings,
+  ...leaseSettings,
 } satisfies Settings;
 
 export type BudgetsConfig = Config<typeof settings>;

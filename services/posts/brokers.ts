@@ -3,7 +3,9 @@ import { type Config, flag, integer, refuse, type Settings, text } from '#kit/ba
 import type { Database } from '#kit/db/index.ts';
 import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
 import { type JobQueue, openNatsJobs, openTableJobs } from '#kit/jobs/index.ts';
+import { leaseSettings } from '#kit/jobs/settings.ts';
 import { NatsLink } from '#kit/nats/link.ts';
+import { checkNats, isNatsName, natsNameRule, natsSettings } from '#kit/nats/settings.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import type { Tables } from './database.ts';
 import { expandEvents } from './events/index.ts';
@@ -19,10 +21,7 @@ export const brokerSettings = {
     default: true,
     help: 'Publishes changes of posts as events: in the database, or in NATS if NATS_URL is set',
   }),
-  NATS_URL: text({
-    secret: true,
-    help: 'NATS with JetStream for jobs and events: nats://[user:password@]host:port, several separated by commas; tls:// for TLS',
-  }),
+  ...natsSettings,
   NATS_PREFIX: text({ default: 'octavo', help: 'First part of the subjects and streams in NATS' }),
   EVENT_DAYS: integer({
     default: 7,
@@ -30,12 +29,7 @@ export const brokerSettings = {
     max: 3_650,
     help: 'Days that events are kept for consumers that are down',
   }),
-  JOB_LEASE_MS: integer({
-    default: 15_000,
-    min: 500,
-    max: 600_000,
-    help: 'Time that a worker may be silent before another takes over its jobs',
-  }),
+  ...leaseSettings,
 } satisfies Settings;
 
 /** Integrations that are switched on. */
@@ -69,11 +63,7 @@ export async function openBrokers(
 }
 
 /** Refuses an address or a prefix that NATS does not take. */
-export function checkBrokers({ NATS_URL: url, NATS_PREFIX: prefix }: Config<typeof brokerSettings>): void {
-  const isAddress = (server: string) => /^(nats|tls):\/\//.test(server.trim()) && URL.canParse(server.trim());
-  const isWrong = url !== undefined && !url.split(',').every(isAddress);
-  refuse({
-    ...(isWrong && { NATS_URL: 'must be nats:// or tls:// addresses separated by commas' }),
-    ...(!/^[A-Za-z0-9_]{1,32}$/.test(prefix) && { NATS_PREFIX: 'must be 1 to 32 letters, digits or _' }),
-  });
+export function checkBrokers(config: Config<typeof brokerSettings>): void {
+  checkNats(config);
+  if (!isNatsName(config.NATS_PREFIX)) refuse({ NATS_PREFIX: natsNameRule });
 }

@@ -143,9 +143,9 @@ export async function followNotifications(
   return rows.map(toNotification);
 }
 
-/** The event of a row of the outbox. Its subject is the id of what it is about. */
+/** The event of a row of the outbox. Its id is that of the notification, its subject the id of what it is about. */
 export function expandEvents(_type: string, data: Uint8Array): Expanded[] {
   const { data: resource, eventId } = UserEvent.decode(data);
   const { id, budgetId } = JSON.parse(resource) as { id?: string; budgetId?: string };
-  return [{ subject: id ?? budgetId ?? eventId, data }];
+  return [{ id: eventId, subject: id ?? budgetId ?? eventId, data }];
 }
