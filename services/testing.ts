@@ -24,7 +24,7 @@ const passwords = {
   editor: 'editor-of-the-tests',
   viewer: 'viewer-of-the-tests',
 };
-const startMs = 20_000;
+const startMs = 60_000;
 
 /**
  * Starts gateway, posts and authz in the mode that `testMode` reads from the environment: in this process or as three

@@ -1,4 +1,4 @@
-import { type Config, refuse } from '#kit/base/config.ts';
+import { type Config, problemsOf, refuse } from '#kit/base/config.ts';
 import type { Database } from '#kit/db/index.ts';
 import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
 import { type JobQueue, openTableJobs } from '#kit/jobs/index.ts';
@@ -39,6 +39,8 @@ export async function openBrokers(
 
 /** Refuses an address or a name that NATS does not take. */
 export function checkBrokers(config: Config<typeof settings>): void {
-  checkNats(config);
-  if (!isNatsName(config.BUDGETS_NATS_NAME)) refuse({ BUDGETS_NATS_NAME: natsNameRule });
+  refuse({
+    ...problemsOf([() => checkNats(config)]),
+    ...(!isNatsName(config.BUDGETS_NATS_NAME) && { BUDGETS_NATS_NAME: natsNameRule }),
+  });
 }

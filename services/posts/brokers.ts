@@ -1,5 +1,5 @@
 import type { Clock } from '#kit/base/clock.ts';
-import { type Config, flag, integer, refuse, type Settings, text } from '#kit/base/config.ts';
+import { type Config, flag, integer, problemsOf, refuse, type Settings, text } from '#kit/base/config.ts';
 import type { Database } from '#kit/db/index.ts';
 import { type EventStream, openNatsEvents, openTableEvents } from '#kit/events/index.ts';
 import { type JobQueue, openNatsJobs, openTableJobs } from '#kit/jobs/index.ts';
@@ -64,6 +64,8 @@ export async function openBrokers(
 
 /** Refuses an address or a prefix that NATS does not take. */
 export function checkBrokers(config: Config<typeof brokerSettings>): void {
-  checkNats(config);
-  if (!isNatsName(config.NATS_PREFIX)) refuse({ NATS_PREFIX: natsNameRule });
+  refuse({
+    ...problemsOf([() => checkNats(config)]),
+    ...(!isNatsName(config.NATS_PREFIX) && { NATS_PREFIX: natsNameRule }),
+  });
 }
