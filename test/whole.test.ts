@@ -109,18 +109,19 @@ describe('the command line', () => {
   test('a setting that the service cannot use is named at start', async () => {
     await using taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
-    const { stderr } = await octavo(['serve', 'budgets', '--port', '0'], {
+    const { port } = taken.address() as AddressInfo;
+    // The port is taken, so the service ends after the warning.
+    const { code, stderr } = await octavo(['serve', 'quotes', '--port', String(port)], {
       ...quick,
       OCTAVO_DATA: join(folder, 'unused'),
       NATS_URL: 'nats://127.0.0.1:4222',
-      // It does not stay.
-      GRPC_PORT: String((taken.address() as AddressInfo).port),
     });
+    assert.equal(code, 69, stderr);
     const [line = ''] = stderr.split('\n');
     const { level, service, msg } = JSON.parse(line);
     assert.deepEqual(
       [level, service, msg],
-      ['warn', 'budgets', 'NATS_URL is set, but budgets does not use it'],
+      ['warn', 'quotes', 'NATS_URL is set, but quotes does not use it'],
     );
     assert.equal(stderr.split('NATS_URL is set').length, 2);
   });
