@@ -17,11 +17,16 @@ export function rawNumber(text: string): RawJson {
 
 /** JSON like that of `JSON.stringify`, with bigints as integers. */
 export function stringifyExact(value: unknown, indent?: number): string {
-  return JSON.stringify(
-    value,
-    (_key, part) => (typeof part === 'bigint' ? rawNumber(`${part}`) : part),
-    indent,
-  );
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch {
+    // Bigints are rare, and a replacer costs several times as much for every value.
+    return JSON.stringify(value, rawBigint, indent);
+  }
+}
+
+function rawBigint(_key: string, part: unknown): unknown {
+  return typeof part === 'bigint' ? rawNumber(`${part}`) : part;
 }
 
 /** Digits in a row as only long numbers have them. A text may have them too, which costs no more than the slower way to parse. */

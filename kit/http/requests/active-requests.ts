@@ -13,8 +13,10 @@ declare module 'fastify' {
     userId: string | number | null;
     /** The status to record if the response was cut off. */
     brokenOffWith: number | null;
+    /** True while the request counts as in flight. */
+    isInFlight: boolean;
     /** Stops counting the request as in flight, when the rest of its response waits for events or for its client. */
-    leaveFlight: () => void;
+    leaveFlight(): void;
     /** The handler's promise, once it runs. */
     handling: Promise<unknown> | null;
   }
@@ -38,7 +40,12 @@ export class ActiveRequests {
     app.decorateRequest('startMs', 0);
     app.decorateRequest('userId', null);
     app.decorateRequest('brokenOffWith', null);
-    app.decorateRequest('leaveFlight', () => {});
+    app.decorateRequest('isInFlight', false);
+    const active = this;
+    app.decorateRequest('leaveFlight', function leaveFlight(this: FastifyRequest) {
+      if (this.isInFlight) active.count--;
+      this.isInFlight = false;
+    });
     app.decorateRequest('handling', null);
     app.addHook('onRoute', (route) => {
       route.handler = this.#followed(route.handler);
@@ -49,11 +56,7 @@ export class ActiveRequests {
   /** Counts a request until its response ends. Fastify's `onResponse` does not report clients that went away; `close` does. */
   add(request: FastifyRequest, reply: FastifyReply): void {
     this.count++;
-    let isCounted = true;
-    request.leaveFlight = () => {
-      if (isCounted) this.count--;
-      isCounted = false;
-    };
+    request.isInFlight = true;
     request.startMs = performance.now();
     if (hasBody(request.raw)) this.track(request.raw.socket, reply);
     reply.raw.on('close', () => {

@@ -52,10 +52,13 @@ export function countRequest(
 }
 
 /** Throws `invalid_input` for a parameter that the route does not have: a filter that is misspelled must not give everything. */
-function checkParameters({ routeOptions, query }: FastifyRequest): void {
-  const { properties } = (routeOptions.schema?.querystring ?? {}) as { readonly properties?: object };
+function checkParameters(request: FastifyRequest): void {
+  const given = Object.keys(request.query as object);
+  if (given.length === 0) return;
+  const { querystring = {} } = request.routeOptions.schema ?? {};
+  const { properties } = querystring as { readonly properties?: object };
   if (!properties) return;
-  const unknown = Object.keys(query as object).filter((name) => !Object.hasOwn(properties, name));
+  const unknown = given.filter((name) => !Object.hasOwn(properties, name));
   if (unknown.length === 0) return;
   const known = Object.keys(properties).join(', ');
   const fields = Object.fromEntries(unknown.map((name) => [name, `is no parameter of this route: ${known}`]));

@@ -54,7 +54,8 @@ export function toMajor(minor: number, currency: string): number {
 
 /** The sum of amounts as a number. One of more than 15 digits is written in JSON digit by digit. */
 export function toExact(minor: bigint, currency: string): number | RawJson {
-  if (minor <= minorMax && minor >= -minorMax) return toMajor(Number(minor), currency);
+  const number = Number(minor);
+  if (Math.abs(number) <= minorMax) return toMajor(number, currency);
   const text = decimalText(minor, currency);
   return rawNumber(text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 }

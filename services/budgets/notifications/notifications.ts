@@ -37,7 +37,7 @@ export interface News {
 }
 
 /** Notifies the account in the transaction of what happened, and publishes the same as an event. */
-export async function notify(unit: AccountTransaction, news: News): Promise<Notification> {
+export async function notify(unit: AccountTransaction, news: News): Promise<NotificationRow> {
   const { session, owner, nowMs } = unit;
   const next = await nextSeq.first(session, { owner });
   if (!next) throw notFound('account', owner);
@@ -45,19 +45,19 @@ export async function notify(unit: AccountTransaction, news: News): Promise<Noti
   const { type, title, message } = news;
   const data = stringifyExact(news.data);
   const id = newOrderedId();
-  const row = { owner, seq, id, type, title, message, data, created_at_ms: nowMs };
+  const row = { owner, seq, id, type, title, message, data, created_at_ms: nowMs, read_at_ms: null };
   await insertNotification.run(session, row);
   const occurredAt = isoTime(nowMs);
   const event = UserEvent.encode({ eventId: id, occurredAt, userId, seq, message, data }).finish();
   await appendEvents(session, { type: `${type}.v1`, data: event, timeMs: nowMs });
-  return toNotification({ ...row, read_at_ms: null });
+  return row;
 }
 
 /** Sends a message to oneself. */
 export function sendMessage(core: Context, caller: Caller, given: MessageInput): Promise<Notification> {
   const { message, title = 'Message' } = given;
-  return runCommand(core, caller, (unit) =>
-    notify(unit, { type: 'message', title, message, data: { title, message } }),
+  return runCommand(core, caller, async (unit) =>
+    toNotification(await notify(unit, { type: 'message', title, message, data: { title, message } })),
   );
 }
 
