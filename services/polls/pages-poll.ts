@@ -5,8 +5,9 @@ import { AppError } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { Visit } from '#kit/html/pages/visit.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
-import { type Poll, type Question, type Visibility, visibilityFor } from './poll.ts';
-import { findQuestion, type Tables, withChoices } from './store.ts';
+import { type Poll, type Visibility, visibilityFor } from './poll.ts';
+import type { PollReads } from './poll-reads.ts';
+import type { Tables } from './store.ts';
 import type { VoteCookie } from './votes/vote-cookie.ts';
 
 /** A visit of the pages; staff may be signed in. */
@@ -14,6 +15,7 @@ export type PageVisit = Visit<AccountSession>;
 
 export interface PollLookup {
   readonly database: Database<Tables>;
+  readonly polls: PollReads;
   readonly voteCookie: VoteCookie;
   readonly clock: Clock;
 }
@@ -35,31 +37,21 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-/** The poll of a request's path. Throws `not_found` if there is none, or not yet. */
-export async function viewOf(visit: Exchange, lookup: PollLookup): Promise<PollView> {
-  const found = await findPublished(visit, lookup);
-  return { ...found, ...(await withChoices(lookup.database, found.question)) };
-}
-
-interface Found {
-  readonly question: Question;
-  readonly standing: Visibility;
-  readonly chosen: readonly number[];
-}
-
 /**
- * The question of a request's path. Throws `not_found` if there is none, or not yet. Search engines are told to leave out those that are on
+ * The poll of a request's path. Throws `not_found` if there is none, or not yet. Search engines are told to leave out those that are on
  * no list.
  */
-export async function findPublished(
+export async function viewOf(
   { request, reply }: Exchange,
-  { database, voteCookie, clock }: PollLookup,
-): Promise<Found> {
+  { polls, voteCookie, clock }: PollLookup,
+): Promise<PollView> {
   const { id = '' } = request.params as { id?: string };
   const now = dateTimeOf(clock.now());
-  const question = /^\d{1,15}$/.test(id) ? await findQuestion(database, Number(id), now) : undefined;
-  if (!question) throw new AppError('not_found', 'There is no poll at this address.');
+  const poll = /^\d{1,15}$/.test(id) ? await polls.findOpen(Number(id), now) : undefined;
+  if (!poll) throw new AppError('not_found', 'There is no poll at this address.');
+  const { question, choices } = poll;
   if (question.visibility !== 'listed') reply.header('x-robots-tag', 'noindex');
   const chosen = voteCookie.rememberedChoices(request, question.id);
-  return { question, chosen, standing: visibilityFor(question, { hasVoted: chosen.length > 0, now }) };
+  const standing = visibilityFor(question, { hasVoted: chosen.length > 0, now });
+  return { question, choices, chosen, standing };
 }

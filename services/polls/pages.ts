@@ -9,13 +9,13 @@ import type { HttpApp } from '#kit/http/server.ts';
 import type { Pictures } from '#kit/pictures/pictures.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { addMakingPages, type MakingOptions } from './making/pages.ts';
-import { findPublished, type PageVisit, viewOf } from './pages-poll.ts';
+import { type PageVisit, viewOf } from './pages-poll.ts';
 import { listPage, pollErrorPage, pollPage } from './pages-views.ts';
 import { type Question, takesSeveral, visibilityFor } from './poll.ts';
 import { pollCard } from './results/card.ts';
 import { addResultPages, addResultStream, type ResultOptions } from './results/pages.ts';
 import { pageRoutes, pathOf } from './routes.ts';
-import { choicesOf, newestPolls, withChoices } from './store.ts';
+import { choicesOf, newestPolls } from './store.ts';
 import type { Votes } from './votes/votes.ts';
 
 export interface PagesOptions extends ResultOptions {
@@ -69,7 +69,7 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
 function addPollPages(routes: PageRoutes<AccountSession>, options: PagesOptions): void {
   const { database, votes, voteCookie } = options;
   routes.get(pageRoutes.qrCode, open, async ({ request, reply, origin }) => {
-    const { question } = await findPublished({ request, reply }, options);
+    const { question } = await viewOf({ request, reply }, options);
     return reply
       .type('image/svg+xml; charset=utf-8')
       .header('cache-control', 'public, max-age=300')
@@ -111,10 +111,9 @@ function pickedChoices(visit: PageVisit, question: Question): readonly number[] 
 
 function addCard(app: HttpApp, options: PagesOptions): void {
   app.get(pageRoutes.card, { ...open, schema: { hide: true } }, async (request, reply) => {
-    const { question } = await findPublished({ request, reply }, options);
-    const poll = await withChoices(options.database, question);
+    const poll = await viewOf({ request, reply }, options);
     // Caches give it to everybody, so it shows nothing that only voters may see.
-    const standing = visibilityFor(question, { hasVoted: false, now: dateTimeOf(options.clock.now()) });
+    const standing = visibilityFor(poll.question, { hasVoted: false, now: dateTimeOf(options.clock.now()) });
     return options.pictures.send(request, reply, { picture: pollCard(poll, standing), maxAgeSeconds: 300 });
   });
 }

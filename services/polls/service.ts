@@ -15,6 +15,7 @@ import { createPollsAdmin, pollModels } from './admin.ts';
 import { addApi } from './api.ts';
 import { ManageTokens } from './making/maker.ts';
 import { addPages } from './pages.ts';
+import { PollReads } from './poll-reads.ts';
 import { WatchedValues } from './results/watched-values.ts';
 import { type Tables, watchedPolls } from './store.ts';
 import { VoteCookie } from './votes/vote-cookie.ts';
@@ -89,6 +90,7 @@ export const polls = defineService({
     );
     const votes = new Votes({ database, clock, secret, metrics });
     const voteCookie = new VoteCookie(secret);
+    const polls = new PollReads(database);
     const read = (questions: readonly number[]) =>
       database.read((session) => watchedPolls(session, questions));
     const watching = { everyMs: 250, watchersMax: 1_000, gauge: 'polls_watchers', metrics, log };
@@ -122,6 +124,7 @@ export const polls = defineService({
       making,
       pictures: stack.use(new Pictures()),
       database,
+      polls,
       votes,
       voteCookie,
       live,
@@ -130,7 +133,7 @@ export const polls = defineService({
       secret,
       publicUrl: config.POLLS_URL,
     });
-    addApi(server.app, { database, accounts, votes, voteCookie, clock, history, oidc });
+    addApi(server.app, { database, accounts, polls, votes, voteCookie, clock, history, oidc });
     const url = await server.listen();
     const inProduction = config.ADMIN_SETUP_LINK;
     return { url, setupLink: await setupAddress(accounts, { url, context, inProduction }) };

@@ -15,15 +15,7 @@ import { tableWrites } from '#kit/drf/table-writes.ts';
 import type { LimitTables } from '#kit/limits/index.ts';
 import type { OffsetRequest, Page } from '#kit/rest/paging.ts';
 import type { OidcTables } from '#kit/sign-in/index.ts';
-import {
-  type Choice,
-  type Counts,
-  type Poll,
-  pageSize,
-  type Question,
-  takesSeveral,
-  toCounts,
-} from './poll.ts';
+import { type Choice, type Counts, type Poll, pageSize, type Question, toCounts } from './poll.ts';
 
 export interface Tables extends TokenTables, AdminTables, OidcTables, LimitTables, HealthTables {
   question: Stored<
@@ -99,19 +91,22 @@ export async function listQuestions(
   };
 }
 
+const openQuestion = statement<Tables, { id: number; publishedBefore: string }>()((db, p) =>
+  db
+    .selectFrom('question')
+    .selectAll()
+    .where('id', '=', p('id'))
+    .where('pub_date', '<=', p('publishedBefore'))
+    .where(sql<boolean>`(visibility <> 'hidden' or ${p('publishedBefore')} = ${sql.lit(everything)})`),
+);
+
 /** The question, if it is published up to `publishedBefore` and not hidden. */
 export function findQuestion(
   store: Store,
   id: number,
   publishedBefore: string,
 ): Promise<Question | undefined> {
-  return store.kysely
-    .selectFrom('question')
-    .selectAll()
-    .where('id', '=', id)
-    .where('pub_date', '<=', publishedBefore)
-    .where('visibility', 'in', shownTo(publishedBefore))
-    .executeTakeFirst();
+  return openQuestion.first(store, { id, publishedBefore });
 }
 
 /** Questions that can be opened; readers who see all questions also see hidden ones. */
@@ -190,19 +185,25 @@ export function choicesOf(store: Store, question: number): Promise<Choice[]> {
   return choicesOfQuestion.all(store, { question });
 }
 
-/**
- * A question that was just read, with its choices in order of id. If it takes several answers, it is read again in one snapshot with
- * them, because its counts depend on both.
- */
-export function withChoices(database: Database<Tables>, question: Question): Promise<Poll> {
-  const read = async (store: Store, shown: Question) => ({
-    question: shown,
-    choices: await choicesOf(store, question.id),
-  });
-  if (!takesSeveral(question)) return read(database, question);
-  return database.read(async (session) =>
-    read(session, (await findQuestion(session, question.id, everything)) ?? question),
-  );
+const questionWithChoices = statement<Tables, { id: number }>()((db, p) =>
+  db
+    .selectFrom('question')
+    .leftJoin('choice', 'choice.question', 'question.id')
+    .selectAll('question')
+    .select(['choice.id as choice_id', 'choice_text', 'is_correct', 'votes'])
+    .where('question.id', '=', p('id'))
+    .orderBy('choice.id'),
+);
+
+/** A question, published or not, with its choices in order of id: by one statement, because its counts depend on both. */
+export async function findPoll(store: Store, id: number): Promise<Poll | undefined> {
+  const rows = await questionWithChoices.all(store, { id });
+  const pairs = rows.map(({ choice_id, choice_text, is_correct, votes, ...question }) => ({
+    question,
+    choice: { id: choice_id, question: id, choice_text, is_correct, votes },
+  }));
+  const choices = pairs.map(({ choice }) => choice).filter((choice): choice is Choice => choice.id !== null);
+  return pairs[0] && { question: pairs[0].question, choices };
 }
 
 /** The choices of several questions in order of id, in one query. */
@@ -256,12 +257,22 @@ export const openChoice = statement<Tables, Pick<Answer, 'question' | 'choice' |
   openChoices(db, p).where('choice.id', '=', p('choice')).select('choice.id'),
 );
 
-export const insertVote = statement<Tables, Answer>()((db, p, dialect) => {
-  const row = openChoices(db, p)
-    .where('choice.id', '=', p('choice'))
-    .select((eb) => ['choice.id', eb.cast<number>(p('nowMs'), 'bigint').as('nowMs')])
-    .modifyEnd(keyShare(dialect, 'choice'));
-  return db.insertInto('vote').columns(['choice', 'created_at_ms']).expression(row);
+/**
+ * Inserts votes on single choices of a question, as far as it takes them: a list of choice, time and milliseconds in JSON. Returns a row for
+ * each that it took.
+ */
+export const insertAnswers = statement<Tables, { question: number; answers: string }>()((_db, p, dialect) => {
+  const answers =
+    dialect === 'sqlite'
+      ? sql`select value ->> 0 as choice, value ->> 1 as now, value ->> 2 as now_ms from json_each(${p('answers')})`
+      : sql`select (value ->> 0)::bigint as choice, value ->> 1 as now, (value ->> 2)::bigint as now_ms
+          from jsonb_array_elements(${p('answers')}::jsonb) as answer (value)`;
+  return sql<{ choice: number; created_at_ms: number }>`insert into vote (choice, created_at_ms)
+    select choice.id, answer.now_ms from (${answers}) as answer
+    join choice on choice.id = answer.choice join question on question.id = choice.question
+    where question.id = ${p('question')} and pub_date <= answer.now and visibility <> 'hidden'
+      and (closes_at is null or closes_at > answer.now)
+    order by choice.id ${keyShare(dialect, 'choice')} returning choice, created_at_ms`;
 });
 
 /** The choices of a question that takes votes now. */

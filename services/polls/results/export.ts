@@ -2,13 +2,13 @@ import { notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import { csvRecord } from '#kit/text/csv.ts';
 import { type Poll, takesSeveral, toCounts } from '../poll.ts';
-import { everything, findQuestion, streamVotes, type Tables, withChoices } from '../store.ts';
+import { everything, findPoll, findQuestion, streamVotes, type Tables } from '../store.ts';
 
 /** The results of a question as CSV, a line for each choice. Throws `not_found`. */
 export async function* exportResults(database: Database<Tables>, id: number): AsyncGenerator<string> {
-  const question = await findQuestion(database, id, everything);
-  if (!question) throw notFound('question', id);
-  yield* resultLines(await withChoices(database, question), { showsCorrect: true });
+  const poll = await findPoll(database, id);
+  if (!poll) throw notFound('question', id);
+  yield* resultLines(poll, { showsCorrect: true });
 }
 
 /**

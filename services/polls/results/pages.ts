@@ -5,7 +5,7 @@ import { RenderedPages } from '#kit/html/pages/rendered-pages.ts';
 import { sendEvents } from '#kit/http/responses/event-stream.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
-import { findPublished, type PollLookup, viewOf } from '../pages-poll.ts';
+import { type PollLookup, viewOf } from '../pages-poll.ts';
 import { type Counts, visibilityFor } from '../poll.ts';
 import { pageRoutes } from '../routes.ts';
 import type { WatchedPoll } from '../store.ts';
@@ -44,7 +44,7 @@ export function addResultPages(routes: PageRoutes<AccountSession>, lookup: PollL
 /** Adds the stream of counts. It is 403 for those who may not see the results, and ends when they become hidden. */
 export function addResultStream(app: HttpApp, options: ResultOptions): void {
   app.get(pageRoutes.stream, { ...open, schema: { hide: true } }, async (request, reply) => {
-    const { question, standing, chosen } = await findPublished({ request, reply }, options);
+    const { question, standing, chosen } = await viewOf({ request, reply }, options);
     if (!standing.showsResults) throw hiddenResults();
     return sendEvents(reply, visibleCounts(options, { id: question.id, hasVoted: chosen.length > 0 }));
   });

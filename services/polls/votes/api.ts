@@ -1,7 +1,6 @@
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
-import type { Database } from '#kit/db/index.ts';
 import type { TokenAccess } from '#kit/drf/authtoken/index.ts';
 import { fieldErrors, notFoundError } from '#kit/drf/errors.ts';
 import { primaryKey, primaryKeys } from '#kit/drf/fields.ts';
@@ -13,13 +12,13 @@ import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { choicesMax, isRight, type Poll, takesSeveral, toCounts, visibilityFor } from '../poll.ts';
+import type { PollReads } from '../poll-reads.ts';
 import { routes } from '../routes.ts';
-import { findQuestion, type Tables, withChoices } from '../store.ts';
 import type { VoteCookie } from './vote-cookie.ts';
 import type { Votes } from './votes.ts';
 
 export interface VoteApiOptions {
-  readonly database: Database<Tables>;
+  readonly polls: PollReads;
   readonly votes: Votes;
   readonly voteCookie: VoteCookie;
   readonly clock: Clock;
@@ -82,7 +81,7 @@ const Outcome = Type.Object(
 );
 
 /** Adds the endpoint that votes. */
-export function addVoteApi({ app, drf, access, database, votes, voteCookie, clock }: Parts): void {
+export function addVoteApi({ app, drf, access, polls, votes, voteCookie, clock }: Parts): void {
   drf.describe(routes.voteOnQuestion, {
     name: 'Vote',
     description: 'Votes on a question.',
@@ -109,14 +108,15 @@ export function addVoteApi({ app, drf, access, database, votes, voteCookie, cloc
       if (isFromElsewhere(request))
         throw new AppError('forbidden', 'Votes from pages of other sites are not counted.');
       const now = dateTimeOf(clock.now());
-      const question = await findQuestion(database, request.params.id, now);
-      if (!question) throw notFoundError();
+      const before = await polls.findOpen(request.params.id, now);
+      if (!before) throw notFoundError();
+      const { question } = before;
       const ballot = await readBallot(request.body);
       const hasVoted = voteCookie.rememberedChoices(request, question.id).length > 0;
       await votes.cast({ question, ...ballot, hasVoted, address: clientAddress(request) });
       voteCookie.remember(reply, question.id, ballot.choices);
       const { showsResults, showsCorrect } = visibilityFor(question, { hasVoted: true, now });
-      const poll = await withChoices(database, question);
+      const poll = (await polls.find(question.id)) ?? before;
       return {
         question: question.id,
         choice: ballot.choices[0] as number,

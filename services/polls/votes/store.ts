@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Database, keyShare, type Session, type WriteSession } from '#kit/db/index.ts';
 import {
   countVotes,
-  insertVote,
+  insertAnswers,
   insertVoter,
   openChoice,
   openChoices,
@@ -56,21 +56,50 @@ export type VoteOutcome = 'counted' | 'refused' | 'duplicate';
  */
 export function castVotes(database: Database<Tables>, votes: readonly Vote[]): Promise<VoteOutcome[]> {
   return database.write(async (session) => {
-    const outcomes: VoteOutcome[] = [];
+    const outcomes = await insertSingles(session, votes);
     const counts = new Map<number, number>();
     const extras = new Map<number, number>();
-    for (const vote of votes) {
-      const outcome = await insertBallot(session, vote);
-      outcomes.push(outcome);
-      if (outcome !== 'counted') continue;
+    for (const [index, vote] of votes.entries()) {
+      outcomes[index] ??= await insertBallot(session, vote);
+      if (outcomes[index] !== 'counted') continue;
       for (const choice of vote.choices) add(counts, choice, 1);
       if (vote.choices.length > 1) add(extras, vote.question, vote.choices.length - 1);
     }
     if (extras.size > 0) await countSeveral(session, counts);
     else for (const [choice, count] of inOrder(counts)) await countVotes.run(session, { choice, count });
     for (const [question, extra] of inOrder(extras)) await countExtra(session, question, extra);
-    return outcomes;
+    return outcomes as VoteOutcome[];
   });
+}
+
+/** Inserts the votes that may be repeated and name one choice, by one statement for each question. Returns their outcomes by position. */
+async function insertSingles(store: Store, votes: readonly Vote[]): Promise<(VoteOutcome | undefined)[]> {
+  const outcomes = new Array<VoteOutcome | undefined>(votes.length);
+  const singles = [...votes.entries()].filter(
+    ([, { voter, choices }]) => voter === undefined && choices.length === 1,
+  );
+  for (const [question, some] of Map.groupBy(singles, ([, vote]) => vote.question)) {
+    const taken = await insertTaken(
+      store,
+      question,
+      some.map(([, vote]) => vote),
+    );
+    for (const [index, vote] of some) outcomes[index] = taken.has(keyOf(vote)) ? 'counted' : 'refused';
+  }
+  return outcomes;
+}
+
+type Answers = readonly Omit<Vote, 'voter'>[];
+
+/** Inserts votes on single choices of a question, as far as it takes them. Votes with one key have one outcome. */
+async function insertTaken(store: Store, question: number, votes: Answers): Promise<ReadonlySet<string>> {
+  const answers = JSON.stringify(votes.map(({ choices, now, nowMs }) => [choices[0], now, nowMs]));
+  const rows = await insertAnswers.all(store, { question, answers });
+  return new Set(rows.map(({ choice, created_at_ms }) => `${choice} ${created_at_ms}`));
+}
+
+function keyOf({ choices, nowMs }: Omit<Vote, 'voter'>): string {
+  return `${choices[0]} ${nowMs}`;
 }
 
 function add(counts: Map<number, number>, id: number, count: number): void {
@@ -90,7 +119,7 @@ function countExtra({ kysely }: Store, question: number, count: number) {
 }
 
 async function insertBallot(store: Store, { voter, ...vote }: Vote): Promise<VoteOutcome> {
-  const { question, choices, now, nowMs } = vote;
+  const { question, choices, now } = vote;
   const choice = choices[0] as number;
   if (voter !== undefined) {
     const { changes } = await insertVoter.run(store, { question, choice, now, voter });
@@ -100,7 +129,7 @@ async function insertBallot(store: Store, { voter, ...vote }: Vote): Promise<Vot
   }
   const isInserted =
     choices.length === 1
-      ? (await insertVote.run(store, { question, choice, now, nowMs })).changes > 0
+      ? (await insertTaken(store, question, [vote])).has(keyOf(vote))
       : await insertSeveral(store, vote);
   if (isInserted) return 'counted';
   // On PostgreSQL, the poll may have been closed since the voter was inserted.
