@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { type MigrationProvider, Migrator } from 'kysely/migration';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { productVersion } from '../base/version.ts';
 import type { Dialect } from './session.ts';
 
 /** Migrations that a part of the kit brings into the database of a service. */
@@ -146,7 +147,8 @@ export function checkHistory(
     const known = newest.get(partOf(version)) ?? 0;
     if (version > known) {
       throw schemaError(
-        `the database is at schema version ${version} (${name}), newer than this program's ${known}: upgrade it`,
+        `the database is at schema version ${version} (${name}), newer than this program's ${known} (Octavo ${productVersion()}). ` +
+          'A schema does not go back: start the newer release, or restore a backup that this release can read (octavo restore --force FILE)',
       );
     }
     if (!migration) throw schemaError(`migration ${version} (${name}) has run but its file is gone`);

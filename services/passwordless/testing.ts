@@ -3,7 +3,7 @@ import { describe } from 'node:test';
 import { Registry } from 'prom-client';
 import { Encryption } from '#kit/auth/encryption.ts';
 import { totpCode } from '#kit/auth/totp.ts';
-import { FakeClock } from '#kit/base/clock.ts';
+import { type Clock, FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
 import { createLog, silentLog } from '#kit/base/log.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
@@ -205,7 +205,7 @@ export function claimsOf(token: string): any {
 const base32Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** The code of an authenticator app, `steps` of 30 seconds away from the clock. */
-export function appCode(secretText: string, clock: FakeClock, steps = 0): string {
+export function appCode(secretText: string, clock: Clock, steps = 0): string {
   const bits = [...secretText]
     .map((digit) => base32Digits.indexOf(digit).toString(2).padStart(5, '0'))
     .join('');

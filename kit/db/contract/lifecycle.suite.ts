@@ -84,7 +84,8 @@ export function lifecycleContract(url: string | undefined): void {
     for (let start = 1; start <= 2; start++) await open();
     await assert.rejects(place.open({ migrations: own.folder }), {
       code: 'precondition_failed',
-      message: /schema version 10001 \(owners_owners\), newer than this program's 0: upgrade it/,
+      message:
+        /schema version 10001 \(owners_owners\), newer than this program's 0 \(Octavo .+restore a backup/,
     });
     await assert.rejects(place.open({ migrations: [own.folder, part, part] }), /same versions/);
   });
@@ -116,7 +117,7 @@ export function lifecycleContract(url: string | undefined): void {
     steps.remove('0003_third.sql');
     await assert.rejects(
       open(),
-      refused(/schema version 3 \(third\), newer than this program's 1: upgrade it/),
+      refused(/schema version 3 \(third\), newer than this program's 1 \(Octavo .+restore a backup/),
     );
   });
 
@@ -165,7 +166,7 @@ export function lifecycleContract(url: string | undefined): void {
     await runScript(place, madeByEarlierVersion);
     await assert.rejects(place.open({ migrations: steps.folder }), {
       code: 'precondition_failed',
-      message: /schema version 1 \(first\), newer than this program's 0: upgrade it/,
+      message: /schema version 1 \(first\), newer than this program's 0 \(Octavo .+restore a backup/,
     });
   });
 }
