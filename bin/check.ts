@@ -1,62 +1,48 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { glob } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { run } from 'node:test';
-import { dot, spec } from 'node:test/reporters';
-import { inspect } from 'node:util';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type FileTime, groupsOf, type Result, runGroup } from './check/tests.ts';
 
 /**
- * Every check of the project, in lanes that run beside each other: while the tests of one lane wait for a timer or a server, those of
- * the other compute. `node bin/check.js [WORD...]` runs the checks whose name contains one of the words. Tests read their engines from
- * TEST_DATABASE and TEST_RPC (`kit/testing/mode.ts`).
+ * Every check of the project. `node bin/check.js [WORD...]` runs the checks whose name contains one of the words. Their tasks, such as the
+ * tests of a service, are taken from one queue, the longest first. Tests read their engines from TEST_DATABASE and TEST_RPC
+ * (`kit/testing/mode.ts`).
  */
-const lanes: readonly (readonly Check[])[] = [
-  [
-    program('lint', 'biome', ['check', '--error-on-warnings', '.']),
-    program('types', 'tsc', []),
-    program('types of browser modules', 'tsc', ['-p', 'tsconfig.browser.json']),
-    contracts(),
-  ],
-  [
-    testFiles('architecture and documents', ['test/architecture.test.ts', 'test/docs.test.ts']),
-    testFiles('kit', ['kit/**/*.test.ts']),
-    testFiles('services on SQLite in one process', ['services/**/*.test.ts'], {
-      TEST_DATABASE: 'sqlite',
-      TEST_RPC: 'local',
-    }),
-  ],
-  [
-    testFiles('services on PostgreSQL through RPC', ['services/**/*.everywhere.test.ts'], {
-      TEST_DATABASE: 'postgres',
-      TEST_RPC: 'remote',
-    }),
-    testFiles('whole', ['test/!(architecture|docs).test.ts', 'bin/**/*.test.ts']),
-  ],
+const checks: readonly Check[] = [
+  program('lint', 'biome', ['check', '--error-on-warnings', '.']),
+  program('types', 'tsc', ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.json']),
+  program('types of browser modules', 'tsc', ['-p', 'tsconfig.browser.json']),
+  contracts(),
+  testFiles('architecture and documents', ['test/architecture.test.ts', 'test/docs.test.ts']),
+  testFiles('kit', ['kit/**/*.test.ts']),
+  testFiles('services on SQLite in one process', ['services/**/*.test.ts'], {
+    environment: { TEST_DATABASE: 'sqlite', TEST_RPC: 'local' },
+  }),
+  testFiles('services on PostgreSQL through RPC', ['services/**/*.everywhere.test.ts'], {
+    environment: { TEST_DATABASE: 'postgres', TEST_RPC: 'remote' },
+  }),
+  testFiles('whole', ['test/!(architecture|docs).test.ts', 'bin/**/*.test.ts'], { alone: true }),
 ];
 
-/** Test files of one lane at once. All lanes together have more than a processor each, since many tests wait. */
-const filesAtOnce = 3;
+/** Tasks at once: more than a processor has, since many tests wait for a timer or a server. */
+const tasksAtOnce = availableParallelism() * 2 + 1;
 
-/** Descriptions of failures, printed at the end. */
-const failures: string[] = [];
-
-interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+/** Heavier than any group of tests, so that programs start first. */
+const programWeight = 10_000;
 
 interface Check {
   readonly name: string;
-  run(): Promise<Counts & { readonly output?: string }>;
+  tasks(): readonly Task[];
 }
 
-/** A test file that hangs fails after the first time, the tests of a check after the second. */
-const fileTimeoutMs = 240_000;
-const checkTimeoutMs = 900_000;
+interface Task {
+  /** Of two tasks the heavier one starts first. */
+  readonly weight: number;
+  run(): Promise<Result>;
+}
 
-/** Compiled code is kept from one file to the next, which saves each file that starts a service a second. */
+/** Compiled code is kept from one process to the next, which saves each a second. */
 const compileCache = join(import.meta.dirname, '../node_modules/.cache/node');
 
 /** The folder of the tests' databases and files: in memory where there is room, since thousands of commits wait for the disk. */
@@ -65,24 +51,49 @@ const temporaryFolder = inMemory('/dev/shm', 4 * 1024 ** 3);
 process.exit(await main(process.argv.slice(2)));
 
 async function main(words: readonly string[]): Promise<number> {
-  const isWanted = ({ name }: Check) => words.length === 0 || words.some((word) => name.includes(word));
   const startedMs = performance.now();
-  const results = await Promise.all(lanes.map((checks) => inTurn(checks.filter(isWanted))));
-  const total = add(results.flat());
+  const wanted = checks.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  const results = await runAll(wanted);
   if (temporaryFolder) rmSync(temporaryFolder, { recursive: true, force: true });
+  console.log(slowest(results.flatMap(({ fileTimes = [] }) => fileTimes)));
+  for (const { name } of wanted) {
+    const own = results.filter((result) => result.check === name);
+    console.log(
+      `== ${name}: ${sum(own)} in ${seconds(own.reduce((total, { ms }) => total + ms, 0))} s of tasks`,
+    );
+  }
+  const failures = results.flatMap(({ check, failures }) =>
+    failures.map((failure) => `- ${check}: ${failure}`),
+  );
   if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`);
-  console.log(`\nEverything in ${secondsSince(startedMs)} s\n${sum(total)}`);
-  return total.failed > 0 || total.passed === 0 ? 1 : 0;
+  console.log(`\nEverything in ${seconds(performance.now() - startedMs)} s\n${sum(results)}`);
+  return failures.length > 0 || results.every(({ passed }) => passed === 0) ? 1 : 0;
 }
 
-async function inTurn(checks: readonly Check[]): Promise<Counts[]> {
-  const results: Counts[] = [];
-  for (const check of checks) {
+interface CheckResult extends Result {
+  readonly check: string;
+  readonly ms: number;
+}
+
+/** Runs the tasks of all checks from one queue, and prints each when it ends. */
+async function runAll(wanted: readonly Check[]): Promise<CheckResult[]> {
+  const queue = wanted
+    .flatMap(({ name, tasks }) => tasks().map((task) => ({ check: name, ...task })))
+    .sort((one, other) => other.weight - one.weight);
+  const results: CheckResult[] = [];
+  const runNext = async (): Promise<void> => {
+    const task = queue.shift();
+    if (!task) return;
     const startedMs = performance.now();
-    const { output = '', ...counts } = await check.run();
-    console.log(`${output}== ${check.name}: ${sum(counts)} in ${secondsSince(startedMs)} s\n`);
-    results.push(counts);
-  }
+    const result = await task.run();
+    const ms = performance.now() - startedMs;
+    results.push({ check: task.check, ms, ...result });
+    console.log(
+      `${result.output}-- ${task.check}: ${sum([result])} in ${seconds(ms)} s, ${queue.length} tasks left\n`,
+    );
+    return runNext();
+  };
+  await Promise.all(Array.from({ length: tasksAtOnce }, runNext));
   return results;
 }
 
@@ -99,45 +110,36 @@ function inMemory(folder: string, bytesMin: number): string | undefined {
   }
 }
 
-function secondsSince(startedMs: number): string {
-  return ((performance.now() - startedMs) / 1_000).toFixed(1);
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(1);
 }
 
-function add(results: readonly Counts[]): Counts {
+function sum(results: readonly Pick<Result, 'passed' | 'failed' | 'skipped'>[]): string {
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { passed, failed, skipped } of results) {
     total.passed += passed;
     total.failed += failed;
     total.skipped += skipped;
   }
-  return total;
+  return `${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`;
 }
 
-function sum({ passed, failed, skipped }: Counts): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
-}
-
-function slowest(files: readonly { readonly file: string; readonly ms: number }[]): string {
-  const first = files.toSorted((one, other) => other.ms - one.ms).slice(0, 12);
-  return first.map(({ file, ms }) => `${(ms / 1_000).toFixed(1).padStart(6)} s ${file}\n`).join('');
-}
-
-function indented(text: string): string {
-  return text.slice(0, 3_000).replaceAll(/^/gm, '    ');
+function slowest(times: readonly FileTime[]): string {
+  const first = times.toSorted((one, other) => other.ms - one.ms).slice(0, 24);
+  return first.map(({ file, ms }) => `${seconds(ms).padStart(6)} s ${file}\n`).join('');
 }
 
 /** Its output is printed when it ends, so that it does not mix with that of the tests. */
 function program(name: string, file: string, args: readonly string[]): Check {
-  return {
-    name,
-    run: () =>
-      new Promise((resolve) => {
-        execFile(file, args, (error, stdout, stderr) => {
-          if (error) failures.push(`- ${name}`);
-          resolve({ passed: error ? 0 : 1, failed: error ? 1 : 0, skipped: 0, output: stdout + stderr });
-        });
-      }),
-  };
+  const run = () =>
+    new Promise<Result>((resolve) => {
+      execFile(file, args, (error, stdout, stderr) => {
+        const [passed, failed] = error ? [0, 1] : [1, 0];
+        const failures = error ? ['see above'] : [];
+        resolve({ passed, failed, skipped: 0, failures, output: stdout + stderr });
+      });
+    });
+  return { name, tasks: () => [{ weight: programWeight, run }] };
 }
 
 /** The linter of `.proto` files is not among the packages of the product; `.ci/run` installs it. */
@@ -145,56 +147,27 @@ function contracts(): Check {
   const buf = 'proto/node_modules/.bin/buf';
   if (existsSync(buf) || process.env.CI === 'true') return program('contracts', buf, ['lint']);
   const output = 'contracts: skipped, because npm ci --prefix proto has not installed the linter\n';
-  return { name: 'contracts', run: async () => ({ passed: 0, failed: 0, skipped: 1, output }) };
+  const skipped = { passed: 0, failed: 0, skipped: 1, failures: [], output };
+  return { name: 'contracts', tasks: () => [{ weight: programWeight, run: async () => skipped }] };
 }
 
-function testFiles(name: string, patterns: string[], environment: Record<string, string> = {}): Check {
+function testFiles(
+  name: string,
+  patterns: readonly string[],
+  { environment = {}, alone = false }: { environment?: Record<string, string>; alone?: boolean } = {},
+): Check {
+  const groupEnvironment = {
+    ...process.env,
+    ...(temporaryFolder && { TMPDIR: temporaryFolder }),
+    NODE_COMPILE_CACHE: compileCache,
+    ...environment,
+  };
   return {
     name,
-    run: async () => {
-      const files = (await Array.fromAsync(glob(patterns, { exclude: ['node_modules/**'] }))).sort();
-      if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 };
-      const stream = run({
-        files,
-        concurrency: filesAtOnce,
-        timeout: fileTimeoutMs,
-        env: {
-          ...process.env,
-          ...(temporaryFolder && { TMPDIR: temporaryFolder }),
-          NODE_COMPILE_CACHE: compileCache,
-          ...environment,
-        },
-      });
-      const counts = countsOf(name, stream);
-      stream.compose(process.stdout.isTTY ? dot : spec).pipe(process.stdout, { end: false });
-      return counts;
-    },
+    tasks: () =>
+      groupsOf(patterns, { alone }).map((group) => ({
+        weight: group.weight,
+        run: () => runGroup(group, groupEnvironment),
+      })),
   };
-}
-
-/** Resolves with counts, and lines with the slowest files as `output`. */
-function countsOf(name: string, stream: ReturnType<typeof run>): ReturnType<Check['run']> {
-  const { promise, resolve } = Promise.withResolvers<Counts & { output?: string }>();
-  const timer = setTimeout(() => {
-    failures.push(`- ${name}: still running after ${checkTimeoutMs / 1_000} s`);
-    resolve({ passed: 0, failed: 1, skipped: 0 });
-  }, checkTimeoutMs);
-  stream.on('test:fail', ({ name: test, file, details: { error } }) => {
-    // A suite fails together with its tests, which are reported themselves.
-    if (Reflect.get(error, 'failureType') === 'subtestsFailed') return;
-    const details = indented(inspect(error.cause ?? error));
-    failures.push(`- ${name}: ${test} (${relative('.', file ?? '')})\n${details}`);
-  });
-  const files: { readonly file: string; readonly ms: number }[] = [];
-  stream.on('test:summary', (event) => {
-    if (event.file !== undefined) {
-      files.push({ file: relative('.', event.file), ms: event.duration_ms });
-      return;
-    }
-    clearTimeout(timer);
-    const { tests, passed, skipped, todo } = event.counts;
-    const output = slowest(files);
-    resolve({ passed, failed: tests - passed - skipped - todo, skipped: skipped + todo, output });
-  });
-  return promise;
 }

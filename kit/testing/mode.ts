@@ -9,7 +9,7 @@ export interface TestMode {
 }
 
 /**
- * Reads the mode from the environment. Call it at the top of a test file: the database is dropped after its tests.
+ * Reads the mode from the environment. The database is dropped after all tests of the process.
  * Throws if PostgreSQL is asked for and there is none.
  */
 export async function testMode(): Promise<TestMode> {

@@ -13,13 +13,23 @@ import { freePort } from './free-port.ts';
 const localUrl = 'postgres://postgres@127.0.0.1:5432/test';
 const connectTimeoutMs = 2_000;
 
+/** Names of databases by the address of their server. */
+const created: { readonly serverUrl: string; readonly name: string }[] = [];
+let embedded: Promise<{ url: string; stop(): Promise<void> }> | undefined;
+
+// At the end of all tests of the process: hooks of a file end the services that use a database.
+after(async () => {
+  for (const { serverUrl, name } of created) await dropDatabase(serverUrl, name);
+  await (await embedded?.catch(() => undefined))?.stop();
+});
+
 /** An empty database for the tests of a file, or why there is none: `describe('on PostgreSQL', { skip }, …)`. */
 export type TestDatabase =
   | { readonly url: string; readonly skip: false }
   | { readonly url: undefined; readonly skip: string };
 
 /**
- * Creates a database and drops it after the tests of the calling file (or suite). The server is the one at `TEST_POSTGRES_URL`,
+ * Creates a database and drops it after all tests of the process. The server is the one at `TEST_POSTGRES_URL`,
  * else at 127.0.0.1:5432, else an embedded one. If there is none, the tests are skipped; with `CI=true` that is an error.
  */
 export async function testDatabaseUrl(): Promise<TestDatabase> {
@@ -30,7 +40,7 @@ export async function testDatabaseUrl(): Promise<TestDatabase> {
   }
   const name = `octavo_test_${randomBytes(6).toString('hex')}`;
   await runOn(server.url, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
-  after(() => dropDatabase(server.url, name));
+  created.push({ serverUrl: server.url, name });
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return { url: url.href, skip: false };
@@ -77,14 +87,12 @@ export async function startEmbeddedPostgres(): Promise<{ url: string; stop(): Pr
 async function findServer(): Promise<TestDatabase> {
   const given = process.env.TEST_POSTGRES_URL;
   const url = given || localUrl;
-  const problem = await runOn(url, 'SELECT 1').catch((error: Error) => error);
-  if (problem === undefined) return { url, skip: false };
+  const problem = embedded ? undefined : await runOn(url, 'SELECT 1').catch((error: Error) => error);
+  if (problem === undefined) return { url: (await embedded)?.url ?? url, skip: false };
   if (given) throw new Error('TEST_POSTGRES_URL does not respond', { cause: problem });
   try {
-    const { url: embeddedUrl, stop } = await startEmbeddedPostgres();
-    after(stop);
-    process.env.TEST_POSTGRES_URL = embeddedUrl;
-    return { url: embeddedUrl, skip: false };
+    embedded ??= startEmbeddedPostgres();
+    return { url: (await embedded).url, skip: false };
   } catch (error) {
     return { url: undefined, skip: `no PostgreSQL: set TEST_POSTGRES_URL (${(error as Error).message})` };
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '#kit/base/clock.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import type { TestResponse } from '#kit/testing/http-client.ts';
 import { until } from '#kit/testing/until.ts';
@@ -8,7 +9,6 @@ import { startProcess, startTestSystem, stopProcess } from '../testing.ts';
 import { assertError, castOf } from './testing.ts';
 
 // The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the tests kill.
-process.env.TEST_RPC = 'local';
 const environment = {
   NODE_ENV: 'test',
   OCTAVO_DATA: testFolder('failures'),
@@ -22,10 +22,13 @@ const environment = {
 let posts = await startProcess('posts', environment);
 let authz = await startProcess('authz', environment);
 const [postsAddress, authzAddress] = [new URL(posts.url), new URL(authz.url)];
-const system = await startTestSystem({
-  POSTSVC_ADDR: postsAddress.host,
-  AUTHSVC_ADDR: authzAddress.host,
-});
+const system = await startTestSystem(
+  {
+    POSTSVC_ADDR: postsAddress.host,
+    AUTHSVC_ADDR: authzAddress.host,
+  },
+  systemClock,
+);
 const { alice, bob, charlie, stranger } = await castOf(system);
 after(async () => {
   await system[Symbol.asyncDispose]();

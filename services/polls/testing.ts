@@ -33,16 +33,15 @@ export interface TestPolls extends AsyncDisposable {
   openDatabase(): Promise<Database<Tables>>;
 }
 
-// Here, so that the database is dropped after all tests of a file.
-const { databaseUrl } = await testMode();
 const startMs = Date.parse('2026-03-01T12:00:00Z');
 
-/** The service on a free port, in the mode of the tests, with the administrator Alice. */
+/** The service on a free port with the administrator Alice; without a `DATABASE_URL` in an empty database of the mode of the tests, or in this folder. */
 export async function startPolls(
   given: Environment = {},
   dataFolder = testFolder('polls'),
 ): Promise<TestPolls> {
-  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
+  const DATABASE_URL = given.DATABASE_URL ?? (await testMode()).databaseUrl;
+  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ...given, DATABASE_URL };
   const clock = new FakeClock(startMs);
   const context = testContext('polls', { clock, dataFolder });
   await createStaff({ environment, context });

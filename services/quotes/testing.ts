@@ -12,7 +12,6 @@ import { quotes } from './service.ts';
 
 export const password = 'ferries wait in fog';
 
-const { databaseUrl } = await testMode();
 export const startMs = Date.parse('2026-03-01T12:00:00Z');
 
 export interface CallOptions extends Omit<TestRequest, 'method'> {
@@ -49,12 +48,13 @@ export interface QuoteBody {
 
 let added = 0;
 
-/** The service on a free port, in the mode of the tests, with four accounts; in this folder if it is on SQLite. */
+/** The service on a free port with four accounts; without a `DATABASE_URL` in an empty database of the mode of the tests, or in this folder. */
 export async function startQuotes(
   given: Environment = {},
   dataFolder = testFolder('quotes'),
 ): Promise<TestQuotes> {
-  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', DATABASE_URL: databaseUrl, ...given };
+  const DATABASE_URL = given.DATABASE_URL ?? (await testMode()).databaseUrl;
+  const environment = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ...given, DATABASE_URL };
   const clock = new FakeClock(startMs);
   const context = testContext('quotes', { clock, dataFolder });
   await createReaders({ environment, context });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { systemClock } from '#kit/base/clock.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import type { PageResponse } from '#kit/testing/page-client.ts';
 import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
 import { importFile, signedIn } from '../testing.ts';
 
 // The gateway runs in this process for every TEST_RPC. Its backends are separate processes, which the test kills.
-process.env.TEST_RPC = 'local';
 const environment = {
   NODE_ENV: 'test',
   OCTAVO_DATA: testFolder('page-failures'),
@@ -22,7 +22,7 @@ const [posts, authz] = await Promise.all([
   startProcess('authz', environment),
 ]);
 const addresses = { POSTSVC_ADDR: new URL(posts.url).host, AUTHSVC_ADDR: new URL(authz.url).host };
-const system = await startTestSystem(addresses);
+const system = await startTestSystem(addresses, systemClock);
 after(async () => {
   await system[Symbol.asyncDispose]();
   await Promise.all([stopProcess(posts.child), stopProcess(authz.child)]);

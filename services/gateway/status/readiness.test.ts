@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '#kit/base/clock.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { startProcess, startTestSystem, stopProcess } from '../../testing.ts';
 
 // The gateway runs in this process, its backends do in others: two of the posts on one database.
-process.env.TEST_RPC = 'local';
 const environment = {
   NODE_ENV: 'test',
   OCTAVO_DATA: testFolder('readiness'),
@@ -15,10 +15,13 @@ const environment = {
 };
 const posts = [await startProcess('posts', environment), await startProcess('posts', environment)];
 const authz = await startProcess('authz', environment);
-const system = await startTestSystem({
-  POSTSVC_ADDR: posts.map(({ url }) => new URL(url).host).join(','),
-  AUTHSVC_ADDR: new URL(authz.url).host,
-});
+const system = await startTestSystem(
+  {
+    POSTSVC_ADDR: posts.map(({ url }) => new URL(url).host).join(','),
+    AUTHSVC_ADDR: new URL(authz.url).host,
+  },
+  systemClock,
+);
 after(async () => {
   await system[Symbol.asyncDispose]();
   for (const { child } of [...posts, authz]) {

@@ -1,0 +1,110 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+/** Result of a task. */
+export interface Result {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Names and errors of what failed. */
+  readonly failures: readonly string[];
+  /** The report for people. */
+  readonly output: string;
+  readonly fileTimes?: readonly FileTime[];
+}
+
+export interface FileTime {
+  readonly file: string;
+  readonly ms: number;
+}
+
+/** Test files that run in one process, one after another. `group.ts` runs them. */
+export interface Group {
+  readonly files: readonly string[];
+  /** Lines of tests, more for slow ones. Long groups start first. */
+  readonly weight: number;
+}
+
+/** The most that files of one group weigh: about half a minute. */
+const weightMax = 1_200;
+
+/** A group that hangs is ended. A file that hangs fails earlier. */
+const groupTimeoutMs = 900_000;
+
+/** Groups of the files that the patterns match: neighbors of one service in one group, which share its modules. */
+export function groupsOf(patterns: readonly string[], { alone = false } = {}): Group[] {
+  const groups: { files: string[]; weight: number }[] = [];
+  for (const file of globSync(patterns, { exclude: ['node_modules/**'] }).sort()) {
+    const last = groups.at(-1);
+    const weight = weightOf(file);
+    const fits = !alone && last?.files[0] !== undefined && areaOf(last.files[0]) === areaOf(file);
+    if (last && fits && last.weight + weight <= weightMax) {
+      last.files.push(file);
+      last.weight += weight;
+    } else {
+      groups.push({ files: [file], weight });
+    }
+  }
+  return groups;
+}
+
+/** `kit`, or a service. */
+function areaOf(file: string): string {
+  const [folder = '', name = ''] = file.split(/[\\/]/);
+  return folder === 'services' ? join(folder, name) : folder;
+}
+
+function weightOf(file: string): number {
+  const text = readFileSync(file, 'utf8');
+  const lines = text.split('\n').length;
+  if (text.includes('testBrowser')) return lines * 4;
+  return /startProcess|spawn\(|octavo\.js/.test(text) ? lines * 2 : lines;
+}
+
+/** Runs the files of a group in a new process, and resolves when it ends. */
+export async function runGroup({ files }: Group, environment: NodeJS.ProcessEnv): Promise<Result> {
+  const stream = run({
+    files: [join(import.meta.dirname, 'group.ts')],
+    argv: [...files],
+    timeout: groupTimeoutMs,
+    env: environment,
+  });
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const failures: string[] = [];
+  const fileTimes: FileTime[] = [];
+  const isFile = ({ name, nesting }: TestEvent) => nesting === 0 && files.includes(name);
+  const recordTime = (event: TestEvent) => {
+    if (isFile(event)) fileTimes.push({ file: event.name, ms: event.details.duration_ms });
+  };
+  stream.on('test:pass', (event) => {
+    recordTime(event);
+    if (isFile(event) || event.details.type === 'suite') return;
+    counts[event.skip !== undefined || event.todo !== undefined ? 'skipped' : 'passed']++;
+  });
+  stream.on('test:fail', (event) => {
+    recordTime(event);
+    const { error } = event.details;
+    // A file or suite fails together with its tests, which are reported themselves.
+    if (Reflect.get(error, 'failureType') === 'subtestsFailed') return;
+    counts.failed++;
+    failures.push(
+      `${event.name} (${relative('.', event.file ?? '')})\n${indented(inspect(error.cause ?? error))}`,
+    );
+  });
+  let output = '';
+  for await (const text of stream.compose(spec)) output += text;
+  return { ...counts, failures, output: output.slice(0, output.indexOf('ℹ tests ')), fileTimes };
+}
+
+function indented(text: string): string {
+  return text.slice(0, 3_000).replaceAll(/^/gm, '    ');
+}
+
+interface TestEvent {
+  readonly name: string;
+  readonly nesting: number;
+  readonly details: { readonly duration_ms: number };
+}
