@@ -156,18 +156,17 @@ function testFiles(
   patterns: readonly string[],
   { environment = {}, alone = false }: { environment?: Record<string, string>; alone?: boolean } = {},
 ): Check {
-  const groupEnvironment = {
-    ...process.env,
-    ...(temporaryFolder && { TMPDIR: temporaryFolder }),
-    NODE_COMPILE_CACHE: compileCache,
-    ...environment,
-  };
   return {
     name,
     tasks: () =>
       groupsOf(patterns, { alone }).map((group) => ({
         weight: group.weight,
-        run: () => runGroup(group, groupEnvironment),
+        run: () => runGroup(group, { ...testEnvironment(), ...environment }),
       })),
   };
+}
+
+function testEnvironment(): NodeJS.ProcessEnv {
+  const folder = temporaryFolder ? { TMPDIR: temporaryFolder } : {};
+  return { ...process.env, ...folder, NODE_COMPILE_CACHE: compileCache };
 }

@@ -5,7 +5,7 @@ import { AppError } from '#kit/base/errors.ts';
 import { createLog } from '#kit/base/log.ts';
 import { checkSettings, warnOfUnused } from '../../services/check-settings.ts';
 import { loadServices, portsFor, readSuite, startSystem } from '../../services/index.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
 import { supervise } from './workers.ts';
 
 export async function run(args: string[]): Promise<number> {

@@ -3,8 +3,8 @@ import { createLog } from '#kit/base/log.ts';
 import { checkSettings, warnOfUnused } from '../../services/check-settings.ts';
 import { portsFor, readSuite, startSystem, upNames } from '../../services/index.ts';
 import { onOneHost, type System } from '../../services/system.ts';
-import { signalHint, stopSignal } from '../stop-signal.ts';
 import { openTerminalLog } from '../terminal/log.ts';
+import { signalHint, stopSignal } from '../terminal/stop-signal.ts';
 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({

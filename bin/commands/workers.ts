@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stopSignal } from '../stop-signal.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
 
 const shortestLifeMs = 1_000;
 /** Longer than that of a worker, which ends itself. */

@@ -1,7 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { ErrorCode, Fields } from '../base/errors.ts';
 import type { ServiceContext } from '../service.ts';
 import type { TrustedProxy } from './requests/client-address.ts';
+
+/** Security schemes of OpenAPI by name. */
+type SecuritySchemes = NonNullable<
+  NonNullable<NonNullable<FastifyDynamicSwaggerOptions['openapi']>['components']>['securitySchemes']
+>;
 
 /** Options of a service's HTTP server. */
 export interface HttpServerOptions {
@@ -31,7 +37,7 @@ export interface HttpServerOptions {
   /** The `WWW-Authenticate` header of a 401; `Bearer` by default. */
   readonly challenge?: string;
   /** Security schemes of `/openapi.json` by name; `bearer` by default. */
-  readonly securitySchemes?: Readonly<Record<string, object>>;
+  readonly securitySchemes?: SecuritySchemes;
   /** Statuses and codes that differ from the default table. */
   readonly errorTable?: Partial<Record<ErrorCode, ErrorRow>>;
   /** The code on the wire for a body that is not JSON; by default that of `invalid_input`. */

@@ -49,8 +49,7 @@ export async function loadMenus(
     }
   const sets: Record<string, readonly Choice[]> = {};
   if (model.kind === 'table')
-    for (const [name, set] of Object.entries(model.sets ?? {}))
-      sets[name] = await set.choices(site.database as never);
+    for (const [name, set] of Object.entries(model.sets ?? {})) sets[name] = await set.choices(site.database);
   const titles =
     model.kind === 'table'
       ? await referencedTitles(site, model, [

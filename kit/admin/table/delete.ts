@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import {
   deleteRows,
   type ForeignKey,
@@ -73,7 +73,7 @@ function selectColumn(site: Registry, model: TableModel, selection: Selection, c
   return dynamic(site.database)
     .selectFrom(model.table)
     .select(`${model.table}.${column} as key`)
-    .where(`${model.table}.${columnOf(model, model.key)}`, 'in', keys as never) as Rows;
+    .where(sql<SqlBool>`${sql.ref(`${model.table}.${columnOf(model, model.key)}`)} in ${keys}`) as Rows;
 }
 
 function whereIn(
@@ -85,7 +85,7 @@ function whereIn(
   return dynamic(site.database)
     .selectFrom(key.table)
     .select(`${key.table}.${column} as key`)
-    .where(`${key.table}.${referring}`, 'in', parents as never) as Rows;
+    .where(sql<SqlBool>`${sql.ref(`${key.table}.${referring}`)} in ${parents}`) as Rows;
 }
 
 async function countRows(site: Registry, rows: Rows): Promise<number> {

@@ -27,7 +27,7 @@ export async function loadObject(
 async function loadSets(model: TableModel, id: string, session: Session<AdminTables>): Promise<Values> {
   const sets: Record<string, readonly string[]> = {};
   for (const [name, set] of Object.entries(model.sets ?? {}))
-    sets[name] = [...(await set.load(session as never, id))].sort();
+    sets[name] = [...(await set.load(session, id))].sort();
   return sets;
 }
 

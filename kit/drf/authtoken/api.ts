@@ -18,7 +18,12 @@ const Token = Type.Object(
 export const tokenScheme = {
   challenge: 'Token',
   securitySchemes: {
-    token: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Token <token>`' },
+    token: {
+      type: 'apiKey' as const,
+      in: 'header',
+      name: 'Authorization',
+      description: '`Token <token>`',
+    },
   },
 };
 

@@ -71,7 +71,7 @@ function documentOptions(
       servers: [{ url: '/', description: 'This server' }],
       security: [],
       components: {
-        securitySchemes: (options.securitySchemes ?? { bearer: { type: 'http', scheme: 'bearer' } }) as never,
+        securitySchemes: options.securitySchemes ?? { bearer: { type: 'http', scheme: 'bearer' } },
       },
     },
     convertConstToEnum: false,

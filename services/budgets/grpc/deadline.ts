@@ -1,5 +1,5 @@
 import {
-  type InterceptingListener,
+  ResponderBuilder,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
@@ -13,18 +13,20 @@ const header = 'x-octavo-deadline-ms';
 
 /** Passes the deadline of a call on to the middleware, which does not see the header of the protocol. */
 export const passDeadline: ServerInterceptor = (_method, call: ServerInterceptingCallInterface) =>
-  new ServerInterceptingCall(call, {
-    start: (next: (listener?: unknown) => void) => {
-      const listener = new ServerListenerBuilder()
-        .withOnReceiveMetadata((metadata, nextMetadata) => {
-          const deadline = call.getDeadline();
-          metadata.set(header, String(deadline instanceof Date ? deadline.getTime() : deadline));
-          nextMetadata(metadata);
-        })
-        .build();
-      next(listener as unknown as InterceptingListener);
-    },
-  } as never);
+  new ServerInterceptingCall(
+    call,
+    new ResponderBuilder().withStart((next) => next(listenerOf(call))).build(),
+  );
+
+function listenerOf(call: ServerInterceptingCallInterface) {
+  return new ServerListenerBuilder()
+    .withOnReceiveMetadata((metadata, next) => {
+      const deadline = call.getDeadline();
+      metadata.set(header, String(deadline instanceof Date ? deadline.getTime() : deadline));
+      next(metadata);
+    })
+    .build();
+}
 
 /** Ends a unary call after its deadline: 5 seconds if the client gives none, at most 30. Streams last until the client cancels. */
 export async function* limitTime<Request, Response>(

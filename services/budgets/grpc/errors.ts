@@ -38,9 +38,9 @@ export function createErrorMapping(log: Log) {
 function toServerError({ code, message, fields, retryAfterSeconds }: AppError): ServerError {
   const violations = Object.entries(fields).map(([field, description]) => ({ field, description }));
   const details = [
-    ...(violations.length > 0 ? [BadRequest.create({ fieldViolations: violations }) as never] : []),
+    ...(violations.length > 0 ? [BadRequest.create({ fieldViolations: violations })] : []),
     ...(retryAfterSeconds !== undefined && Number.isFinite(retryAfterSeconds)
-      ? [RetryInfo.create({ retryDelay: { seconds: retryAfterSeconds, nanos: 0 } } as never) as never]
+      ? [RetryInfo.create({ retryDelay: { seconds: retryAfterSeconds, nanos: 0 } })]
       : []),
   ];
   return new RichServerError(statuses[code] ?? Status.INTERNAL, message, details);

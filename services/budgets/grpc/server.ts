@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import { ServerCredentials, setLogger } from '@grpc/grpc-js';
+import { ServerCredentials, type ServerOptions, setLogger } from '@grpc/grpc-js';
 import { type CallContext, createServer, ServerError, type ServerMiddlewareCall, Status } from 'nice-grpc';
 import { errorDetailsServerMiddleware } from 'nice-grpc-error-details';
 import { HealthDefinition, HealthServiceImpl, HealthState } from 'nice-grpc-server-health';
@@ -50,11 +50,12 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   setLogger({ error: (...words: unknown[]) => log.debug({ words }, 'gRPC') });
   const health = HealthState();
   const stopping = new AbortController();
-  const server = createServer({
+  const settings: ServerOptions = {
     'grpc.max_receive_message_length': messageBytesMax,
     'grpc.max_send_message_length': messageBytesMax,
     interceptors: [passDeadline],
-  } as never)
+  };
+  const server = createServer(settings)
     .use(errorDetailsServerMiddleware)
     .use(createErrorMapping(log))
     .use(endStreams(stopping.signal))
@@ -143,7 +144,7 @@ function endStreams(stopping: AbortSignal) {
       }
     } finally {
       stopping.removeEventListener('abort', stop);
-      responses.return(undefined as never).catch(() => undefined);
+      responses.return(undefined).catch(() => undefined);
     }
   };
 }

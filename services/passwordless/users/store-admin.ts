@@ -55,8 +55,8 @@ function matchingUsers(users: Users, { words, filters }: Pick<ListQuery, 'words'
 }
 
 function narrow(users: Users, { name, equals, from, until }: ListFilter): Users {
-  const column = columnOf(name);
-  const same = equals === undefined ? users : users.where(column, '=', equals as never);
-  const after = from === undefined ? same : same.where(column, '>=', from as never);
-  return until === undefined ? after : after.where(column, '<', until as never);
+  const column = sql.ref(columnOf(name));
+  const same = equals === undefined ? users : users.where(sql<SqlBool>`${column} = ${equals}`);
+  const after = from === undefined ? same : same.where(sql<SqlBool>`${column} >= ${from}`);
+  return until === undefined ? after : after.where(sql<SqlBool>`${column} < ${until}`);
 }

@@ -1,3 +1,4 @@
+import { insertUser } from '#kit/accounts/store.ts';
 import type { Session, WriteSession } from '#kit/db/index.ts';
 import type { Tables } from '../tables.ts';
 
@@ -24,7 +25,7 @@ export async function readerId(
   const isPerson = known && (known.email || known.is_staff || known.last_sign_in_at_ms !== null);
   if (isPerson) return readerId(session, { name: `${name}-demo`, passwordHash, nowMs });
   if (known) return known.id;
-  const row = {
+  const { id } = await insertUser(session, {
     username: name,
     username_key: name,
     email: null,
@@ -33,14 +34,8 @@ export async function readerId(
     is_staff: 0,
     is_superuser: 0,
     created_at_ms: nowMs,
-    last_sign_in_at_ms: null,
     password_changed_at_ms: nowMs,
-  };
-  const { id } = await session.kysely
-    .insertInto('auth_user')
-    .values(row as never)
-    .returning('id')
-    .executeTakeFirstOrThrow();
+  });
   return id;
 }
 

@@ -24,21 +24,21 @@ export function createEventStream({ execution, contextOf, log, stopping }: Event
   const format = (error: GraphQLError) => toClientError(error, log);
   const stream = createHandler({
     onSubscribe: async (request, params) => {
-      const prepared = execution.prepare(params as never, () => contextOf(request.raw as never));
+      const prepared = execution.prepare(params, () => contextOf(request.raw));
       // The library takes a list for a response of its own, so errors are an event.
-      if (!('document' in prepared)) return refusal(prepared) as never;
+      if (!('document' in prepared)) return refusal(prepared);
       const { document, operationName, contextValue } = prepared;
       try {
         await contextValue.commanders.claim(getOperationAST(document, operationName));
         return prepared as never;
       } catch (error) {
-        return refusal([toClientError(error as Error, log)]) as never;
+        return refusal([toClientError(error as Error, log)]);
       }
     },
-    execute: (args) => execution.execute(args as never) as never,
+    execute: (args) => execution.execute(args),
     subscribe: async (args) => {
-      const result = await subscribe(args as never);
-      return (Symbol.asyncIterator in result ? untilStop(result, stopping) : result) as never;
+      const result = await subscribe(args);
+      return Symbol.asyncIterator in result ? untilStop(result, stopping) : result;
     },
     onNext: (_context, _request, result) => formatResult(result as never, format) as never,
   });

@@ -84,9 +84,7 @@ export function createSocketHandler(options: SocketOptions) {
     onError: (_context, _id, _payload, errors) => errors.map((error) => toClientError(error, log)),
     onNext: (...[, , , , result]) => {
       const { errors } = result;
-      return errors
-        ? { ...result, errors: errors.map((error) => toClientError(error as never, log)) }
-        : result;
+      return errors ? { ...result, errors: errors.map((error) => toClientError(error, log)) } : result;
     },
   });
   return (socket: WebSocket, request: FastifyRequest): void => {
