@@ -77,7 +77,7 @@ async function setup(system: System): Promise<string> {
 
 function mails(sites: ReturnType<System['sites']>): string {
   const site = sites.find(({ name }) => name === 'portal');
-  return site ? `Mails are not sent but shown:\n  ${site.url}/mails` : '';
+  return site ? `Read the mails here (no mail server is set):\n  ${site.url}/mails` : '';
 }
 
 /** Columns padded to their widest cell. */

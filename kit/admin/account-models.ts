@@ -55,7 +55,7 @@ function userModel(accounts: Accounts): Model {
     },
     sets: { groups: groupsOfUser },
     sections: [
-      { title: 'What the user may do', fields: ['is_active', 'is_staff', 'is_superuser', 'groups'] },
+      { title: 'Permissions', fields: ['is_active', 'is_staff', 'is_superuser', 'groups'] },
       { title: 'Dates', fields: ['last_sign_in', 'created'] },
     ],
     columns: ['username', 'email', 'is_staff', 'is_superuser', 'is_active', 'last_sign_in'],

@@ -91,7 +91,7 @@ function cases(url: string | undefined): void {
     );
     const none = await alice.send(list, { action: 'lend' });
     assert.equal(none.status, 422);
-    assert.match(none.html, /Mark the books first/);
+    assert.match(none.html, /Select books first/);
     assert.match((await alice.send(list, { action: '' })).html, /Choose an action/);
     const strange = await alice.send(list, { action: 'lend', _selected_action: "1' or '1'='1" });
     assert.equal(strange.status, 422);

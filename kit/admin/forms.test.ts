@@ -195,7 +195,7 @@ function cases(url: string | undefined): void {
     const fields = fieldsOf((await alice.open(path)).html);
     await database.kysely.updateTable('book').set({ title: 'By the API' }).execute();
     const conflict = await alice.send(path, { ...fields, title: 'Mine' });
-    assert.match(conflict.html, /changed elsewhere than in the admin[\s\S]*By the API/);
+    assert.match(conflict.html, /changed outside the admin[\s\S]*By the API/);
     assert.equal((await alice.send(path, { ...fields, title: 'By the API' })).status, 303);
     const again = fieldsOf((await alice.open(path)).html);
     for (let time = 1; time <= 2; time++)

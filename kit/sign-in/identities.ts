@@ -252,7 +252,7 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
 
 function taken(isAccount: boolean): AppError {
   const message = isAccount
-    ? 'Your account is connected to somebody else there already.'
-    : 'That sign-in is connected to another account here already.';
+    ? 'Your account is already connected to another one there.'
+    : 'That sign-in is already connected to another account here.';
   return new AppError('conflict', message, { reason: 'IDENTITY_TAKEN' });
 }

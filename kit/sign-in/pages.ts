@@ -218,11 +218,11 @@ export class OidcSignIn<T> {
       if (!attempt)
         throw new AppError(
           'unauthenticated',
-          'This sign-in is not from here, or it is too old. Begin again.',
+          'This sign-in was not started here, or it has expired. Start again.',
         );
       const realm = this.#realmFor(next);
       if (!(await realm.people.useUp(attempt.state)))
-        throw new AppError('unauthenticated', 'This sign-in was finished before. Begin again.');
+        throw new AppError('unauthenticated', 'This sign-in was already completed. Start again.');
       const search = request.url.slice(request.url.indexOf('?'));
       const found = await this.provider.finish(search, attempt);
       this.#left.clear(reply);
@@ -250,7 +250,7 @@ export class OidcSignIn<T> {
     const realm = this.#realmFor(next);
     const here = await realm.signedIn(visit);
     if (here?.account !== connects)
-      throw new AppError('unauthenticated', 'You are not signed in as the account that was to be connected.');
+      throw new AppError('unauthenticated', 'You are not signed in as the account that you were connecting.');
     await realm.people.connect(person, connects);
     const text = `Your account is connected. You can sign in with ${this.#options.settings.name} from now on.`;
     return visit.redirect(next, { tone: 'good', text });

@@ -296,7 +296,7 @@ export class Provider {
 }
 
 function refused(cause: unknown): AppError {
-  return new AppError('unauthenticated', 'The sign-in could not be completed. Begin again.', {
+  return new AppError('unauthenticated', 'The sign-in could not be completed. Start again.', {
     reason: 'OIDC_REFUSED',
     cause,
   });

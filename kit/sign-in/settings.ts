@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { isLoopback } from '../base/network.ts';
 
 const roleMapText = text({
-  help: 'Roles here for roles of the provider, as theirs=ours with commas between; equal names if unset',
+  help: 'Local role for each role of the provider, as theirs=ours separated by commas; the same names if unset',
 });
 
 /** The settings of the sign-in with an OpenID provider; services spread them into theirs. */
@@ -11,7 +11,7 @@ export const oidcSettings = {
   OIDC_ISSUER: text({ help: 'Address of the OpenID provider to sign in with; none if unset' }),
   OIDC_CLIENT_ID: text({ help: 'Id of this service at the OpenID provider' }),
   OIDC_CLIENT_SECRET: text({ secret: true, help: 'Secret of this service at the OpenID provider' }),
-  OIDC_NAME: text({ default: 'Octavo', help: 'Name of the OpenID provider on the button' }),
+  OIDC_NAME: text({ default: 'Octavo', help: 'Name of the OpenID provider, shown on the button' }),
   OIDC_ADDRESS: text({
     help: 'Address of this service at the OpenID provider: of its callback, and the audience of access tokens; if unset, the public address, or for tokens that of SUITE_SITES or octavo up',
   }),
@@ -26,7 +26,7 @@ export const oidcSettings = {
       return value;
     },
   },
-  OIDC_ONLY: flag({ default: false, help: 'Turns the sign-in with a password off' }),
+  OIDC_ONLY: flag({ default: false, help: 'Turns off sign-in with a password' }),
 } satisfies Settings;
 
 export type OidcConfig = Config<typeof oidcSettings>;
@@ -79,7 +79,7 @@ export function providerOf(config: OidcConfig, publicUrl?: string): ProviderSett
 
 /** The error of a sign-in with a password where there is none. */
 export function passwordsOff(): AppError {
-  return new AppError('forbidden', 'Nobody signs in with a password here.', { reason: 'PASSWORDS_OFF' });
+  return new AppError('forbidden', 'Sign-in with a password is turned off here.', { reason: 'PASSWORDS_OFF' });
 }
 
 /** Our roles among those that claims name: a list, or one name. Names that are no text are left out. */

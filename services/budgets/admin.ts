@@ -131,7 +131,7 @@ const budgetModel = tableModel<Tables>({
     sum('limit_minor', 'Limit'),
     'period',
     {
-      label: 'Spent in all',
+      label: 'Total spent',
       name: 'spent',
       kind: 'number',
       expression: spentOfBudget,

@@ -337,7 +337,7 @@ describe('the other pages', () => {
     assert.match(notifications, /100% of Home/);
     assert.match(notifications, /data-unread="2"/);
     await client.send('/notifications/read', { upTo: '99' });
-    assert.match((await client.open('/notifications?show=unread')).html, /Nothing is unread/);
+    assert.match((await client.open('/notifications?show=unread')).html, /No unread notifications/);
     const { location } = await client.send('/tasks', { type: 'export' });
     await finished(person, { id: location.slice('/tasks/'.length) });
     assert.match((await client.open(`${location}/file`)).html, /Lamp/);

@@ -51,7 +51,7 @@ const modelSettings = {
     default: 30_000,
     min: 100,
     max: 600_000,
-    help: 'Time that the model may be silent before the answer is quoted from the sources',
+    help: 'Longest silence of the model before the answer is quoted from the sources instead',
   }),
 } satisfies Settings;
 
@@ -86,7 +86,7 @@ export const settings = {
   }),
   CHAT_LIBRARY: choice(['auto', 'shared', 'own'], {
     default: 'auto',
-    help: 'Shares documents between all owners, or keeps them to their own; auto shares them without sign-in',
+    help: 'Whether owners share their documents; auto shares them if there is no sign-in',
   }),
   ...gateSettings,
   ...modelSettings,

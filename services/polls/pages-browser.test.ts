@@ -98,8 +98,8 @@ describe('in a browser', { skip: browser.skip }, () => {
         assert.deepEqual(await barriers(), [], `${what} at ${widthPx} px`);
       await page.goto('/polls/new/');
       await check('the form');
-      await page.getByRole('button', { name: 'Make the poll' }).click();
-      await page.getByText('The poll is not made yet').waitFor();
+      await page.getByRole('button', { name: 'Create poll' }).click();
+      await page.getByText('The poll was not created').waitFor();
       await check('the form with errors');
       await page.getByLabel('Question').fill('Where to eat?');
       for (const [index, text] of ['Here', 'There', 'Elsewhere', 'At home'].entries())
@@ -107,8 +107,8 @@ describe('in a browser', { skip: browser.skip }, () => {
       await page.getByLabel('Choice 5', { exact: true }).fill('Nowhere');
       await page.getByRole('button', { name: 'More choices' }).click();
       assert.equal(await page.evaluate('document.activeElement.name'), 'choice_7');
-      await page.getByRole('button', { name: 'Make the poll' }).click();
-      await page.getByText('Keep this address').waitFor();
+      await page.getByRole('button', { name: 'Create poll' }).click();
+      await page.getByText('Save this address').waitFor();
       await check('the new poll');
       assert.equal(await page.getByRole('radio').count(), 5);
       await page.locator('a[href*="/polls/manage/"]').click();
@@ -121,7 +121,7 @@ describe('in a browser', { skip: browser.skip }, () => {
       await page.getByLabel('User name').fill('bob');
       await page.getByLabel('Password', { exact: true }).fill(password);
       await page.keyboard.press('Enter');
-      await page.getByText('No polls of yours yet').waitFor();
+      await page.getByText('You have no polls yet').waitFor();
       await check('no polls');
       // The form with errors is a 400.
       assert.deepEqual(

@@ -66,7 +66,7 @@ function noPolls(): Html {
   return empty({
     icon: 'chart',
     title: 'No polls yet',
-    text: 'Questions show up here when they are published. Everybody with an account makes them on a page, and staff also in the admin or through the API.',
+    text: 'Published polls appear here. Anyone with an account can make one.',
     actions: linkButton(pageRoutes.newPoll, 'New poll', 'primary'),
   });
 }
@@ -203,7 +203,7 @@ function copyButton(text: string, label: string): Html {
 }
 
 function keepAddress(address: string): Html {
-  const content = html`<p>Keep this address: with it you close, hide or delete the poll, and nobody can show it to you again.</p>
+  const content = html`<p>Save this address. You need it to close, hide or delete the poll, and it is not shown again.</p>
 <p><a href="${address}">${address}</a></p>${keepActions({ text: address, what: 'the address' })}`;
   return notice('warn', content, { title: 'Your link to manage this poll' });
 }

@@ -8,7 +8,7 @@ import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { Pictures } from '#kit/pictures/pictures.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
-import { addMakingPages, type MakingOptions } from './making/pages.ts';
+import { addMakingPages, type MakingOptions, newPollAgain } from './making/pages.ts';
 import { type PageVisit, viewOf } from './pages-poll.ts';
 import { listPage, pollErrorPage, pollPage } from './pages-views.ts';
 import { type Question, takesSeveral, visibilityFor } from './poll.ts';
@@ -45,7 +45,10 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
       clock,
       assets,
       publicUrl: options.publicUrl,
-      errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? pollErrorPage(visit, error),
+      errorPage: async (visit, error) =>
+        (await newPollAgain(visit, error, options.making.accounts)) ??
+        (await admin.errorPage(visit, error)) ??
+        pollErrorPage(visit, error),
     },
     (routes) => {
       admin.addRoutes(routes);

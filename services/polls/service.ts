@@ -39,19 +39,19 @@ const settings = {
   }),
   POLLS_OPEN: flag({
     default: false,
-    help: 'Lets strangers make polls, which are found only by their link',
+    help: 'Lets anyone make polls without an account; such polls are found only by their link',
   }),
   POLLS_LIMIT_MADE: integer({
     default: 30,
     min: 0,
     max: limitMax,
-    help: 'Polls that one account makes on the pages in an hour; 0 means no limit',
+    help: 'Polls per account and hour, made on the pages; 0 means no limit',
   }),
   POLLS_LIMIT_MADE_ADDRESS: integer({
     default: 10,
     min: 0,
     max: limitMax,
-    help: 'Polls that strangers of one address make in an hour; 0 means no limit',
+    help: 'Polls per client address and hour, made without an account; 0 means no limit',
   }),
   TRUST_PROXY: trustProxySetting,
 } satisfies Settings;

@@ -35,21 +35,21 @@ const resources = {
     name: 'TeamMember',
     schema: Member,
     paths: { list: routes.team, item: routes.member },
-    all: 'The people of the firm',
+    all: 'People of the firm',
     single: 'A person',
   },
   investments: {
     name: 'Investment',
     schema: Investment,
     paths: { list: routes.investments, item: routes.investment },
-    all: 'What the firm invested in',
+    all: 'Investments of the firm',
     single: 'An investment',
   },
   sectors: {
     name: 'Sector',
     schema: Sector,
     paths: { list: routes.sectors, item: routes.sector },
-    all: 'The sectors with their totals',
+    all: 'Sectors with their totals',
     single: 'A sector',
   },
 } as const;
@@ -61,7 +61,7 @@ const nested = [
     filter: 'team_member',
     path: routes.memberInvestments,
     operationId: 'listInvestmentsOfTeamMember',
-    summary: 'What a person works on',
+    summary: 'Investments of a person',
     description: 'Lists the investments of a person that match all the filters.',
   },
   {

@@ -178,7 +178,7 @@ describe('imports on pages', () => {
     assert.match(refused.location, /^\/import\//);
     assert.match(
       (await alice.open(refused.location)).html,
-      /Some records are wrong[\s\S]*names nothing of sectors/,
+      /Some records have errors[\s\S]*names nothing of sectors/,
     );
     const negative = await upload('deals.json', JSON.stringify([deal]));
     assert.match((await alice.open(negative.location)).html, /Amount in minor units must be/);

@@ -86,7 +86,7 @@ export const Investment = Type.Object(
     sector: Slug,
     ...dealFields,
     lead_id: orNull(Id),
-    team_ids: Type.Array(Id, { description: 'Everybody who works on it, the lead first' }),
+    team_ids: Type.Array(Id, { description: 'Everyone who works on it, the lead first' }),
     ...dealDetails,
     updated_at: Time,
   },

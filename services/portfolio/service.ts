@@ -26,7 +26,7 @@ import { parseClients, Tokens } from './tokens.ts';
 const secretFile = 'portfolio-jwt-secret';
 const clientsText = text({
   secret: true,
-  help: 'Clients that may ask for tokens, as id:secret with commas between; anybody if unset',
+  help: 'Clients that can get tokens, as id:secret separated by commas; anyone if unset',
 });
 
 const settings = {
@@ -47,7 +47,7 @@ const settings = {
   }),
   PORTFOLIO_PAGES: choice(['auto', 'public', 'signed-in'], {
     default: 'auto',
-    help: 'Who may open the pages: everybody, or people with an account; auto is everybody outside production where anybody gets a token',
+    help: 'Access to the pages: public, or accounts only; auto is public outside production if anyone can get a token',
   }),
   AUTH_CLIENTS: {
     ...clientsText,

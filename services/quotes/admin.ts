@@ -79,7 +79,7 @@ function quoteModel(clock: Clock, dayKeys: DayKeys) {
     label: 'quote',
     table: 'quote',
     title: 'text',
-    description: 'Quotes that are not published wait for you. Only who added them and the staff see them.',
+    description: 'Unpublished quotes wait for approval. Only their authors and staff see them.',
     fields: {
       ...adminFields(quoteFields),
       category: reference('quotes/category', { label: 'Category', column: 'category_id' }),
@@ -128,7 +128,7 @@ function changeModel(clock: Clock) {
     table: 'quote_change',
     title: 'base_text',
     description:
-      'Changes of published quotes that wait for you. Select them, then approve or reject them. Fields without a value stay as they are.',
+      'Changes of published quotes that wait for approval. Select them, then approve or reject them. Empty fields stay unchanged.',
     fields: {
       base_text: text({ label: 'Published text', readOnly: true }),
       quote: reference('quotes/quote', { label: 'Quote', column: 'quote_id', readOnly: true }),

@@ -24,7 +24,7 @@ export const settings = {
   }),
   QUOTES_MODERATION: flag({
     default: false,
-    help: 'Whether new quotes, and changes of published ones, wait for staff',
+    help: 'Holds new quotes, and changes of published ones, until staff approve them',
   }),
   QUOTES_LIMIT_WRITES: integer({
     default: 600,

@@ -61,7 +61,7 @@ export const settings = {
   ...passwordSettings,
   EMAIL_VERIFICATION: choice(['off', 'optional', 'required'], {
     default: 'optional',
-    help: 'Mails a link to new addresses; required gives no tokens before it is used',
+    help: 'Mails a link to new addresses; required gives no tokens until it is used',
   }),
   PASSWORD_RESET_SECONDS: integer({
     default: 1_800,

@@ -178,9 +178,9 @@ function renumber(child: TableModel, rows: readonly ChildState[]): ChildState[] 
 function message(differences: readonly Difference[], latest: HistoryEntry | undefined): Html {
   const who: Content = latest
     ? html`<b>${latest.userName || 'Somebody'}</b> changed this ${time(latest.atMs)}${latest.via && ways[latest.via]}, while you were editing.`
-    : 'This was changed elsewhere than in the admin while you were editing.';
+    : 'This was changed outside the admin while you were editing.';
   const rows = table({
-    caption: 'What was changed meanwhile',
+    caption: 'Changes since you opened this page',
     columns: [
       { header: 'Field', cell: ({ label }: Difference) => label },
       { header: 'Now stored', cell: ({ theirs }) => theirs || '—' },
@@ -189,7 +189,7 @@ function message(differences: readonly Difference[], latest: HistoryEntry | unde
     ],
     rows: differences,
   });
-  return html`${notice('warn', html`<p>${who} Nothing of yours has been saved yet. Check the form below and save it again.</p>`, { title: 'Changed meanwhile' })}
+  return html`${notice('warn', html`<p>${who} Nothing of yours has been saved yet. Check the form below and save it again.</p>`, { title: 'Someone else changed this' })}
 <section class="card">${rows}</section>`;
 }
 

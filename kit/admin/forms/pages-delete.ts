@@ -63,7 +63,7 @@ export async function bulk(context: ModelVisit): Promise<string | FastifyReply> 
   const selection: Selection =
     visit.field('select_across') === '1' ? { query: { words, filters } } : { ids: marked };
   const ids = await selectedIds(site, model, selection, actor);
-  if (ids.length === 0) return again(context, `Mark the ${model.plural} first.`);
+  if (ids.length === 0) return again(context, `Select ${model.plural} first.`);
   const asks = action.confirms || name === 'delete_selected';
   if (asks && visit.field('post') !== 'yes') return bulkPage(context, { name, action, selection, ids });
   try {

@@ -259,7 +259,7 @@ function referenceControl(
       attributes: { class: 'medium' },
     });
   const title = menus.titles.get(shared.name)?.get(shared.value);
-  const help = html`<span data-chosen>Its number${title && html`, now “${title}”`}.</span> <a href="/admin/${path}/" target="_blank" rel="noopener">Look it up</a>`;
+  const help = html`<span data-chosen>ID${title && html` of “${title}”`}.</span> <a href="/admin/${path}/" target="_blank" rel="noopener">Look it up</a>`;
   return fieldBlock({
     ...shared,
     help,

@@ -146,7 +146,7 @@ function nothing({ model, may }: ModelVisit, { state }: Parts): Html {
   return empty({
     icon: 'inbox',
     title: `No ${model.plural} yet`,
-    text: model.description ?? `What is added shows here.`,
+    text: model.description ?? `Nothing has been added yet.`,
     actions: may.add && linkButton(`/admin/${model.path}/add/`, `Add ${model.label}`),
   });
 }

@@ -33,7 +33,7 @@ function cases(url: string | undefined): void {
     );
     assert.match(
       preview.html,
-      /What would be added[\s\S]*>3<\/td>[\s\S]*>C<\/td>[\s\S]*Genre: <ins>history<[\s\S]*Pages: <ins>30<[\s\S]*Published: <ins><time datetime="2026-01-03T00:00:00\.000Z"[\s\S]*What would change/,
+      /To be added[\s\S]*>3<\/td>[\s\S]*>C<\/td>[\s\S]*Genre: <ins>history<[\s\S]*Pages: <ins>30<[\s\S]*Published: <ins><time datetime="2026-01-03T00:00:00\.000Z"[\s\S]*To be changed/,
     );
     assert.equal(
       (await database.kysely.selectFrom('book').selectAll().execute()).length,
@@ -81,7 +81,7 @@ function cases(url: string | undefined): void {
       await alice.open(path);
       const preview = await alice.upload(path, { name: `books.${format}`, content });
       assert.match(preview.html, /Not changed<\/dt><dd>2/, format);
-      assert.match(preview.html, /holds what is stored already/);
+      assert.match(preview.html, /matches the stored data/);
     }
   });
 

@@ -156,7 +156,7 @@ ${
   html`<form class="stack" method="post" action="${base}/import/confirm/">${frame.csrfField}<input type="hidden" name="upload" value="${upload}">
 <div class="actions"><button>Import: ${summaryOf(model, plan)}</button>${linkButton(`${base}/`, 'Go back')}</div></form>`
 }
-${upload !== undefined && !hasWork && notice('info', 'The file holds what is stored already.')}`,
+${upload !== undefined && !hasWork && notice('info', 'The file matches the stored data, so there is nothing to import.')}`,
   });
 }
 
@@ -169,14 +169,14 @@ function summaryOf(model: TableModel, { added, changes }: ImportPlan): string {
 }
 
 function errorTable({ errors }: ImportPlan): Html {
-  return html`${notice('bad', 'Correct the file and choose it again. A file is imported as a whole or not at all.', { title: 'The file cannot be imported' })}
-<section class="card">${problemTable('Rows that are wrong', errors)}</section>`;
+  return html`${notice('bad', 'Correct the file and choose it again. Files are imported as a whole or not at all.', { title: 'The file cannot be imported' })}
+<section class="card">${problemTable('Rows with errors', errors)}</section>`;
 }
 
 /** Rows that would be added, then those that would be changed. */
 function planned({ added, additions, changes }: ImportPlan): Content {
-  return html`<div class="stack">${plannedTable({ caption: 'What would be added', idHeader: 'Row', rows: additions, total: added })}
-${plannedTable({ caption: 'What would change', idHeader: 'ID', rows: changes.slice(0, plannedShown), total: changes.length })}</div>`;
+  return html`<div class="stack">${plannedTable({ caption: 'To be added', idHeader: 'Row', rows: additions, total: added })}
+${plannedTable({ caption: 'To be changed', idHeader: 'ID', rows: changes.slice(0, plannedShown), total: changes.length })}</div>`;
 }
 
 interface PlannedTable {

@@ -102,7 +102,7 @@ function documentOptions(
 
 function errorSchema(responses: ErrorResponses): Json {
   const { error } = describeErrors(['not_found'], responses)[0] ?? {};
-  return { ...schemaOf(error), description: 'What went wrong.' };
+  return { ...schemaOf(error), description: 'Description of the problem.' };
 }
 
 /** `GET /posts/:id` becomes `getPostsId`. */

@@ -21,12 +21,12 @@ export const rolloverKinds = ['none', 'positive', 'full'] as const;
 
 const period = Type.Enum(periodKinds, { description: 'Length of its period' });
 const rollover = Type.Enum(rolloverKinds, {
-  description: 'Carried over to the next period: nothing, the remainder, or debts too',
+  description: 'Carried over to the next period: nothing, the remainder, or overspending too',
 });
 const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), {
   maxItems: 10,
   uniqueItems: true,
-  description: 'Percent of the available amount at which its owner is notified, once in a period',
+  description: 'Percentages of the available amount at which the owner is notified, once per period',
   examples: [[80, 100]],
 });
 

@@ -31,7 +31,7 @@ export const MinorSum = Type.Unsafe<number | bigint>({
 /** An amount in requests. Its digits are checked when the currency is known. */
 export const AmountInput = Type.Union([Type.Number(), Type.String({ maxLength: 100 })], {
   description:
-    'A number, or a decimal text such as "12.50"; at most the digits of the currency, and 15 in all',
+    'A number, or a decimal string such as "12.50"; at most the decimals of the currency, and 15 digits in total',
   examples: [12.5],
   'x-problem': 'must be a number, such as 12.50',
   'x-exact': true,

@@ -20,7 +20,7 @@ const filters = {
   maxAmount: Type.Optional(amount),
   category: Type.Optional(text),
   tag: Type.Optional(text),
-  q: Type.Optional(Type.String({ ...text, description: 'Words, as in a search' })),
+  q: Type.Optional(Type.String({ ...text, description: 'Search words' })),
   sort: Type.Optional(Type.Enum(expenseSorts, { description: 'Newest first by default' })),
 };
 
@@ -74,7 +74,7 @@ export function addExpenseApi(app: HttpApp, core: Context, access: AccessRule): 
   addList(app, kind, {
     path: routes.expense,
     operationId: 'listExpensesOfBudget',
-    summary: 'The expenses of a budget; the id names the budget',
+    summary: 'Expenses of a budget',
     description: 'Lists the expenses of one of your budgets that match all the filters.',
     params: IdParams,
     filters,

@@ -34,7 +34,7 @@ export const Expense = Type.Object(
     originalAmountMinor: nullable(Minor),
     originalCurrency: nullable(Currency),
     rate: nullable(
-      Type.String({ description: "Units of the budget's currency for one unit of what was paid" }),
+      Type.String({ description: "Exchange rate: units of the budget's currency for one unit of the paid currency" }),
     ),
     rateDate: nullable(Day),
     createdAt: Instant,
@@ -49,11 +49,11 @@ const fields = {
   description: text(500, { examples: ['Coffee'] }),
   amount: AmountInput,
   currency: Type.Optional(
-    Type.String({ ...Currency, description: 'That of the budget by default; another one needs rate' }),
+    Type.String({ ...Currency, description: 'Currency of the budget by default; another one needs a rate' }),
   ),
   rate: Type.Optional(
     Type.Union([Type.Number(), Type.String({ maxLength: 40 })], {
-      description: "Units of the budget's currency for one unit of this one; a decimal text or a number",
+      description: "Exchange rate: units of the budget's currency for one unit of this currency; a decimal string or a number",
       'x-problem': 'must be a number, such as 1.0825',
       'x-exact': true,
       examples: ['1.0825'],

@@ -120,7 +120,7 @@ export interface ExpenseFilter {
   readonly maxAmount?: number | undefined;
   readonly category?: string | undefined;
   readonly tag?: string | undefined;
-  /** Words, as in a search. */
+  /** Search words. */
   readonly q?: string | undefined;
 }
 

@@ -16,7 +16,7 @@ export const ExportRequest = Type.Object({
   budgetId: Type.Optional(Reference),
   safe: Type.Enum(['0', '1'], {
     default: '1',
-    description: 'CSV: 0 leaves out the apostrophe before what a spreadsheet takes for a formula',
+    description: 'CSV: 0 leaves out the apostrophe before text that a spreadsheet would run as a formula',
   }),
 });
 

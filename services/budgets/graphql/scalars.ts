@@ -12,7 +12,7 @@ export const Decimal = new GraphQLScalarType<string | number, number | RawJson>(
   parseLiteral: (node) =>
     node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING
       ? parseAmount(node.value)
-      : refuse('Decimal must be a number or a decimal text such as "12.50"'),
+      : refuse('Decimal must be a number or a string such as "12.50"'),
 });
 
 /** A day. */
@@ -27,13 +27,13 @@ export const Day = new GraphQLScalarType<string, string>({
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   serialize: (value) => (typeof value === 'number' ? isoTime(value) : String(value)),
-  parseValue: (value) => (typeof value === 'string' ? value : refuse('DateTime must be a text')),
+  parseValue: (value) => (typeof value === 'string' ? value : refuse('DateTime must be a string')),
 });
 
 function parseAmount(value: unknown): string | number {
   const isAmount = typeof value === 'number' || typeof value === 'string';
   if (isAmount && parseDecimal(value)) return value;
-  return refuse('Decimal must be a number or a decimal text such as "12.50"');
+  return refuse('Decimal must be a number or a string such as "12.50"');
 }
 
 function parseDay(value: unknown): string {

@@ -4,7 +4,7 @@ export const typeDefinitions = /* GraphQL */ `
 scalar DateTime
 "A day, YYYY-MM-DD"
 scalar Date
-"An exact amount: takes a number or a decimal text, gives a number"
+"An exact amount: accepts a number or a decimal string, returns a number"
 scalar Decimal
 
 enum Period { NONE DAILY WEEKLY MONTHLY QUARTERLY YEARLY }
@@ -19,9 +19,9 @@ type Budget {
   currency: String!
   period: Period!
   rollover: Rollover!
-  "What was spent in a period, such as 2026-03; by default in the current one"
+  "Amount spent in a period, such as 2026-03; by default the current one"
   spent(period: String): Decimal!
-  "What may still be spent in a period, with what was carried over"
+  "Amount left in a period, including the amount carried over"
   remaining(period: String): Decimal!
   "Its expenses, newest first"
   expenses(first: Int = 20, after: String): ExpenseConnection!
@@ -56,7 +56,7 @@ input BudgetInput {
   currency: String = "USD"
   period: Period = NONE
   rollover: Rollover = NONE
-  "Percent of what is available at which you are notified; 80 and 100 by default"
+  "Percentages of the available amount at which you are notified; 80 and 100 by default"
   thresholds: [Int!]
   startDate: Date
 }
@@ -88,7 +88,7 @@ type User { id: ID! email: String! username: String }
 type ExpenseSearch { total: Int! page: Int! size: Int! expenses: [Expense!]! }
 type Notification {
   id: ID!
-  "Counts your notifications without holes"
+  "Number of the notification, without gaps"
   seq: Int!
   type: String!
   title: String
@@ -98,10 +98,10 @@ type Notification {
 }
 
 type Query {
-  "Your budgets, newest first; after is the id of the last one that you have"
+  "Your budgets, newest first; after is the id of the last one on the page before"
   budgets(first: Int = 100, after: String): [Budget!]!
   budget(id: ID!): Budget
-  "Your expenses, newest first; after is the id of the last one that you have"
+  "Your expenses, newest first; after is the id of the last one on the page before"
   expenses(budgetId: ID, first: Int = 100, after: String): [Expense!]!
   searchExpenses(query: String!, page: Int = 1, size: Int = 20): ExpenseSearch!
   "Newest first"
@@ -111,21 +111,21 @@ type Query {
 
 type Mutation {
   createBudget(input: BudgetInput!): Budget!
-  "With version, only if that is still the current one"
+  "With version, changes it only if that version is still current"
   updateBudget(id: ID!, input: BudgetPatch!, version: Int): Budget!
   "A budget with expenses is deleted only with cascade"
   deleteBudget(id: ID!, cascade: Boolean = false): ID!
   addExpense(input: ExpenseInput!): Expense!
-  "With version, only if that is still the current one"
+  "With version, changes it only if that version is still current"
   updateExpense(id: ID!, input: ExpensePatch!, version: Int): Expense!
   deleteExpense(id: ID!): ID!
   markNotificationRead(id: ID!): Notification!
 }
 
 type Subscription {
-  "With afterSeq, first all notifications since that one"
+  "With afterSeq, sends the notifications since that one first"
   notificationAdded(afterSeq: Int): Notification!
-  "A budget, or any of yours, whenever it or what was spent changes"
+  "Sends a budget (or any of yours) whenever it or its spending changes"
   budgetChanged(id: ID): Budget!
 }
 `;

@@ -16,7 +16,7 @@ const Mapping = Type.Object(
     rowFields.map((field) => [field, Type.Optional(Type.String({ maxLength: 200, format: 'text' }))]),
   ),
   {
-    description: 'CSV: from our field to the column of the file',
+    description: 'CSV: column of the file for each field',
     examples: [{ spentOn: 'Booked on', amount: 'Sum' }],
   },
 );
@@ -29,15 +29,15 @@ export const ImportRequest = Type.Object(
     mapping: Type.Optional(Mapping),
     sign: Type.Optional(
       Type.Enum(['positive', 'negative'], {
-        description: 'CSV: which amounts are expenses; others are skipped',
+        description: 'CSV: sign of the amounts that are expenses; others are skipped',
       }),
     ),
     dateFormat: Type.Optional(
       Type.Enum(dateFormats, {
-        description: 'ymd by default; for QIF what the file shows, where only one fits',
+        description: 'ymd by default; for QIF, the format that fits the file, if only one does',
       }),
     ),
-    dryRun: Type.Optional(Type.Boolean({ description: 'Only shows what would be added' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Preview: shows the rows without adding them' })),
     description: Type.Optional(Type.Union([Type.String({ maxLength: 500, format: 'text' }), Type.Null()])),
   },
   { title: 'ImportRequest' },

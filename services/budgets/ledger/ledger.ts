@@ -82,7 +82,7 @@ export async function tryReverse(unit: AccountTransaction, id: string): Promise<
   const { session, owner } = unit;
   const row = await transactionById.first(session, { owner, id });
   if (!row) throw notFound('transaction', id);
-  if (row.type === 'reversal') throw new AppError('conflict', 'A reversal cannot be reversed.');
+  if (row.type === 'reversal') throw new AppError('conflict', 'Reversals cannot be reversed.');
   const entries = await entriesOfAll(session, owner, [id]);
   return insert(unit, {
     ...row,

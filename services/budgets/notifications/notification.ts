@@ -21,7 +21,7 @@ export type NotificationType = (typeof notificationTypes)[number];
 export const Notification = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    seq: Type.Integer({ description: 'Counts the notifications of a user from 1, without holes' }),
+    seq: Type.Integer({ description: 'Number of the notification, from 1 without gaps' }),
     type: Type.Enum(notificationTypes),
     title: Type.String(),
     message: Type.String(),

@@ -31,14 +31,14 @@ export function addChoicePages(routes: PageRoutes<PageSession>, { core, visitors
       caller,
       notificationTypes.filter((type) => chosen.has(type)),
     );
-    return visit.redirect(pageRoutes.notifications, { tone: 'good', text: 'Your choice was saved.' });
+    return visit.redirect(pageRoutes.notifications, { tone: 'good', text: 'Your notification settings were saved.' });
   });
 }
 
 function choicePage(visitor: Visitor, shown: readonly NotificationType[]): Promise<string> {
   return visitor.render({
     title: 'Choose notifications',
-    lead: 'Pages count and announce what you choose. Every event is recorded, and reaches programs that you connect.',
+    lead: 'Pages count and show only these events. All events are recorded and sent to connected programs.',
     parent: { href: pageRoutes.notifications, label: 'Notifications' },
     main: html`<form class="card form" method="post" action="${pageRoutes.notificationChoice}">${visitor.csrfField}
 ${checkboxes({ name: 'kind', label: 'Notify me when', choices: Object.entries(words), checked: shown })}

@@ -48,7 +48,7 @@ async function showList(visitor: Visitor, { core }: PageParts): Promise<string> 
     newest &&
     html`<form method="post" action="${pageRoutes.readNotifications}">${csrfField}<input type="hidden" name="upTo" value="${newest.seq}"><button class="secondary">Mark all as read</button></form>`;
   const other = filter
-    ? linkButton(pageRoutes.notifications, 'Back to all that you chose', 'quiet')
+    ? linkButton(pageRoutes.notifications, 'Show all that you chose', 'quiet')
     : linkButton(hrefWith(pageRoutes.notifications, { show: 'unread' }), 'Unread only', 'quiet');
   return visitor.render({
     title: 'Notifications',
@@ -59,8 +59,8 @@ async function showList(visitor: Visitor, { core }: PageParts): Promise<string> 
       page.items.length === 0
         ? empty({
             icon: 'bell',
-            title: unread ? 'Nothing is unread' : 'No notifications yet',
-            text: 'You are notified when a budget reaches a threshold, when a task finishes, and of what else you choose.',
+            title: unread ? 'No unread notifications' : 'No notifications yet',
+            text: 'You are notified when a budget reaches a threshold, when a task finishes, and about other events that you choose.',
           })
         : html`${notificationTable(page.items)}${cursorPager(pageRoutes.notifications, { show: filter }, { next: page.next, hasCursor: cursor !== undefined })}`
     }</div>${filter !== 'all' && html`<p class="muted">Other changes are recorded too: <a href="${hrefWith(pageRoutes.notifications, { show: 'all' })}">show every event</a>.</p>`}`,

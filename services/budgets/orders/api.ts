@@ -31,7 +31,7 @@ export function addOrderApi(app: HttpApp, core: Context, access: AccessRule): vo
       run: (caller, body) => createOrder(core, caller, body),
     },
     change: {
-      summary: 'Take a step, or change a pending order',
+      summary: 'Change the status of an order, or a pending order',
       description: 'Moves an order to its next status, or changes its items while it is pending.',
       body: OrderPatch,
       isIdempotent: true,

@@ -55,7 +55,7 @@ export function addRecurringPages(routes: PageRoutes<PageSession>, parts: PagePa
         return createRecurring(core, callerWithIdempotencyKey(visitor), { ...given, amount });
       },
       done: ({ description, amountMinor, currency }) =>
-        goToList(visit, `${description}, ${money(amountMinor, currency)}, will be added by itself.`),
+        goToList(visit, `${description}, ${money(amountMinor, currency)}, will be added automatically.`),
       again: (problem) => showForm(visitor, parts, { problem }),
     });
   });

@@ -37,7 +37,7 @@ const byMonthDay = Type.Union([monthDay, Type.Array(monthDay, { minItems: 1, max
   examples: [31],
 });
 export const countMax = 10_000;
-const count = Type.Integer({ minimum: 1, maximum: countMax, description: 'How often in all' });
+const count = Type.Integer({ minimum: 1, maximum: countMax, description: 'Total number of occurrences' });
 const timezone = Type.String({ maxLength: 64, examples: ['Europe/Berlin'] });
 
 export const Recurring = Type.Object(

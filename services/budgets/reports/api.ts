@@ -22,9 +22,9 @@ import { reports } from './reports.ts';
 const rows = { 'by-category': CategoryRow, 'by-month': MonthRow, trend: TrendRow, top: TopRow };
 
 const summaries: Readonly<Record<ReportName, string>> = {
-  'by-category': 'What was spent in each category',
-  'by-month': 'What was spent in each month',
-  trend: 'How each month compares with the one before',
+  'by-category': 'Spending by category',
+  'by-month': 'Spending by month',
+  trend: 'Change from month to month',
   top: 'The ten largest expenses of each currency',
 };
 

@@ -17,7 +17,7 @@ export function addRuleApi(app: HttpApp, core: Context, access: AccessRule): voi
     list: {
       summary: 'Your rules for imports, in their order',
       description:
-        'Lists the rules that give imported expenses a category by their description. The first that fits counts.',
+        'Lists the rules that give imported expenses a category by their description. The first matching rule applies.',
       run: (caller, query) => listRules(core, caller, query),
     },
     get: {

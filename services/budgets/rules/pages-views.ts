@@ -17,7 +17,7 @@ const shownMax = 10;
 
 export function listPage(visitor: Visitor, rules: readonly Rule[]): Promise<string> {
   const lead =
-    'Rules give imported expenses a category by their description. The first rule that fits counts.';
+    'Rules give imported expenses a category by their description. The first matching rule applies.';
   if (rules.length === 0)
     return visitor.render({
       title: 'Rules',
@@ -39,7 +39,7 @@ export function listPage(visitor: Visitor, rules: readonly Rule[]): Promise<stri
 
 function ruleTable(rules: readonly Rule[]): Html {
   return table<Rule>({
-    caption: 'Rules in the order in which they are tried',
+    caption: 'Rules, in the order they are tried',
     rows: rules,
     columns: [
       { header: 'Order', kind: 'number', cell: ({ position }) => formatNumber(position) },
@@ -113,9 +113,9 @@ function trialSection(trial: Trial | undefined): Content {
   if (tried === 0)
     return html`<section><h2>No expenses to try it on</h2><p class="muted">The rule applies to imports from now on.</p></section>`;
   if (matches.length === 0)
-    return html`<section><h2>It fits none of ${among}</h2><p class="muted">Try a shorter part of the description.</p></section>`;
+    return html`<section><h2>No matches in ${among}</h2><p class="muted">Try a shorter part of the description.</p></section>`;
   const more = matches.length - shownMax;
-  return html`<section><h2>It fits ${formatNumber(matches.length)} of ${among}</h2>${expenseTable(matches.slice(0, shownMax))}${more > 0 && html`<p class="muted">And ${formatNumber(more)} more.</p>`}</section>`;
+  return html`<section><h2>Matches ${formatNumber(matches.length)} of ${among}</h2>${expenseTable(matches.slice(0, shownMax))}${more > 0 && html`<p class="muted">And ${formatNumber(more)} more.</p>`}</section>`;
 }
 
 export function deletionPage(visitor: Visitor, { id, contains }: Rule): Promise<string> {

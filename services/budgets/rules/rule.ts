@@ -27,7 +27,7 @@ export const Rule = Type.Object(
     contains: Type.String({ examples: ['LIDL'] }),
     category: Type.String({ examples: ['Groceries'] }),
     tags: Type.Array(Type.String(), { examples: [['food']] }),
-    position: Type.Integer({ examples: [1], description: 'The first rule that fits counts' }),
+    position: Type.Integer({ examples: [1], description: 'The first matching rule applies' }),
     createdAt: Instant,
     updatedAt: Instant,
     version: Type.Integer({ examples: [1] }),

@@ -161,13 +161,13 @@ test('pages add, try, move and delete rules, and offer one for a category that w
   assert.match(offer, /Give every “LIDL” the category Groceries/);
   const address = /href="(\/rules\/new\?[^"]+)"/.exec(offer)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const form = (await client.open(address)).html;
-  assert.match(form, /It fits 2 of your last 3 expenses/);
+  assert.match(form, /Matches 2 of your last 3 expenses/);
   assert.match(form, /Also change 1 expense without a category/);
   assert.doesNotMatch(form, /<b>,/);
 
   const rule = { contains: 'lidl', category: 'Groceries', tags: 'food, weekly' };
   const tried = await client.send('/rules', { ...rule, contains: 'nothing', do: 'try' });
-  assert.deepEqual([tried.status, /It fits none of your last 3 expenses/.test(tried.html)], [200, true]);
+  assert.deepEqual([tried.status, /No matches in your last 3 expenses/.test(tried.html)], [200, true]);
   assert.equal((await erin.get(path)).json.length, 0);
   assert.equal((await client.send('/rules', { ...rule, category: '' })).status, 422);
   await client.send('/rules', { ...rule, apply: 'true' });

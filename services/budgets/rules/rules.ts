@@ -40,7 +40,7 @@ export async function getRule({ db }: Context, { owner }: Caller, id: string): P
   return toRule(await requireRule(db, owner, id));
 }
 
-/** Rules in the order in which they are tried. */
+/** Rules, in the order they are tried. */
 export async function listRules(
   { db }: Context,
   { owner }: Caller,

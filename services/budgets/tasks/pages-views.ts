@@ -140,7 +140,7 @@ function resultOf({ id, type, result }: Task): Content {
   if (found.name !== undefined)
     return html`${notice('good', `${count(found.expenses ?? 0, 'expense')} in ${found.name}.`, { title: 'The file is ready' })}<p class="actions"><a class="button primary" href="${pathOf(pageRoutes.taskFile, id)}" download>Download</a></p>`;
   if (found.rows !== undefined) return reportTable(found.rows);
-  return notice('good', 'It is done.');
+  return notice('good', 'Done.');
 }
 
 function importResult({

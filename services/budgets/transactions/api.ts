@@ -49,7 +49,7 @@ export function addTransactionApi(app: HttpApp, core: Context, access: AccessRul
   addList(app, kind, {
     path: routes.transactionsOfUser,
     operationId: 'listTransactionsOfUser',
-    summary: 'The ledger of a user, who must be yourself',
+    summary: 'Ledger of a user; only your own',
     description: 'Lists the same transactions. The id of anybody else gives 404.',
     params: Type.Object({ userId: Reference }),
     errors: ['not_found'],

@@ -59,7 +59,7 @@ function addLists(app: HttpApp, { gate, domain, model, servers }: CatalogParts):
       access,
       schema: {
         tags,
-        summary: 'Ways to retrieve',
+        summary: 'Retrieval strategies',
         description:
           'Returns each strategy with its id, a name and what it is for. Give the id as `strategy` of a question or a search.',
         response: { 200: StrategyList },
@@ -95,7 +95,7 @@ function addLists(app: HttpApp, { gate, domain, model, servers }: CatalogParts):
         ...tool,
         method: 'MCP',
         path: '',
-        returns: 'What the server says',
+        returns: 'Message of the server',
         source: 'mcp',
         enabled: model !== undefined,
       }));
@@ -110,7 +110,7 @@ function addSystemInfo(app: HttpApp, parts: CatalogParts): void {
   const startedAtMs = clock.now();
   const schema = {
     tags,
-    summary: 'What this runs on',
+    summary: 'Versions and limits',
     description:
       'Returns versions, the model and the engines in use, and the limits of documents and questions.',
     response: { 200: Type.Unknown({ title: 'SystemInfo' }) },

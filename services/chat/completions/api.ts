@@ -44,7 +44,7 @@ export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void 
             tags,
             summary: 'Create a chat completion (OpenAI API)',
             description:
-              'Takes the `messages` of a conversation, the last of which is the question, and returns an answer from the documents in the form of the OpenAI API: whole, or as server-sent events with `stream`.',
+              'Takes the `messages` of a conversation, the last of which is the question, and returns an answer from the documents in the format of the OpenAI API: as JSON, or as server-sent events with `stream`.',
             body: CompletionRequest,
             response: { 200: Type.Unknown({ title: 'Completion' }) },
           },
@@ -60,7 +60,7 @@ export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void 
         schema: {
           tags,
           summary: 'List the available models',
-          description: 'Returns the models that clients of the OpenAI API can name, in its form.',
+          description: 'Returns the models that clients can name, in the format of the OpenAI API.',
           response: { 200: Models },
         },
       },

@@ -75,9 +75,9 @@ function addUpload(app: HttpApp, parts: DocumentApiParts): void {
           body: Type.Object({
             file: Type.String({ contentMediaType: 'application/octet-stream' }),
             tags: Type.Optional(Type.String({ description: 'Separated by commas, or repeated' })),
-            session_id: Type.Optional(Type.String({ description: 'Only questions in that chat find them' })),
+            session_id: Type.Optional(Type.String({ description: 'Found only by questions in that chat' })),
             on_duplicate: Type.Optional(Type.Enum(duplicateModes)),
-            wait: Type.Optional(Type.Boolean({ description: 'Waits until the documents can be found' })),
+            wait: Type.Optional(Type.Boolean({ description: 'Waits until the documents are indexed' })),
           }),
           response: { 200: UploadAnswer, 201: UploadAnswer, 202: UploadAnswer, 207: UploadAnswer },
         } as object,
@@ -209,7 +209,7 @@ function addLists(app: HttpApp, parts: DocumentApiParts): void {
         tags,
         summary: 'Delete a document',
         description:
-          'Deletes the file with its text, its chunks and its place in the index. Nothing quotes it from then on.',
+          'Deletes the file with its text, its chunks and its place in the index. Answers no longer quote it.',
         params: Key,
         response: { 204: Type.Null() },
       },
@@ -232,7 +232,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
       access: parts.gate.access('read'),
       schema: {
         tags,
-        summary: 'The file as it was uploaded',
+        summary: 'Original file of a document',
         description: 'Returns the bytes of the file as a download, under its own name.',
         params: Key,
         response: { 200: Bytes },
@@ -258,7 +258,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
       access: parts.gate.access('read'),
       schema: {
         tags,
-        summary: 'Its plain text, which offsets are in',
+        summary: 'Plain text of a document',
         description: 'Returns the text that was read from the file. The offsets of citations count in it.',
         params: Key,
         response: { 200: Type.String() },

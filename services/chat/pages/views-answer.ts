@@ -65,7 +65,7 @@ ${(metadata?.warnings ?? []).map((warning) => html`<p class="notice warn">${icon
 ${citedSources(place)}
 <div class="answer-foot">${content !== '' && keepActions({ text: content, what: 'the answer' })}${actions}${metadata && html`<span class="small muted">${origin(metadata)}</span>`}</div>
 ${sources.length > 0 && html`<details><summary>${count(sources.length, 'passage')} found</summary><ol class="sources">${sources.map(sourceItem)}</ol></details>`}
-${trace.length > 0 && html`<details><summary>${count(trace.length, 'call')} of tools</summary><ol class="trace">${trace.map((step) => traceItem(step, id))}</ol></details>`}</article>`;
+${trace.length > 0 && html`<details><summary>${count(trace.length, 'tool call')}</summary><ol class="trace">${trace.map((step) => traceItem(step, id))}</ol></details>`}</article>`;
 }
 
 function cutShort(reason: string | undefined, content: string): Html | undefined {

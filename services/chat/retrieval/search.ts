@@ -272,7 +272,7 @@ function coversAllDocuments({ lists, documentCount }: DenseFound, indexes: reado
 function warningsFor(model: string, found: DenseFound, indexes: readonly VectorIndex[]): string[] {
   if (found.problem !== undefined) return [found.problem];
   if (coversAllDocuments(found, indexes)) return [];
-  return [`Not all documents have vectors of ${model} yet. The others were found by their words.`];
+  return [`Some documents have no vectors of ${model} yet. They were found by their words.`];
 }
 
 function evidenceFor(question: Question, indexes: readonly VectorIndex[]): QueryTermWeights {

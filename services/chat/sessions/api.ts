@@ -80,7 +80,7 @@ function addCreation(app: HttpApp, { database, gate, clock }: SessionApiParts): 
         tags,
         summary: 'Begin a session',
         description:
-          'Creates an empty conversation and returns its `session_id`. Questions that name it know what was said before.',
+          'Creates an empty conversation and returns its `session_id`. Questions that name it can refer to earlier messages.',
         body: NewSession,
         response: { 201: SessionShown },
       },

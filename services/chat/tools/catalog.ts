@@ -22,7 +22,7 @@ const text = (description: string) => ({ type: 'string', minLength: 1, maxLength
 const amount = (description: string) => ({ type: 'integer', minimum: 0, description });
 const day = (description: string) => ({ type: 'string', format: 'date', description });
 const paging = {
-  limit: { type: 'integer', minimum: 1, maximum: 100, description: 'How many at most' },
+  limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Maximum number of records' },
   offset: { type: 'integer', minimum: 0 },
 };
 const investmentFilters = {

@@ -178,7 +178,7 @@ async function callShared(calls: ToolCalls, { query, people }: Part): Promise<vo
   const listing = {
     tool,
     params: { id: first.member.id },
-    reason: 'What they share.',
+    reason: 'Their shared records.',
     parent: first.step,
     more,
   };

@@ -86,7 +86,7 @@ export function startTurn(
 async function found(write: Write, { fingerprint, ...key }: TurnKey & { readonly fingerprint: string }) {
   const known = await rowOf(write, key);
   if (known && known.fingerprint !== fingerprint)
-    throw new AppError('conflict', 'Something else was asked with this request_id.');
+    throw new AppError('conflict', 'This request_id was used for another question.');
   return known && { other: toState(known) };
 }
 

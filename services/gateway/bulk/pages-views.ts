@@ -75,7 +75,7 @@ ${wrong.length > 0 && card(`${formatNumber(wrong.length)} of ${seen} cannot be s
 
 function columnsCard(mapping: Mapping, header: readonly string[]): Html {
   return card(
-    'Which column is what',
+    'Columns',
     html`<div class="stack"><div class="fields">${mappingFields(importFields, mapping, header)}</div>
 <div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
   );

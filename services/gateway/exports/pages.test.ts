@@ -72,7 +72,7 @@ test('the page says that stored exports are off, or that there are none yet', as
   await using bare = await startTestSystem({ OBJECT_STORE: 'off' });
   const off = await (await signedIn(bare, 'charlie')).open('/exports');
   assert.equal(off.status, 503);
-  assert.match(off.html, /Stored exports are switched off/);
+  assert.match(off.html, /Stored exports are turned off/);
   await using fresh = await startTestSystem();
   assert.match((await (await signedIn(fresh, 'charlie')).open('/exports')).html, /No stored exports yet/);
 });

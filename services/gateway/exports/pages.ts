@@ -120,8 +120,8 @@ function mainOf(view: StoredExportsView, { requestId, mayDelete }: PageOptions):
   if (view.state === 'off') {
     return empty({
       icon: 'inbox',
-      title: 'Stored exports are switched off',
-      text: 'You can still export posts, but no copy is kept. An operator can switch the store on with the setting OBJECT_STORE.',
+      title: 'Stored exports are turned off',
+      text: 'You can still export posts, but no copy is kept. An operator can turn the store on with the setting OBJECT_STORE.',
       actions: exportNow,
     });
   }

@@ -23,7 +23,7 @@ export const FilterQuery = Type.Object({
     Type.String({ format: 'date-time', description: 'Only posts created before this time' }),
   ),
   sentiment: Type.Optional(
-    Type.Enum(sentimentLabels, { description: 'Only posts that were last classified so' }),
+    Type.Enum(sentimentLabels, { description: 'Only posts with this sentiment' }),
   ),
 });
 

@@ -134,7 +134,7 @@ function nothingSelectedPage(frame: Frame, back: string, areGone: boolean): stri
       icon: 'list',
       title: areGone ? 'These posts no longer exist' : 'No posts are selected',
       text: areGone
-        ? 'Somebody has deleted them.'
+        ? 'Someone has deleted them.'
         : 'Select posts in the list, then choose “Delete selected”.',
       actions: linkButton(back, 'Back to the list'),
     }),

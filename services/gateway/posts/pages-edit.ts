@@ -122,7 +122,7 @@ async function showConflict(visitor: Visitor, draft: PostDraft, posts: Posts): P
 function showDeleted({ visit, frame }: Visitor, draft: PostDraft): string {
   visit.reply.code(409);
   const message = notice('warn', 'Your text is below. You can save it as a new post.', {
-    title: 'Somebody deleted this post while you were writing',
+    title: 'Someone deleted this post while you were writing',
   });
   return newPostPage(frame(), { draft, message });
 }

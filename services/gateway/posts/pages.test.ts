@@ -115,7 +115,7 @@ describe('writing', () => {
     assert.equal(conflict.status, 409);
     assert.match(
       conflict.html,
-      /Somebody else saved this post[\s\S]*value="Of Alice"[\s\S]*mine[\s\S]*Of Bob[\s\S]*bob was here/,
+      /Someone else saved this post[\s\S]*value="Of Alice"[\s\S]*mine[\s\S]*Of Bob[\s\S]*bob was here/,
     );
     assert.equal((await cast.bob.get(`/posts/${id}`)).json.data.title, 'Of Bob');
     await alice.send(`/posts/${id}/edit`, { title: 'Of Alice', body: 'mine', tag: tagOf(conflict) });

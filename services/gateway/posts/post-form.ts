@@ -121,7 +121,7 @@ function conflictNotice(): Html {
   return notice(
     'warn',
     'Your text is not lost: it is below, next to the saved version. Copy over what you need, then save your version. It replaces theirs.',
-    { title: 'Somebody else saved this post while you were writing' },
+    { title: 'Someone else saved this post while you were writing' },
   );
 }
 

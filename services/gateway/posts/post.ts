@@ -49,7 +49,7 @@ export const DeletedPost = Type.Object(
   {
     ...Post.properties,
     deletedAt: Type.String({ format: 'date-time' }),
-    keptUntil: Type.String({ format: 'date-time', description: 'Until when it can be restored' }),
+    keptUntil: Type.String({ format: 'date-time', description: 'End of the time in which it can be restored' }),
   },
   {
     title: 'DeletedPost',
@@ -75,7 +75,7 @@ export const CreatePostRequest = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: idMax,
-        description: 'The user the post belongs to; the caller by default',
+        description: 'User that the post belongs to; the caller by default',
       }),
     ),
     title: visibleText(postLimits.title),

@@ -51,7 +51,7 @@ describe('reanalyses', () => {
     const editor = await signedIn(off, 'alice');
     const { status, html } = await editor.open(path);
     assert.equal(status, 503);
-    assert.match(html, /Reanalyses are switched off/);
+    assert.match(html, /Reanalysis is turned off/);
     assert.equal((await editor.send(path, {})).status, 503);
   });
 });

@@ -91,13 +91,13 @@ function mainOf(frame: Frame, view: ReanalysesView): Html {
   if (view.state === 'off') {
     return empty({
       icon: 'chart',
-      title: 'Reanalyses are switched off',
-      text: 'An operator can switch them on with the setting MESSAGE_BROKER of the posts service. The statistics are up to date anyway: every change of a post updates them.',
+      title: 'Reanalysis is turned off',
+      text: 'An operator can turn it on with the setting MESSAGE_BROKER of the posts service. The statistics are up to date anyway: every change of a post updates them.',
     });
   }
   if (view.state === 'down') {
     const content = html`${view.reason}<br><small>Request <code>${view.requestId}</code></small>`;
-    return notice('bad', content, { title: 'The reanalyses are not available' });
+    return notice('bad', content, { title: 'Reanalyses are not available' });
   }
   const { jobs, mayWrite } = view;
   if (jobs.length === 0) {

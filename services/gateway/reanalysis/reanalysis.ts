@@ -16,10 +16,10 @@ export const ReanalysisTicket = Type.Object(
 const instant = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
 
 const Report = Type.Object({
-  posts: Type.Integer({ description: 'How many posts were counted' }),
-  statisticsRepaired: Type.Boolean({ description: 'Whether the statistics were wrong' }),
-  classified: Type.Integer({ description: 'How many posts were classified; 0 if the model is off' }),
-  labelsChanged: Type.Integer({ description: 'How many posts got another label' }),
+  posts: Type.Integer({ description: 'Number of counted posts' }),
+  statisticsRepaired: Type.Boolean({ description: 'True if the statistics were wrong' }),
+  classified: Type.Integer({ description: 'Number of classified posts; 0 if the model is off' }),
+  labelsChanged: Type.Integer({ description: 'Number of posts with a new label' }),
 });
 
 /** The progress of a reanalysis, and its result. */

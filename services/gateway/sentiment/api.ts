@@ -55,7 +55,7 @@ export function addSentiment(app: HttpApp, { permits, posts, integrations }: Par
       schema: {
         operationId: 'getPostSentiment',
         tags: ['Sentiment'],
-        summary: 'How a post was classified',
+        summary: 'Sentiment of a post',
         description:
           'Returns the sentiment of a post and the version of the classifier. 404 until the post has been classified.',
         params: PostParams,

@@ -56,7 +56,7 @@ describe('the form to try the classifier', () => {
     const other = await signedIn(off, 'alice');
     const { status, html } = await other.open('/sentiment');
     assert.equal(status, 503);
-    assert.match(html, /Sentiment is switched off/);
+    assert.match(html, /Sentiment is turned off/);
   });
 });
 

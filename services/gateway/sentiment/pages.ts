@@ -98,8 +98,8 @@ function disabledPage(frame: Frame): string {
     title: 'Sentiment',
     main: empty({
       icon: 'smile',
-      title: 'Sentiment is switched off',
-      text: 'An operator can switch it on with the setting INFERENCE of the posts service.',
+      title: 'Sentiment is turned off',
+      text: 'An operator can turn it on with the setting INFERENCE of the posts service.',
       actions: linkButton(pageRoutes.posts, 'Go to posts'),
     }),
   });

@@ -22,7 +22,7 @@ export function passwordPage(frame: Frame, { account, password, title, text }: P
   return layout(frame, {
     title,
     parent: { href: pageRoutes.users, label: 'Users' },
-    main: html`${notice('warn', 'It is not shown again. Hand it over in a safe way, and ask them to change it on their account page.', { title: text })}
+    main: html`${notice('warn', 'It is not shown again. Pass it on securely, and ask the user to change it on the account page.', { title: text })}
 <div class="stack">${card(
       undefined,
       facts([

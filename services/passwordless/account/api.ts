@@ -13,7 +13,7 @@ const Profile = Type.Object(
   {
     id: uuid,
     email: Type.String({
-      description: 'Anybody could have chosen it, unless email_verified is true',
+      description: 'Unproven, unless email_verified is true',
       examples: ['alice@example.com'],
     }),
     email_verified: Type.Boolean(),

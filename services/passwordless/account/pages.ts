@@ -97,7 +97,7 @@ function verification(frame: Frame, { email }: User): Html {
 function signInAgain(): Html {
   return notice(
     'info',
-    html`<p>You signed in a while ago. Confirm that it is you before you change how you sign in.</p>
+    html`<p>You signed in a while ago. Sign in again before you change your sign-in methods.</p>
 <p class="actions">${linkButton(pageRoutes.signIn, 'Sign in again')}</p>`,
   );
 }
@@ -112,7 +112,7 @@ function deletionPage(frame: Frame, user: User): string {
     parent: { href: pageRoutes.home, label: 'Account' },
     main: confirm({
       title: `Delete the account of ${user.email}?`,
-      text: 'Its passkeys, authenticator app, recovery codes and sessions are deleted at once. This cannot be undone.',
+      text: 'Its passkeys, authenticator app, recovery codes and sessions are deleted. This cannot be undone.',
       action: pageRoutes.deleteAccount,
       csrfField: frame.csrfField,
       deed: 'Delete account',

@@ -28,7 +28,7 @@ interface ModelParts {
   readonly clock: Clock;
 }
 
-const addressesHelp = 'One address a line. It must match exactly.';
+const addressesHelp = 'One address per line. Addresses must match exactly.';
 
 /** The applications that sign people in. */
 export function clientModel({ database, clock }: ModelParts): Model {
@@ -37,7 +37,7 @@ export function clientModel({ database, clock }: ModelParts): Model {
     label: 'application',
     title: 'name',
     description:
-      'Applications that sign people in here, by OpenID Connect. Create a secret for a new one on its page.',
+      'Applications that sign people in here by OpenID Connect. Add one, then create its secret on its page.',
     fields: {
       id: text({ label: 'Client ID', readOnly: true }),
       name: text({ label: 'Name', charactersMax: 60 }),
@@ -51,14 +51,14 @@ export function clientModel({ database, clock }: ModelParts): Model {
       backChannel: text({
         label: 'Back-channel address',
         isOptional: true,
-        help: 'It is told when a user signs out.',
+        help: 'Receives a request when a user signs out.',
       }),
       audience: text({
         label: 'Address of its API',
         isOptional: true,
         help: 'Audience of access tokens. By default the site of the first redirect address.',
       }),
-      firstParty: flag({ label: 'Ours', help: 'Its users are not asked for their consent.' }),
+      firstParty: flag({ label: 'Ours', help: 'Users are not asked for consent.' }),
       public: flag({ label: 'Without a secret', help: 'For applications that run in the browser.' }),
       created: dateTime({ label: 'Created', readOnly: true }),
     },
@@ -95,7 +95,7 @@ export function roleModel({ database, clock }: ModelParts): Model {
     path: 'sign_in/role',
     label: 'role',
     title: 'role',
-    description: 'Roles that applications get. The role admin is staff in all services of the suite.',
+    description: 'Roles that applications receive. The role admin has full access to the admin of every service.',
     can: { change: false },
     fields: {
       email: text({ label: 'E-mail address', charactersMax: 254 }),

@@ -222,7 +222,7 @@ await inTestMode((world) => {
       await signInto(service, app, alice, { browser: victim });
       const page = await victim.open(pathname);
       assert.equal(page.status, 404);
-      assert.match(page.html, /begun in another browser/);
+      assert.match(page.html, /started in another browser/);
       assert.equal((await victim.send(`${pathname}/consent`, {})).status, 404);
     });
 

@@ -106,7 +106,7 @@ export function signedOutPage(frame: Frame): string {
 export function problemPage(frame: Frame, { text, code }: { text: Content; code: string }): string {
   return standalone(frame, {
     title: 'The application could not sign you in',
-    main: html`<div class="stack">${notice('bad', text)}<p>Go back to the application and try again. If it happens again, tell its owner what it says here.</p>
+    main: html`<div class="stack">${notice('bad', text)}<p>Go back to the application and try again. If it happens again, send its owner this message.</p>
 <p class="small muted">Error <code>${code}</code></p></div>`,
   });
 }

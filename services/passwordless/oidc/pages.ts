@@ -67,7 +67,7 @@ async function stepOf(visit: PageVisit, { openId }: OidcPages): Promise<Step> {
   }
   forgetWaiting(visit);
   const text =
-    'This sign-in took too long, or was begun in another browser. Go back to the application and begin again.';
+    'This sign-in took too long, or was started in another browser. Go back to the application and start again.';
   throw new AppError('not_found', text);
 }
 
@@ -197,7 +197,7 @@ async function askConsent(visit: PageVisit, step: Step, parts: OidcPages): Promi
 async function consenting(visit: PageVisit, interaction: Interaction, { pages }: OidcPages): Promise<Caller> {
   const caller = await pages.callerOf(visit);
   if (caller && caller.user.id === interaction.session?.accountId) return caller;
-  throw new AppError('not_found', 'Your sign-in has ended. Go back to the application and begin again.');
+  throw new AppError('not_found', 'Your sign-in has ended. Go back to the application and start again.');
 }
 
 /** The scopes to grant: all of the request, so that the page names all that the application will know. */

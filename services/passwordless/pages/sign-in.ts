@@ -45,7 +45,7 @@ ${emailField(view, { help: 'We mail you a link and a code. There is no password.
 
 function leadOf({ client, isAgain }: SignInView): Content {
   if (client !== undefined) return html`to continue to <strong>${client}</strong>`;
-  return isAgain ? 'Confirm that it is you to change how you sign in.' : undefined;
+  return isAgain ? 'Sign in again to change your sign-in methods.' : undefined;
 }
 
 /** A form for an address and a code. */

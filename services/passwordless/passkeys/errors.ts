@@ -4,7 +4,7 @@ import { passkeysMax } from './passkey.ts';
 /** Errors of passkeys: one text each, whatever the exact cause, so that they tell a stranger nothing. */
 export const passkeyErrors = {
   invalidCeremony: () =>
-    new AppError('invalid_input', 'This attempt is not known, was used, or took too long. Begin again.', {
+    new AppError('invalid_input', 'This attempt is unknown, was used, or has expired. Start again.', {
       reason: 'INVALID_CEREMONY',
     }),
   badRegistration: () =>

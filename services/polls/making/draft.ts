@@ -2,7 +2,7 @@ import { AppError, type Fields } from '#kit/base/errors.ts';
 import { partsOf, type TSchema } from '#kit/base/schema.ts';
 import { serializerFields } from '#kit/drf/entity-fields.ts';
 import { serializer } from '#kit/drf/serializer.ts';
-import { choiceFields, choicesMax, closeProblem, type Question, questionFields } from '../poll.ts';
+import { choiceFields, choicesMax, closeProblem, type Poll, type Question, questionFields } from '../poll.ts';
 
 /** Fewest choices of a poll that is made on a page. */
 const choicesMin = 2;
@@ -59,7 +59,7 @@ export function emptyForm(): Typed {
   return { fields: firstFields, lines: Array.from({ length: linesFirst }, () => '') };
 }
 
-/** The fields of a form that was sent; one that it did not have is as in an empty form. Lines beyond the most that a poll may have are dropped. */
+/** The fields of a form that was sent, or their first values. Lines beyond the limit of a poll are dropped; `hasMore` adds empty ones. */
 export function readTyped(sent: Readonly<Record<string, string | undefined>>, hasMore = false): Typed {
   const fields = Object.fromEntries(
     Object.keys(draftFields).map((name) => [name, sent[name] ?? firstFields[name] ?? '']),
@@ -68,6 +68,12 @@ export function readTyped(sent: Readonly<Record<string, string | undefined>>, ha
   const last = numbers.findLast((number) => sent[lineName(number)] !== undefined) ?? choicesMin;
   const length = Math.min(last + (hasMore ? linesMore : 0), choicesMax);
   return { fields, lines: numbers.slice(0, length).map((number) => sent[lineName(number)] ?? '') };
+}
+
+/** The texts of a poll as a form shows them. */
+export function textsOf({ question, choices }: Poll): Typed {
+  const { question_text } = question;
+  return { fields: { question_text }, lines: choices.map(({ choice_text }) => choice_text) };
 }
 
 /** The name of the field of a choice, from 1. */
@@ -96,7 +102,7 @@ export async function parseDraft({ fields, lines }: Typed, now: string): Promise
     errors[lineName(missing + 1)] ??= `A poll has at least ${choicesMin} choices.`;
   const { results = 'always', duplicates = 'none', max_choices = 1, closes_at = null } = values ?? {};
   if (values && max_choices > Math.max(filled.length, choicesMin))
-    errors.max_choices ??= 'There are not so many choices.';
+    errors.max_choices ??= 'The poll has fewer choices.';
   const late = closeProblem({ pub_date: now, closes_at });
   if (late) errors.closes_at ??= late;
   if (!values || Object.keys(errors).length > 0) throw new DraftError(errors);
@@ -112,16 +118,18 @@ export async function parseDraft({ fields, lines }: Typed, now: string): Promise
   };
 }
 
-/** New texts of a question and its choices, of which none may be left out. Throws {@link DraftError}. */
-export async function parseTexts({
-  fields,
-  lines,
-}: Typed): Promise<Pick<Draft, 'question_text' | 'choices'>> {
+/** New texts of a question and its choices; an empty line removes its choice. Throws {@link DraftError}. */
+export async function parseTexts(
+  { fields, lines }: Typed,
+  { max_choices }: Pick<Question, 'max_choices'>,
+): Promise<Pick<Draft, 'question_text' | 'choices'>> {
   const errors: Record<string, string> = {};
   const values = await collect(errors, () => texts.question.parse(fields));
   const choices = await parseChoices(errors, lines);
-  for (const [index, text] of choices.entries())
-    if (text === '') errors[lineName(index + 1)] ??= 'This field is required.';
+  const least = Math.max(choicesMin, max_choices);
+  const missing = lines.findIndex((line) => line.trim() === '');
+  if (choices.filter((text) => text !== '').length < least && missing !== -1)
+    errors[lineName(missing + 1)] ??= `This poll needs at least ${least} choices.`;
   if (!values || Object.keys(errors).length > 0) throw new DraftError(errors);
   return { question_text: values.question_text, choices };
 }
@@ -135,8 +143,7 @@ async function parseChoices(errors: Record<string, string>, lines: readonly stri
       line.trim() === '' ? undefined : await collect(found, () => texts.choice.parse({ choice_text: line }));
     const text = value?.choice_text ?? '';
     if (found.choice_text) errors[lineName(index + 1)] = found.choice_text;
-    else if (text !== '' && choices.includes(text))
-      errors[lineName(index + 1)] = 'This choice is there twice.';
+    else if (text !== '' && choices.includes(text)) errors[lineName(index + 1)] = 'Choices must differ.';
     choices.push(found.choice_text ? line : text);
   }
   return choices;

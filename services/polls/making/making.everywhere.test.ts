@@ -105,10 +105,10 @@ describe('an account', () => {
       [{ question_text: ' ' }, /field-question_text-error[\s\S]*may not be blank/],
       [{ question_text: 'x'.repeat(201) }, /no more than 200 characters/],
       [{ choice_1: '', choice_2: '' }, /at least 2 choices/],
-      [{ choice_2: 'Here' }, /there twice/],
+      [{ choice_2: 'Here' }, /must differ/],
       [{ choice_2: 'x'.repeat(201) }, /field-choice_2-error[\s\S]*no more than 200 characters/],
       [{ choice_2: 'a\0b' }, /Null characters/],
-      [{ max_choices: '4' }, /not so many choices/],
+      [{ max_choices: '4' }, /has fewer choices/],
       [{ max_choices: 'abc' }, /valid integer/],
       [{ results: 'never' }, /not a valid choice/],
       [{ closes_at: '2026-02-01T00:00' }, /must not close before/],
@@ -144,7 +144,7 @@ describe('an account', () => {
     assert.match((await bob.open(`/polls/${id}/`)).html, /New text[\s\S]*A<[\s\S]*B</);
     assert.equal(await voteFor(id), 200);
     const late = await bob.send(path, { deed: 'texts', question_text: 'Late', choice_1: 'B', choice_2: 'A' });
-    assert.deepEqual([late.status, /so the texts stay/.test(late.html)], [409, true]);
+    assert.deepEqual([late.status, /can no longer change/.test(late.html)], [409, true]);
     assert.doesNotMatch((await bob.open(`/polls/${id}/`)).html, /Late/);
     await bob.send(path, { deed: 'hide' });
     assert.deepEqual([await shows(id), await voteFor(id)], [404, 404]);
@@ -170,6 +170,77 @@ describe('an account', () => {
     assert.match((await bob.open(`${path}delete/`)).html, /2 choices and 1 vote/);
     assert.equal((await bob.send(`${path}delete/`, {})).location, '/polls/mine/');
     assert.deepEqual([await shows(id), (await bob.open(path)).status], [404, 404]);
+  });
+
+  test('adds and removes choices until somebody votes, with the history of each', async () => {
+    later();
+    const bob = await signedIn('bob');
+    const { id } = await made(bob, { choice_3: 'Anywhere' });
+    const path = `/polls/mine/${id}/`;
+    const choices = async () =>
+      (await polls.call('GET', `/api/choices/?question=${id}`)).json.map(
+        ({ choice_text }: { choice_text: string }) => choice_text,
+      );
+    const { html } = await bob.open(path);
+    const shown = /name="choices" value="([\d-]+)"/.exec(html)?.[1] ?? '';
+    const more = await bob.send(path, { deed: 'more', question_text: 'Q', choice_1: 'Typed', choice_3: 'C' });
+    assert.deepEqual([more.status, /value="Typed"[\s\S]*name="choice_7"/.test(more.html)], [200, true]);
+    const change = { deed: 'texts', question_text: 'Q', choices: shown };
+    const changed = await bob.send(path, {
+      ...change,
+      choice_2: '',
+      choice_3: 'Third',
+      choice_4: 'Fourth',
+      choice_6: 'Sixth',
+    });
+    assert.equal(changed.status, 303, changed.html);
+    assert.deepEqual(await choices(), ['Here', 'Third', 'Fourth', 'Sixth']);
+    const stale = await bob.send(path, { ...change, choice_1: 'Stale' });
+    assert.deepEqual([stale.status, /Someone changed the choices/.test(stale.html)], [409, true]);
+    const few = { choice_1: '', choice_2: '', choice_3: '', choice_4: 'Alone' };
+    const refused = await bob.send(path, { ...change, choices: '', ...few });
+    assert.deepEqual([refused.status, /at least 2 choices/.test(refused.html)], [400, true]);
+    assert.deepEqual(await choices(), ['Here', 'Third', 'Fourth', 'Sixth']);
+    const history = await (await signedIn('alice')).open(`/admin/polls/question/${id}/history/`);
+    assert.match(history.html, /Fourth/);
+    assert.equal(await voteFor(id), 200);
+    assert.equal((await bob.send(path, { ...change, choices: '', choice_5: 'Fifth' })).status, 409);
+  });
+
+  test('sees what was typed again if the session has ended, or began in another tab', async () => {
+    later();
+    const bob = await signedIn('bob');
+    const form = formOf(await bob.open('/polls/new/'));
+    const send = (client: PageClient) => client.send('/polls/new/', { form, ...texts, ...rules });
+    bob.cookies.clear();
+    const ended = await send(bob);
+    assert.deepEqual([ended.status, /session has ended[\s\S]*value="Here"/.test(ended.html)], [401, true]);
+    const again = await signedIn('bob');
+    const other = await again.send('/polls/new/', { form, ...texts, ...rules, _csrf: 'of-another-session' });
+    assert.deepEqual([other.status, /send it again[\s\S]*value="Here"/.test(other.html)], [403, true]);
+    await again.open('/polls/new/');
+    assert.equal((await send(again)).status, 303);
+  });
+
+  test('lists many polls page by page', async () => {
+    const bob = await signedIn('bob');
+    await using database = await polls.openDatabase();
+    const rows = Array.from({ length: 30 }, (_, number) => ({
+      question_text: `Row ${number}`,
+      pub_date: '2026-01-01T00:00:00.000000Z',
+    }));
+    const bobs = database.kysely.selectFrom('auth_user').select('id').where('username', '=', 'bob');
+    const { id: owner } = await bobs.executeTakeFirstOrThrow();
+    await database.write(({ kysely }) =>
+      kysely
+        .insertInto('question')
+        .values(rows.map((row) => ({ ...row, owner })))
+        .execute(),
+    );
+    const [first, second] = [await bob.open('/polls/mine/'), await bob.open('/polls/mine/?page=2')];
+    assert.match(first.html, /Row 29<[\s\S]*Row 10<[\s\S]*href="\/polls\/mine\/\?page=2"/);
+    assert.doesNotMatch(first.html, /Row 9</);
+    assert.match(second.html, /Row 9</);
   });
 
   test('finds no polls of others', async () => {
@@ -276,7 +347,8 @@ describe('a stranger', () => {
     const path = '/admin/login/?next=%2Fpolls%2Fnew%2F';
     assert.equal((await stranger.open('/polls/new/')).location, path);
     await stranger.open('/admin/login/');
-    assert.equal((await stranger.send('/polls/new/', { ...texts, ...rules })).location, path);
+    const refused = await stranger.send('/polls/new/', { ...texts, ...rules });
+    assert.deepEqual([refused.status, refused.html.includes(`href="${path}"`)], [401, true]);
   });
 });
 

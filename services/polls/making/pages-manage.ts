@@ -2,12 +2,13 @@ import type { FastifyReply } from 'fastify';
 import type { AccountSession } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError, type Fields } from '#kit/base/errors.ts';
+import { pageNumber } from '#kit/html/components/pager.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import type { PageVisit } from '../pages-poll.ts';
 import { isClosedAt, type Poll, type Question } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
-import { DraftError, parseTexts, readTyped } from './draft.ts';
+import { DraftError, lineName, parseTexts, readTyped, type Typed, textsOf } from './draft.ts';
 import { authorOf, type Maker, type ManageTokens, managePath, signInPath } from './maker.ts';
 import { deletePage, managePage, minePage } from './pages-views.ts';
 import {
@@ -44,7 +45,8 @@ export function addManagePages(
   routes.get(pageRoutes.mine, { access }, async (maker) => {
     const { visit, user } = maker;
     if (!user) return visit.redirect(signInPath(pageRoutes.mine));
-    return minePage(maker, await ownPolls(database, user.id), dateTimeOf(clock.now()));
+    const found = await ownPolls(database, user.id, pageNumber(visit.request.query));
+    return minePage(maker, found, dateTimeOf(clock.now()));
   });
   const ways = [
     { route: pageRoutes.mineOne, wayOf: ownWay },
@@ -96,10 +98,10 @@ async function manage(
   maker: Maker,
   { database, clock }: ManageOptions,
   { key, path }: Way,
-  sent: { poll?: Poll; errors?: Fields; problem?: string } = {},
+  sent: { poll?: Poll; texts?: Typed; errors?: Fields; problem?: string } = {},
 ): Promise<string> {
-  const { errors = {}, problem, poll = await findManaged(database, key) } = sent;
-  return managePage(maker, { poll, path, now: dateTimeOf(clock.now()), errors, problem });
+  const { errors = {}, problem, poll = await findManaged(database, key), texts = textsOf(poll) } = sent;
+  return managePage(maker, { poll, texts, path, now: dateTimeOf(clock.now()), errors, problem });
 }
 
 /** Does what the pressed button says. */
@@ -110,16 +112,16 @@ async function apply(maker: Maker, options: ManageOptions, way: Way): Answer {
   const now = dateTimeOf(clock.now());
   const author = authorOf(maker, clock.now());
   const done = (text: string) => visit.redirect(way.path, { tone: 'good', text });
-  if (deed === 'texts') return saveTexts(maker, options, way);
+  if (deed === 'texts' || deed === 'more') return saveTexts(maker, options, way);
   const { question } = await findManaged(database, way.key);
   if (deed === 'close') {
     if (!isClosedAt(question, now)) await changePoll(options, way.key, { closes_at: now, author });
     return done('The poll is closed.');
   }
   const visibility = visibilities(user !== undefined)[deed];
-  if (!visibility) throw new AppError('invalid_input', 'The form has no such button.');
+  if (!visibility) throw new AppError('invalid_input', 'This action does not exist.');
   await changePoll(options, way.key, { visibility, author });
-  return done(visibility === 'hidden' ? 'The poll is hidden.' : 'The poll can be opened again.');
+  return done(visibility === 'hidden' ? 'The poll is hidden.' : 'The poll is visible again.');
 }
 
 /** The visibility after each button. Only accounts put polls on the list. */
@@ -129,27 +131,32 @@ function visibilities(isAccount: boolean): Readonly<Record<string, Question['vis
 
 async function saveTexts(maker: Maker, options: ManageOptions, way: Way): Answer {
   const { visit } = maker;
-  const typed = readTyped(visit.fields());
+  const hasMore = visit.field('deed') === 'more';
   const found = await findManaged(options.database, way.key);
-  const given = found.choices.map(({ choice_text }, index) => typed.lines[index] ?? choice_text);
-  const poll = {
-    question: { ...found.question, question_text: typed.fields.question_text ?? '' },
-    choices: found.choices.map((choice, index) => ({ ...choice, choice_text: given[index] ?? '' })),
-  };
+  const { question, choices } = found;
+  const sent = visit.fields();
+  const typed = readTyped(sent, hasMore);
+  // A line that the form did not send stays as it is.
+  const lines = [
+    ...choices.map(({ choice_text }, index) => sent[lineName(index + 1)] ?? choice_text),
+    ...typed.lines.slice(choices.length),
+  ];
+  const texts = { ...typed, lines };
+  if (hasMore) return manage(maker, options, way, { poll: found, texts });
   try {
     const author = authorOf(maker, options.clock.now());
-    const texts = await parseTexts({ ...typed, lines: given });
-    await changeTexts(options, way.key, { ...texts, author });
+    const shown = visit.field('choices');
+    await changeTexts(options, way.key, { ...(await parseTexts(texts, question)), shown, author });
   } catch (error) {
     if (error instanceof DraftError) {
       visit.reply.code(400);
-      return manage(maker, options, way, { poll, errors: error.fields });
+      return manage(maker, options, way, { poll: found, texts, errors: error.fields });
     }
     if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
     visit.reply.code(409);
     return manage(maker, options, way, { problem: error.message });
   }
-  return visit.redirect(way.path, { tone: 'good', text: 'The texts are changed.' });
+  return visit.redirect(way.path, { tone: 'good', text: 'The poll was saved.' });
 }
 
 async function remove(maker: Maker, options: ManageOptions, { key }: Way): Answer {

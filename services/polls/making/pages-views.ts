@@ -3,15 +3,17 @@ import { partsOf, type TSchema } from '#kit/base/schema.ts';
 import { badge, card, empty, facts, linkButton, notice } from '#kit/html/components/blocks.ts';
 import { confirm } from '#kit/html/components/confirm.ts';
 import { errorSummary, field } from '#kit/html/components/form.ts';
+import { pager } from '#kit/html/components/pager.ts';
 import { table } from '#kit/html/components/table.ts';
 import { count, formatNumber, time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
 import { frameOf } from '../pages-views.ts';
-import { choicesMax, isClosedAt, type Poll, textMax, toCounts, visibilityWords } from '../poll.ts';
+import { choicesMax, isClosedAt, type Poll, pageSize, textMax, toCounts, visibilityWords } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { draftFields, draftLabels, lineName, type Typed } from './draft.ts';
 import type { Maker } from './maker.ts';
+import type { OwnPolls } from './store.ts';
 
 /** The frame of pages with forms, which shows who is signed in. */
 function makerFrame({ visit, user }: Maker): Frame {
@@ -24,7 +26,7 @@ interface NewPollView {
   /** Random text of this form. */
   readonly form: string;
   readonly errors: Fields;
-  readonly problem?: string;
+  readonly problem?: Content;
 }
 
 /** The form for a new poll. */
@@ -40,11 +42,11 @@ export function newPollPage(maker: Maker, { typed, form, errors, problem }: NewP
       : 'Ask a question, and share its link. You get a second link, to manage the poll.',
     styles: ['choices.css'],
     modules: ['making.js'],
-    main: html`${problem && notice('bad', problem)}${errorSummary(errors, draftLabels(lines.length), 'The poll is not made yet')}
+    main: html`${problem && notice('bad', problem)}${errorSummary(errors, draftLabels(lines.length), 'The poll was not created')}
 <form class="stack" method="post" action="${pageRoutes.newPoll}" novalidate data-lines-max="${choicesMax}">${frame.csrfField}<input type="hidden" name="form" value="${form}">
 ${card(undefined, html`<div class="stack">${questionField(fields.question_text, errors)}${choiceLines(lines, errors)}</div>`)}
 ${card('Rules', html`<div class="stack">${rules.map((name) => ruleField(name as keyof typeof draftFields, fields, errors))}</div>`)}
-<div class="actions"><button>Make the poll</button>${lines.length < choicesMax && html`<button class="secondary" name="more" value="1" data-more>More choices</button>`}</div></form>`,
+<div class="actions"><button>Create poll</button>${moreButton('more', lines)}</div></form>`,
   });
 }
 
@@ -88,22 +90,23 @@ function ruleField(name: keyof typeof draftFields, fields: Typed['fields'], erro
   return field({ ...shared, value, type: 'select', choices });
 }
 
-/** The polls of an account. */
-export function minePage(maker: Maker, polls: readonly Poll[], now: string): string {
+/** A page of the polls of an account. */
+export function minePage(maker: Maker, { items, total, page }: OwnPolls, now: string): string {
+  const href = (number: number) => (number === 1 ? pageRoutes.mine : `${pageRoutes.mine}?page=${number}`);
   return layout(makerFrame(maker), {
     title: 'My polls',
     actions: linkButton(pageRoutes.newPoll, 'New poll', 'primary'),
     main:
-      polls.length === 0
+      total === 0
         ? empty({
             icon: 'chart',
-            title: 'No polls of yours yet',
-            text: 'Polls that you make on the pages show up here, with their votes.',
+            title: 'You have no polls yet',
+            text: 'Polls that you make appear here, with their votes.',
             actions: linkButton(pageRoutes.newPoll, 'New poll'),
           })
-        : table<Poll>({
+        : html`${table<Poll>({
             caption: 'My polls, newest first',
-            rows: polls,
+            rows: items,
             columns: [
               {
                 header: 'Question',
@@ -115,7 +118,7 @@ export function minePage(maker: Maker, polls: readonly Poll[], now: string): str
               { header: 'Votes', kind: 'number', cell: (poll) => formatNumber(votersOf(poll)) },
               { header: 'Published', kind: 'fit', cell: ({ question }) => time(question.pub_date) },
             ],
-          }),
+          })}${pager({ page, pageSize, total, href })}`,
   });
 }
 
@@ -130,14 +133,17 @@ function votersOf({ question, choices }: Poll): number {
 
 interface ManageView {
   readonly poll: Poll;
+  /** Question and choices as the form shows them. */
+  readonly texts: Typed;
   readonly path: string;
   readonly now: string;
   readonly errors: Fields;
   readonly problem?: string | undefined;
 }
 
-/** A poll for whoever made it: its votes, its texts, and what may be done with it. */
-export function managePage(maker: Maker, { poll, path, now, errors, problem }: ManageView): string {
+/** A poll for its maker: its votes, its texts and its actions. */
+export function managePage(maker: Maker, view: ManageView): string {
+  const { poll, path, now, errors, problem, texts } = view;
   const { question, choices } = poll;
   const frame = makerFrame(maker);
   const isHidden = question.visibility === 'hidden';
@@ -149,35 +155,41 @@ export function managePage(maker: Maker, { poll, path, now, errors, problem }: M
     ['Votes', formatNumber(votersOf(poll))],
     ...choices.map(({ choice_text, votes }) => [choice_text, formatNumber(votes)] as const),
   ];
-  const labels = draftLabels(choices.length);
+  const labels = draftLabels(texts.lines.length);
   return layout(frame, {
     title: 'Manage your poll',
     lead: question.question_text,
     styles: ['choices.css'],
+    modules: ['making.js'],
     ...(maker.user && { parent: { href: pageRoutes.mine, label: 'My polls' } }),
     actions: !isHidden && linkButton(pathOf(pageRoutes.poll, question.id), 'Open the poll'),
-    main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels, 'The texts are as before')}
-<div class="beside"><div class="stack">${hasVotes ? notice('info', 'Somebody has voted, so the texts stay as they are.') : textsForm(frame, { poll, path, errors })}
+    main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels, 'The changes were not saved')}
+<div class="beside"><div class="stack">${hasVotes ? notice('info', 'The texts can no longer change, because someone has voted.') : textsForm(frame, view)}
 ${card(undefined, deeds(frame, { poll, path, now }, maker.user !== undefined))}</div>
 <aside class="stack">${card('Votes', facts(entries))}${!isHidden && card('Share', field({ name: 'share-link', label: 'Link', value: link, attributes: { readonly: true } }))}</aside></div>`,
   });
 }
 
-function textsForm(
-  { csrfField }: Frame,
-  { poll, path, errors }: Pick<ManageView, 'poll' | 'path' | 'errors'>,
-): Html {
-  const lines = poll.choices.map(({ choice_text }) => choice_text);
+function textsForm({ csrfField }: Frame, { poll, texts, path, errors }: ManageView): Html {
+  const { fields, lines } = texts;
+  const ids = poll.choices.map(({ id }) => id).join('-');
   return card(
-    'Texts',
-    html`<form class="stack" method="post" action="${path}" novalidate>${csrfField}
-<p class="muted">You can change them until somebody votes.</p>
-${questionField(poll.question.question_text, errors)}${choiceLines(lines, errors)}
-<div class="actions"><button name="deed" value="texts">Save the texts</button></div></form>`,
+    'Question and choices',
+    html`<form class="stack" method="post" action="${path}" novalidate data-lines-max="${choicesMax}">${csrfField}<input type="hidden" name="choices" value="${ids}">
+<p class="muted">You can change these until someone votes. Empty a line to remove its choice.</p>
+${questionField(fields.question_text, errors)}${choiceLines(lines, errors)}
+<div class="actions"><button name="deed" value="texts">Save</button>${moreButton('deed', lines)}</div></form>`,
   );
 }
 
-/** The buttons, each of which says what it does. */
+function moreButton(name: string, lines: readonly string[]): Content {
+  return (
+    lines.length < choicesMax &&
+    html`<button class="secondary" name="${name}" value="more" data-more>More choices</button>`
+  );
+}
+
+/** A button for each action. */
 function deeds(
   { csrfField }: Frame,
   { poll, path, now }: Pick<ManageView, 'poll' | 'path' | 'now'>,
@@ -189,8 +201,8 @@ function deeds(
   if (!isClosedAt(question, now)) buttons.push(['close', 'Close now']);
   if (visibility !== 'hidden') buttons.push(['hide', 'Hide']);
   if (visibility !== 'link')
-    buttons.push(['show', visibility === 'hidden' ? 'Show again' : 'Take off the list']);
-  if (isAccount && visibility !== 'listed') buttons.push(['list', 'Put on the list of polls']);
+    buttons.push(['show', visibility === 'hidden' ? 'Show again' : 'Remove from the list']);
+  if (isAccount && visibility !== 'listed') buttons.push(['list', 'Show in the list of polls']);
   return html`<form class="actions" method="post" action="${path}">${csrfField}${buttons.map(
     ([deed, label]) => html`<button class="secondary" name="deed" value="${deed}">${label}</button>`,
   )}${linkButton(`${path}delete/`, 'Delete', 'quiet')}</form>`;

@@ -3,10 +3,13 @@ import type { Accounts } from '#kit/accounts/index.ts';
 import type { AccountSession } from '#kit/admin/index.ts';
 import { AppError, type Fields } from '#kit/base/errors.ts';
 import { newSecret } from '#kit/base/ids.ts';
+import { type Content, html } from '#kit/html/html.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
+import type { HttpError } from '#kit/http/options.ts';
 import { limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
 import type { SharedLimits } from '#kit/limits/index.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
+import type { PageVisit } from '../pages-poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { type Draft, DraftError, emptyForm, parseDraft, readTyped, type Typed } from './draft.ts';
 import { authorOf, type Maker, makersOf, signInPath } from './maker.ts';
@@ -39,13 +42,48 @@ export function addMakingPages(routes: PageRoutes<AccountSession>, options: Maki
   addManagePages(routes, options, access);
 }
 
+/**
+ * The form for a new poll with what was typed into it, if it was refused because the session has ended, or a new one has begun in
+ * another tab. Undefined for other requests.
+ */
+export async function newPollAgain(
+  visit: PageVisit,
+  { status }: HttpError,
+  accounts: Accounts,
+): Promise<string | undefined> {
+  const { method, url, headers } = visit.request;
+  const isOurForm =
+    method === 'POST' && url === pageRoutes.newPoll && headers['sec-fetch-site'] !== 'cross-site';
+  if (!isOurForm || (status !== 401 && status !== 403)) return undefined;
+  const maker = await makersOf(accounts)(visit);
+  return typedAgain(
+    maker,
+    maker.user ? 'Your sign-in has changed. Check the form and send it again.' : signInFirst,
+  );
+}
+
+const signInFirst = html`Your session has ended. <a href="${signInPath(pageRoutes.newPoll)}" target="_blank" rel="noopener">Sign in in a new tab</a>, then send this form again.`;
+
+function typedAgain(maker: Maker, problem: Content): string {
+  const { visit } = maker;
+  return newPollPage(maker, {
+    typed: readTyped(visit.fields()),
+    form: visit.field('form') || newSecret(),
+    errors: {},
+    problem,
+  });
+}
+
 function mayMake({ user }: Maker, { isOpen }: MakingOptions): boolean {
   return isOpen || user !== undefined;
 }
 
 async function make(maker: Maker, parts: Parts): Promise<string | FastifyReply> {
   const { visit } = maker;
-  if (!mayMake(maker, parts)) return visit.redirect(signInPath(pageRoutes.newPoll));
+  if (!mayMake(maker, parts)) {
+    visit.reply.code(401);
+    return typedAgain(maker, signInFirst);
+  }
   const hasMore = visit.field('more') !== '';
   const typed = readTyped(visit.fields(), hasMore);
   const form = visit.field('form') || newSecret();
@@ -87,7 +125,7 @@ async function save(
 
 function tooMany({ lines }: Typed): string {
   const kept = lines.some((line) => line !== '') ? ' What you typed is still here.' : '';
-  return `You have made many polls in the last hour. Try again later.${kept}`;
+  return `You have made too many polls in the last hour. Try again later.${kept}`;
 }
 
 /** Counts a poll for the account, or for the address of a stranger. */

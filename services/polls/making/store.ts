@@ -1,16 +1,20 @@
 import type { AdminTables, Author, RowHistory } from '#kit/admin/index.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { type Database, deleteRows, type Session, type WriteSession } from '#kit/db/index.ts';
-import type { Poll, Question } from '../poll.ts';
+import { type Choice, type Poll, pageSize, type Question } from '../poll.ts';
 import { choicesByQuestion, type Tables } from '../store.ts';
 import type { Draft } from './draft.ts';
 
 type Store = Session<Tables>;
 
-/** Most polls on the page of one account. */
-const ownMax = 500;
+/** A page of the polls of an account, and the number of all. */
+export interface OwnPolls {
+  readonly items: readonly Poll[];
+  readonly total: number;
+  readonly page: number;
+}
 
-/** A key by which whoever made a poll finds it: its account, or the hash of a token. */
+/** Key with which a maker finds a poll: an account, or the hash of a token. */
 export type ManageKey = { readonly id: number; readonly owner: number } | { readonly hash: string };
 
 export interface Writing {
@@ -58,29 +62,41 @@ export async function createPoll(
   return id;
 }
 
-/** The polls of an account, newest first. */
-export async function ownPolls(store: Store, owner: number): Promise<Poll[]> {
-  const own = store.kysely.selectFrom('question').selectAll().where('owner', '=', owner);
-  const questions = await own.orderBy('id', 'desc').limit(ownMax).execute();
+/** A page of the polls of an account, newest first. */
+export async function ownPolls(store: Store, owner: number, page: number): Promise<OwnPolls> {
+  const own = store.kysely.selectFrom('question').where('owner', '=', owner);
+  const newest = own.selectAll().orderBy('id', 'desc').limit(pageSize);
+  const questions = await newest.offset((page - 1) * pageSize).execute();
+  const { total } = await own.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
   const choices = await choicesByQuestion(
     store,
     questions.map(({ id }) => id),
   );
-  return questions.map((question) => ({ question, choices: choices.get(question.id) ?? [] }));
+  const items = questions.map((question) => ({ question, choices: choices.get(question.id) ?? [] }));
+  return { items, total, page };
 }
 
-/** The poll of whoever made it. Throws `not_found`. */
+/** The poll with this key. Throws `not_found`. */
 export async function findManaged(store: Store, key: ManageKey): Promise<Poll> {
   const question = await managed(store, key);
   const choices = await choicesByQuestion(store, [question.id]);
   return { question, choices: choices.get(question.id) ?? [] };
 }
 
-/** Changes the texts of a poll. Throws `conflict` if somebody has voted, or if staff changed which choices there are. */
+interface TextChange extends Pick<Draft, 'question_text' | 'choices'> {
+  /** Ids of the choices in the form, joined by hyphens; empty if unknown. */
+  readonly shown: string;
+  readonly author: Author;
+}
+
+/**
+ * Changes the question and the choices of a poll: by position, an empty text removes a choice, and further texts add choices. Throws
+ * `conflict` if someone has voted, or if staff changed the choices in the meantime.
+ */
 export async function changeTexts(
   { database, history }: Writing,
   key: ManageKey,
-  { question_text, choices, author }: Pick<Draft, 'question_text' | 'choices'> & { author: Author },
+  { question_text, choices, shown, author }: TextChange,
 ): Promise<void> {
   await database.write(async (session) => {
     const { kysely, dialect } = session;
@@ -89,17 +105,28 @@ export async function changeTexts(
     const locked = kysely.selectFrom('choice').selectAll().where('question', '=', before.id).orderBy('id');
     const rows = await (dialect === 'postgres' ? locked.forUpdate() : locked).execute();
     if (rows.some(({ votes }) => votes > 0))
-      throw new AppError('conflict', 'Somebody has voted, so the texts stay as they are.');
-    if (rows.length !== choices.length)
-      throw new AppError('conflict', 'The choices were changed meanwhile. Load the page again.');
-    for (const [index, row] of rows.entries()) {
-      const choice_text = choices[index] ?? row.choice_text;
-      await kysely.updateTable('choice').set({ choice_text }).where('id', '=', row.id).execute();
-      const changed = { before: { ...row }, after: { ...row, choice_text } };
-      await history.record(adminOf(session), 'polls/choice', [changed], author);
+      throw new AppError('conflict', 'The texts can no longer change, because someone has voted.');
+    if (shown !== '' && shown !== rows.map(({ id }) => id).join('-'))
+      throw new AppError('conflict', 'Someone changed the choices. Reload the page.');
+    const recording = { session, history, author };
+    for (const [index, row] of rows.entries())
+      await changeChoice(recording, row, choices[index] ?? row.choice_text);
+    for (const choice_text of choices.slice(rows.length)) {
+      if (choice_text === '') continue;
+      const added = kysely.insertInto('choice').values({ question: before.id, choice_text }).returningAll();
+      await recordChoice(recording, undefined, await added.executeTakeFirstOrThrow());
     }
-    await change({ session, history, author }, before, { question_text });
+    await change(recording, before, { question_text });
   });
+}
+
+/** Changes the text of a choice, or deletes the choice if the text is empty. */
+async function changeChoice(recording: Recording, row: Choice, choice_text: string): Promise<void> {
+  const { kysely } = recording.session;
+  if (choice_text === row.choice_text) return;
+  if (choice_text === '') await kysely.deleteFrom('choice').where('id', '=', row.id).execute();
+  else await kysely.updateTable('choice').set({ choice_text }).where('id', '=', row.id).execute();
+  await recordChoice(recording, row, choice_text === '' ? undefined : { ...row, choice_text });
 }
 
 /** Changes who finds a poll, or closes it. Throws `not_found`. */
@@ -145,6 +172,15 @@ async function change(
   await record(recording, before, after);
 }
 
+function recordChoice(
+  { session, history, author }: Recording,
+  before: Choice | undefined,
+  after: Choice | undefined,
+): Promise<void> {
+  const row = { before: before && { ...before }, after: after && { ...after } };
+  return history.record(adminOf(session), 'polls/choice', [row], author);
+}
+
 function record(
   { session, history, author }: Recording,
   before: Question | undefined,
@@ -170,5 +206,5 @@ async function managed({ kysely }: Store, key: ManageKey): Promise<Question> {
 }
 
 export function noPoll(): AppError {
-  return new AppError('not_found', 'There is no poll of yours at this address.');
+  return new AppError('not_found', 'You have no poll at this address.');
 }

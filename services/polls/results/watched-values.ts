@@ -83,7 +83,7 @@ export class WatchedValues<V> implements Disposable {
 
   #enter(key: number): Watched<V> {
     if (this.#watchers >= this.#options.watchersMax)
-      throw new AppError('unavailable', 'Too many are watching.');
+      throw new AppError('unavailable', 'Too many people are watching.');
     const watched = this.#watched.get(key) ?? { watchers: 0, value: undefined, json: '' };
     this.#watched.set(key, watched);
     watched.watchers++;

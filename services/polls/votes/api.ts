@@ -43,7 +43,7 @@ const VoteRequest = {
       items: { type: 'integer', minimum: 1 },
       minItems: 1,
       maxItems: choicesMax,
-      description: 'In place of `choice`: several, up to `max_choices` of the question',
+      description: 'Instead of `choice`: several, up to `max_choices` of the question',
     },
   },
 };
@@ -51,9 +51,9 @@ const VoteRequest = {
 const Outcome = Type.Object(
   {
     question: Type.Integer(),
-    choice: Type.Integer({ description: 'The first one of several' }),
+    choice: Type.Integer({ description: 'The first of several' }),
     choices: Type.Optional(
-      Type.Array(Type.Integer(), { description: 'All of them, if the question takes several' }),
+      Type.Array(Type.Integer(), { description: 'All choices, if the question takes several' }),
     ),
     correct: Type.Union([Type.Boolean(), Type.Null()], {
       description: 'True if the correct choice was picked, and no other',

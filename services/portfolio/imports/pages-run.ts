@@ -98,7 +98,7 @@ export async function previewFile(
   }
 }
 
-const wrongRecords = 'Some records are wrong. Correct the file and choose it again.';
+const wrongRecords = 'Some records have errors. Correct the file and choose it again.';
 
 /** Message for a page, which names the records in a table. */
 function messageOf({ code, fields, message }: AppError): string {

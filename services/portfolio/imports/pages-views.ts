@@ -80,7 +80,7 @@ function readingCard({ kind, header }: FileGuess, options: Options): Html {
       current &&
       header.length > 0 &&
       html`<input type="hidden" name="mapped" value="${current}">${mappingFields(importFieldsOf(current), options.mapping ?? {}, header)}`
-    }</div>${checkbox({ name: 'replaces', label: 'Remove everything that is not in the file', checked: options.replaces })}
+    }</div>${checkbox({ name: 'replaces', label: 'Delete records that are not in the file', checked: options.replaces })}
 <div class="actions"><button class="secondary" name="do" value="preview">Update preview</button></div></div>`,
   );
 }
@@ -146,8 +146,8 @@ function rowsOf<R>(records: readonly R[], texts: (record: R) => readonly [string
 function problemsCard(problems: ReadonlyMap<string, string>): Content {
   if (problems.size === 0) return undefined;
   return card(
-    'Records that are wrong',
-    problemTable('Records that are wrong', [...problems].map(rowProblem)),
+    'Records with errors',
+    problemTable('Records with errors', [...problems].map(rowProblem)),
   );
 }
 

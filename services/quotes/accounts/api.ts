@@ -64,7 +64,7 @@ export function addAccountApi(app: HttpApp, drf: DrfScope, parts: AccountApiPart
         tags: ['accounts'],
         summary: 'Create an account',
         description:
-          'Takes `username`, `password` and, if you want, `email`, and returns the account without its password. Sign in with a token afterwards.',
+          'Takes `username`, `password` and an optional `email`, and returns the account without its password. Sign in with a token afterwards.',
         body: registration.schema,
         consumes: bodyTypes,
         response: { 201: Registered },

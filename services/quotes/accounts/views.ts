@@ -99,7 +99,7 @@ ${field({
   help: `At least ${accounts.passwordCharactersMin} characters, and no common password.`,
   attributes: { autocomplete: 'new-password', maxlength: 128, required: true },
 })}
-<button class="wide">Create account</button></form>${otherWay('You have an account?', 'Sign in', signInPath(next))}`,
+<button class="wide">Create account</button></form>${otherWay('Already have an account?', 'Sign in', signInPath(next))}`,
   });
 }
 

@@ -30,7 +30,7 @@ async function like(form, event) {
   const isLiked = button.value === '1';
   button.value = isLiked ? '0' : '1';
   button.setAttribute('aria-pressed', String(isLiked));
-  button.title = isLiked ? 'You like this. Take your like back' : 'Like this quote';
+  button.title = isLiked ? 'You like this. Remove your like' : 'Like this quote';
   const count = button.querySelector('[data-likes]');
   if (count) count.textContent = likes.toLocaleString('en');
   const label = button.querySelector('.hidden');

@@ -38,7 +38,7 @@ export function addLikeApi(
       schema: {
         tags: ['likes'],
         summary: 'Like a quote',
-        description: 'At most once: the second time the response is 200 with the same like.',
+        description: 'A quote is liked at most once: the second time, the response is 200 with the same like.',
         params: Id,
         response: { 200: Like, 201: Like },
       },
@@ -56,8 +56,8 @@ export function addLikeApi(
       ...shared,
       schema: {
         tags: ['likes'],
-        summary: 'Take a like back',
-        description: '204 also if there is none.',
+        summary: 'Remove a like',
+        description: '204 even if there is no like.',
         params: Id,
         response: { 204: Type.Null() },
       },

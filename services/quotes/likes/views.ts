@@ -12,7 +12,7 @@ export function likeButton(options: {
   back: string;
 }): Html {
   const { quote, isLiked, csrfField, back } = options;
-  const label = isLiked ? 'You like this. Take your like back' : 'Like this quote';
+  const label = isLiked ? 'You like this. Remove your like' : 'Like this quote';
   return html`<form method="post" action="${quotePath(pageRoutes.like, quote.id)}" data-like>${csrfField}<input type="hidden" name="back" value="${back}">
 <button class="secondary like" name="liked" value="${isLiked ? '0' : '1'}" aria-pressed="${String(isLiked)}" title="${label}">
 ${icon('heart')}<span data-likes>${formatNumber(quote.likes)}</span><span class="hidden">${label}, ${count(quote.likes, 'like')}</span></button></form>`;

@@ -128,11 +128,11 @@ function orderLinks(current: QuoteOrder, href: (order: QuoteOrder) => string): H
 
 function nothing({ listed }: List): Content {
   return listed.likedBy === undefined
-    ? empty({ icon: 'inbox', title: 'No quotes yet', text: 'Quotes show up here when they are added.' })
+    ? empty({ icon: 'inbox', title: 'No quotes yet', text: 'Quotes appear here when someone adds one.' })
     : empty({
         icon: 'heart',
         title: 'No likes yet',
-        text: 'Quotes that you like show up here.',
+        text: 'Quotes that you like appear here.',
         actions: html`<a class="button secondary" href="${pageRoutes.quotes}">Browse quotes</a>`,
       });
 }

@@ -175,7 +175,7 @@ function addWrites(app: HttpApp, parts: QuoteApiParts): void {
         tags: ['quotes'],
         summary: 'Add a quote',
         description: `Takes the text and its author, and returns the quote with its id. ${
-          isModerated ? 'It is published once staff has seen it.' : 'Everybody can read it at once.'
+          isModerated ? 'It is published after staff approve it.' : 'Everybody can read it at once.'
         }`,
         body: body.schema,
         consumes: bodyTypes,
@@ -222,7 +222,7 @@ function addChange(app: HttpApp, method: 'PUT' | 'PATCH', parts: QuoteApiParts):
     config: { errors: ['forbidden', 'not_found', 'rate_limited'] },
     schema: {
       tags: ['quotes'],
-      summary: isWhole ? 'Change a quote' : 'Change some of a quote',
+      summary: isWhole ? 'Change a quote' : 'Change fields of a quote',
       description: `Takes ${isWhole ? 'all fields' : 'the fields to change'} and returns the quote. ${
         isModerated
           ? 'A change of a published quote waits for approval, unless you are staff: until then it is `pending`.'

@@ -71,7 +71,7 @@ async function create(visitor: Visitor, parts: EditPagesParts): Promise<Answer> 
     const content = { ...rest, source, attribution };
     const rights = { ...rightsOf(visitor, parts), dayKeys: parts.dayKeys };
     const { id, isPublished } = await createQuote(parts.database, content, rights);
-    const text = isPublished ? 'Your quote is here.' : 'Thank you. Your quote waits for approval.';
+    const text = isPublished ? 'Your quote was added.' : 'Thank you. Your quote waits for approval.';
     return visit.redirect(quotePath(pageRoutes.quote, id), { tone: 'good', text });
   });
 }

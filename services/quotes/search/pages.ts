@@ -90,7 +90,7 @@ function findPage(database: Database<Tables>, query: WordQuery, page: number) {
 function noResults({ wanted }: WordQuery): Html {
   const text =
     wanted.length === 0
-      ? 'There is no word to search for in it.'
+      ? 'It has no words to search for.'
       : 'Every word must be in the text, the author or the category. Try fewer words, or the beginning of a word followed by *.';
   return html`${empty({ icon: 'search', title: 'No matching quotes', text })}<section>${syntaxHelp()}</section>`;
 }

@@ -41,7 +41,7 @@ describe('pages', () => {
     assert.match((await owner.open('/')).html, /Your password was changed and all sessions have ended/);
     const dead = await owner.open(path);
     assert.equal(dead.status, 400);
-    assert.match(dead.html, /not valid any more[\s\S]*href="\/forgot-password"/);
+    assert.match(dead.html, /not valid or not complete[\s\S]*href="\/forgot-password"/);
     await mailing.service.login(email, newPassword);
   });
 
@@ -132,7 +132,7 @@ describe('in a browser', { skip: browser.skip }, () => {
       await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
       await check();
       await page.goto('/verify-email?token=cut-off');
-      await page.getByText('not valid any more').waitFor();
+      await page.getByText('not valid or not complete').waitFor();
       await check();
       assert.deepEqual(
         complaints.filter((text) => !text.includes('400')),

@@ -189,7 +189,7 @@ function deadLinkPage(visit: PageVisit, error: unknown, title: string): string {
   if (!isDeadLink(error)) throw error;
   visit.reply.code(400);
   const isOld = (error as { reason?: string }).reason === 'TOKEN_EXPIRED';
-  const text = isOld ? 'This link has expired.' : 'This link is not valid any more, or not whole.';
+  const text = isOld ? 'This link has expired.' : 'This link is not valid or not complete.';
   const isReset = title === 'Reset your password';
   const next: Content = isReset
     ? html`<a href="${pageRoutes.forgotPassword}">Send another link</a>`

@@ -289,7 +289,7 @@ export interface ListDeletedPostsResponse {
 export interface DeletedPost {
   post: Post | undefined;
   deletedAtMs: number;
-  /** Until when it can be restored. */
+  /** End of the time in which it can be restored. */
   keptUntilMs: number;
 }
 
@@ -504,7 +504,7 @@ export interface Reanalysis {
 }
 
 export interface ReanalysisReport {
-  /** How many posts were counted. */
+  /** Number of counted posts. */
   posts: number;
   /** Whether the kept statistics differed from the count, and were repaired. */
   statisticsRepaired: boolean;

@@ -75,7 +75,7 @@ ${field({
 })}
 ${newPasswordField('password', labels.password, charactersMin, problem)}
 <button class="wide">Create account</button></form>
-<p class="muted">You have an account? <a href="${hrefWith(pageRoutes.signIn, { next })}">Sign in</a></p>`,
+<p class="muted">Already have an account? <a href="${hrefWith(pageRoutes.signIn, { next })}">Sign in</a></p>`,
   });
 }
 

@@ -52,7 +52,7 @@ export class TurnRegistry implements AsyncDisposable {
     const fingerprint = hash('sha256', JSON.stringify(request));
     const known = this.#turns.get(key)?.turn;
     if (known && known.fingerprint !== fingerprint)
-      throw new AppError('conflict', 'Something else was asked with this request_id.');
+      throw new AppError('conflict', 'This request_id was used for another question.');
     if (known && !known.isCancelled) return known;
     const task = new TurnRunner(this.#shared, { owner, request, fingerprint }, client);
     const turn = new TurnStream(fingerprint, task);

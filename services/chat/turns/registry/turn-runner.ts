@@ -137,7 +137,7 @@ export class TurnRunner implements TurnWork {
   /** Throws, because the process ends or nobody waits here anymore. */
   async #stopFollowing(run: string): Promise<never> {
     await followTurn(this.#database, run, { nowMs: this.#clock.now(), forMs: 2 * pollMs });
-    throw new AppError('unavailable', 'The service ends. Ask again.', { retryAfterSeconds: 1 });
+    throw new AppError('unavailable', 'The service is shutting down. Try again.', { retryAfterSeconds: 1 });
   }
 
   #idsOf({ run, session }: TurnState) {
