@@ -51,7 +51,7 @@ export interface ServiceOptions<S extends Settings, Deps, R> {
   databaseLocation?(config: Config<S>): Pick<DatabaseOptions, 'url'> & Partial<DatabaseOptions>;
   /** Returns the environment with other sources of settings. See {@link Service.sources}. */
   sources?(environment: Environment, log?: Log): Environment;
-  /** Rules between settings, and about what they name. See {@link Service.problems}. */
+  /** Rules between settings, and about the files that they name. See {@link Service.problems}. */
   readonly checks?: readonly ConfigCheck<S>[];
   /** Files of a backup besides the database. See {@link Service.backupFiles}. */
   readonly backupFiles?: readonly string[];

@@ -5,7 +5,7 @@ export type Reason = 'refused' | 'usage' | 'signed_out' | 'unreachable';
 
 const statuses: Readonly<Record<Reason, number>> = { refused: 1, usage: 2, signed_out: 3, unreachable: 4 };
 
-/** A failure with a message for whoever typed the command. */
+/** A failure with a message for the user of the command. */
 export class Failure extends Error {
   readonly reason: Reason;
 

@@ -51,7 +51,7 @@ function tableOf(results: readonly StrategyScores[]): string {
     ...[result.strategy, result.reranked ? 'yes' : 'no'],
     ...[result.ndcgAt10, result.mrrAt3, result.recallAt10].map((score) => score.toFixed(3)),
     ...[result.answered, result.refused].map(String),
-    // Where the set tells what is right.
+    // For sets that name the right answers.
     result.judged === 0 ? '-' : `${result.right}/${result.judged}`,
     result.queriesPerSecond.toFixed(0),
   ]);

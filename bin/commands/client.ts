@@ -82,7 +82,7 @@ async function documentAt(base: string, name: string): Promise<unknown> {
   return checked(document, url, name);
 }
 
-/** Refuses what is no document of the service, and one that leads to files or addresses elsewhere. */
+/** Refuses anything but an OpenAPI document of the service, and references outside of it. */
 function checked(document: unknown, url: URL, name: string): unknown {
   const { openapi, paths, info } = Object(document) as Record<string, unknown>;
   if (typeof openapi !== 'string' || !openapi.startsWith('3.') || typeof paths !== 'object' || !paths)

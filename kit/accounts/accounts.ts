@@ -290,7 +290,7 @@ export class Accounts {
     await this.#parts.lockout.sweep();
   }
 
-  /** The row of a new user, checked and with its password hashed, for whoever inserts it. Throws like {@link create}. */
+  /** The row of a new user, validated and with a hashed password, for the caller to insert. Throws like {@link create}. */
   async newRow(user: NewUser): Promise<NewRow> {
     const { rules, passwords, clock } = this.#parts;
     const { username, email } = checkNames(user);

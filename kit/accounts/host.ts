@@ -58,7 +58,7 @@ async function freeName(session: WriteSession<AccountTables & OidcTables>, given
   return `${name}-${randomBytes(6).toString('hex')}`;
 }
 
-/** With a hyphen for what a username cannot have. */
+/** Replaces characters that a user name cannot have by hyphens. */
 function validName(given: string): string {
   const name = given
     .toWellFormed()

@@ -65,7 +65,7 @@ export function noteSignIn({ kysely }: Store, id: number, nowMs: number) {
   return kysely.updateTable('auth_user').set({ last_sign_in_at_ms: nowMs }).where('id', '=', id).execute();
 }
 
-/** Replaces a hash by one of the same password, unless the password was changed meanwhile. */
+/** Replaces a hash by another of the same password, unless the password has changed since. */
 export function replaceHash(
   { kysely }: Store,
   { id, before, after }: { id: number; before: string; after: string },

@@ -34,7 +34,7 @@ export const adminMigrations: KitMigrations = {
   versionsFrom: 20_000,
 };
 
-/** The parts of an admin. `T` is what the service's page session holds. */
+/** The parts of an admin. `T` is the type of the service's page session. */
 export interface AdminOptions<T> {
   /** Title of the pages, such as `Library admin`. */
   readonly title: string;

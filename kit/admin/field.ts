@@ -35,7 +35,7 @@ export interface Field {
   /** The value of a new object before anything is typed. */
   readonly initial: (nowMs: number) => Value;
   readonly control: Control;
-  /** Reads what was typed, or the cell of a file. */
+  /** Parses the text of a form or the cell of a file. */
   parse(text: string): Parsed;
   /** The value as it is typed, and as a file holds it. */
   format(value: Value): string;

@@ -40,7 +40,7 @@ export interface BulkAction {
 
 /** A bulk action on a table: sets fields, or runs in the transaction that also writes the history. */
 export interface TableAction<DB> extends BulkAction {
-  /** Sets these fields on each object, or what a function gives when the action runs. */
+  /** Fields to set on each object, or a function that returns them when the action runs. */
   readonly set?: Values | ((nowMs: number) => Values);
   /** Runs instead, for at most 500 objects at a time. */
   run?(session: WriteSession<DB>, ids: readonly string[], actor: Actor): Promise<void>;

@@ -5,7 +5,7 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts what a database stores, so that the database, its log and its backups do not reveal it. */
+/** Encrypts stored values, so that the database, its log and its backups do not reveal them. */
 export class Encryption {
   readonly #keys: readonly Uint8Array[];
 

@@ -39,7 +39,7 @@ export interface WriteOptions {
  * `conflict` (unique and foreign keys) and `unavailable` (full, locked, gone), anything else as it is.
  */
 export interface Database<DB> extends Session<DB>, AsyncDisposable {
-  /** Runs `work` on one snapshot: nothing that is committed meanwhile shows. It cannot write. */
+  /** Runs `work` on one read-only snapshot, unaffected by later commits. */
   read<T>(work: (session: Session<DB>) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in one durable transaction: all of it is on disk when this resolves, none of it where it rejects. Only

@@ -20,7 +20,7 @@ export interface HealthTables {
 
 export interface DatabaseHealthOptions<DB extends HealthTables> {
   readonly database: Database<DB>;
-  /** Gets what is wrong, with the path of the file, when it begins and when it is over. */
+  /** Receives each problem, with the path of the file, when it begins and when it ends. */
   readonly log: Log;
   /** Reads that must succeed too, at a cost that does not grow with the data. */
   readonly read?: (database: Database<DB>) => Promise<unknown>;
@@ -45,7 +45,7 @@ export class DatabaseHealth<DB extends HealthTables> {
     this.#options = options;
   }
 
-  /** Throws `unavailable` with what is wrong and what to do, without a path; `internal` if the database is damaged. */
+  /** Throws `unavailable` with the problem and its fix, without a path; `internal` if the database is damaged. */
   async run(): Promise<void> {
     try {
       await this.#check();

@@ -367,7 +367,7 @@ function addDeletes<F extends Fields, R extends Row, DB>(
   );
 }
 
-/** Says what a broken unique constraint means. */
+/** Translates a violated unique constraint. */
 async function explained<F extends Fields, R extends Row, DB, T>(
   { uniqueErrors = {} }: Resource<F, R, DB>,
   written: Promise<T>,

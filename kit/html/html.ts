@@ -88,7 +88,7 @@ function attributeMarkup(value: unknown, isUrl: boolean): string {
 
 // Browsers ignore control characters and white space in a scheme (WHATWG URL, basic URL parser).
 function runsCode(url: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a browser skips
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers skip these
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\u0000-\u0020]/g, ''))?.[1];
   return scheme !== undefined && !/^(https?|mailto|tel|otpauth)$/i.test(scheme);
 }

@@ -15,7 +15,7 @@ export interface NavigationItem {
   readonly extra?: Content;
   /** A heading above the first entry of a group. */
   readonly group?: string;
-  /** Links beside the entry, for what a reader named and may change. Its label is cut to two lines, and whole in its title. */
+  /** Links beside the entry, for items that a reader named and may change. A long label is cut to two lines, with the full text as its title. */
   readonly actions?: Content;
 }
 

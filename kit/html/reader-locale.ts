@@ -51,7 +51,7 @@ function plainTag(tag: string): string | undefined {
 
 const formatsMax = 1_000;
 
-/** Keeps what a function makes for each key, such as formats of `Intl`, which are expensive. Keys come from readers, so few are kept. */
+/** Memoizes a function by its key, such as expensive formats of `Intl`. Keys come from readers, so few are kept. */
 export function kept<T>(make: (key: string) => T): (key: string) => T {
   const made = new Map<string, T>();
   return (key) => {

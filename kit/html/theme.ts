@@ -7,7 +7,7 @@ export type Theme = 'auto' | 'light' | 'dark';
 /** The cookie that stores the choice. All services of a host share it, and scripts can read it. */
 export const themeCookie = 'octavo_theme';
 
-/** The choice of whoever sent a request. */
+/** The theme that the sender of a request has chosen. */
 export function readTheme(request: FastifyRequest): Theme {
   return toTheme(request.cookies[themeCookie]);
 }

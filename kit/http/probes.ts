@@ -78,7 +78,7 @@ export class ReadinessCheck {
     this.#log = log;
   }
 
-  /** `ok`, or `failing: ` and what is wrong. */
+  /** `ok`, or `failing: ` and the problem. */
   verdict(): Promise<string> {
     const nowMs = performance.now();
     if (!this.#isRunning && nowMs - this.#startMs >= freshMs) {

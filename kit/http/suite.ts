@@ -4,7 +4,7 @@ export interface SuiteSite {
   readonly name: string;
   /** Name for people, such as `Posts`. */
   readonly title: string;
-  /** One sentence on what a visitor does there; empty if only the address is known. */
+  /** One sentence about the service for visitors; empty if only the address is known. */
   readonly summary: string;
   /** Its mark: the name of an icon and of a color. */
   readonly mark: Mark;

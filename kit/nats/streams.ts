@@ -27,12 +27,12 @@ export class NatsStreams implements AsyncDisposable {
     this.#offUp = options.link.onUp(() => void this.renew().catch(() => {}));
   }
 
-  /** Creates what is missing. Asks the server only if it did not do so since the last reconnect or loss. */
+  /** Creates missing streams. Asks the server only once after each reconnect or loss. */
   ensure(): Promise<void> {
     return this.#ensured ?? this.renew();
   }
 
-  /** Creates what is missing now. */
+  /** Creates missing streams now. */
   renew(): Promise<void> {
     const created = this.#create();
     this.#ensured = created;

@@ -22,7 +22,7 @@ export interface PutOptions {
   readonly keys: Iterable<string>;
   /** Media type, for stores that record it. */
   readonly contentType: string;
-  /** Aborts: what was stored so far is removed, and `put` throws. */
+  /** Aborts: the partial object is removed, and `put` throws. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export interface ObjectStore extends AsyncDisposable {
   list(folder: string): Promise<StoredObject[]>;
   /** The object with that key; undefined if there is none, or it is not complete yet. */
   find(key: string): Promise<StoredObject | undefined>;
-  /** Its bytes, or a range within them. Throws `not_found` if it was removed meanwhile. */
+  /** Its bytes, or a range within them. Throws `not_found` if it no longer exists. */
   read(object: StoredObject, range?: ByteRange): AsyncIterable<Uint8Array>;
   /** Removes the complete object with that key. Resolves to false if there is none. */
   remove(key: string): Promise<boolean>;

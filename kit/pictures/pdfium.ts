@@ -28,7 +28,7 @@ export function loadPdfium(): Promise<Pdfium> {
 async function load(): Promise<Pdfium> {
   const file = fileURLToPath(import.meta.resolve('@embedpdf/pdfium/pdfium.wasm'));
   const { buffer } = new Uint8Array(await readFile(file));
-  // Its memory, which the types leave out, moves when it grows: it is read anew each time.
+  // Its memory, which the types leave out, moves when it grows, so it is read again each time.
   const pdfium = (await init({ wasmBinary: buffer })) as Pdfium;
   pdfium.PDFiumExt_Init();
   return pdfium;

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from '../base/schema.ts';
 import { matchesAny } from '../http/responses/entity-tags.ts';
 
-/** The header of a change that depends on the version of what it changes. */
+/** Header of a change that requires a version of its target. */
 export const IfMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ description: 'Entity tags, one of which must be current' })),
 });

@@ -190,7 +190,7 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
     return row !== undefined && row.expires_at_ms > clock.now();
   }
 
-  /** Takes over what the provider says of a person's roles. */
+  /** Stores the roles of a person as the provider reports them. */
   async confirm(identity: IdentityRow, roles: readonly string[]): Promise<void> {
     await this.#write((session) => this.#setRoles(session, identity, roles));
   }

@@ -79,7 +79,9 @@ export function providerOf(config: OidcConfig, publicUrl?: string): ProviderSett
 
 /** The error of a sign-in with a password where there is none. */
 export function passwordsOff(): AppError {
-  return new AppError('forbidden', 'Sign-in with a password is turned off here.', { reason: 'PASSWORDS_OFF' });
+  return new AppError('forbidden', 'Sign-in with a password is turned off here.', {
+    reason: 'PASSWORDS_OFF',
+  });
 }
 
 /** Our roles among those that claims name: a list, or one name. Names that are no text are left out. */

@@ -40,7 +40,7 @@ export class CsvScanner {
   /** The rest of a line that was too long is still to come. */
   #skips = false;
 
-  /** `charactersMax` bounds a record, and so what is kept of a text: without it, an open quote would take in the rest of the text. */
+  /** `charactersMax` bounds a record: without it, an unclosed quote would swallow the rest of the text. */
   constructor(charactersMax = 64 * 1024) {
     this.#charactersMax = charactersMax;
   }

@@ -17,9 +17,9 @@ export interface SpanStart {
 
 /** A step that has begun. */
 export interface OpenSpan {
-  /** To pass on to what the step causes: its own `traceparent` if it is traced, else the given one. */
+  /** Context for calls that the step makes: its own `traceparent` if it is traced, else the given one. */
   readonly traceparent: string | undefined;
-  /** Ends the step, once. `known` is what is known only now: its final name and further attributes. */
+  /** Ends the step, once. `known` holds its final name and attributes that are known only now. */
   end(hasFailed: boolean, known?: { readonly name: string; readonly attributes: SpanAttributes }): void;
 }
 

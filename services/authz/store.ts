@@ -202,7 +202,7 @@ export async function updateAccount(store: Store, uid: number, change: AccountCh
     .execute();
 }
 
-/** Changes a password, unless somebody else changed it meanwhile. */
+/** Changes a password, unless it has changed since it was read. */
 export function replacePassword(
   { kysely }: Store,
   given: { uid: number; before: string; after: string; demo: 0 | 1; nowMs: number },
@@ -229,7 +229,7 @@ function nextChange(eb: ExpressionBuilder<Tables, 'account'>, nowMs: Expression<
     .end();
 }
 
-/** Replaces the hash of the same password, unless somebody changed the password meanwhile. */
+/** Replaces the hash of the same password, unless the password has changed since. */
 export function replaceHash(
   { kysely }: Store,
   { uid, before, after }: { uid: number; before: string; after: string },

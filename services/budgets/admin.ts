@@ -34,7 +34,7 @@ export function createStaffTokens(secret: string, clock: Clock): TokenStore<Page
   return staffCookie<PageSession>({ name: 'budgets_staff', secret, maxAgeSeconds: staffSeconds, clock });
 }
 
-/** The admin at `/admin/`: accounts, what they have (to look at), tasks, and the staff. */
+/** The admin at `/admin/`: accounts, their data (read-only), tasks, and the staff. */
 export function createBudgetsAdmin(
   staff: StaffAccounts,
   { db, clock }: Context,

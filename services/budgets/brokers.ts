@@ -9,7 +9,7 @@ import { expandEvents } from './notifications/index.ts';
 import type { settings } from './settings.ts';
 import type { Tables } from './store/tables.ts';
 
-/** Retention of events for whoever reads them later. */
+/** Retention of events for later consumers. */
 const eventsKeptMs = 24 * 3_600_000;
 
 export interface Brokers {

@@ -42,7 +42,7 @@ const spanDays = 90;
 const unreadDays = 2;
 const limit = 500;
 
-/** Adds what is missing of the demo data, as entered in the last 90 days. Returns how many expenses it added. */
+/** Adds the missing demo data, as entered in the last 90 days. Returns the number of added expenses. */
 export async function seedBudgets(core: Context, caller: Caller): Promise<number> {
   const seed: Seed = JSON.parse(readFileSync(new URL('./seed.json', import.meta.url), 'utf8'));
   const nowMs = core.clock.now();
@@ -120,7 +120,7 @@ async function seedRecurring(
   }
 }
 
-/** In the order of their days. What is there is known by its id. */
+/** In the order of their days. Existing ones are recognized by id. */
 async function seedExpenses(
   core: Context,
   caller: Caller,
@@ -142,7 +142,7 @@ async function seedExpenses(
   return added;
 }
 
-/** False if another process has added it meanwhile. */
+/** False if another process has added it. */
 async function tryAdd(core: Context, caller: Caller, expense: Parameters<typeof createExpense>[2]) {
   try {
     await createExpense(core, caller, expense);

@@ -35,7 +35,7 @@ const reindexTask: TaskKind = {
   },
 };
 
-/** Mails what was spent in each category to the caller, and to nobody else. */
+/** Mails the spending by category, to the caller only. */
 function emailTask(mailer: Mailer, sender: Sender): TaskKind {
   return {
     prepare: (core, caller, { from, to }) => reportTask.prepare(core, caller, { type: 'report', from, to }),

@@ -48,7 +48,7 @@ export function hasRows(paragraph: string): boolean {
   const lines = paragraph.split('\n');
   if (lines.length < rowLinesMin)
     return lines.length > 1 && lines.every((line) => /^\s*[-*\u2022] /.test(line));
-  // What is indented below a term is text.
+  // Indented lines below a term are text.
   if (/^\S.*\n( {2,}\S.*(\n|$))+$/.test(paragraph)) return false;
   const counts = lines.map((line) => line.match(divider)?.length ?? 0).sort((one, other) => one - other);
   const usual = counts[counts.length >> 1] ?? 0;

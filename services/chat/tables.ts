@@ -125,7 +125,7 @@ export type TurnStatus = 'waiting' | 'running' | 'done' | 'cancelled';
 export interface TurnRow {
   owner: string;
   request_id: string;
-  /** Of what was asked. */
+  /** Hash of the request. */
   fingerprint: string;
   /** Another one each time it is run; also the id of the message with its answer. */
   run: string;

@@ -48,7 +48,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The time of what is being loaded. */
+/** The time of the loaded row. */
 export class SeedClock implements Clock {
   nowMs: number;
 

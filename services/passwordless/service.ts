@@ -210,7 +210,7 @@ export async function loadDemo(config: PasswordlessConfig, context: ServiceConte
   const { queue: mails } = stack.use(await openMail({ config, context, database, keys, runsWorker: false }));
   const nowMs = context.clock.now();
   const clock = new SeedClock(nowMs);
-  // Events of the past are not news for whoever reads the log.
+  // Past events are not news for readers of the log.
   const audit = new Audit({ log: silentLog, clock, metrics: context.metrics });
   const sessions = createSessions({ config, site, keys, database, mails, audit, clock });
   return await seedUsers({ database, sessions, audit, mails, clock }, nowMs);
@@ -276,7 +276,7 @@ function addApi(
   });
 }
 
-/** Gives what a browser is shown that follows a magic link. */
+/** Renders the page for browsers that follow a magic link. */
 function addPages(
   app: HttpApp,
   wiring: {

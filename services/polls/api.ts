@@ -34,7 +34,7 @@ const models = { question: 'polls/question', choice: 'polls/choice' };
 
 interface Parts extends ResourceParts<Tables>, ApiOptions {
   readonly access: TokenAccess;
-  /** When a question must be published for whoever sends the request to see it. */
+  /** Latest publication time of questions that the caller may see. */
   publishedBefore(request: FastifyRequest): string;
 }
 

@@ -15,7 +15,7 @@ export const pageRoutes = {
   newPoll: '/polls/new/',
   mine: '/polls/mine/',
   mineOne: '/polls/mine/:id/',
-  /** A poll of a stranger, for whoever has the token. */
+  /** A poll of a stranger, for the holder of the token. */
   manage: '/polls/manage/:token/',
   poll: '/polls/:id/',
   vote: '/polls/:id/vote/',

@@ -32,7 +32,7 @@ export interface PagesOptions {
   readonly signInHints: Readonly<Record<string, string | undefined>>;
   /** The last errors in the log of this process, newest first. */
   recentErrors(): readonly LoggedError[];
-  /** Help for whoever tries the services out; given to loopback names only, and nowhere in production. */
+  /** Help for trying the services out; only on loopback names, and never in production. */
   readonly trial: Trial | undefined;
 }
 

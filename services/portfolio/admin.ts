@@ -158,7 +158,7 @@ const investmentModel = (clock: Clock) =>
     uniqueErrors,
   });
 
-/** Addresses by what they are, a line each, such as `blog https://example.com`; stored as JSON. */
+/** Labeled addresses, one per line, such as `blog https://example.com`; stored as JSON. */
 const links: Field = {
   ...prose('Links'),
   help: 'One per line, such as: blog https://example.com',

@@ -180,7 +180,7 @@ async function check({ tokens, oidc }: ApiParts, authorization: string | undefin
   tokens.check(authorization);
 }
 
-/** Adds an entity tag to what was found, and answers 304 where the client has it. */
+/** Adds an entity tag to the response, or answers 304 if the client has it. */
 async function sendTagged(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
   const total = reply.getHeader('x-total-count') ?? '';

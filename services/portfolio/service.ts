@@ -169,7 +169,7 @@ export async function loadDemo(
   return await seedPortfolio(database, context.clock.now());
 }
 
-/** Reads a file of the owner's own data; see `parseImport` for what it may hold. */
+/** Reads a file of the owner's data in the format of `parseImport`. */
 export async function importFile(options: {
   readonly environment: Environment;
   readonly context: ServiceContext;

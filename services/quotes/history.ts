@@ -2,7 +2,7 @@ import { type Author, type Change, recordChanges } from '#kit/admin/index.ts';
 import type { WriteSession } from '#kit/db/index.ts';
 import type { Tables } from './tables.ts';
 
-/** Writes what a reader did to the history that the admin shows, in the transaction of the change. */
+/** Records a reader's change in the history of the admin, in the transaction of the change. */
 export async function record(
   session: WriteSession<Tables>,
   change: Omit<Change, 'id'> & { readonly id: number },

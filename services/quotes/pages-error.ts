@@ -8,7 +8,7 @@ import { signInPage } from './accounts/index.ts';
 import { pageRoutes } from './routes.ts';
 import type { PageSession, Visitors } from './site.ts';
 
-/** Shows what went wrong. Where a session has ended meanwhile, that is the sign-in, which leads back. */
+/** Shows an error. If the session has ended, this is the sign-in, which leads back. */
 export function createErrorPage(visitors: Visitors, oidc: OidcSignIn<PageSession> | undefined) {
   return async (visit: Visit<PageSession>, error: HttpError): Promise<string> => {
     if (error.status === 401) {

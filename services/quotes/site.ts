@@ -18,7 +18,7 @@ export interface Visitor {
   readonly clock: Clock;
   /** Frame shared by all pages. It takes the flash message, so call it once for a page. */
   frame(): SiteFrame;
-  /** Throws `forbidden` unless the form was made for this visitor. Strangers have no token: what they may do by a form changes nothing. */
+  /** Throws `forbidden` unless the form was made for this visitor. Strangers have no token, because their forms change nothing. */
   checkToken(): void;
 }
 

@@ -54,7 +54,7 @@ interface Checks {
   readonly preValidation: preValidationHookHandler;
 }
 
-/** The caller of a route is whoever holds the bearer token. */
+/** The caller of a route is the holder of the bearer token. */
 export function bearer(signIns: SignIns): AccessRule {
   return {
     security: [{ bearer: [] }],

@@ -150,7 +150,7 @@ const requireJson: onRequestHookHandler = (request, _reply, done) => {
   done();
 };
 
-/** Also on routes that take no body: what is sent is an object, or it is malformed. */
+/** Also on routes without a body: anything sent must be an object. */
 const requireObject: preValidationHookHandler = ({ body }, _reply, done) => {
   if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
     throw new AppError('invalid_input', 'The request body must be an object.');

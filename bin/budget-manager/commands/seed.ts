@@ -104,7 +104,7 @@ interface Expense {
   readonly externalId?: string | null;
 }
 
-/** Adds what is missing of the demo data. What it made is known by the names of the budgets and the external ids of the expenses. */
+/** Adds the missing demo data. It recognizes its own budgets by name, and its expenses by external id. */
 export async function seed({ client, options, output }: Context): Promise<void> {
   const budgets = integerOption(options, 'budgets', 0) ?? 10;
   const expenses = integerOption(options, 'expenses', 0) ?? 100;

@@ -7,7 +7,7 @@ import type { Examined, Finding } from './finding.ts';
 import { checkFolder, checkPorts, checkProcess } from './machine.ts';
 import { checkAddresses, checkNames, checkSecrets, checkValues } from './settings.ts';
 
-/** Prints a line for each finding, and the remedy of what is wrong. The exit code is 1 if anything is. */
+/** Prints a line for each finding, with the fix of each problem. The exit code is 1 if there are problems. */
 export async function run(names: string[]): Promise<number> {
   const findings = await diagnose({ names, environment: process.env, folder: process.cwd() });
   for (const { subject, text, fix } of findings) {

@@ -3,7 +3,7 @@ import type { Environment } from '#kit/base/config.ts';
 import { describeSystemError, toAppError } from '#kit/base/errors.ts';
 import type { readSuite } from '../../../services/index.ts';
 
-/** The result of one check: what is right, or what is wrong with the command or setting that mends it. */
+/** The result of one check: a confirmation, or a problem with the command or setting that fixes it. */
 export interface Finding {
   readonly subject: string;
   readonly text: string;

@@ -22,7 +22,7 @@ import {
   mayEditChildren,
 } from './form.ts';
 
-/** A difference between what is stored now and what this user typed. */
+/** A difference between the stored value and the value that this user typed. */
 interface Difference {
   readonly label: string;
   readonly theirs: Content;

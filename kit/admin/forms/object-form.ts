@@ -24,7 +24,7 @@ export async function objectFormPage(context: ModelVisit, id: string): Promise<s
   return page(context, id, { texts: Object.fromEntries(texts), errors: {} });
 }
 
-/** Submits it, or shows it again with what is wrong. */
+/** Submits the form, or shows it again with its errors. */
 export async function submitObjectForm(context: ModelVisit, id: string): Promise<string | FastifyReply> {
   const { site, model, visit, actor } = context;
   const { form } = formOf(context);

@@ -92,7 +92,7 @@ async function run(
   return deleteObjects(site, model, ids, actor);
 }
 
-/** The list with what is wrong above it. */
+/** The list, with an error above it. */
 function again(context: ModelVisit, problem: string): Promise<string> {
   if (context.visit.reply.statusCode < 400) context.visit.reply.code(422);
   return listPage(context, problem);
@@ -171,7 +171,7 @@ function line({ words, count: number }: Dependent): Content {
   return html`<li>${count(number, ...(words ?? internals))}</li>`;
 }
 
-/** For what is in the way and has no name for readers. */
+/** For blocking rows of tables that have no name for readers. */
 const internals = ['further row', 'further rows'] as const;
 
 /** Why a deletion cannot be: what refers to the objects, and what the user may not delete. */

@@ -28,7 +28,7 @@ export async function changePage(context: ModelVisit, id: string): Promise<strin
   return formPage(context, form, { state: initialState(form, queryOf(context)) });
 }
 
-/** Adds an object, or shows the form again with what is wrong. */
+/** Adds an object, or shows the form again with its errors. */
 export function add(context: ModelVisit): Promise<string | FastifyReply> {
   demand(context, 'add');
   return save(context, undefined, undefined);

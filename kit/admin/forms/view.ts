@@ -34,7 +34,7 @@ export interface AddLinks {
   readonly back: string;
 }
 
-/** Reads from the database what a form offers. */
+/** Reads the choices of a form from the database. */
 export async function loadMenus(
   { site, model, user, loaded }: FormContext,
   state: FormState,

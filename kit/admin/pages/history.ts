@@ -26,7 +26,7 @@ export async function historyPage(context: ModelVisit, id: string): Promise<stri
   });
 }
 
-/** An object with those inline children that the user may view: what is done to them elsewhere belongs to it as well. */
+/** An object with the inline children that the user may view. Changes of these elsewhere are part of its history. */
 export function historyKeys({ site, model, user }: ModelVisit, { values, children }: Loaded): ObjectKeys[] {
   const inlines = site.inlinesOf(model).filter(({ inline }) => mayEditChildren(user, inline.model, 'view'));
   const own = { model: model.path, ids: [idOf(model, values)] };

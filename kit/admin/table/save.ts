@@ -37,7 +37,7 @@ export interface ObjectChange {
   readonly children: readonly ChildChange[];
   /** Columns from the model's `prepare`. */
   readonly prepared?: Readonly<Record<string, unknown>> | undefined;
-  /** As the form was loaded; without it, what others did meanwhile is overwritten. */
+  /** Values when the form was loaded; without them, changes of others are overwritten. */
   readonly versions?: Versions | undefined;
 }
 
@@ -260,7 +260,7 @@ async function saveChild(writing: Writing, child: TableModel, change: KnownChild
   const { id, before, isDeleted, values } = change;
   const name = `${child.label} “${titleOf(child, before ?? values)}”`;
   if (!isDeleted) {
-    // A row that somebody deleted meanwhile is added again: what was typed is not lost.
+    // A row that somebody else has deleted is added again, so that typed text is not lost.
     if (id !== undefined && !before && !actor.user.permissions.may(child.path, 'add'))
       throw new AppError('forbidden', `You do not have permission to add ${child.plural}.`);
     const saved = await saveRow(writing, child, { id: before && id, values, before });

@@ -37,7 +37,7 @@ export function formatVersions(versions: Versions): string {
   return [...versions].map(([name, hash]) => `${name}=${hash}`).join(' ');
 }
 
-/** Reads the hidden field; what is not readable is left out, so that it counts as changed. */
+/** Reads the hidden field. Unreadable entries are left out, so they count as changed. */
 export function parseVersions(text: string): Versions {
   const pairs = text.split(' ').map((pair) => {
     const at = pair.lastIndexOf('=');

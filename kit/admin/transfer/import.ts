@@ -217,7 +217,7 @@ async function loadKnown(
   return known;
 }
 
-/** The values of a row, or what is wrong with it. Fields that nobody edits are left as they are. */
+/** The values of a row, or its problem. Fields that nobody edits stay unchanged. */
 function readRow(
   model: TableModel,
   columns: ImportFile['columns'],

@@ -57,7 +57,7 @@ export function note(id: number, changes: Partial<Note> = {}): Note {
   return { id, author_id: 1, slug: `note-${id}`, lang: 'en', body: `The text of note ${id}`, ...changes };
 }
 
-/** A place for one database of the contract tests; disposing it closes what was opened there. */
+/** A place for one database of the contract tests; disposing it closes every database opened there. */
 export class Place implements AsyncDisposable {
   readonly options: DatabaseOptions;
   readonly #databases: Database<Tables>[] = [];

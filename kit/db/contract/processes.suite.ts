@@ -55,7 +55,7 @@ export function processContract(url: string | undefined): void {
   });
 }
 
-/** A child process that writes, and what it reported. */
+/** A child process that writes, and its reports. */
 class Writer {
   readonly ids: number[] = [];
   readonly errors: string[] = [];

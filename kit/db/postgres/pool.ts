@@ -152,7 +152,7 @@ export class PostgresPool implements AsyncDisposable {
     for (const lease of this.#leases) lease.release(undefined, true);
   }
 
-  /** Takes no more work, and resolves when what was begun is done, or cut off. */
+  /** Accepts no more work, and resolves when running work has finished or was cut off. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     const cut = setTimeout(() => {

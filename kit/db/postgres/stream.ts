@@ -81,7 +81,7 @@ function fetchRows(client: PoolClient, batchRows: number): Promise<Row[]> {
   return rows;
 }
 
-/** Interrupts what the connection computes, by another connection; again, as a cancel between two statements is lost. */
+/** Cancels the running statement through another connection, repeatedly, because a cancel between two statements is lost. */
 async function cancelUntil(ended: AbortSignal, pool: PostgresPool, client: PoolClient): Promise<void> {
   const { processID } = client as PoolClient & { processID: number };
   while (!ended.aborted) {

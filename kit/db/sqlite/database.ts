@@ -40,7 +40,7 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
   readonly kysely: Kysely<DB> = kyselyOver<DB>('sqlite', this);
   readonly #writer: SqliteConnection;
   readonly #queue: WriteQueue;
-  /** For single statements, each of which sees what was committed before it. */
+  /** For single statements, each of which sees all earlier commits. */
   readonly #reader: SqliteConnection;
   readonly #snapshots: SnapshotPool;
   readonly #streamThreads: WorkerPool<StreamTasks>;

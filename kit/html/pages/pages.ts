@@ -136,7 +136,7 @@ export function servePages<T>(
     });
     pages.setErrorHandler((error, request, reply) => sendError(visitOf(request, reply), options, error));
     const routes = pageRoutes(pages, visitOf, options);
-    // Whoever sends it, it changes nothing but colors.
+    // It changes only colors, so the sender does not matter.
     routes.post('/theme', { access: 'public', proof: 'origin' }, async (visit) => rememberTheme(visit));
     const { apiToken } = options;
     if (apiToken)
@@ -256,7 +256,7 @@ async function respondNotFound<T>(visit: Visit<T>, options: PagesOptions<T>): Pr
 
 type VisitOf<T> = (request: FastifyRequest, reply: FastifyReply) => Visit<T>;
 
-/** One visit per request, whoever asks for it first. */
+/** One visit per request, created at first use. */
 function visitsOf<T>(options: PagesOptions<T>, suite: Suite | undefined): VisitOf<T> {
   const { name, secret, clock, assets, sessionSeconds: maxAgeSeconds, sameSite = 'strict' } = options;
   const cookie = createSessionCookie<Session<T>>({

@@ -25,7 +25,7 @@ export interface Session<T> {
 export interface Flash {
   readonly tone: Tone;
   readonly text: string;
-  /** A button that posts one field to one of our addresses, such as to undo what was done. */
+  /** A button that posts one field to one of our addresses, such as an undo. */
   readonly button?: {
     readonly label: string;
     readonly action: string;

@@ -112,7 +112,7 @@ function idOf({ method, url }: RouteOptions): string {
   return `${String(method).toLowerCase()}${camel || 'Root'}`;
 }
 
-/** A key with a default may be left out, but TypeBox marks it as required, because it types what the handler gets. */
+/** Clients may leave out a key with a default, but TypeBox marks it as required, because it types the handler's input. */
 function optionalWhereDefault(schema: FastifySchema): FastifySchema {
   const relaxed = Object.entries({ body: schema.body, querystring: schema.querystring }).map(
     ([part, given]) => {

@@ -42,7 +42,7 @@ const samples: Readonly<Record<ErrorCode, [message: string, fields?: Record<stri
   internal: ['Something went wrong on our side.'],
 };
 
-/** The errors that follow from what a route takes, and those that it lists. */
+/** The errors that follow from the input of a route, and those that it lists. */
 export function errorsOf(
   { method, schema = {} }: Pick<RouteOptions, 'method' | 'schema'>,
   config: RouteConfig,

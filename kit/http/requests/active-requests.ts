@@ -71,7 +71,7 @@ export class ActiveRequests {
     while (this.#orphans.size > 0) await Promise.allSettled(this.#orphans);
   }
 
-  /** A handler whose promise is known, so that what it uses is not closed while it runs. */
+  /** A tracked handler, so that its resources are not closed while it runs. */
   #followed(handler: RouteOptions['handler']): RouteOptions['handler'] {
     const active = this;
     return function follow(request, reply) {

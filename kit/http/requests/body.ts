@@ -46,7 +46,7 @@ export function keepNumberTexts(scope: Scope): void {
   takeJson(scope, (bytes) => parseJson(bytes, numberReviver));
 }
 
-/** Accepts HTML forms in a scope: `request.body` is {@link FormFields}, or what the route's schema makes of them. */
+/** Accepts HTML forms in a scope: `request.body` is {@link FormFields}, or the result of the route's schema. */
 export function takeForms(scope: Scope): void {
   takeBytes(scope, form, (bytes) => new FormFields(new URLSearchParams(textOf(bytes))));
 }

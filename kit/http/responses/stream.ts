@@ -31,7 +31,7 @@ export async function sendStream(
   reply.request.leaveFlight();
   if (!coding) return reply.send(source);
   const coder = coding === 'zstd' ? createZstdCompress() : createGzip();
-  // Whoever reads the compressed stream gets the error. There is nothing more to do about it here.
+  // The reader of the compressed stream receives the error.
   return reply.send(pipeline(source, coder, () => undefined));
 }
 

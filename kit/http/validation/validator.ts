@@ -72,7 +72,7 @@ function ajv(): Ajv {
   return shared;
 }
 
-/** Limits whole numbers to what a double holds exactly, unless their schema has narrower limits. */
+/** Limits whole numbers to those that a double holds exactly, unless their schema has narrower limits. */
 function withSafeIntegers(schema: TSchema): object {
   return JSON.parse(JSON.stringify(schema), (_key, value) =>
     value?.type === 'integer'

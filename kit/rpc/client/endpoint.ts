@@ -10,7 +10,7 @@ export interface Target {
   readonly host: string;
 }
 
-/** One server that calls may go to: its connections, and what is known of its health. */
+/** One server that can receive calls, with its connections and its last known health. */
 export class Endpoint {
   readonly target: Target;
   /** `http://127.0.0.1:50051` */

@@ -83,7 +83,7 @@ export class Accounts {
     return created;
   }
 
-  /** Changes only what is given. */
+  /** Changes only the given fields. */
   async update(
     username: string,
     change: { password?: string; role?: string; disabled?: boolean },

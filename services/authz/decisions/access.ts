@@ -47,7 +47,7 @@ export interface Verdict extends PolicyDecision {
   readonly reason: '' | 'MFA_REQUIRED' | 'ROLE' | 'TOKEN_STALE';
 }
 
-/** By how much the clock of whoever issued a token may be behind ours. */
+/** Maximum lag of a token issuer's clock behind ours. */
 const leewaySeconds = 5;
 
 const denial: Verdict = { allowed: false, reason: 'ROLE', policy: defaultDeny };

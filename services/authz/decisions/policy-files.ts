@@ -15,7 +15,7 @@ export interface PolicyFiles {
 
 export const shippedPolicies = fileURLToPath(new URL('policies', import.meta.url));
 
-/** Reads every `.cedar` file of a folder. Throws `invalid_input` that says what is wrong and where. */
+/** Reads every `.cedar` file of a folder. Throws `invalid_input` with the problem and its place. */
 export async function readPolicyFiles(cedar: Cedar, folder: string): Promise<PolicyFiles> {
   const schema = await readFile(new URL('policies/authz.cedarschema', import.meta.url), 'utf8');
   const policies: Record<string, string> = Object.create(null);

@@ -263,7 +263,7 @@ export async function accountAddress(
   return { email: account.email, isVerified: account.email_verified === 1 };
 }
 
-/** Changes what is given. A new address must be verified again; a new password ends all other sessions. */
+/** Changes the given fields. A new address must be verified again; a new password ends all other sessions. */
 export async function updateProfile(
   accounts: Accounts,
   caller: Caller & { readonly sessionId?: string },

@@ -52,7 +52,7 @@ export class LinkMails {
     await this.#options.queue.add([{ id: linkId, kind: jobKind, payload: new Uint8Array() }]);
   }
 
-  /** Starts to send what is queued. */
+  /** Starts to send the queued mails. */
   work(): AsyncDisposable {
     return this.#options.queue.work(
       { kind: jobKind, concurrency: 2, attemptsMax },

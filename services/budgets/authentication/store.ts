@@ -94,7 +94,7 @@ export function setPassword(
     .execute();
 }
 
-/** Replaces a hash that was made with another cost, if it was not changed meanwhile. */
+/** Replaces a hash that was made with another cost, if it has not changed since. */
 export function rehash({ kysely }: Store, { owner, from, to }: { owner: number; from: string; to: string }) {
   return kysely
     .updateTable('account')

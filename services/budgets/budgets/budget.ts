@@ -116,7 +116,7 @@ export interface PeriodSpending {
 
 export const defaultThresholds = [80, 100];
 
-/** A budget as it is read without what was spent, which costs more statements. Its times are formatted only if they are asked for. */
+/** A budget without its spending, which costs more statements. Its times are formatted on demand. */
 export type PlannedBudget = Omit<
   Budget,
   | 'startDate'

@@ -123,7 +123,7 @@ async function findPlace(
   if (afterId !== undefined) {
     const last = await budgetById.first(db, { owner, id: afterId });
     if (last) return last.number;
-    // It was deleted meanwhile.
+    // It has been deleted.
     const next = await budgetBeforeId.first(db, { owner, id: idOfRow(afterId) });
     return (next?.number ?? 0) + 1;
   }
@@ -142,7 +142,7 @@ export async function findBudgets(
   return new Map(rows.map((row) => [row.id, toBudget(row, standings.get(row.number) ?? nothingSpent)]));
 }
 
-/** Changes what is given; the rest stays. `versions` are those that the caller expects. */
+/** Changes the given fields. `versions` are those that the caller expects. */
 export function updateBudget(
   core: Context,
   caller: Caller,

@@ -32,7 +32,7 @@ export interface SpendingChange {
 /** The first and last day of all time. */
 export const allTime = { from: '0000-01-01', to: '9999-12-31' };
 
-/** Adds to what was spent from a budget on a day. */
+/** Adds an amount to the spending of a budget on a day. */
 export async function addSpending(
   { session, owner }: AccountTransaction,
   { number: budget }: BudgetRow,

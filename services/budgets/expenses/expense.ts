@@ -34,7 +34,9 @@ export const Expense = Type.Object(
     originalAmountMinor: nullable(Minor),
     originalCurrency: nullable(Currency),
     rate: nullable(
-      Type.String({ description: "Exchange rate: units of the budget's currency for one unit of the paid currency" }),
+      Type.String({
+        description: "Exchange rate: units of the budget's currency for one unit of the paid currency",
+      }),
     ),
     rateDate: nullable(Day),
     createdAt: Instant,
@@ -53,7 +55,8 @@ const fields = {
   ),
   rate: Type.Optional(
     Type.Union([Type.Number(), Type.String({ maxLength: 40 })], {
-      description: "Exchange rate: units of the budget's currency for one unit of this currency; a decimal string or a number",
+      description:
+        "Exchange rate: units of the budget's currency for one unit of this currency; a decimal string or a number",
       'x-problem': 'must be a number, such as 1.0825',
       'x-exact': true,
       examples: ['1.0825'],

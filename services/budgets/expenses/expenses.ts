@@ -86,7 +86,7 @@ export async function getExpense({ db }: Context, { owner }: Caller, id: string)
   return toExpense(await requireExpense(db, owner, id));
 }
 
-/** Changes what is given; the rest stays. `versions` are those that the caller expects. */
+/** Changes the given fields. `versions` are those that the caller expects. */
 export function updateExpense(
   core: Context,
   caller: Caller,
@@ -175,7 +175,7 @@ function changedRow(before: ExpenseWithBudget, budget: BudgetRow, given: Expense
   };
 }
 
-/** The price again from what was paid, if anything of it changes. */
+/** Recomputes the price if amount, currency or rate changes. */
 function newPrice(
   before: ExpenseRow,
   budget: BudgetRow,

@@ -68,7 +68,7 @@ export function checkRange(from: string | undefined, to: string | undefined): vo
   });
 }
 
-/** The place of an expense, newest first, also if it was deleted meanwhile. */
+/** The place of an expense in the list, newest first, even if it has been deleted. */
 async function placeAfter(session: Session<Tables>, owner: number, id: string): Promise<Place> {
   const last = await expenseById.first(session, { owner, id });
   if (last) return placeOf(last, 'createdAt');

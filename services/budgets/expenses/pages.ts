@@ -134,7 +134,7 @@ async function showList(visitor: Visitor, { core }: PageParts): Promise<string> 
   return listPage(visitor, { filter, toProblem, page, budgets, categories, hasCursor, quick });
 }
 
-/** The form for a new expense, or the one in the address, with what was typed. */
+/** The form of a new expense, or of the one in the address, with the typed values. */
 async function showForm(visitor: Visitor, { core }: PageParts, problem?: FormProblem): Promise<string> {
   const { visit, caller } = visitor;
   const { id } = visit.request.params as { readonly id?: string };

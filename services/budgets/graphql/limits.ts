@@ -17,7 +17,7 @@ export const documentBytesMax = 64 * 1_024;
 
 /** Assumed length of a list without an argument `first`. */
 const listSize = 20;
-/** Fields that give many, with what they give by default. `expenses` of a search gives as many as its `size` says. */
+/** Fields that return lists, with their default lengths. `expenses` of a search returns `size` items. */
 const lists = new Set(['budgets', 'expenses', 'notifications']);
 const searchField = 'searchExpenses';
 

@@ -127,7 +127,7 @@ export const expenseFields = {
   budget: ({ budgetId }: Expense, _: Arguments, { loaders }: GraphqlContext) => loaders.budget.load(budgetId),
 };
 
-/** A budget after each event that changes it or what was spent of it. */
+/** A budget after each event that changes it or its spending. */
 async function* changedBudgets(
   { core, hub, caller }: GraphqlContext,
   id: string | undefined,
@@ -139,7 +139,7 @@ async function* changedBudgets(
     const isChange = type.startsWith('expense.') || type === 'budget.created' || type === 'budget.updated';
     if (!isChange || changed === undefined || (id !== undefined && changed !== id)) continue;
     const budget = await getBudget(core, caller, changed).catch(() => undefined);
-    // It may be deleted meanwhile.
+    // It may have been deleted.
     if (budget) yield budget;
   }
 }

@@ -196,5 +196,5 @@ export type {
   WatchBudgetResponse,
 } from '#proto/budget/v1/budget_service.ts';
 
-/** The methods of the service, with what the middleware adds to their context. */
+/** The methods of the service, with the additions of the middleware to their context. */
 type BudgetServiceImplementation<Extra> = ServiceImplementation<BudgetServiceDefinition, Extra>;

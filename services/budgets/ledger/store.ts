@@ -3,7 +3,7 @@ import { type Session, type Statement, statement } from '#kit/db/index.ts';
 import { bulkInsert } from '../store/store-bulk.ts';
 import type { LedgerEntryRow, LedgerTransactionRow, Tables } from '../store/tables.ts';
 
-/** Adds a transaction, unless what it reverses was reversed before. */
+/** Adds a transaction, unless it reverses one that was already reversed. */
 export const insertTransaction = statement<Tables, LedgerTransactionRow>()((db, p) =>
   db
     .insertInto('ledger_transaction')

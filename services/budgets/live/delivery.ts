@@ -86,7 +86,7 @@ export class Delivery {
           this.#position = notification.seq;
         }
         if (page.length > 0) continue;
-        // What is not there any more is too old.
+        // Missing notifications are too old.
         if (this.#newest > this.#position) await this.#skipTo(this.#newest);
         this.#isLive = true;
         return;

@@ -31,7 +31,7 @@ export type ParsedMoney =
   | { readonly minor: number; readonly problem?: undefined }
   | { readonly problem: string };
 
-/** An amount in minor units of a currency, or what is wrong with it, as in "must be a number". */
+/** An amount in minor units of a currency, or a problem such as "must be a number". */
 export function parseMoney(given: DecimalInput, currency: string): ParsedMoney {
   const parsed = parseDecimal(given);
   if (!parsed) return { problem: number.test(String(given)) ? tooLong : 'must be a number, such as 12.50' };
@@ -77,7 +77,7 @@ export function decimalText(minor: number | bigint, currency: string): string {
   return `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** A conversion: what was paid, the rate (units of `to` for one unit of `from`), and the two currencies. */
+/** A conversion: the paid amount, the rate (units of `to` for one unit of `from`), and both currencies. */
 interface Conversion {
   readonly minor: number;
   readonly rate: Decimal;

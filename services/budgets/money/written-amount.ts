@@ -1,7 +1,7 @@
 import { kept } from '#kit/html/reader-locale.ts';
 import { digitsOf } from './currencies.ts';
 
-/** A decimal text as the API takes it, or what is wrong, with words that follow the name of the field. */
+/** A decimal string as the API takes it, or a problem in words that follow the name of the field. */
 export type ReadAmount =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly problem: string };

@@ -143,7 +143,7 @@ export async function followNotifications(
   return rows.map(toNotification);
 }
 
-/** The event of a row of the outbox. Its id is that of the notification, its subject the id of what it is about. */
+/** The event of a row of the outbox: its id is that of the notification, its subject that of the changed entity. */
 export function expandEvents(_type: string, data: Uint8Array): Expanded[] {
   const { data: resource, eventId } = UserEvent.decode(data);
   const { id, budgetId } = JSON.parse(resource) as { id?: string; budgetId?: string };

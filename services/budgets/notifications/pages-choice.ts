@@ -31,7 +31,10 @@ export function addChoicePages(routes: PageRoutes<PageSession>, { core, visitors
       caller,
       notificationTypes.filter((type) => chosen.has(type)),
     );
-    return visit.redirect(pageRoutes.notifications, { tone: 'good', text: 'Your notification settings were saved.' });
+    return visit.redirect(pageRoutes.notifications, {
+      tone: 'good',
+      text: 'Your notification settings were saved.',
+    });
   });
 }
 

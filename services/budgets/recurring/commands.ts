@@ -40,7 +40,7 @@ const dueAtOnce = 100;
 /** One that cannot be added must not hold up the others. */
 const retryMs = 3_600_000;
 
-/** Adds an expense that comes again. What it missed since its start is added at once, at most that of a year. */
+/** Adds a recurring expense. Occurrences since its start are added immediately, for up to a year. */
 export function createRecurring(core: Context, caller: Caller, given: RecurringInput): Promise<Recurring> {
   return runCommand(core, caller, async (unit) => {
     const { session, owner, nowMs } = unit;
@@ -155,7 +155,7 @@ export function deleteRecurring(
   });
 }
 
-/** Adds what is due of all accounts, and returns how many recurring expenses had something. Any number of processes may do it. */
+/** Adds the due expenses of all accounts, and returns the number of rules that added some. Several processes may run it. */
 export async function addDueExpenses(core: Context, log: Log): Promise<number> {
   const nowMs = core.clock.now();
   const due = await dueRecurring(core.db, nowMs, dueAtOnce);

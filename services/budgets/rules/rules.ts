@@ -60,7 +60,7 @@ export async function rulesToApply(session: Session<Tables>, owner: number): Pro
   return rows.map(({ contains, category, tags }) => ({ contains, category, tags: JSON.parse(tags) }));
 }
 
-/** Changes what is given; the rest stays. With a position, the rules between are moved by one. */
+/** Changes the given fields. A new position moves the rules between by one. */
 export function updateRule(
   core: Context,
   caller: Caller,
@@ -131,7 +131,7 @@ export async function applyRule(core: Context, caller: Caller, rule: Categorizat
   let changed = 0;
   for (const { id, tags, version } of open) {
     const change = { category: rule.category, tags: withTags(tags, rule.tags), versions: [version] };
-    // An expense that was changed or deleted meanwhile stays as it is.
+    // An expense that has changed since stays as it is.
     const done = await updateExpense(core, caller, id, change).catch(ignoreChanged);
     if (done) changed++;
   }

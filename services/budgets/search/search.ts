@@ -57,7 +57,7 @@ export type SearchResult = Static<typeof SearchResult>;
 /** For input that does not come through a route with the schema. Throws `validation_failed`. */
 export const parseSearchRequest = createParser(SearchRequest);
 
-/** Finds the caller's expenses by words. What was acknowledged is found. */
+/** Finds the caller's expenses by words, including every acknowledged one. */
 export async function searchExpenses(
   { db }: Context,
   { owner }: Caller,

@@ -74,7 +74,7 @@ export function createVisitors(
   };
 }
 
-/** The frame of an error page: with the navigation of whoever is signed in, if that can be read. */
+/** The frame of an error page, with the navigation of the signed-in user if the session can be read. */
 export async function errorFrame(core: Context, visit: PageVisit): Promise<Frame> {
   try {
     const { sessionId } = visit.who ?? {};
@@ -144,7 +144,7 @@ interface Submission<T> {
   again(problem: FormProblem): Promise<string> | string;
 }
 
-/** Does what a form asks for. What its user can correct is shown in the form, with all that was typed. */
+/** Runs the action of a form. Errors that its user can correct are shown in the form, with the typed values. */
 export async function submit<T>(
   visit: PageVisit,
   { work, done, again }: Submission<T>,
@@ -239,7 +239,7 @@ export function idOf({ request }: PageVisit): string {
   return (request.params as { readonly id: string }).id;
 }
 
-/** The version of what is edited, as the form was made for it. */
+/** The version of the entity that the form was made for. */
 export function versionsOf(visit: PageVisit): readonly number[] | undefined {
   const version = /^\d{1,15}$/.exec(visit.field('version'))?.[0];
   return version === undefined ? undefined : [Number(version)];

@@ -52,7 +52,7 @@ export function sweepIdempotencyKeys({ kysely }: Store, beforeMs: number) {
 export const expensesOfAccount: Expression<number> = sql<number>`(
   SELECT coalesce(sum(b.expenses), 0) FROM budget b WHERE b.owner = account.number)`;
 
-/** Both parts of what was spent from a budget, with a space between them. */
+/** Both parts of the spending of a budget, with a space between them. */
 export const spentOfBudget: Expression<string> = sql<string>`spent_high || ' ' || spent_minor`;
 
 type Kysely = Pick<WriteSession<Tables>, 'kysely'>;

@@ -94,7 +94,7 @@ interface End {
   readonly error?: string;
 }
 
-/** Stores the end and notifies its owner, unless the task was canceled meanwhile. */
+/** Stores the outcome and notifies the owner, unless the task has been canceled. */
 async function end({ core }: Tasks, { owner, userId, id, run }: Run, { status, result, error }: End) {
   await runCommand(core, { owner, userId }, async (unit) => {
     const { session, nowMs } = unit;

@@ -81,7 +81,7 @@ export interface TaskContext {
 
 /** One type of task. */
 export interface TaskKind {
-  /** Checks what was asked for, and returns what is stored for {@link TaskKind.run}. Throws `validation_failed`. */
+  /** Validates the request, and returns the stored input of {@link TaskKind.run}. Throws `validation_failed`. */
   prepare(core: Context, caller: Caller, given: TaskInput): Promise<PreparedTask>;
   /** Does the work and returns the result. It may run again after a crash. An `AppError` fails the task at once. */
   run(context: TaskContext): Promise<unknown>;

@@ -36,7 +36,7 @@ export const taskJobKind = 'task';
 /** Tasks of an account that may be open at once. */
 const openMax = 20;
 
-/** Queues a task. Whoever waits for it looks at its status, or is notified. */
+/** Queues a task. Clients poll its status, or are notified. */
 export async function createTask(tasks: Tasks, caller: Caller, given: TaskInput): Promise<Task> {
   const { core, kinds } = tasks;
   const { input, file } = await kinds[given.type].prepare(core, caller, given);

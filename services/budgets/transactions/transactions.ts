@@ -42,7 +42,7 @@ export async function getTransaction({ db }: Context, { owner }: Caller, id: str
   return found;
 }
 
-/** Adds a transaction by hand. It does not change what a budget has spent, which is the sum of its expenses. */
+/** Adds a manual transaction. It does not change the spending of a budget, which is the sum of its expenses. */
 export function createTransaction(
   core: Context,
   caller: Caller,

@@ -5,7 +5,7 @@ import type { CandidateSentence } from './sentence-features.ts';
 
 /** Demands of a question on its answer, beside being about the same. */
 export interface Requirements {
-  /** Stems of names, which must be in the sentence or in what tells what it is about. */
+  /** Stems of names, which must be in the sentence or its headings and context. */
   readonly names: readonly string[];
   /** Numbers and options, which must be in the sentence itself or be its term. */
   readonly exact: readonly string[];
@@ -19,7 +19,7 @@ export interface Requirements {
   readonly isPlace: boolean;
   /** Stems of the question, which an answer has to add something to. */
   readonly asked: ReadonlySet<string>;
-  /** Stems of what is to be defined. */
+  /** Stems of the term to define. */
   readonly defined: readonly string[];
 }
 

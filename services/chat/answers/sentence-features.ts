@@ -32,7 +32,7 @@ export interface CandidateSentence extends Unit {
   /** Words that say something and are not in the question. */
   readonly fresh: readonly Term[];
   readonly features: Float32Array;
-  /** Stems of the sentence, and of all that tells what it is about: its term, its list, the sentence before, headings. */
+  /** Stems of the sentence and its context: its term, its list, the sentence before, headings. */
   readonly stems: ReadonlySet<string>;
   readonly context: ReadonlySet<string>;
 }
@@ -74,7 +74,7 @@ export function sentenceCandidates(
   });
 }
 
-/** A question with what is known of its words. */
+/** A question with the statistics of its words. */
 interface Asked {
   readonly evidence: Evidence;
   readonly type: QuestionType;

@@ -1,6 +1,6 @@
 import { entryIndent, entryTerm, hasRows, paragraphsOf, type Span, sentencesOf } from '../sentences.ts';
 
-/** A sentence or a row of a passage, with what it needs to be understood. Offsets are in the passage. */
+/** A sentence or a row of a passage, with the context that it needs. Offsets are in the passage. */
 export interface Unit extends Span {
   readonly text: string;
   /** The paragraph, the row with what is above it in its table, or the whole entry of a term. */

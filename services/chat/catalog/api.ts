@@ -44,7 +44,7 @@ const listedStrategies = strategies.map((strategy) => ({
 }));
 const reranking = { enabled: true, model: rerankerModel };
 
-/** Adds what the chat can do, what it runs on, and the probes. */
+/** Adds the routes for capabilities, versions and limits, and the probes. */
 export function addCatalogApi(app: HttpApp, parts: CatalogParts): void {
   addLists(app, parts);
   addSystemInfo(app, parts);

@@ -116,7 +116,7 @@ function toRequest(body: CompletionRequest, { model }: CompletionApiParts): Turn
     modelName: body.model,
     instructions,
     isKept: session_id !== undefined,
-    // With a session, its messages are what was said before, unless the client tells more.
+    // With a session, its messages are the history, unless the client sends one.
     history: session_id !== undefined && history.length === 0 ? undefined : history,
   };
 }

@@ -10,7 +10,7 @@ const Message = Type.Object({
   content: Type.Optional(Content),
 });
 
-/** OpenAI's request for a completion; what is not listed is ignored. `strategy`, `session_id` and `top_k` are ours. */
+/** OpenAI's request for a completion; other fields are ignored. `strategy`, `session_id` and `top_k` are ours. */
 export const CompletionRequest = Type.Object(
   {
     model: Type.String({ maxLength: 200, examples: ['builtin-extractive'] }),
@@ -34,7 +34,7 @@ export interface Conversation {
   readonly instructions: string | undefined;
 }
 
-/** The question, what was said before, and what the application wants besides. Throws `validation_failed`. */
+/** The question, the history, and the instructions of the application. Throws `validation_failed`. */
 export function toConversation(messages: CompletionRequest['messages']): Conversation {
   const texts = messages.map(({ role, content }, index) => ({
     role,

@@ -3,7 +3,7 @@ import { extractionLimits } from '../extraction/index.ts';
 import { type Owner, publicOwner } from '../owner.ts';
 import type { DocumentStatus } from '../tables.ts';
 
-/** Limits on what is uploaded. */
+/** Limits on uploads. */
 export const limits = {
   fileBytesMax: 25 * 1024 * 1024,
   filesMax: 10,

@@ -67,7 +67,7 @@ export interface Uploaded {
   readonly isDuplicate: boolean;
 }
 
-/** Stores a file and makes it found. Throws an `AppError` in words for whoever uploaded it. */
+/** Stores and indexes a file. Throws an `AppError` in words for the uploader. */
 export async function upload(
   parts: IngestParts,
   file: UploadedFile,

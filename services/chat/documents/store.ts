@@ -30,7 +30,7 @@ export interface NewDocument {
   readonly replaces?: boolean;
 }
 
-/** Stores what was uploaded, to be read until the end of the lease. Undefined if the library has the same bytes already. */
+/** Stores an upload, to be parsed before the lease ends. Undefined if the library already has the same bytes. */
 export async function insertDocument(
   session: Write,
   document: NewDocument,
@@ -205,7 +205,7 @@ export function publish(
   });
 }
 
-/** A place for what is read when a document is indexed again, until it takes over by {@link takeOver}. */
+/** A staging place for the new version of a document, until {@link takeOver} replaces the old one. */
 export async function insertSuccessor(
   database: Database<Tables>,
   document: Document,

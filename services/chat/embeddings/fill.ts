@@ -71,7 +71,7 @@ async function fillDocuments(
   await flush();
 }
 
-/** Headings are a part of what a passage is about. */
+/** Headings are part of the subject of a passage. */
 function textOf({ title, section, text }: WaitingChunk): string {
   const headings = [title, section]
     .map((heading) => heading.slice(0, headingMax))
@@ -101,7 +101,7 @@ async function vectorsOf(
   }
 }
 
-/** Some services refuse what is too long, which a thousand characters are in some scripts. */
+/** Some services refuse long texts; in some scripts, a thousand characters are too long. */
 async function vectorOfRefused(
   { client, log }: FillParts,
   text: string,

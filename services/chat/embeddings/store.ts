@@ -73,7 +73,7 @@ export async function isChosen(database: Database<Tables>, model: number, nowMs:
 
 const nextChoice = sql<number>`(SELECT max(choice) + 1 FROM embedding_model)`;
 
-/** Notes the size of the first vectors, and returns what it is; another process may have been first. */
+/** Stores the size of the first vectors, and returns the stored size, as another process may have been first. */
 export async function settleDimensions(
   database: Database<Tables>,
   model: number,
@@ -149,7 +149,7 @@ export function waitingChunks(
     .execute();
 }
 
-/** Keeps vectors, and lets those documents be found by them of which all are there. Chunks that are gone meanwhile are left out. */
+/** Stores vectors, and makes documents searchable by them once they are complete. Deleted chunks are left out. */
 export function insertVectors(
   database: Database<Tables>,
   model: number,

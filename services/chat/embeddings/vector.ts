@@ -2,7 +2,7 @@ import { EmbeddingFailure } from './failure.ts';
 
 export const dimensionsMax = 8_192;
 
-/** A vector of length 1. Throws an `EmbeddingFailure` for what is no vector of that size. */
+/** A vector of length 1. Throws an `EmbeddingFailure` for anything but a vector of that size. */
 export function normalized(vector: readonly number[], dimensions: number | undefined): Float32Array {
   const size = vector.length;
   if (size === 0 || size > dimensionsMax || (dimensions !== undefined && size !== dimensions))

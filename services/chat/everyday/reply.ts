@@ -13,7 +13,7 @@ import { firstChunks, type Listed, listedDocuments, sectionsOf } from './store.t
 
 type Store = Parameters<typeof listedDocuments>[0];
 
-/** A reply from what the library holds. Its citations are of the passages, by their places from 1. */
+/** A reply from the contents of the library. Citations refer to the passages by position, from 1. */
 export interface Reply extends Answer {
   readonly passages: readonly Passage[];
 }

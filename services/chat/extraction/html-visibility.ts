@@ -164,7 +164,7 @@ export class StyleRules {
   /** True if all rules about backgrounds are understood. */
   knowsGrounds = true;
 
-  /** Adds a style sheet. What is inside `@media` and the like is left out. */
+  /** Adds a style sheet, without rules inside `@media` and the like. */
   add(sheet: string): void {
     const text = sheet.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ');
     let depth = 0;

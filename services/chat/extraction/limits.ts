@@ -1,4 +1,4 @@
-/** Limits on what is read of a document. */
+/** Limits on the text of a document. */
 export const limits = {
   textLengthMax: 5_000_000,
   pagesMax: 2_000,

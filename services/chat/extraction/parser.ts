@@ -67,7 +67,7 @@ export class Parser implements AsyncDisposable {
       throw error;
     } finally {
       signal?.removeEventListener('abort', kill);
-      // What a large document leaves in memory goes with its process.
+      // Memory that a large document used is freed with its process.
       if (request.bytes.length > largeBytes) process.kill(undefined);
       else if (process.isAlive) this.#keep(process);
     }

@@ -76,7 +76,7 @@ export class Gate {
     return this.#options.signIn !== undefined && this.#options.people?.oidc.isOnly !== true;
   }
 
-  /** The access of a route: whoever is signed in, where there is sign-in, within the limit of what it is used for. */
+  /** The access of a route: signed-in clients, if sign-in is on, within the rate limit of its kind. */
   access(usage: Usage): AccessRule {
     return {
       security: this.hasSignIn ? [{ bearer: [] }, { apiKey: [] }] : [{}],

@@ -162,7 +162,7 @@ async function forward(
         if (packet) io.to(rooms).emit(packet.name, packet.data);
       }
     };
-    // What a turn fails with after its beginning is among its events.
+    // Failures of a running turn are among its events.
     void rest()
       .catch(() => undefined)
       .finally(end);

@@ -10,7 +10,7 @@ const loadingTag =
 export interface FilterOptions {
   /** Returns true if a marker, such as `3` or `A1`, is of something that was given to the model. */
   readonly isKnown: (marker: string) => boolean;
-  /** Returns true if an address is in what was given to the model. */
+  /** Returns true if the model was given this address. */
   readonly isAllowed: (url: string) => boolean;
 }
 

@@ -39,7 +39,7 @@ export type ModelPart =
 
 const stepsMax = 6;
 const outputTokensMax = 2_048;
-/** Of one request, with what is never shown: a quarter of a kilobyte a token is usual. */
+/** For one request, including data that is never shown; a quarter of a kilobyte per token is usual. */
 const responseBytesMax = 8 * 1024 * 1024;
 
 /** A language model behind OpenAI's API, by the `ai` library, which is loaded at the first question. */

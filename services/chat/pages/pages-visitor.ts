@@ -41,7 +41,7 @@ export type Routes = PageRoutes<never>;
 
 const chatsShown = 30;
 
-/** The access of a page: with sign-in, whoever is signed in; else each browser as an owner of its own. */
+/** The access of a page: signed-in people if sign-in is on, else each browser as a separate owner. */
 export function visitorsOf({ gate, clock }: PageParts) {
   return async (visit: Visit<never>): Promise<Visitor> => {
     if (!gate.hasSignIn) return { visit, owner: gate.remember(visit.request, visit.reply) };

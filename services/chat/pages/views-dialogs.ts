@@ -7,7 +7,7 @@ export interface DeleteView {
   /** Such as `chat`. */
   readonly what: string;
   readonly name: string;
-  /** Text that names what is lost. */
+  /** Text that names the deleted items. */
   readonly text: string;
   readonly action: string;
   /** Address to open without deleting. */

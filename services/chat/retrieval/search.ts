@@ -126,7 +126,7 @@ export class Retriever implements AsyncDisposable {
     this.#meaning = embeddings ? undefined : new MeaningSearch(database);
   }
 
-  /** Reads the vectors of the largest libraries into memory. A question that is asked meanwhile waits for its own library only. */
+  /** Reads the vectors of the largest libraries into memory. A question during this time waits for its own library only. */
   async preload(): Promise<void> {
     await this.#libraries.preload();
     await this.#dense?.preload();
@@ -164,7 +164,7 @@ export class Retriever implements AsyncDisposable {
     };
   }
 
-  /** Passages with a meaning near that of the question, where its words say little or it is what was asked for. */
+  /** Passages with a similar meaning, if the words of the question say little or the strategy asks for it. */
   async #nearMeaning(
     { query, strategy, libraries, filters, topK }: SearchRequest,
     { queries, confidence }: { queries: readonly string[]; confidence: number },

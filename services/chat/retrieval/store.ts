@@ -14,7 +14,7 @@ const words = new WordIndex({ table: wordTable, ...wordLayout });
 const sliceChunks = 500;
 const sliceDocuments = 500;
 
-/** A chunk with what is shown of it. */
+/** A chunk with its displayed fields. */
 export interface Passage {
   readonly id: number;
   readonly chunkId: string;

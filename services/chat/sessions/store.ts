@@ -135,7 +135,7 @@ export function deleteSession(
   });
 }
 
-/** Removes the messages of a session, and the answers that are kept for whoever asks the same again. */
+/** Removes the messages of a session, and the answers that are stored for repeated questions. */
 export async function clearMessages(database: Database<Tables>, id: string): Promise<void> {
   await database.write(async ({ kysely }) => {
     await kysely.deleteFrom('message').where('session', '=', id).execute();
@@ -251,7 +251,7 @@ export async function lastSaid(
   return rows.reverse();
 }
 
-/** Keeps what was asked and what was answered, unless the session is gone. The oldest messages go if there are too many. */
+/** Saves question and answer, unless the session is deleted. The oldest messages are deleted if there are too many. */
 export async function insertMessages(
   { kysely }: Write,
   session: string,

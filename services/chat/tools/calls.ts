@@ -22,7 +22,7 @@ export interface CallOptions {
   readonly reason: string;
 }
 
-/** A step with what it brought. */
+/** A step with its result. */
 export interface Called {
   readonly step: TraceStep;
   readonly rows: readonly ApiRecord[];
@@ -42,7 +42,7 @@ export interface ToolCallsOptions {
   readonly onStep: (step: TraceStep) => void;
 }
 
-/** The calls of one turn, within its budget, and what they brought. */
+/** The calls of one turn, within its budget, and their results. */
 export class ToolCalls {
   readonly trace: TraceStep[] = [];
   /** Records that answer parts of the question. */

@@ -15,7 +15,7 @@ export interface Listing {
 
 const pageRows = 100;
 
-/** Lists records under the conditions of a question. What the API does not filter is filtered here. Undefined if it could not be asked. */
+/** Lists records under the conditions of a question. Conditions that the API cannot filter by are applied here. Undefined if the API failed. */
 export async function findRecords(
   calls: ToolCalls,
   query: Query,

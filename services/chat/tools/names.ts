@@ -28,7 +28,7 @@ export interface KnownNames {
   readonly isCached: boolean;
 }
 
-/** The names of what the domain API has, kept for a minute. */
+/** The names of all records of the domain API, cached for a minute. */
 export class Names {
   readonly #api: DomainApi;
   readonly #clock: Clock;
@@ -74,7 +74,7 @@ export class Names {
     return this.#known;
   }
 
-  /** Page by page. What the first pages have is known even if a later one does not come in time. */
+  /** Page by page. The first pages count even if a later one is too slow. */
   async #namesOf(
     kind: DataKind,
     { locations, roles }: Record<keyof Vocabulary, Set<string>>,

@@ -35,7 +35,7 @@ const nouns = {
   countries: ['country', 'countries'],
 } as const;
 
-/** Number of the records, what they are, and which. */
+/** Number and kind of the records, and the conditions. */
 function writeFinding(writer: Writer, calls: ToolCalls, finding: Finding): void {
   const { kind, rows, steps, order, unapplied } = finding;
   const step = { step: steps.at(-1) ?? 1 };

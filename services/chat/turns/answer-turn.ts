@@ -43,7 +43,7 @@ export interface TurnParts {
 export interface TurnContext {
   readonly owner: Owner;
   readonly emit: Emit;
-  /** Aborts when nobody wants the answer anymore. What was written until then is kept. */
+  /** Aborts when nobody waits for the answer anymore. The text so far is saved. */
   readonly signal: AbortSignal;
   /** The turn as it was claimed. */
   readonly own: ClaimedTurn;

@@ -4,7 +4,7 @@ import type { ChatMessage } from './turn.ts';
 
 const topicWordsMax = 12;
 const queryMax = 4_000;
-/** A question with more words says what it is about, even if it has a pronoun. */
+/** A longer question names its subject, even if it has a pronoun. */
 const shortTerms = 6;
 
 const refersBack =

@@ -52,7 +52,7 @@ export async function writeAnswer(parts: WriteParts): Promise<Written> {
   const warning = `The model ${drafted.problem}. This answer is quoted from the sources.`;
   await callPlannedToolsOnce(parts);
   if (drafted.text === '') return extractive(parts, [warning]);
-  // What was sent cannot be taken back, so the quotes follow it.
+  // Text already sent cannot be withdrawn, so append the quotes.
   parts.onText('\n\n');
   const start = drafted.text.length + 2;
   const quoted = quotedAnswer(parts, start);
@@ -261,7 +261,7 @@ function outcomeOf({ trace, findings }: ToolCalls) {
   };
 }
 
-/** Sentences begin with a space where something is before them; here the space is put by whoever joins them. */
+/** Sentences begin with a space if text precedes them; here the caller adds it when joining. */
 function trimCitations(
   api: ReturnType<typeof apiSentences>,
   startAt: number,
@@ -284,7 +284,7 @@ function shiftCitations(answer: Answer, by: number): Answer {
   return { ...answer, citations };
 }
 
-/** Calls what the question asks for, unless the model did. */
+/** Runs the planned tool calls, unless the model called a tool. */
 async function callPlannedToolsOnce({ calls, names, question, nowMs, signal }: WriteParts): Promise<void> {
   if (!calls || !names || calls.trace.length > 0) return;
   try {

@@ -17,7 +17,7 @@ import { findSignedIn, findVisitor, frameOf, type PageSession, type Visitors } f
 /** Values of a form that could not be handled, by field. */
 type Preserved = Readonly<Record<string, string>>;
 
-/** Shows the form at an address again with what was typed into it; nothing if that address has no such form. */
+/** Shows the form at an address again with the typed values; undefined if the address has no such form. */
 type RestoreForm = (
   frame: () => Frame,
   form: { readonly address: string; readonly fields: Preserved; readonly message: Content },

@@ -25,7 +25,7 @@ export async function secondFactorFor(visitor: Visitor, authz: Authz): Promise<'
   return account?.totpEnabled ? 'code' : 'app';
 }
 
-/** Checks the code of a form, if one is needed. Gives what is wrong with it; nothing if it is right. */
+/** Checks the code of a form, if one is needed. Returns its problem, or undefined if it is right. */
 export async function checkCode(
   visitor: Visitor,
   { authz, remoteAddress }: { authz: Authz; remoteAddress: string },

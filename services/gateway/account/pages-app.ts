@@ -94,7 +94,7 @@ function problems({ errors = {}, problem }: Refusal): Html {
   return html`${problem && notice('bad', problem, { title: notYet })}${errorSummary(errors, labels, notYet)}`;
 }
 
-/** Asks for the password, so that whoever finds an open browser cannot set up their own app. */
+/** Asks for the password, so that a passer-by at an open browser cannot set up an app. */
 function startPage(frame: Frame, refusal: Refusal = {}): string {
   return layout(frame, {
     title,

@@ -47,7 +47,7 @@ async function changePassword(visitor: Visitor, { access, authz }: Parts) {
       call,
     );
     if (!account) throw new Error('authz sent no account');
-    // A new session: whoever has the old one is signed out.
+    // A new session: holders of the old one are signed out.
     visit.signIn({
       token: access.tokenFor(account, { key: caller.sessionKey, amr: caller.hasMfaClaim ? ['mfa'] : [] }),
     });

@@ -52,7 +52,7 @@ export interface BulkCreation extends CheckedRows {
   readonly idempotency?: { readonly key: string; readonly digest: Uint8Array } | undefined;
 }
 
-/** Parses a row, or says what is wrong with it; compiled from {@link CreatePostRequest}. */
+/** Parses a row, or returns its problems; compiled from {@link CreatePostRequest}. */
 export type ParseRow = (
   row: unknown,
 ) => { value: CreatePostRequest; fields?: undefined } | { fields: Fields };

@@ -111,7 +111,7 @@ export class ImportedFiles {
     try {
       await this.#store.put(one(Buffer.from(text)), options);
     } catch (error) {
-      // An import that began twice keeps what it kept first, which is the same.
+      // An import that began twice keeps its first file, which is equal.
       if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
     }
   }
@@ -121,7 +121,7 @@ export class ImportedFiles {
     return object && Buffer.concat(await Array.fromAsync(this.#store.read(object))).toString();
   }
 
-  /** Removes what is old, and the oldest files of a user who has many. */
+  /** Removes old files, and the oldest files of a user who has many. */
   async #sweep(uid: number): Promise<void> {
     const objects = await this.#store.list(folder);
     const own = objects.filter(({ key }) => key.startsWith(`${folder}${uid}-`) && key.endsWith('.file'));

@@ -22,9 +22,7 @@ export const FilterQuery = Type.Object({
   createdBefore: Type.Optional(
     Type.String({ format: 'date-time', description: 'Only posts created before this time' }),
   ),
-  sentiment: Type.Optional(
-    Type.Enum(sentimentLabels, { description: 'Only posts with this sentiment' }),
-  ),
+  sentiment: Type.Optional(Type.Enum(sentimentLabels, { description: 'Only posts with this sentiment' })),
 });
 
 /** The filter as the posts service takes it. Throws `invalid_input` if the search is too long. */

@@ -28,7 +28,7 @@ const undoLengthMax = 800;
 /** Said before posts are deleted. */
 export const canUndo = 'It can be restored from the list of deleted posts for some time, by default 30 days.';
 
-/** The message after posts were deleted, with a button to undo it for whoever may write. */
+/** The message after posts were deleted, with an undo button for writers. */
 export function undoable({ may }: Visitor, text: string, ids: readonly number[]): Flash {
   const value = ids.join(',');
   if (!may.write || ids.length === 0 || value.length > undoLengthMax) return { tone: 'good', text };

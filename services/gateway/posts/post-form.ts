@@ -65,7 +65,7 @@ ${theirs ? conflictButtons(id) : buttons('Save', postPath('post', id))}</form>${
   });
 }
 
-/** Shows the form at an address again with what was typed into it; nothing if that address has no such form. */
+/** Shows the form at an address again with the typed values; undefined if the address has no such form. */
 export function restoreForm(
   frame: () => Frame,
   {

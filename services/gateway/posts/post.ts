@@ -49,7 +49,10 @@ export const DeletedPost = Type.Object(
   {
     ...Post.properties,
     deletedAt: Type.String({ format: 'date-time' }),
-    keptUntil: Type.String({ format: 'date-time', description: 'End of the time in which it can be restored' }),
+    keptUntil: Type.String({
+      format: 'date-time',
+      description: 'End of the time in which it can be restored',
+    }),
   },
   {
     title: 'DeletedPost',

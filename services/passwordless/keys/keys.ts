@@ -32,7 +32,7 @@ export class Keys {
     return derive(this.#secret, use);
   }
 
-  /** The key derived from the previous secret, for what was made with it. */
+  /** The key derived from the previous secret, for data that was made with it. */
   previous(use: KeyUse): Buffer | undefined {
     return this.#previousSecret === undefined ? undefined : derive(this.#previousSecret, use);
   }
@@ -51,7 +51,7 @@ function derive(secret: string, use: KeyUse): Buffer {
 const secretCharactersMin = 32;
 const tooShort = `must be at least ${secretCharactersMin} characters`;
 
-/** Refuses a secret that is too short, also a previous one: whoever guesses it signs tokens. */
+/** Refuses a short secret, also a previous one: anyone who guesses it can sign tokens. */
 export function checkSecrets(
   config: PasswordlessConfig,
   { environment }: Pick<ServiceContext, 'environment'>,

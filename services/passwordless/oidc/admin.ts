@@ -95,7 +95,8 @@ export function roleModel({ database, clock }: ModelParts): Model {
     path: 'sign_in/role',
     label: 'role',
     title: 'role',
-    description: 'Roles that applications receive. The role admin has full access to the admin of every service.',
+    description:
+      'Roles that applications receive. The role admin has full access to the admin of every service.',
     can: { change: false },
     fields: {
       email: text({ label: 'E-mail address', charactersMax: 254 }),

@@ -43,7 +43,7 @@ function passkeyForm(frame: Frame): Html {
 <button class="wide">Use a passkey</button><p class="notice bad" role="alert" data-message hidden></p></form>`;
 }
 
-/** Names the application and what it will learn or may do. */
+/** Names the application, and the data and permissions it asks for. */
 export function consentPage(
   frame: Frame,
   view: {

@@ -271,7 +271,7 @@ function policyOf({ interactionPolicy }: typeof import('oidc-provider')) {
   return policy;
 }
 
-/** The grant of the session. Our own applications get what they ask for. */
+/** The grant of the session. First-party applications get every requested scope. */
 async function loadGrant(ctx: KoaContextWithOIDC, { config, database }: ProviderParts) {
   const { client, session, result, account, params, provider } = ctx.oidc;
   if (!client || !session || !account) return undefined;

@@ -92,7 +92,7 @@ const signInRequired = 'SIGN_IN_REQUIRED';
 export const sessionEndedText =
   'Your session has ended. Sign in again, or reload this page if you are signed in in another tab.';
 
-/** The page for an error. Whoever must sign in gets the form for it. */
+/** The page for an error, or the sign-in form if a sign-in is required. */
 export function createErrorPage({ frameOf, callerOf }: PageContext) {
   return async (visit: PageVisit, error: HttpError): Promise<string> => {
     if (error.code === signInRequired) return signInPage(frameOf(visit), { problem: error.message });

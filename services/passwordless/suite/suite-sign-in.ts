@@ -10,7 +10,7 @@ import type { Tables } from '../store/store.ts';
 import { addRole, createOwner, listRoles, lockAddress, type User, usersOf } from '../users/index.ts';
 import { Tickets } from './tickets.ts';
 
-/** Roles of the demo accounts, by what the portal calls them. */
+/** Roles of the demo accounts, by their names in the portal. */
 export const demoRoles = { administrator: 'admin', editor: 'editor', reader: 'viewer' } as const;
 
 export type DemoRole = keyof typeof demoRoles;

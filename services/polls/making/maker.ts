@@ -36,7 +36,7 @@ interface Made {
   readonly token: string;
 }
 
-/** Tokens with which strangers manage what they made. The database has their hashes only. */
+/** Tokens with which strangers manage their polls. The database has only their hashes. */
 export class ManageTokens {
   readonly #key: Buffer;
   readonly #cookie: SessionCookie<Made>;

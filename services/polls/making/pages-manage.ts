@@ -80,7 +80,7 @@ export function addManagePages(
   }
 }
 
-/** Undefined for a stranger. Throws `not_found` for what is no id. */
+/** Undefined for a stranger. Throws `not_found` for a malformed id. */
 function ownWay({ visit, user }: Maker): Way | undefined {
   const { id = '' } = visit.request.params as { id?: string };
   if (!user) return undefined;
@@ -104,7 +104,7 @@ async function manage(
   return managePage(maker, { poll, texts, path, now: dateTimeOf(clock.now()), errors, problem });
 }
 
-/** Does what the pressed button says. */
+/** Runs the action of the pressed button. */
 async function apply(maker: Maker, options: ManageOptions, way: Way): Answer {
   const { visit, user } = maker;
   const { database, clock } = options;

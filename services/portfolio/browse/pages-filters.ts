@@ -12,7 +12,7 @@ import type { Tables } from '../store/store.ts';
 
 export const pageSize = 50;
 
-/** Filters of a list as the address has them, and what is wrong with them. */
+/** Filters of a list from the address, and their errors. */
 export interface Listing<K extends Kind> {
   /** As typed; without those that are empty. */
   readonly typed: Readonly<Record<string, string>>;

@@ -30,7 +30,7 @@ export function stageText(stage: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Adds what a header needs to sort by its column. */
+/** Adds the sort link of a column header. */
 export type Sorting = (name: string) => Pick<Column<never>, 'sortHref' | 'sorted'>;
 
 const unsorted: Sorting = () => ({});

@@ -71,7 +71,7 @@ export async function forgetFile(context: ImportsContext, ref: UploadRef): Promi
 }
 
 export interface Options extends Reading {
-  /** True to remove what the file does not have. */
+  /** True to delete records that are not in the file. */
   readonly replaces: boolean;
 }
 

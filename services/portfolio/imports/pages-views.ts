@@ -145,10 +145,7 @@ function rowsOf<R>(records: readonly R[], texts: (record: R) => readonly [string
 
 function problemsCard(problems: ReadonlyMap<string, string>): Content {
   if (problems.size === 0) return undefined;
-  return card(
-    'Records with errors',
-    problemTable('Records with errors', [...problems].map(rowProblem)),
-  );
+  return card('Records with errors', problemTable('Records with errors', [...problems].map(rowProblem)));
 }
 
 /** `investments[3].sector` is the sector of the fourth investment. */

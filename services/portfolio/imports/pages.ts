@@ -109,7 +109,7 @@ async function* asLines(states: AsyncIterable<ImportState>): AsyncGenerator<stri
   for await (const state of states) yield `${JSON.stringify(state)}\n`;
 }
 
-/** Reads the choices of the form; what it does not say is guessed. */
+/** Reads the choices of the form, and guesses missing ones. */
 function optionsIn({ kind, header }: FileGuess, sent: (field: string) => string | undefined): Options {
   const replaces = sent('replaces') === 'true';
   if (kind === undefined) return { replaces };

@@ -67,7 +67,7 @@ async function knownKeys({ kysely }: Session<Tables>): Promise<KnownKeys> {
   return known;
 }
 
-/** The keys of the records, and what they name, with everything that is wrong. */
+/** The keys and references of the records, with all problems. */
 function resolve(given: Imported, known: KnownKeys) {
   const problems = new Map<string, string>();
   const keys = {} as Record<Kind, Keys>;
@@ -177,7 +177,7 @@ class Keys {
 
 type References = ReturnType<typeof referencesOf>;
 
-/** The ids of what the records name, in the order of the file; the lead of an investment is the first of its team. */
+/** The ids of the referenced records, in the order of the file; the lead of an investment is the first of its team. */
 function referencesOf(given: Imported, keys: AllKeys) {
   return {
     team: given.team.map(({ sectors }, index) => keys.sectors.findAll(sectors, `team[${index}].sectors`)),

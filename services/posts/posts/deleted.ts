@@ -57,7 +57,7 @@ export class DeletedPosts {
     return post;
   }
 
-  /** Removes for good what is no longer kept. */
+  /** Permanently removes posts whose time to restore is over. */
   async removeExpired(database: Database<Tables>, nowMs: number): Promise<void> {
     const beforeMs = nowMs - this.keptMs;
     const removeSlice = () =>

@@ -92,7 +92,7 @@ export function deadJobs({ database, queue, clock }: ReanalysisParts): DeadJobs 
     list: (limit) => queue.dead(limit),
     retry: async (id) => {
       const nowMs = clock.now();
-      // The row first, so that whoever gets the job finds it open.
+      // The row first, so that the worker finds it open.
       const { numUpdatedRows } = await reopen(database, id, nowMs);
       try {
         await queue.revive(id);

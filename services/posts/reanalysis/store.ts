@@ -117,7 +117,7 @@ export function reportProgress(
     .executeTakeFirst();
 }
 
-/** Stores what was completed, in the transaction that completed it. False if the run is over. */
+/** Stores the progress in the same transaction as the work. False if the run is over. */
 export async function storeState(session: WriteSession<Tables>, state: RunState): Promise<boolean> {
   const { numUpdatedRows } = await session.kysely
     .updateTable('reanalysis')

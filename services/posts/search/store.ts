@@ -21,7 +21,7 @@ export async function readPage(session: Session<Tables>, request: PageRequest): 
   const page = session.kysely
     .selectFrom(rows.as('post'))
     .select('post.id')
-    // SQLite merges the parts of `rows` in their order only if the query selects what it orders by.
+    // SQLite merges the parts of `rows` in order only if the query selects the columns it orders by.
     .$if(key !== 'id', (query) => query.select(column.as('key')).orderBy(column, direction))
     .orderBy('post.id', direction)
     .limit(limit)

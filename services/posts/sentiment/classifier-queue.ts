@@ -31,7 +31,7 @@ export class ClassifierQueue {
     this.#batches = this.#batches.filter((other) => other !== batch);
   }
 
-  /** Empties the queue and gives what was in it. */
+  /** Empties the queue and returns its items. */
   clear(): Batch[] {
     return this.#batches.splice(0);
   }

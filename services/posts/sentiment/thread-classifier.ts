@@ -7,7 +7,7 @@ import type { ModelTasks } from './model-thread.ts';
 /** The shipped model. The number rises when the weights change. */
 export const shippedModel = 'octavo-1';
 
-// Some 15 ms of work: what arrives meanwhile waits for two slices at most.
+// About 15 ms of work: a new request waits for at most two slices.
 const sliceCharactersMax = 20_000;
 const sliceTextsMax = 128;
 // The thread has its next slice before it has answered the last.

@@ -47,7 +47,7 @@ function deleteForm(action: string, csrfField: Html): Html {
   return html`<form method="post" action="${action}">${csrfField}<button class="quiet">Delete</button></form>`;
 }
 
-/** The form for a comment. `draft` is what was typed, and why it was not added. */
+/** The form for a comment. `draft` has the typed text and the error. */
 export function commentForm(options: {
   quote: { readonly id: number };
   csrfField: Html;

@@ -38,7 +38,8 @@ export function addLikeApi(
       schema: {
         tags: ['likes'],
         summary: 'Like a quote',
-        description: 'A quote is liked at most once: the second time, the response is 200 with the same like.',
+        description:
+          'A quote is liked at most once: the second time, the response is 200 with the same like.',
         params: Id,
         response: { 200: Like, 201: Like },
       },

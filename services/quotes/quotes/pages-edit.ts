@@ -136,7 +136,7 @@ async function remove(visitor: Visitor, parts: EditPagesParts): Promise<Answer> 
   return visit.redirect(pageRoutes.home, { tone: 'good', text: 'The quote is deleted.' });
 }
 
-/** Reads the form and saves it, or shows it again with what is wrong. */
+/** Reads the form and saves it, or shows it again with its errors. */
 async function saving(
   visitor: Visitor,
   parts: EditPagesParts,

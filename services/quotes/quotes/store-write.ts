@@ -123,7 +123,7 @@ export function changeQuote(
   });
 }
 
-/** Writes what a quote says now. */
+/** Writes the current text of a quote. */
 export async function writeContent(
   session: WriteSession<Tables>,
   quote: Quote,

@@ -43,7 +43,8 @@ export function addReportApi(app: HttpApp, drf: DrfScope, parts: ReportApiParts)
       schema: {
         tags: ['reports'],
         summary: 'Report a quote to staff',
-        description: 'A second report of the same quote by the same reader replaces the first, if that is still open.',
+        description:
+          'A second report of the same quote by the same reader replaces the first, if that is still open.',
         params: Type.Object({ id: Type.Integer({ minimum: 1 }) }),
         body: body.schema,
         consumes: bodyTypes,

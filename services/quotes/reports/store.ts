@@ -45,7 +45,7 @@ export function reportQuote(
 /** Open reports before all others. */
 export const isOpen = sql<number>`CASE report.status WHEN 'open' THEN 1 ELSE 0 END`;
 
-/** Answers reports by doing something to their quotes, which also answers what else is open about these. */
+/** Resolves reports by changing their quotes, which also resolves other open reports of these quotes. */
 export async function answerReports(
   session: WriteSession<Tables>,
   { ids, answer, nowMs }: { ids: readonly number[]; answer: 'withdraw' | 'misattributed'; nowMs: number },

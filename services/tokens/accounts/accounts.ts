@@ -110,7 +110,7 @@ export class Accounts {
     audit.note('user_deleted', { userId: user.id });
   }
 
-  /** Checks the password again. Everything is looked up again afterwards, because other requests ran meanwhile. */
+  /** Checks the password again. Everything is looked up again afterwards, because other requests ran in between. */
   async #confirm(caller: Caller, password: string): Promise<void> {
     const { passwords, confirmations, audit } = this.#options;
     const { user } = caller;

@@ -142,7 +142,7 @@ export function checkSecrets(config: TokensConfig): void {
   if (config.STRICT_SECRETS) refuse(shortSecrets(config));
 }
 
-/** Previous keys count too: whoever guesses one signs tokens. */
+/** Previous keys count too: anyone who guesses one can sign tokens. */
 function shortSecrets(config: TokensConfig): Fields {
   const given = [
     ['JWT_ACCESS_SECRET', config.JWT_ACCESS_SECRET],

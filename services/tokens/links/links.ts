@@ -98,7 +98,7 @@ export class MailLinks implements AccountMails {
     const { email } = links.find(given.token, 'password-reset', clock.now());
     await passwordRules.check(given.newPassword, { email });
     const passwordHash = await passwords.hash(given.newPassword);
-    // Other requests ran meanwhile: one of several with this link gets it, and a new password has voided it.
+    // Other requests ran in between: only one of several with this link wins, and a new password voids it.
     const { user } = links.take(given.token, 'password-reset', clock.now());
     const { sessions, lockout, confirmations, audit } = this.#options;
     user.passwordHash = passwordHash;

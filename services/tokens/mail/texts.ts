@@ -32,7 +32,7 @@ const notices = {
   },
 } as const;
 
-/** A mail with a link. Nothing in it comes from whoever asked for it. */
+/** A mail with a link. It contains nothing from the sender of the request. */
 export function linkMail(
   purpose: LinkPurpose,
   { service, link, minutes }: { service: string; link: string; minutes: number },

@@ -60,7 +60,7 @@ export interface SignedInVisit {
   readonly caller: Caller;
 }
 
-/** Access to forms for whoever is signed in, within the rate limit. Anybody else gets the sign-in page. */
+/** Access to forms for signed-in users, within the rate limit. Others get the sign-in page. */
 export function signedInForm({ signIns, limit }: PagesOptions): (visit: Visit<TokenPair>) => SignedInVisit {
   return (visit) => {
     const caller = callerOf(visit, signIns);
@@ -122,7 +122,7 @@ export interface CredentialsView {
 
 const labels = { email: 'E-mail address', password: 'Password', newPassword: 'New password' };
 
-/** The home page of whoever is not signed in. Says so if the cookie holds tokens that are no longer valid. */
+/** The home page of visitors who are not signed in. It says so if their tokens are no longer valid. */
 export function signInPage(visit: Visit<TokenPair>, view: CredentialsView = sessionEnded(visit)): string {
   const frame = frameOf(visit);
   return standalone(frame, {

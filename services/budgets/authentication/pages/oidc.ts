@@ -88,7 +88,7 @@ function accountHost({ db, clock }: Context, passwords: Pick<Passwords, 'unknowa
     async create(session, { name, email: given }) {
       const id = newOrderedId();
       const known = given === undefined ? undefined : normalizeEmail(given);
-      // An address alone connects nobody: whoever has an account with it signs in to that, and connects it.
+      // An address alone connects no account: its owner signs in to the account and connects it there.
       const isFree = known !== undefined && !(await accountByEmail(session, known));
       const email = isFree ? known : `${id}@accounts.invalid`;
       const username = [...name.trim()].slice(0, usernameCharactersMax).join('');

@@ -24,7 +24,7 @@ const labels = {
 };
 const notYet = 'You are not signed in yet';
 
-/** Also shown where a session has ended meanwhile. */
+/** Also shown when a session has ended. */
 export async function signInPage(
   visit: PageVisit,
   { next, email, problem }: SignInView,

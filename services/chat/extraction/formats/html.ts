@@ -33,7 +33,7 @@ export function extractHtml(html: string): Extracted {
   return reader.finish();
 }
 
-/** The style sheets of the page, which may also stand after what they are about. */
+/** The style sheets of the page, which may also come after the elements they style. */
 function rulesOf(html: string): StyleRules {
   const rules = new StyleRules();
   let [sheet, isInSheet] = ['', false];
@@ -133,7 +133,7 @@ class PageReader {
   }
 
   #flush(): void {
-    // Paragraphs in a cell of a table are one text, unless the table only places what is on the page.
+    // Paragraphs in a table cell are one text, unless the table is used for layout.
     if (this.#row && this.#level === undefined && this.#text.length < cellLengthMax) {
       if (this.#text.trim() !== '') this.#text += ' ';
       return;

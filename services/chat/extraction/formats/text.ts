@@ -61,7 +61,7 @@ function paragraphsOf(text: string): string[] {
     .filter((paragraph) => paragraph.trim() !== '');
 }
 
-/** The paragraphs of pages that form feeds divide, without what is printed above and below the text of each. */
+/** The paragraphs of pages divided by form feeds, without running headers and footers. */
 function withoutRunningLines(pages: readonly (readonly string[])[]): string[] {
   const edges = pages.flatMap((paragraphs) => [paragraphs[0], paragraphs.slice(1).at(-1)]);
   const isRunning = runningLines(edges.filter((edge) => edge !== undefined));
@@ -74,7 +74,7 @@ function withoutRunningLines(pages: readonly (readonly string[])[]): string[] {
 
 const pagesMin = 8;
 
-/** Tells lines that stand by themselves on many pages, the same but for their numbers, and are no sentences: what is printed above and below the text. */
+/** Detects running headers and footers: lines that repeat on many pages except for their numbers, and are not sentences. */
 export function runningLines(paragraphs: readonly string[]): (paragraph: string) => boolean {
   const formOf = (line: string) => line.replace(/\d+/g, '0').replace(/\s+/g, ' ').trim();
   const counts = new Map<string, number>();
@@ -136,7 +136,7 @@ function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '    ');
 }
 
-/** A heading at the start of a paragraph, and what is below it. */
+/** A heading at the start of a paragraph, and the text below it. */
 function divideHeading(paragraph: Paragraph): Paragraph[] {
   const { text, indent } = paragraph;
   const below = (length: number) => {

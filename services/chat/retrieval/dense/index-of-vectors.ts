@@ -93,7 +93,7 @@ export class DenseIndex {
     const size = this.#ids.length;
     const work = { blocks: [...this.#blocks], dimensions: this.#dimensions, size, question, limit };
     const found = await this.#scanner.scan({ ...work, wanted: this.#wanted(only) });
-    // Documents may have been removed meanwhile, but none takes the place of another.
+    // Documents may have been removed since, but none takes the place of another.
     return found.map(({ id, score }) => ({ id: this.#ids[id] as number, score }));
   }
 

@@ -18,7 +18,7 @@ export interface DenseFound {
   readonly lists: readonly (readonly Match[])[] | undefined;
   /** Number of documents with vectors. */
   readonly documentCount: number;
-  /** Why there is nothing, in words for whoever asks. */
+  /** Reason for an empty result, in words for the user. */
   readonly problem: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface Match {
   readonly next: number;
 }
 
-/** The words of a question. Each is understood once; what is left says what was not understood. */
+/** The words of a question. Each is used once; the unused words were not understood. */
 export class QuestionWords {
   readonly text: string;
   readonly #tokens: Token[];

@@ -73,7 +73,7 @@ export class TurnRegistry implements AsyncDisposable {
     return isKnown || here !== undefined;
   }
 
-  /** Stops all turns; what they have written is kept. */
+  /** Stops all turns and saves their text so far. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sweeping[Symbol.asyncDispose]();
     const turns = [...this.#turns.values()].map(({ turn }) => turn);

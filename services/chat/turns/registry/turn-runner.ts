@@ -110,7 +110,7 @@ export class TurnRunner implements TurnWork {
    */
   async #follow(other: TurnState, { emit, signal }: TurnControl): Promise<readonly TurnEvent[] | undefined> {
     const { run } = other;
-    // Whoever asks again after a cancellation wants another answer.
+    // A repeated question after a cancellation gets a new answer.
     const isLate = other.isStopping;
     let isBegun = false;
     let state: TurnState | undefined = other;

@@ -22,7 +22,7 @@ export interface TurnWork {
   hasNoWaiters(): Promise<boolean>;
 }
 
-/** A turn while somebody waits for it in this process, with all that happened in it, so that whoever comes later sees it from the start. */
+/** A turn that somebody waits for in this process, with all its events, so that late followers see it from the start. */
 export class TurnStream {
   /** Fingerprint of the request, to tell another question under the same id. */
   readonly fingerprint: string;
@@ -45,7 +45,7 @@ export class TurnStream {
       this.#hasEnded = true;
       this.#news.notify();
     });
-    // Whoever waits for the answer gets the error; perhaps nobody does.
+    // Followers receive the error; there may be none.
     this.answer.catch(() => undefined);
   }
 
@@ -54,7 +54,7 @@ export class TurnStream {
     return this.#stop.signal.aborted || this.#isLeft;
   }
 
-  /** Stops it. What was written until then is its answer. */
+  /** Stops the turn. The text so far is its answer. */
   cancel(): void {
     if (!this.#hasEnded) this.#stop.abort(cancelled);
   }
@@ -94,7 +94,7 @@ export class TurnStream {
 
   async #leave(): Promise<void> {
     while (this.#followers === 0 && !this.#hasEnded) {
-      // Whoever comes while this is found out does not get the end of a turn that is being stopped.
+      // New followers start a new turn while we check.
       this.#isLeft = true;
       if (await this.#work.hasNoWaiters().catch(() => true)) return this.cancel();
       this.#isLeft = false;

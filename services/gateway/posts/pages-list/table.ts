@@ -17,7 +17,7 @@ interface TableView {
   readonly may: Visitor['may'];
 }
 
-/** The posts of a page. Whoever may delete posts can select some. */
+/** The posts of a page. Users who may delete posts can select some. */
 export function postTable(view: TableView): Html {
   const { query, posts, may } = view;
   const columns = columnsOf(view);

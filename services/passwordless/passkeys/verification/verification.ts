@@ -146,7 +146,7 @@ function bytesIn(value: unknown): number {
   return value instanceof Uint8Array ? value.length : 0;
 }
 
-/** Everything the library throws is about what was sent. */
+/** All errors of the library are about the client's data. */
 async function orUnverified<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();

@@ -71,7 +71,7 @@ function columnsOf(names: string): readonly Label[] {
   return names.split(',').map((name) => name.trim() as Label);
 }
 
-/** Counts what a classifier does. */
+/** Counts the classifications of a classifier. */
 class MeasuredClassifier implements Classifier {
   readonly #classifier: Classifier;
   readonly #texts: Counter<'outcome'>;

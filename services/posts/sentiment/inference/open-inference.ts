@@ -12,7 +12,7 @@ export interface OpenInferenceOptions {
   readonly token?: string | undefined;
   /** For one request, which has up to 32 texts. */
   readonly timeoutMs: number;
-  /** Of the tensor with the texts, and of the one with the probabilities; else what the model's metadata says. */
+  /** Names of the tensors for texts and probabilities; by default those of the model's metadata. */
   readonly input?: string | undefined;
   readonly output?: string | undefined;
   /** Labels of the columns of the probabilities. */

@@ -40,7 +40,7 @@ export function tensorsOf(
   return { input: input.name, output: output.name, isColumn: input.shape?.length === 2 };
 }
 
-/** The probabilities of each row, from what the server answered; those of 32 bits are brought to a sum of 1. */
+/** The probabilities of each row of the response; 32-bit values are normalized to a sum of 1. */
 export function readProbabilities(
   answer: unknown,
   expected: { readonly output: string; readonly rows: number; readonly labels: readonly Label[] },

@@ -4,7 +4,7 @@ import { AppError } from '#kit/base/errors.ts';
 import { unreadable } from '../../../errors.ts';
 import { limits } from '../../limits.ts';
 
-/** Macros are refused by what is in the archive, whatever its name says. */
+/** Macros are detected by the contents of the archive, not by its name. */
 export function checkOffice(bytes: Uint8Array): void {
   const kinds = readArchive(bytes, (name) => {
     if (name.endsWith('vbaProject.bin')) throw withMacros();

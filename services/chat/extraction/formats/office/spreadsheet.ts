@@ -30,7 +30,7 @@ interface Sheet {
   readonly isHidden: boolean;
 }
 
-/** The sheets by their numbers, with what the workbook says of them. */
+/** The sheets by number, with their entries in the workbook. */
 function sheetsOf(members: ReadonlyMap<string, string>): Sheet[] {
   const targets = new Map(
     elementsOf(members.get('xl/_rels/workbook.xml.rels') ?? '', 'Relationship').map(({ Id, Target }) => [
