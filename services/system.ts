@@ -83,6 +83,10 @@ export interface SiteEntry {
   /** Purpose of a visit, in a few words. */
   readonly summary: string;
   readonly mark: { readonly icon: MarkIcon; readonly accent: MarkAccent };
+  /** It signs people in with an OpenID provider. */
+  readonly isApplication?: true;
+  /** It has an admin at `/admin/`. */
+  readonly hasAdmin?: true;
   /** Metrics that tell visitors of the portal how much is going on. */
   readonly activity?: readonly ActivityMetric[];
   /** Metrics that tell administrators how many records there are. */

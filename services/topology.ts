@@ -43,6 +43,15 @@ export const topology: readonly Entry[] = [
             signInHints: Object.fromEntries(
               topology.map(({ name, signIn, oneSignIn }) => [name, (system.signIn && oneSignIn) ?? signIn]),
             ),
+            entrances: Object.fromEntries(
+              topology.map(({ name, site }) => [
+                name,
+                {
+                  hasAdmin: site?.hasAdmin ?? false,
+                  hasOneSignIn: Boolean(system.signIn && site?.isApplication),
+                },
+              ]),
+            ),
             activity: Object.fromEntries(topology.map(({ name, site }) => [name, site?.activity ?? []])),
             records: Object.fromEntries(topology.map(({ name, site }) => [name, site?.records ?? []])),
             samples: Object.fromEntries(topology.map(({ name, site }) => [name, site?.samples ?? []])),
@@ -75,6 +84,7 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Posts',
       summary: 'Write, search and export posts',
+      isApplication: true,
       mark: { icon: 'pen', accent: 'blue' },
       activity: [
         { metric: 'events_published_total', kind: 'counter', nouns: ['change of posts', 'changes of posts'] },
@@ -86,8 +96,8 @@ export const topology: readonly Entry[] = [
     },
     hasDemo: true,
     upPort: 3001,
-    signIn: 'with a demo account below',
-    oneSignIn: 'with Octavo, or with a demo account below',
+    signIn: 'with a demo account',
+    oneSignIn: 'with Octavo, or with a demo account',
     alonePort: 3000,
     calls: { POSTSVC_ADDR: posts, AUTHSVC_ADDR: authz },
     deploy: { host: 'posts', secrets: ['GATEWAY_JWT_SECRET'] },
@@ -149,6 +159,7 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Sign-in',
       summary: 'Sign in without a password',
+      hasAdmin: true,
       mark: { icon: 'key', accent: 'violet' },
       activity: [
         { metric: 'passwordless_mail_queue_depth', kind: 'gauge', nouns: ['mail waits', 'mails wait'] },
@@ -173,6 +184,8 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Polls',
       summary: 'Vote',
+      isApplication: true,
+      hasAdmin: true,
       mark: { icon: 'bars', accent: 'teal' },
       activity: [
         { metric: 'polls_votes_total{outcome="counted"', kind: 'counter', nouns: ['vote', 'votes'] },
@@ -199,6 +212,8 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Quotes',
       summary: 'Read and like quotes',
+      isApplication: true,
+      hasAdmin: true,
       mark: { icon: 'quote', accent: 'pink' },
       activity: [{ metric: 'quotes_published', kind: 'gauge', nouns: ['quote', 'quotes'] }],
       records: [{ metric: 'quotes_published', label: 'Published quotes' }],
@@ -228,6 +243,8 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Budgets',
       summary: 'Plan what you spend, and see what is left',
+      isApplication: true,
+      hasAdmin: true,
       mark: { icon: 'wallet', accent: 'green' },
       activity: [
         {
@@ -253,6 +270,7 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Chat',
       summary: 'Ask documents',
+      isApplication: true,
       mark: { icon: 'bubble', accent: 'amber' },
       activity: [{ metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] }],
       records: [{ metric: 'chat_embedding_chunks', label: 'Passages' }],
@@ -286,6 +304,8 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Portfolio',
       summary: 'Look up team, investments and sectors',
+      isApplication: true,
+      hasAdmin: true,
       mark: { icon: 'case', accent: 'red' },
       activity: [{ metric: 'portfolio_records', kind: 'gauge', nouns: ['record', 'records'] }],
       records: [

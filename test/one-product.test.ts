@@ -70,21 +70,49 @@ describe('one sign-in for all services', { skip: browser.skip }, () => {
     assert.equal(await system.signIn?.setupAddress(), undefined);
   });
 
-  test('one click on the portal signs in to a demo account, which has its role in the services', async () => {
-    for (const [role, seesAdmin] of [
-      ['administrator', true],
-      ['reader', false],
+  test('one click on the portal signs in an administrator, for whom its links open every service and every admin', async () => {
+    const page = await signedInAs('administrator');
+    // No form and no other button between the click and each page.
+    for (const [name, link, path, sees] of [
+      ['gateway', 'Posts', '/', 'New post'],
+      ['budgets', 'Budgets', '/budgets', 'Create your first budget'],
+      ['polls', 'Polls', '/polls/', 'New poll'],
+      ['quotes', 'Quotes', '/', 'Add a quote'],
+      ['chat', 'Chat', '/', 'New chat'],
+      ['portfolio', 'Portfolio', '/', 'Import'],
+      ['passwordless', 'Sign-in', '/', 'Add a passkey'],
     ] as const) {
-      const { page } = await browser.open({ widthPx: 1280 });
       await page.goto(`${urlOf('portal')}/`);
-      await page.getByRole('button', { name: `Sign in as ${role}` }).click();
-      await page.waitForURL(`${urlOf('portal')}/`);
-      await page.goto(`${urlOf('quotes')}/admin/`);
-      await signInWithOctavo(page);
-      await page.waitForURL(`${urlOf('quotes')}/**`);
-      const html = await page.content();
-      assert.equal(/<nav[\s\S]*Quotes[\s\S]*Categories/.test(html), seesAdmin, role);
+      await page.getByRole('main').getByRole('link', { name: link, exact: true }).click();
+      await page.waitForURL(`${urlOf(name)}${path}`);
+      await page.getByText(sees).first().waitFor();
+      // The list of polls is the same page for everybody.
+      if (name === 'polls') await page.goto(`${urlOf(name)}/polls/new/`);
+      assert.ok((await page.locator('form[action$="sign-out"], form[data-sign-out]').count()) > 0, name);
     }
+    for (const [name, sees] of [
+      ['polls', 'Questions'],
+      ['quotes', 'Categories'],
+      ['budgets', 'Tasks'],
+      ['portfolio', 'Sectors'],
+      ['passwordless', 'Applications'],
+    ] as const) {
+      await page.goto(`${urlOf('portal')}/`);
+      await page.locator(`main a[href^="${urlOf(name)}/"]`, { hasText: 'Admin' }).click();
+      await page.waitForURL(`${urlOf(name)}/admin/`);
+      await page.getByRole('link', { name: sees }).first().waitFor();
+    }
+  });
+
+  test('a reader has no rights of staff', async () => {
+    const page = await signedInAs('reader');
+    assert.equal(await page.getByRole('link', { name: 'Admin' }).count(), 0);
+    await page.goto(`${urlOf('passwordless')}/admin/`);
+    await page.getByText('You are signed in as reader@demo.example').waitFor();
+    await page.goto(`${urlOf('quotes')}/admin/`);
+    await signInWithOctavo(page);
+    await page.waitForURL(`${urlOf('quotes')}/**`);
+    assert.doesNotMatch(await page.content(), /<nav[\s\S]*Quotes[\s\S]*Categories/);
   });
 });
 
@@ -282,6 +310,14 @@ async function accessToken(
   const cookies = [...visitor.cookies.values()].filter((value) => value.length > 20);
   for (const secret of [code, client.secret, token, verifier, ...cookies]) keep(secret);
   return token;
+}
+
+async function signedInAs(role: string): Promise<Page> {
+  const { page } = await browser.open({ widthPx: 1280 });
+  await page.goto(`${urlOf('portal')}/`);
+  await page.getByRole('button', { name: `Sign in as ${role}` }).click();
+  await page.waitForURL(`${urlOf('portal')}/`);
+  return page;
 }
 
 /** The first request loads the provider, which a busy machine may not do within the two seconds that pages wait. */

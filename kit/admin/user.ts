@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Permissions } from '../accounts/index.ts';
 import type { Visitor } from '../auth/visitor.ts';
+import type { Content } from '../html/html.ts';
 import type { Visit } from '../html/pages/visit.ts';
 import type { OidcSignIn } from '../sign-in/index.ts';
 
@@ -37,6 +38,8 @@ export interface AdminAccounts<T> {
   ): Promise<void>;
   /** Signs out. Returns the response if that goes on at another site. */
   signOut(visit: Visit<T>): Promise<FastifyReply | undefined>;
+  /** Link to another way to sign in, above the form of the sign-in page. */
+  readonly otherSignIn?: Content;
   /** The sign-in with an OpenID provider, if there is one. */
   readonly oidc?: OidcSignIn<T> | undefined;
   /** Changes the user's own password; absent if that is done elsewhere. */

@@ -90,11 +90,11 @@ export class OidcSignIn<T> {
     return this.#options.settings.isOnly;
   }
 
-  /** The button for a sign-in page, which says so if the provider does not answer. */
-  async choice(next: string): Promise<Content> {
+  /** The button for a sign-in page, which says so if the provider does not answer. `isAlone` is true if no form follows. */
+  async choice(next: string, isAlone = this.isOnly): Promise<Content> {
     const { name } = this.#options.settings;
     const answers = await this.provider.answers();
-    return signInChoice({ name, href: beginPath(next), answers, isOnly: this.isOnly });
+    return signInChoice({ name, href: beginPath(next), answers, isOnly: isAlone });
   }
 
   /** A card for the page of an account: says that it is connected, or connects it. */

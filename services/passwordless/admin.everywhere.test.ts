@@ -47,6 +47,40 @@ await inTestMode((world) => {
     assert.match((await staff.open(roles)).html, /alice@example\.com/);
   });
 
+  test('a user with the role admin opens the admin by the sign-in of the pages, while the role lasts', async (t) => {
+    const service = await startService(t, world, { environment: cheap });
+    const administrator = await signedIn(service, alice);
+    const staff = await signedInStaff(service);
+    const roles = '/admin/sign_in/role/';
+    const refused = await administrator.open(list);
+    assert.deepEqual(
+      [refused.status, refused.location],
+      [302, `/admin/login/?next=${encodeURIComponent(list)}`],
+    );
+    assert.match(
+      (await administrator.open(refused.location)).html,
+      /You are signed in as alice@example\.com/,
+    );
+    await staff.open(`${roles}add/`);
+    await staff.send(`${roles}add/`, { email: alice, role: 'admin', service: 'one-application' });
+    assert.equal((await administrator.open(list)).status, 302);
+    assert.equal((await staff.send(`${roles}add/`, { email: alice, role: 'admin' })).status, 303);
+    const { html } = await administrator.open(list);
+    assert.match(html, /Applications[\s\S]*alice@example\.com/);
+    await administrator.open(`${roles}add/`);
+    assert.equal((await administrator.send(`${roles}add/`, { email: alice, role: 'editor' })).status, 303);
+    const none = {
+      old_password: 'x',
+      new_password1: 'ferries wait in rain',
+      new_password2: 'ferries wait in rain',
+    };
+    await administrator.open('/admin/password_change/');
+    assert.match((await administrator.send('/admin/password_change/', none)).html, /none to change/);
+    await service.database.kysely.deleteFrom('user_role').where('role', '=', 'admin').execute();
+    assert.equal((await administrator.open(list)).status, 302);
+    assert.equal((await new PageClient(service.url).open(list)).status, 302);
+  });
+
   test('staff see, add and delete users, and end their sessions', async (t) => {
     const service = await startService(t, world, {
       environment: { ...cheap, PASSWORDLESS_ALLOW_SIGNUP: 'off' },

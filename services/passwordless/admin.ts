@@ -1,7 +1,8 @@
-import type { Accounts as StaffAccounts } from '#kit/accounts/index.ts';
+import { allPermissions, type Accounts as StaffAccounts } from '#kit/accounts/index.ts';
 import {
   type Actor,
   type Admin,
+  type AdminAccounts,
   accountModels,
   createAdmin,
   dateTime,
@@ -14,18 +15,23 @@ import {
   text,
 } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
-import { notFound } from '#kit/base/errors.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
+import { html } from '#kit/html/html.ts';
 import type { Accounts } from './account/index.ts';
 import { clientModel, roleModel } from './oidc/admin.ts';
+import type { PageContext } from './pages/pages.ts';
+import { pageRoutes } from './routes.ts';
 import type { Sessions, TokenPair } from './sessions/index.ts';
 import type { Tables } from './store/store.ts';
-import { findUser, listUsers, type User } from './users/index.ts';
+import { findUser, listUsers, rolesFor, type User } from './users/index.ts';
 
 export interface PasswordlessAdminParts {
   readonly staff: StaffAccounts;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
+  /** The user who is signed in on the pages. */
+  readonly callerOf: PageContext['callerOf'];
   readonly database: Database<Tables>;
   readonly clock: Clock;
   /** Encrypts the cookie of staff, which is not that of the users who sign in on the pages. */
@@ -34,7 +40,7 @@ export interface PasswordlessAdminParts {
 
 const staffSessionSeconds = 14 * 86_400;
 
-/** The admin at `/admin/`: the users, for staff with a password. */
+/** The admin at `/admin/`: users, applications and roles, for staff with a password and for users with the role `admin`. */
 export function createPasswordlessAdmin(parts: PasswordlessAdminParts): Admin<TokenPair> {
   const { staff, database, clock, secret } = parts;
   const models = [userModel(parts), clientModel(parts), roleModel(parts)];
@@ -42,10 +48,46 @@ export function createPasswordlessAdmin(parts: PasswordlessAdminParts): Admin<To
   return createAdmin({
     title: 'Sign-in admin',
     models: [...models, ...accountModels(staff, models)],
-    accounts: staffAccounts(staff, staffCookie<TokenPair>(cookie)),
+    accounts: withAdministrators(staffAccounts(staff, staffCookie<TokenPair>(cookie)), parts),
     database,
     clock,
   });
+}
+
+/** Adds the users of the pages who have the role `admin` in all services, while they are signed in. */
+function withAdministrators(
+  staff: AdminAccounts<TokenPair>,
+  { callerOf, sessions, database }: PasswordlessAdminParts,
+): AdminAccounts<TokenPair> {
+  return {
+    ...staff,
+    otherSignIn: html`<p><a class="button primary wide" href="${pageRoutes.home}">Sign in without a password</a></p>
+<p class="muted small">For users with the role admin. Or with an account of this admin:</p>`,
+    async userOf(visit) {
+      const user = await staff.userOf(visit);
+      const caller = user ? undefined : await callerOf(visit);
+      if (!caller?.user.isVerified) return user;
+      const roles = await rolesFor(database, caller.user.id, undefined);
+      if (!roles.includes('admin')) return undefined;
+      const { id, email } = caller.user;
+      return { id, name: email, detail: 'Administrator', isSuperuser: true, permissions: allPermissions };
+    },
+    async strangerOf(visit) {
+      return (await staff.strangerOf?.(visit)) ?? (await callerOf(visit))?.user.email;
+    },
+    async signOut(visit) {
+      if (!(await staff.userOf(visit)) && visit.who) {
+        await sessions.revoke(visit.who.refresh_token);
+        visit.signOut();
+      }
+      return staff.signOut(visit);
+    },
+    async changePassword(visit, user, given) {
+      if (isId(user.id))
+        throw new AppError('conflict', 'You sign in without a password, so there is none to change.');
+      await staff.changePassword?.(visit, user, given);
+    },
+  };
 }
 
 function userModel({ accounts, sessions, database }: PasswordlessAdminParts): Model {

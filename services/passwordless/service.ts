@@ -309,7 +309,15 @@ function addPages(
   const parts = { ...features, pages, limits, showAccount };
   const openId = createOpenId({ ...wiring, ...features, pages, limit: limits.oidc });
   const secret = keys.current('session').toString('base64url');
-  const admin = createPasswordlessAdmin({ staff, accounts, sessions, database, clock, secret });
+  const admin = createPasswordlessAdmin({
+    staff,
+    accounts,
+    sessions,
+    callerOf: pages.callerOf,
+    database,
+    clock,
+    secret,
+  });
   const ownErrorPage = createErrorPage(pages);
   const answer = servePages<TokenPair>(
     app,

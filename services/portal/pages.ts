@@ -16,7 +16,7 @@ import { type MailFolders, mailPage, mailsPage } from './mails.ts';
 import type { PortalPeople, PortalSession } from './people.ts';
 import type { LoggedError } from './recent-errors.ts';
 import { requestsPage, type SampleRequest } from './requests.ts';
-import { demoRoles, reportOn, type SignIn, type SuiteSignIn } from './sites.ts';
+import { demoRoles, type Entrances, reportOn, type SignIn, type SuiteSignIn } from './sites.ts';
 import { nextSteps, noServices, type Seeding, signInCard, tile, trafficCard, trialCard } from './views.ts';
 import { errorsCard, recordsCard } from './views-admin.ts';
 
@@ -28,6 +28,8 @@ export interface PagesOptions {
   readonly people: PortalPeople | undefined;
   sites(): readonly SuiteSite[];
   readonly activity: ActivityMonitor;
+  /** Ways into each service besides its address. */
+  readonly entrances: Readonly<Record<string, Entrances>>;
   /** Instructions for signing in, by service. */
   readonly signInHints: Readonly<Record<string, string | undefined>>;
   /** The last errors in the log of this process, newest first. */
@@ -154,21 +156,38 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
   const demoData = trial?.seeding?.demoData.state ?? { phase: 'idle' };
   // Shows the progress without a script.
   if (demoData.phase === 'running') visit.reply.header('refresh', '2');
-  const isAdministrator = options.people?.of(visit.who?.key)?.isAdministrator ?? false;
+  const person = options.people?.of(visit.who?.key);
+  const isAdministrator = person?.isAdministrator ?? false;
   const frame = frameOf(visit);
   const titleOf = (service: string) => reports.find(({ name }) => name === service)?.title ?? service;
+  const activityOf = (name: string) => activity.of(name);
   const ready = reports.filter(({ state }) => state === 'ready').length;
-  const tiles = reports.map((report) => tile(report, activity.of(report.name), signInHints[report.name]));
+  const isSignedIn = person !== undefined;
+  // A link through the sign-in would end at an error while that is away.
+  const canLink =
+    isSignedIn && reports.some(({ name, state }) => name === 'passwordless' && state === 'ready');
+  const tiles = reports.map((report) =>
+    tile(report, activity.of(report.name), {
+      hint: isSignedIn ? undefined : signInHints[report.name],
+      entrances: options.entrances[report.name],
+      isAdministrator,
+      canLink,
+    }),
+  );
+  const csrfField = trial?.suiteSignIn && frame.csrfField;
+  const first = (trial?.suiteSignIn || signIns.length > 0) && signInCard(signIns, reports, csrfField);
+  const next =
+    trial?.seeding && nextSteps(reports, { seeding: trial.seeding, demoData, csrfField: frame.csrfField });
+  // Whoever is new sees the ways in before anything else.
   return single(frame, {
     title: 'Octavo',
     lead: `${ready} of ${reports.length} services work`,
     actions: options.people && signInActions(visit, options.people, frame.csrfField),
     styles: ['charts.css'],
     modules: ['keep.js'],
-    main: html`<div class="stack">${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
-${(trial || isAdministrator) && trafficCard(reports, (name) => activity.of(name))}${isAdministrator && recordsCard(reports, (name) => activity.of(name))}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${(trial?.suiteSignIn || signIns.length > 0) && signInCard(signIns, reports, trial?.suiteSignIn && frame.csrfField)}
-${trial && trialCard(trial.suiteSignIn && frame.csrfField)}
-${trial?.seeding && nextSteps(reports, { seeding: trial.seeding, demoData, csrfField: frame.csrfField })}</div>`,
+    main: html`<div class="stack">${!isSignedIn && first}${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
+${(trial || isAdministrator) && trafficCard(reports, activityOf)}${isAdministrator && recordsCard(reports, activityOf)}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${next}
+${trial && trialCard(csrfField)}${isSignedIn && first}</div>`,
   });
 }
 

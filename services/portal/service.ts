@@ -9,9 +9,11 @@ import { addPages } from './pages.ts';
 import { PortalPeople } from './people.ts';
 import type { LoggedError } from './recent-errors.ts';
 import type { SampleRequest } from './requests.ts';
-import type { SignIn, SuiteSignIn } from './sites.ts';
+import type { Entrances, SignIn, SuiteSignIn } from './sites.ts';
 
 export interface PortalDeps {
+  /** Ways into each service besides its address. */
+  readonly entrances: Readonly<Record<string, Entrances>>;
   /** Instructions for signing in, by service. */
   readonly signInHints: Readonly<Record<string, string | undefined>>;
   /** Metrics that tell how much is going on, by service. */
@@ -67,6 +69,7 @@ export const portal = defineService<typeof oidcSettings, PortalDeps>({
       people,
       sites,
       activity,
+      entrances: deps.entrances,
       signInHints: deps.signInHints,
       recentErrors: deps.recentErrors,
       trial: isLocal

@@ -14,6 +14,14 @@ export interface SuiteSignIn {
   demoToken(role: DemoRole, audience: string): Promise<string | undefined>;
 }
 
+/** Ways into a service besides its address. */
+export interface Entrances {
+  /** It has an admin at `/admin/`. */
+  readonly hasAdmin: boolean;
+  /** It signs people in by the provider of the suite. */
+  readonly hasOneSignIn: boolean;
+}
+
 export const demoRoles = ['administrator', 'editor', 'reader'] as const;
 
 export type DemoRole = (typeof demoRoles)[number];

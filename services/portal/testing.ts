@@ -39,6 +39,7 @@ export function start(
       ...context,
     }),
     {
+      entrances: {},
       signInHints: { plain: 'after registering there' },
       activity: {},
       demoSignIns: async () => signIns,

@@ -2,12 +2,12 @@ import { resolve } from 'node:path';
 import { badge, card, empty, notice, progress, type Tone } from '#kit/html/components/blocks.ts';
 import { lineChart } from '#kit/html/components/charts.ts';
 import { table } from '#kit/html/components/table.ts';
-import { type Content, type Html, html } from '#kit/html/html.ts';
+import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
 import { mark } from '#kit/html/marks.ts';
 import { keepActions } from '#kit/html/pages/kept-forms.ts';
 import type { Activity } from './activity.ts';
 import type { DemoDataState } from './demo-data.ts';
-import { demoRoles, type SignIn, type SiteReport } from './sites.ts';
+import { demoRoles, type Entrances, type SignIn, type SiteReport } from './sites.ts';
 
 const tones: Readonly<Record<SiteReport['state'], Tone>> = {
   ready: 'good',
@@ -21,15 +21,31 @@ const words: Readonly<Record<SiteReport['state'], string>> = {
   'no response': 'Does not respond',
 };
 
-/** A service as a tile: how it is and how much is going on. */
-export function tile(report: SiteReport, activity: Activity | undefined, hint: string | undefined): Html {
+interface TileOptions {
+  /** Instructions for signing in; undefined for somebody who is signed in. */
+  readonly hint: string | undefined;
+  readonly entrances: Entrances | undefined;
+  readonly isAdministrator: boolean;
+  /** True if links may lead through the sign-in of the suite, so that a click opens the service signed in. */
+  readonly canLink: boolean;
+}
+
+/** A service as a tile: its state, its activity and the ways in. */
+export function tile(
+  report: SiteReport,
+  activity: Activity | undefined,
+  { hint, entrances, isAdministrator, canLink }: TileOptions,
+): Html {
   const { title, url, summary, state, failing } = report;
-  const problem = failing.length > 0 && `: ${failing.join(', ')}`;
-  return html`<li class="card"><h2><a class="named" href="${url}">${mark(report.mark)}${title}</a></h2>
-<p>${summary}</p><p>${badge(tones[state], words[state])}<span class="muted">${problem}</span></p>
+  const problem = failing.length > 0 && html`<span class="muted">: ${failing.join(', ')}</span>`;
+  const isLinked = canLink && entrances?.hasOneSignIn === true;
+  const through = (path: string) =>
+    isLinked ? `${url}/sign-in/oidc?next=${path}` : path === '/' ? url : `${url}${path}`;
+  return html`<li class="card"><h2><a class="named" href="${through('/')}">${mark(report.mark)}${title}</a></h2>
+<p>${summary}</p><p>${badge(tones[state], words[state])}${problem}</p>
 ${activity && activity.phrases.length > 0 && html`<p>${activity.phrases.join(', ')}</p>`}
 ${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
-<p class="small muted"><a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && ` · version ${activity.version}`}</p></li>`;
+<p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && ` · version ${activity.version}`}</p></li>`;
 }
 
 /** Requests and errors of all services in the last hour. */
@@ -68,11 +84,12 @@ export function signInCard(
 ): Content {
   if (!csrfField) return card('Demo sign-ins', passwordTable(signIns, reports));
   const buttons = demoRoles.map(
-    (role) => html`<button class="secondary" name="role" value="${role}">Sign in as ${role}</button>`,
+    (role, index) =>
+      html`<button${attributes({ class: index === 0 ? undefined : 'secondary' })} name="role" value="${role}">Sign in as ${role}</button>`,
   );
   return card(
     'Demo sign-ins',
-    html`<p>One click signs you in at Sign-in; then “Sign in with Octavo” works in every service.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
+    html`<p>One click signs you in to every service.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
 ${signIns.length > 0 && html`<details><summary>Accounts with a password</summary>${passwordTable(signIns, reports)}</details>`}`,
   );
 }
@@ -143,7 +160,7 @@ export function nextSteps(
   const titles = new Intl.ListFormat('en').format(running.map(({ title }) => title));
   return card(
     'What to do next',
-    html`<ol><li>Open a service above. Where it says so, sign in with a demo account.</li>
+    html`<ol><li>Sign in with a demo account, then open a service.</li>
 <li>Load demo data into ${titles}. ${loading(demoData, running, csrfField)}
 <details><summary>Load it by a command</summary><p>In the folder of the project${seeding.needsDatabaseUrl && html`, with <code>DATABASE_URL</code> set as for these services`}:</p>
 <div class="actions"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></details></li>

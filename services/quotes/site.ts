@@ -67,7 +67,7 @@ function frameOf(visit: Visit<PageSession>, reader: Reader | undefined, hasAccou
     search: { href: pageRoutes.search, label: 'Search quotes', value: typeof q === 'string' ? q : '' },
     visitorLinks: [
       { href: signInPath(pathOf(visit)), label: 'Sign in' },
-      { href: pageRoutes.signUp, label: 'Join' },
+      { href: pageRoutes.signUp, label: 'Create account' },
     ],
     footer: [
       { href: pageRoutes.home, label: 'Quote of the day' },

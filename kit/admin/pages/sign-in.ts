@@ -96,7 +96,7 @@ async function signInPage<T>(
   view: SignInView,
 ): Promise<string> {
   const { next, username = '', problem, errors = {} } = view;
-  const choice = await accounts.oidc?.choice(next);
+  const choice = (await accounts.oidc?.choice(next)) ?? accounts.otherSignIn;
   const frame = frameFor(site, visit);
   if (accounts.oidc?.isOnly)
     return standalone(frame, { title: 'Sign in', main: html`${problem && notice('bad', problem)}${choice}` });

@@ -62,7 +62,7 @@ export async function signInPage(
   { oidc, hasKeys }: { oidc: OidcSignIn<never> | undefined; hasKeys: boolean },
   problem?: string,
 ): Promise<string> {
-  const choice = await oidc?.choice(pageRoutes.home);
+  const choice = await oidc?.choice(pageRoutes.home, !hasKeys);
   const frame = frameOf(visit);
   const error = problem && html`<p class="notice bad" role="alert" id="key-problem">${problem}</p>`;
   return standalone(frame, {

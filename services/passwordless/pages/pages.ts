@@ -43,6 +43,7 @@ export function createPageContext(options: {
     { href: pageRoutes.home, label: 'Account', icon: 'lock' },
     ...(showsMails ? [mailsLink] : []),
     { href: '/docs', label: 'API', icon: 'list' },
+    { href: '/admin/', label: 'Admin', icon: 'users' },
   ] as const;
   const callerOf = (visit: PageVisit) => callerOfVisit(visit, sessions);
   return {

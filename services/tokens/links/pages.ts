@@ -21,7 +21,11 @@ export function addLinkPages(routes: PageRoutes<TokenPair>, options: PagesOption
   addResetPages(routes, options);
   addVerificationPages(routes, options);
   const { mailFolder: folder, signIns } = options;
-  const hint = { text: 'Register, and the mail appears here.', href: pageRoutes.register, label: 'Register' };
+  const hint = {
+    text: 'Create an account, and the mail appears here.',
+    href: pageRoutes.register,
+    label: 'Create an account',
+  };
   if (folder !== undefined)
     addMailPages(routes, { folder, frameOf: (visit) => frameOf(visit, callerOf(visit, signIns)), hint });
 }

@@ -105,13 +105,13 @@ function registerPage(visit: Visit<TokenPair>, view: CredentialsView, characters
   const frame = frameOf(visit);
   const error = view.errors?.password;
   return standalone(frame, {
-    title: 'Register',
+    title: 'Create an account',
     modules: ['strength.js'],
     main: html`${problems(view, 'Check these fields')}
 <form class="stack" method="post" action="${pageRoutes.register}" novalidate>${frame.csrfField}${emailField(view)}
 ${newPasswordField({ name: 'password', label: 'Password', error, charactersMin })}
-<button class="wide">Register</button></form>
-<p class="actions"><span class="muted">Already registered?</span>${linkButton(pageRoutes.home, 'Sign in', 'quiet')}</p>`,
+<button class="wide">Create account</button></form>
+<p class="actions"><span class="muted">Already have an account?</span>${linkButton(pageRoutes.home, 'Sign in', 'quiet')}</p>`,
   });
 }
 
