@@ -1,27 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
-import type { Poll } from './poll.ts';
-import { findPoll, type Tables } from './store.ts';
+import type { OffsetRequest, Page } from '#kit/rest/paging.ts';
+import { dateTimeOf } from '#kit/text/date-time.ts';
+import type { Poll, Question } from './poll.ts';
+import { findPoll, listQuestions, type Tables } from './store.ts';
 
 /**
- * Reads polls. Requests that ask for the same poll in one turn of the event loop share a read, which is sent at the end of the turn. So it
- * sees all votes that were counted before any of them asked, and a poll that many people watch costs few reads.
+ * Reads polls. Requests that ask for the same in one turn of the event loop share a read, which is sent at the end of the turn. So it sees
+ * all votes that were counted before any of them asked, and a poll that many people watch costs few reads.
  */
 export class PollReads {
   readonly #database: Database<Tables>;
-  readonly #waiting = new Map<number, Promise<Poll | undefined>>();
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, Promise<unknown>>();
 
-  constructor(database: Database<Tables>) {
+  constructor({ database, clock }: { readonly database: Database<Tables>; readonly clock: Clock }) {
     this.#database = database;
+    this.#clock = clock;
   }
 
   /** The poll, published or not; undefined if there is none. */
   find(id: number): Promise<Poll | undefined> {
-    const known = this.#waiting.get(id);
-    if (known) return known;
-    const read = this.#atEndOfTurn(id);
-    this.#waiting.set(id, read);
-    return read;
+    return this.#share(`poll ${id}`, () => findPoll(this.#database, id));
   }
 
   /** The poll, if it is published up to `now` and not hidden. */
@@ -30,9 +31,22 @@ export class PollReads {
     return poll && poll.question.pub_date <= now && poll.question.visibility !== 'hidden' ? poll : undefined;
   }
 
-  async #atEndOfTurn(id: number): Promise<Poll | undefined> {
-    await setImmediate();
-    this.#waiting.delete(id);
-    return findPoll(this.#database, id);
+  /** Listed questions that are published now. */
+  listOpen(paging: OffsetRequest): Promise<Page<Question>> {
+    const { limit, offset } = paging;
+    return this.#share(`list ${limit} ${offset}`, () =>
+      listQuestions(this.#database, dateTimeOf(this.#clock.now()), paging),
+    );
+  }
+
+  #share<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#waiting.get(key) as Promise<T> | undefined;
+    if (known) return known;
+    const shared = setImmediate().then(() => {
+      this.#waiting.delete(key);
+      return read();
+    });
+    this.#waiting.set(key, shared);
+    return shared;
   }
 }

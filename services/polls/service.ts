@@ -90,7 +90,7 @@ export const polls = defineService({
     );
     const votes = new Votes({ database, clock, secret, metrics });
     const voteCookie = new VoteCookie(secret);
-    const polls = new PollReads(database);
+    const polls = new PollReads({ database, clock });
     const read = (questions: readonly number[]) =>
       database.read((session) => watchedPolls(session, questions));
     const watching = { everyMs: 250, watchersMax: 1_000, gauge: 'polls_watchers', metrics, log };
