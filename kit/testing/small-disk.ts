@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
@@ -27,9 +27,17 @@ export function mountingIsForbidden(): string | false {
 
 /** Mounts a disk, which is removed after the tests of the file. */
 export function mountSmallDisk(sizeBytes: number): SmallDisk {
+  const disk = mountDisk(sizeBytes);
+  after(() => disk[Symbol.dispose]());
+  return disk;
+}
+
+/** Mounts a disk until it is disposed of. */
+export function mountDisk(sizeBytes: number): SmallDisk & Disposable {
   const folder = mount(sizeBytes);
   const filler = join(folder, 'filler');
-  after(() => execFileSync('umount', ['--lazy', folder]));
+  const remove = () => void spawnSync('umount', ['--lazy', folder]);
+  process.prependOnceListener('exit', remove);
   return {
     folder,
     fill: (leftBytes = 0) => {
@@ -43,6 +51,10 @@ export function mountSmallDisk(sizeBytes: number): SmallDisk {
     },
     free: () => rmSync(filler),
     makeReadOnly: () => execFileSync('mount', ['-o', 'remount,ro', folder]),
+    [Symbol.dispose]() {
+      process.off('exit', remove);
+      remove();
+    },
   };
 }
 

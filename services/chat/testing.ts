@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
+import { silentLog } from '#kit/base/log.ts';
 import type { ServiceContext } from '#kit/service.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
@@ -24,7 +25,11 @@ export interface TestChat extends AsyncDisposable {
 }
 
 /** The service on a free port; `beside` another one, on the data and by the clock of that one. */
-export async function startChat(given: Environment = {}, beside?: TestChat): Promise<TestChat> {
+export async function startChat(
+  given: Environment = {},
+  beside?: TestChat,
+  log = silentLog,
+): Promise<TestChat> {
   const DATABASE_URL = beside ? beside.environment.DATABASE_URL : ((await testMode()).databaseUrl ?? '');
   const environment = {
     DATABASE_URL,
@@ -37,7 +42,7 @@ export async function startChat(given: Environment = {}, beside?: TestChat): Pro
   };
   const clock = beside?.clock ?? new FakeClock();
   const dataFolder = beside?.context.dataFolder ?? testFolder('chat');
-  const context = testContext('chat', { clock, dataFolder });
+  const context = testContext('chat', { clock, dataFolder, log });
   const running = await chat.start(readConfig(chat.settings, environment), context, {});
   const url = running.url ?? '';
   return {

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { AppError } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { libraryKeyOf } from '../library.ts';
@@ -75,7 +76,7 @@ export function addChanges(app: HttpApp, parts: DocumentApiParts): void {
 /** Aborts when the client goes away. */
 export function whenGone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort(new Error('the client went away')));
+  reply.raw.once('close', () => controller.abort(new AppError('canceled', 'The client went away.')));
   return controller.signal;
 }
 

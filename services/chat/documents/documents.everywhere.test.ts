@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, test } from 'node:test';
+import { createLog } from '#kit/base/log.ts';
 import { configOf, openServiceDatabase } from '#kit/service.ts';
+import { until } from '#kit/testing/until.ts';
 import { chat as service } from '../service.ts';
 import type { Tables } from '../tables.ts';
 import { startChat } from '../testing.ts';
@@ -262,6 +264,26 @@ test('a request that says that it is too large is refused before it is sent', as
   const [response] = await once(sent, 'response');
   assert.equal(response.statusCode, 413);
   sent.destroy();
+});
+
+test('an upload that its client leaves is no error of the service', async () => {
+  const lines: { level: string }[] = [];
+  const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
+  await using own = await startChat({}, undefined, createLog({ service: 'chat', destination }));
+  const leaving = new AbortController();
+  const form = new FormData();
+  form.append('file', new Blob(['The ferry waits in fog.\n\n'.repeat(100_000)]), 'long.txt');
+  const sent = fetch(`${own.url}/api/upload`, { method: 'POST', body: form, signal: leaving.signal });
+  const gone = assert.rejects(sent);
+  await until(async () => (await own.send('GET', '/api/documents')).json.documents.length > 0);
+  leaving.abort();
+  await gone;
+  await until(async () => (await own.send('GET', '/api/documents')).json.documents.length === 0);
+  await until(async () => /status="499"/.test((await own.send('GET', '/metrics')).text));
+  assert.deepEqual(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
 });
 
 test('a document that is read later can be asked for', async () => {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { natsIsMissing } from '#kit/testing/nats.ts';
+import { Ledger } from './hard-day/ledger.ts';
+import { runDay } from './hard-day/run.ts';
+
+// The short mode of the hard day. `node test/hard-day.ts` runs longer ones, with two processes for each service.
+const seed = Number(process.env.HARD_DAY_SEED ?? Date.now() % 1_000_000);
+const short = {
+  seed,
+  durations: { awayMs: 300, frozenMs: 1_500, slowMs: 1_500, fullMs: 1_000 },
+  // A busy machine needs longer to start processes again.
+  patienceMs: 180_000,
+  environment: { JOB_LEASE_MS: '3000' },
+};
+
+test('eight services in one process on SQLite lose nothing that was acknowledged', async (t) => {
+  t.diagnostic(`HARD_DAY_SEED=${seed}`);
+  const print = (line: string) => t.diagnostic(line);
+  const { findings } = await runDay({ ...short, layout: 'up', minutes: 0.12, print });
+  assert.deepEqual(findings, []);
+});
+
+test('eight services in two processes on PostgreSQL, NATS and S3 lose nothing that was acknowledged', {
+  skip: natsIsMissing(),
+}, async (t) => {
+  const print = (line: string) => t.diagnostic(line);
+  const { findings } = await runDay({ ...short, layout: 'pair', minutes: 0.25, print });
+  assert.deepEqual(findings, []);
+});
+
+test('the comparison finds what is lost, doubled, there though refused, and from nobody', () => {
+  const ledger = new Ledger();
+  for (const key of ['kept', 'lost', 'doubled']) ledger.record('write', key, 'acknowledged');
+  for (const key of ['absent', 'present']) ledger.record('write', key, 'refused');
+  for (const key of ['done', 'not done', 'refused later']) ledger.record('write', key, 'unknown');
+  ledger.record('write', 'refused later', 'refused');
+  ledger.compare('write', ['kept', 'doubled', 'doubled', 'present', 'done', 'refused later', 'foreign']);
+  assert.deepEqual(ledger.findings(), [
+    'write: an acknowledged write is lost: lost',
+    'write: a write is there 2 times: doubled (acknowledged)',
+    'write: a refused write is there: present',
+    'write: nobody wrote foreign',
+  ]);
+});

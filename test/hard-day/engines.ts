@@ -1,0 +1,104 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { testFolder } from '#kit/testing/folder.ts';
+import { natsIsMissing, startNats, type TestNats } from '#kit/testing/nats.ts';
+import { startEmbeddedPostgres, type TestPostgres } from '#kit/testing/postgres.ts';
+import { type Gate, openGate } from '#kit/testing/proxies.ts';
+import { startS3, type TestS3 } from '#kit/testing/s3.ts';
+import { mountDisk, mountingIsForbidden, type SmallDisk } from '#kit/testing/small-disk.ts';
+import { type SmtpSink, startSmtpSink } from '#kit/testing/smtp-sink.ts';
+
+/** An engine with a disk of its own and a gate between it and the services. */
+export interface Engine<Server> {
+  readonly server: Server;
+  readonly gate: Gate;
+  /** Undefined where no file system may be mounted. */
+  readonly disk: SmallDisk | undefined;
+}
+
+/** Servers and disks below the services. On SQLite that is a disk and a mail server. */
+export interface Engines extends AsyncDisposable {
+  readonly postgres: Engine<TestPostgres> | undefined;
+  readonly nats: Engine<TestNats> | undefined;
+  readonly s3: Engine<TestS3> | undefined;
+  readonly mail: { readonly sink: SmtpSink; readonly gate: Gate };
+  /** Folder of the services' own data. */
+  readonly dataFolder: string;
+  readonly dataDisk: SmallDisk | undefined;
+  /** Settings with the addresses of the engines. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Starts a mail server, and with `hasServers` a PostgreSQL, a NATS and an S3 server. They end when they are disposed of. */
+export async function startEngines({ hasServers }: { readonly hasServers: boolean }): Promise<Engines> {
+  await using stack = new AsyncDisposableStack();
+  const isMountable = mountingIsForbidden() === false;
+  const diskOf = (sizeMiB: number) => (isMountable ? stack.use(mountDisk(sizeMiB * mebibyte)) : undefined);
+  const gateTo = async (url: string) => stack.use(await openGate(new URL(url).host));
+  const dataDisk = diskOf(1_024);
+  const sink = stack.use(await startSmtpSink());
+  const mail = { sink, gate: await gateTo(`smtp://127.0.0.1:${sink.port}`) };
+  const servers = hasServers ? await startServers(stack, { diskOf, gateTo }) : undefined;
+  const { hostname, port } = new URL(`smtp://${mail.gate.address}`);
+  const owned = stack.move();
+  return {
+    postgres: servers?.postgres,
+    nats: servers?.nats,
+    s3: servers?.s3,
+    mail,
+    dataFolder: dataDisk?.folder ?? testFolder('hard-day'),
+    dataDisk,
+    environment: { SMTP_HOST: hostname, SMTP_PORT: port, ...servers?.environment },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+interface Ground {
+  diskOf(sizeMiB: number): SmallDisk | undefined;
+  gateTo(url: string): Promise<Gate>;
+}
+
+async function startServers(stack: AsyncDisposableStack, { diskOf, gateTo }: Ground) {
+  const missing = natsIsMissing();
+  if (missing) throw new Error(missing);
+  const disks = { postgres: diskOf(1_024), nats: diskOf(256), s3: diskOf(256) };
+  if (disks.postgres) chmodSync(disks.postgres.folder, 0o711);
+  let stores = 0;
+  const newStore = () => {
+    if (!disks.nats) return testFolder('nats');
+    const folder = join(disks.nats.folder, `store-${stores++}`);
+    mkdirSync(folder);
+    return folder;
+  };
+  const [postgres, nats, s3] = await Promise.all([
+    startEmbeddedPostgres(disks.postgres?.folder),
+    startNats(newStore),
+    startS3(disks.s3?.folder),
+  ]);
+  stack.defer(() => postgres.stop());
+  stack.defer(() => nats.kill());
+  stack.use(s3);
+  const [postgresGate, natsGate, s3Gate] = await Promise.all([
+    gateTo(postgres.url),
+    gateTo(nats.url),
+    gateTo(s3.endpoint),
+  ]);
+  const databaseUrl = new URL(postgres.url);
+  databaseUrl.host = postgresGate.address;
+  return {
+    postgres: { server: postgres, gate: postgresGate, disk: disks.postgres },
+    nats: { server: nats, gate: natsGate, disk: disks.nats },
+    s3: { server: s3, gate: s3Gate, disk: disks.s3 },
+    environment: {
+      DATABASE_URL: databaseUrl.href,
+      NATS_URL: `nats://${natsGate.address}`,
+      S3_ENDPOINT: `http://${s3Gate.address}`,
+      S3_BUCKET: s3.bucket,
+      S3_REGION: s3.region,
+      S3_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+      S3_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
+    },
+  };
+}
