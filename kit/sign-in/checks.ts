@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { runEvery } from '../concurrency/run-every.ts';
 import type { Identities } from './identities.ts';
 import type { Provider } from './provider.ts';
 import {
@@ -41,12 +42,12 @@ export interface ChecksOptions<DB extends OidcTables> {
  */
 export class Checks<DB extends OidcTables> implements AsyncDisposable {
   readonly #options: ChecksOptions<DB>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: AsyncDisposable;
   #running: Promise<void> | undefined;
 
   constructor(options: ChecksOptions<DB>) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.run(), everyMs).unref();
+    this.#timer = runEvery(everyMs, () => this.run());
   }
 
   /** One round; the timer does it every 30 s. Errors are logged. */
@@ -60,7 +61,7 @@ export class Checks<DB extends OidcTables> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#timer[Symbol.asyncDispose]();
     await this.#running;
   }
 
