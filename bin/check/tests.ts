@@ -61,7 +61,7 @@ function weightOf(file: string): number {
   const text = readFileSync(file, 'utf8');
   const lines = text.split('\n').length;
   if (text.includes('testBrowser')) return lines * 4;
-  return /startProcess|spawn\(|octavo\.js/.test(text) ? lines * 2 : lines;
+  return /startProcess|startTestSystem|spawn\(|octavo\.js/.test(text) ? lines * 2 : lines;
 }
 
 /** Runs the files of a group in a new process, and resolves when it ends. */

@@ -267,8 +267,16 @@ describe('a large bulk', () => {
     ];
     for (const [body, status, code] of refusals) {
       const startedMs = performance.now();
-      assertError(await cast.alice.post('/posts/bulk', body), status, code);
-      assert.ok(performance.now() - startedMs < 5_000, String(body.subarray(0, 20)));
+      const refused = await cast.alice.post('/posts/bulk', body).catch(async (error: Error) => {
+        // A server that closes while a body still comes may lose its response (RFC 9112 section 9.6), as on a busy machine.
+        assert.match(
+          String(Reflect.get(error.cause ?? error, 'code')),
+          /^(EPIPE|ECONNRESET|UND_ERR_SOCKET)$/,
+        );
+        return cast.alice.post('/posts/bulk', body);
+      });
+      assertError(refused, status, code);
+      assert.ok(performance.now() - startedMs < 10_000, String(body.subarray(0, 20)));
     }
     assert.equal((await cast.charlie.get('/posts?pageSize=1')).status, 200);
   });
