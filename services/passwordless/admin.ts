@@ -18,11 +18,11 @@ import type { Clock } from '#kit/base/clock.ts';
 import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
 import { html } from '#kit/html/html.ts';
+import type { Visit } from '#kit/html/pages/visit.ts';
 import type { Accounts } from './account/index.ts';
 import { clientModel, roleModel } from './oidc/admin.ts';
-import type { PageContext } from './pages/pages.ts';
 import { pageRoutes } from './routes.ts';
-import type { Sessions, TokenPair } from './sessions/index.ts';
+import type { Caller, Sessions, TokenPair } from './sessions/index.ts';
 import type { Tables } from './store/store.ts';
 import { findUser, listUsers, rolesFor, type User } from './users/index.ts';
 
@@ -31,7 +31,7 @@ export interface PasswordlessAdminParts {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   /** The user who is signed in on the pages. */
-  readonly callerOf: PageContext['callerOf'];
+  callerOf(visit: Visit<TokenPair>): Promise<Caller | undefined>;
   readonly database: Database<Tables>;
   readonly clock: Clock;
   /** Encrypts the cookie of staff, which is not that of the users who sign in on the pages. */
