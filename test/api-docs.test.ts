@@ -5,6 +5,8 @@ import { PageClient } from '#kit/testing/page-client.ts';
 import { startSystem, upNames } from '../services/index.ts';
 
 interface Operation {
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly security?: readonly object[];
   readonly tags?: readonly string[];
   readonly summary?: string;
   readonly description?: string;
@@ -38,8 +40,10 @@ test('the documents of every API begin with its resources and end with the probe
     );
     const isProbe = operations.map((each) => each.tags?.includes('Probes') ?? false);
     assert.deepEqual(isProbe, isProbe.toSorted(), `${name}: probes come last`);
-    for (const { what, summary, description = '', tags: own } of operations) {
+    for (const { what, summary, description = '', tags: own, security = [], responses } of operations) {
       assert.ok(summary && own?.length, what);
+      const needsSignIn = security.length > 0 && security.every((each) => Object.keys(each).length > 0);
+      assert.equal(needsSignIn && !responses[401], false, `${what}: 401 is among its responses`);
       // The sentence about who may call an operation is made for each, and comes last.
       const written = description.replace(/(^|\n\n)Needs (no sign-in|`)[^\n]*$/, '');
       if (written.trim() === '' || written === summary) undescribed.push(what);

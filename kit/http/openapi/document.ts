@@ -78,7 +78,8 @@ function documentOptions(
     transform({ schema = {}, url, route }) {
       const operationId = schema.operationId ?? idOf(route);
       const config = { invalidBody, hasDatabase, ...route.config };
-      errors.set(operationId, errorsOf({ method: route.method, schema }, config));
+      // Ids made of hidden addresses, such as those of pages, may be equal to those of operations.
+      if (!schema.hide) errors.set(operationId, errorsOf({ method: route.method, schema }, config));
       const relaxed = { ...schema, ...optionalWhereDefault(schema), ...namedRest(schema), operationId };
       return { url: url.replace('*', ':rest'), schema: relaxed };
     },
