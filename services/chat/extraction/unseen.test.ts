@@ -64,6 +64,87 @@ test('text of slides that readers do not see is left out, and comments', async (
   ]);
 });
 
+/** A theme whose first accent is dark blue. */
+const theme =
+  '<a:theme><a:clrScheme><a:dk1><a:sysClr val="windowText" lastClr="000000"/></a:dk1><a:lt1><a:sysClr val="window" lastClr="FFFFFF"/></a:lt1>' +
+  '<a:accent1><a:srgbClr val="1f3864"/></a:accent1></a:clrScheme></a:theme>';
+
+test('cells in a color of the theme, or of the palette, that is that of their ground are left out', async () => {
+  const fonts = [
+    'theme="1"',
+    'theme="0"',
+    'theme="1" tint="1"',
+    'indexed="9"',
+    'theme="4"',
+    'rgb="FF1F3864"',
+  ];
+  const fills = [
+    '<patternFill patternType="none"/>',
+    '<patternFill patternType="solid"><fgColor theme="4"/></patternFill>',
+  ];
+  const formats = [...fonts.keys()].flatMap((font) =>
+    [0, 1].map((fill) => `<xf fontId="${font}" fillId="${fill}"/>`),
+  );
+  const rows = formats.map((_, index) => {
+    const text = `${fonts[index >> 1]?.replaceAll('"', '')} on ${index & 1}`;
+    return `<row><c r="A${index + 2}" s="${index}" t="inlineStr"><is><t>${text}</t></is></c></row>`;
+  });
+  const head = '<row><c r="A1" s="0" t="inlineStr"><is><t>Color</t></is></c></row>';
+  const sheet = zipSync({
+    'xl/theme/theme1.xml': strToU8(theme),
+    'xl/styles.xml': strToU8(
+      `<styleSheet><fonts>${fonts.map((font) => `<font><color ${font}/></font>`).join('')}</fonts><fills>${fills.map((fill) => `<fill>${fill}</fill>`).join('')}</fills><cellXfs>${formats.join('')}</cellXfs></styleSheet>`,
+    ),
+    'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${head}${rows.join('')}</worksheet>`),
+  });
+  const [, ...seen] = await shown(`${office}.spreadsheetml.sheet`, sheet);
+  assert.deepEqual(
+    seen.map((each) => each.replace('Color: ', '')),
+    [
+      'theme=1 on 0',
+      'theme=1 on 1',
+      'theme=0 on 1',
+      'theme=1 tint=1 on 1',
+      'indexed=9 on 1',
+      'theme=4 on 0',
+      'rgb=FF1F3864 on 0',
+    ],
+  );
+});
+
+test('text of slides in a color of the theme that is that of its shape or slide is left out', async () => {
+  const fill = (color: string) => `<a:solidFill>${color}</a:solidFill>`;
+  const named = (name: string, more = '') => fill(`<a:schemeClr val="${name}">${more}</a:schemeClr>`);
+  const run = (text: string, color: string) => `<a:r><a:rPr>${color}</a:rPr><a:t>${text}</a:t></a:r>`;
+  const lighter = '<a:lumMod val="50000"/><a:lumOff val="50000"/>';
+  const ground = `<p:bg><p:bgPr>${named('bg1')}</p:bgPr></p:bg>`;
+  const shape = (color: string, ...runs: string[]) =>
+    `<p:sp><p:spPr>${color}</p:spPr><p:txBody><a:p>${runs.join('')}</a:p></p:txBody></p:sp>`;
+  const slide = [
+    shape(
+      '',
+      run('black ', named('tx1')),
+      run('SECRET', named('bg1')),
+      run('SECRET', fill('<a:srgbClr val="FFFFFF"/>')),
+    ),
+    shape(named('accent1'), run('white ', named('bg1')), run('SECRET', fill('<a:srgbClr val="1F3864"/>'))),
+    shape(
+      named('tx1', lighter),
+      run('black ', named('tx1')),
+      run('SECRET', fill('<a:srgbClr val="808080"/>')),
+    ),
+  ];
+  const members = {
+    'ppt/theme/theme1.xml': strToU8(theme),
+    'ppt/slideMasters/slideMaster1.xml': strToU8(
+      '<p:sldMaster><p:clrMap bg1="lt1" tx1="dk1" accent1="accent1"/></p:sldMaster>',
+    ),
+    'ppt/slides/slide1.xml': strToU8(`<p:sld><p:cSld>${ground}${slide.join('')}</p:cSld></p:sld>`),
+  };
+  const type = `${office}.presentationml.presentation`;
+  assert.deepEqual(await shown(type, zipSync(members)), ['1: black ', '1: white ', '1: black ']);
+});
+
 test('text of OpenDocument that readers do not see is left out, and comments', async () => {
   const style = (name: string, properties: string, base = '') =>
     `<style:style style:name="${name}"${base}>${properties}</style:style>`;

@@ -1,10 +1,11 @@
-import { readXml } from './archive.ts';
+import { type Attributes, readXml } from './archive.ts';
+import { hexOf, shaded, type ThemeColors } from './theme-colors.ts';
 
 /**
  * The numbers of the cell formats whose text readers do not see: tiny, in the color of its ground, or with a number format that shows
- * nothing. Colors of a theme are not known, so such text counts as seen.
+ * nothing.
  */
-export function readHiddenFormats(xml: string): ReadonlySet<number> {
+export function readHiddenFormats(xml: string, colors: ThemeColors): ReadonlySet<number> {
   const numberFormats = new Set<string>();
   const fonts: { color?: string | undefined; isTiny?: boolean }[] = [];
   const fills: (string | undefined)[] = [];
@@ -17,7 +18,7 @@ export function readHiddenFormats(xml: string): ReadonlySet<number> {
       const font = fonts.at(-1);
       if (part === 'fonts') {
         if (name === 'font') fonts.push({});
-        if (name === 'color' && font) font.color = hexOf(attributes.rgb);
+        if (name === 'color' && font) font.color = colorOf(attributes, colors);
         if (name === 'sz' && font) font.isTiny = Number(attributes.val) <= 1;
       }
       if (part === 'fills') {
@@ -25,7 +26,7 @@ export function readHiddenFormats(xml: string): ReadonlySet<number> {
         const isPlain = /^(?:none|solid)$/.test(attributes.patternType ?? 'none');
         if (name === 'gradientFill' || (name === 'patternFill' && !isPlain))
           fills[fills.length - 1] = undefined;
-        if (name === 'fgColor') fills[fills.length - 1] = hexOf(attributes.rgb);
+        if (name === 'fgColor') fills[fills.length - 1] = colorOf(attributes, colors);
       }
       if (part !== 'cellXfs' || name !== 'xf') return;
       const { color, isTiny } = fonts[Number(attributes.fontId ?? 0)] ?? {};
@@ -40,7 +41,26 @@ export function readHiddenFormats(xml: string): ReadonlySet<number> {
   return hidden;
 }
 
-/** A color as six hexadecimal digits, without its opacity. */
-function hexOf(rgb: string | undefined): string | undefined {
-  return /^(?:[\da-f]{2})?([\da-f]{6})$/i.exec(rgb ?? '')?.[1]?.toUpperCase();
+/** Names of the colors of a theme, by their numbers in a workbook. */
+const themeNames = 'lt1 dk1 lt2 dk2 accent1 accent2 accent3 accent4 accent5 accent6 hlink folHlink'.split(
+  ' ',
+);
+
+/** The black and white of the palette that workbooks had before themes, and those of the window. */
+const palette: Readonly<Record<string, string>> = {
+  0: '000000',
+  1: 'FFFFFF',
+  8: '000000',
+  9: 'FFFFFF',
+  64: '000000',
+  65: 'FFFFFF',
+};
+
+/** A color of a font or a fill as six hexadecimal digits; undefined if it is not known. */
+function colorOf({ rgb, theme, indexed, tint }: Attributes, colors: ThemeColors): string | undefined {
+  const ofTheme = colors.get(themeNames[Number(theme)] ?? '');
+  const color = hexOf(rgb) ?? ofTheme ?? palette[indexed ?? ''];
+  const change = Number(tint ?? 0);
+  if (color === undefined || !change) return color;
+  return change < 0 ? shaded(color, 1 + change, 0) : shaded(color, 1 - change, change);
 }

@@ -2,17 +2,19 @@ import type { Block, Extracted } from '../blocks.ts';
 import { rowBlocks } from '../table.ts';
 import { type Attributes, byNumber, checkOffice, elementsOf, readArchive, readXml } from './archive.ts';
 import { readHiddenFormats } from './spreadsheet-styles.ts';
+import { readThemeColors } from './theme-colors.ts';
 
 /** Each row of each sheet, with the names of its columns; the name of a sheet is a heading. Hidden sheets, rows, columns and cells are left out. */
 export function extractSpreadsheet(bytes: Uint8Array): Extracted {
   checkOffice(bytes);
   const members = readArchive(bytes, (name) =>
-    /^xl\/(workbook|sharedStrings|styles|worksheets\/[^/]+)\.xml$|^xl\/_rels\/workbook\.xml\.rels$/.test(
+    /^xl\/(workbook|sharedStrings|styles|theme\/theme1|worksheets\/[^/]+)\.xml$|^xl\/_rels\/workbook\.xml\.rels$/.test(
       name,
     ),
   );
   const shared = sharedTexts(members.get('xl/sharedStrings.xml') ?? '');
-  const hiddenFormats = readHiddenFormats(members.get('xl/styles.xml') ?? '');
+  const colors = readThemeColors(members.get('xl/theme/theme1.xml') ?? '');
+  const hiddenFormats = readHiddenFormats(members.get('xl/styles.xml') ?? '', colors);
   const blocks = sheetsOf(members).flatMap(({ member, title, isHidden }): Block[] =>
     isHidden
       ? []
