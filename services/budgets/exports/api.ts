@@ -31,7 +31,7 @@ export function addExportApi(app: HttpApp, core: Context, access: AccessRule): v
           },
         },
       },
-      config: { errors: ['rate_limited'] },
+      config: { errors: ['not_found', 'rate_limited'] },
     },
     async (request, reply) => {
       const { name, mediaType, chunks } = await exportExpenses(core, callerOf(request), request.query);

@@ -28,6 +28,7 @@ export function addOrderApi(app: HttpApp, core: Context, access: AccessRule): vo
       summary: 'Create an order',
       description: 'Creates a pending order of one of your customers.',
       body: OrderInput,
+      errors: ['not_found'],
       run: (caller, body) => createOrder(core, caller, body),
     },
     change: {

@@ -35,6 +35,7 @@ export function addRecurringApi(app: HttpApp, core: Context, access: AccessRule)
       summary: 'Add a recurring expense',
       description: 'Adds an expense that repeats. A first day in the past adds the missed expenses.',
       body: RecurringInput,
+      errors: ['not_found'],
       run: (caller, body) => createRecurring(core, caller, body),
     },
     change: {

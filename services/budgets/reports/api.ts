@@ -60,7 +60,7 @@ export function addReportApi(app: HttpApp, core: Context, access: AccessRule): v
             },
           },
         },
-        config: { errors: ['rate_limited'] },
+        config: { errors: ['not_found', 'rate_limited'] },
       },
       async (request, reply) => {
         const { format, ...range } = request.query;

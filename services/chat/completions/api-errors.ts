@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#kit/base/errors.ts';
+import { Type } from '#kit/base/schema.ts';
 import { fromFastify, toHttpError } from '#kit/http/responses/error-table.ts';
 import { SchemaMismatch } from '#kit/http/validation/compilers.ts';
 import { type Detail, errorTable } from '../errors.ts';
@@ -13,6 +14,23 @@ export interface CompletionError {
     readonly code: string | null;
   };
 }
+
+const CompletionError = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Union([Type.String(), Type.Null()]),
+      code: Type.Union([Type.String(), Type.Null()]),
+    }),
+  },
+  { title: 'CompletionError' },
+);
+
+/** The errors of these endpoints, for `/openapi.json`. */
+export const completionErrors = Object.fromEntries(
+  [400, 401, 404, 408, 409, 413, 415, 429, 500, 503, 504].map((status) => [status, CompletionError]),
+);
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',

@@ -15,7 +15,7 @@ import {
   type Turns,
   toTurnRequest,
 } from '../turns/index.ts';
-import { sendCompletionError, toCompletionError } from './api-errors.ts';
+import { completionErrors, sendCompletionError, toCompletionError } from './api-errors.ts';
 import { CompletionRequest, modelNotFound, toConversation } from './messages.ts';
 
 export interface CompletionApiParts {
@@ -46,7 +46,16 @@ export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void 
             description:
               'Takes the `messages` of a conversation, the last of which is the question, and returns an answer from the documents in the format of the OpenAI API: as JSON, or as server-sent events with `stream`.',
             body: CompletionRequest,
-            response: { 200: Type.Unknown({ title: 'Completion' }) },
+            response: {
+              ...completionErrors,
+              200: {
+                description: 'The completion, or its chunks',
+                content: {
+                  'application/json': { schema: Type.Unknown({ title: 'Completion' }) },
+                  'text/event-stream': { schema: Type.String() },
+                },
+              },
+            },
           },
         },
         (request, reply) => complete(request as FastifyRequest<{ Body: CompletionRequest }>, reply, parts),

@@ -83,7 +83,14 @@ function addUpload(app: HttpApp, parts: DocumentApiParts): void {
         } as object,
         config: {
           largeBody: 'handler',
-          errors: ['validation_failed', 'conflict', 'too_large', 'unsupported_media_type', 'unprocessable'],
+          errors: [
+            'validation_failed',
+            'not_found',
+            'conflict',
+            'too_large',
+            'unsupported_media_type',
+            'unprocessable',
+          ],
         },
       },
       async (request, reply) => {
@@ -235,7 +242,7 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
         summary: 'Original file of a document',
         description: 'Returns the bytes of the file as a download, under its own name.',
         params: Key,
-        response: { 200: Bytes },
+        response: { 200: { description: 'The file', content: { '*/*': { schema: Bytes } } } },
       },
       config: missing,
     },

@@ -4,6 +4,9 @@ import type { Gate } from '../gate/index.ts';
 import { routes } from '../routes.ts';
 import type { Turns } from '../turns/index.ts';
 
+/** Errors of the protocol have the form of JSON-RPC. */
+const ProtocolError = Type.Unknown({ description: 'An error of JSON-RPC, or of this API' });
+
 export interface McpParts {
   readonly turns: Turns;
   readonly gate: Gate;
@@ -21,7 +24,13 @@ export function addMcpApi(app: HttpApp, { turns, gate }: McpParts): void {
         description:
           'Takes one message of JSON-RPC 2.0 and returns the response. `tools/list` names the tools: `search_documents`, and those of the domain API.',
         body: Type.Unknown(),
-        response: { 200: Type.Unknown() },
+        response: {
+          200: Type.Unknown(),
+          202: Type.Null({ description: 'A notification was taken' }),
+          400: ProtocolError,
+          406: ProtocolError,
+          415: ProtocolError,
+        },
       },
     },
     async (request, reply) => {

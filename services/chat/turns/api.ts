@@ -71,7 +71,15 @@ function addChat(app: HttpApp, { turns, gate }: TurnApiParts): void {
         body: ChatRequest,
         description:
           'With `stream: true` or `Accept: text/event-stream` the answer comes as server-sent events.',
-        response: { 200: ChatAnswer },
+        response: {
+          200: {
+            description: 'The answer, or its events',
+            content: {
+              'application/json': { schema: ChatAnswer },
+              'text/event-stream': { schema: Type.String() },
+            },
+          },
+        },
       },
     },
     async (request, reply) => {

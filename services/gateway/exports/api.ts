@@ -62,7 +62,7 @@ function addExport(app: HttpApp, { permits, posts, clock, exports }: Parts): voi
 function addStoredExports(app: HttpApp, { permits, exports }: Parts): void {
   const access = permits('export', 'read');
   const disabled = integrationDisabled('objectStore');
-  const media = { 'application/json': Type.String(), 'text/csv': Type.String() };
+  const media = { 'application/json': Type.Array(Post), 'text/csv': CsvTable };
   app.get(
     routes.exports,
     {
