@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { totpCode } from '#kit/auth/totp.ts';
+import { systemClock } from '#kit/base/clock.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestRequest } from '#kit/testing/http-client.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { loadServices, startSystem, upNames } from '../services/index.ts';
+import { appCode } from '../services/passwordless/testing.ts';
 import { contextFor } from '../services/system.ts';
 
 const right = 'correct horse battery staple';
@@ -149,10 +150,11 @@ const enrolled = await sendRequest(`${urls.get('passwordless')}/totp/enroll`, {
   body: { email: mailOf('known') },
   headers: newClient(),
 });
-await sendRequest(`${urls.get('passwordless')}/totp/verify`, {
-  body: { email: mailOf('known'), code: totpCode(enrolled.json.secret, Date.now()) },
+const confirmed = await sendRequest(`${urls.get('passwordless')}/totp/verify`, {
+  body: { email: mailOf('known'), code: appCode(enrolled.json.secret, systemClock) },
   headers: newClient(),
 });
+assert.equal(confirmed.status, 200, confirmed.text);
 
 for (const [way, { attempt, refused, failures, last }] of Object.entries(table)) {
   test(`${way}: wrong credentials are refused alike for names that exist and that do not, until it is enough`, async () => {
