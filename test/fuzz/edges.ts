@@ -240,7 +240,8 @@ function frames({ services, findings, random }: Parts, authorization: string): (
     const timer = setTimeout(() => socket.close(), 150);
     const code = await closed;
     clearTimeout(timer);
-    if (code === 1011) findings.add(`WebSocket ${path} closed with ${code}`, sent.join('\n      '));
+    if (code === 1011 || code === 4500)
+      findings.add(`WebSocket ${path} closed with ${code}`, sent.join('\n      '));
   };
 }
 

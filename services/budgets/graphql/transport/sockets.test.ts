@@ -29,7 +29,12 @@ async function signedIn(): Promise<SocketClient> {
 
 describe('a connection is closed with the code of the protocol', { concurrency: true }, () => {
   test('4400 for a message that is not one of the protocol', async () => {
-    for (const message of ['no JSON', '[]', { type: 'nope' }, { type: 'subscribe' }]) {
+    const ofServer = [
+      { type: 'connection_ack' },
+      { type: 'next', id: '1', payload: {} },
+      { type: 'error', id: '1', payload: [{ message: 'x' }] },
+    ];
+    for (const message of ['no JSON', '[]', { type: 'nope' }, { type: 'subscribe' }, ...ofServer]) {
       const client = await signedIn();
       client.send(message);
       assert.equal(await client.closed, 4400, JSON.stringify(message));

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
-import { CloseCode, makeServer } from 'graphql-ws';
+import { CloseCode, MessageType, makeServer } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { bearerToken } from '#kit/auth/tokens/bearer.ts';
 import { AppError } from '#kit/base/errors.ts';
@@ -111,12 +111,26 @@ function adapt(socket: WebSocket, log: Log) {
     close: (code?: number, reason?: string) => socket.close(code, reason),
     onMessage: (take: (text: string) => Promise<void>) =>
       void socket.on('message', (data) => {
-        take(String(data)).catch((error: unknown) => {
+        const text = String(data);
+        // The library throws for a message of the server, as if the fault were ours.
+        if (isOfServer(text))
+          return socket.close(CloseCode.BadRequest, 'Only the server sends this message.');
+        take(text).catch((error: unknown) => {
           log.error({ err: error }, 'a GraphQL socket failed');
           socket.close(CloseCode.InternalServerError, 'Something went wrong on our side.');
         });
       }),
   };
+}
+
+const typesOfServer: readonly unknown[] = [MessageType.ConnectionAck, MessageType.Next, MessageType.Error];
+
+function isOfServer(text: string): boolean {
+  try {
+    return typesOfServer.includes(JSON.parse(text)?.type);
+  } catch {
+    return false;
+  }
 }
 
 function sessionEnded(): GraphQLError {
