@@ -18,6 +18,8 @@ const statuses: Partial<Record<ErrorCode, Status>> = {
   unavailable: Status.UNAVAILABLE,
 };
 
+const messageMax = 500;
+
 /** Turns the errors of our rules into statuses with details. Others become INTERNAL and are only logged. */
 export function createErrorMapping(log: Log) {
   return async function* mapErrors<Request, Response>(
@@ -43,5 +45,10 @@ function toServerError({ code, message, fields, retryAfterSeconds }: AppError): 
       ? [RetryInfo.create({ retryDelay: { seconds: retryAfterSeconds, nanos: 0 } })]
       : []),
   ];
-  return new RichServerError(statuses[code] ?? Status.INTERNAL, message, details);
+  return new RichServerError(statuses[code] ?? Status.INTERNAL, shortened(message), details);
+}
+
+/** A message that may repeat what the client sent. It is sent in a header, and clients take no more than 8 kB of headers. */
+function shortened(message: string): string {
+  return message.length > messageMax ? `${message.slice(0, messageMax).toWellFormed()}…` : message;
 }

@@ -43,6 +43,10 @@ const fails = (work: Promise<unknown>, code: Status, field?: string) =>
   });
 
 describe('budget.v1.BudgetService', () => {
+  test('an id that is longer than a header may be is not found', async () => {
+    await fails(own.getBudget({ id: 'a'.repeat(65_536) }), Status.NOT_FOUND);
+  });
+
   test('a budget is created, read, changed, listed and deleted', async () => {
     const made = await create();
     assert.deepEqual(
