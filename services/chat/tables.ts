@@ -15,6 +15,7 @@ export interface Tables extends JobTables, OidcTables, HealthTables {
   message: MessageRow;
   feedback: FeedbackRow;
   turn: TurnRow;
+  turn_part: TurnPartRow;
 }
 
 /** Documents that are searched together. */
@@ -139,4 +140,17 @@ export interface TurnRow {
   events: string | null;
   /** The end of the lease of the process that runs it; once it has ended, how long it is kept. */
   until_ms: number;
+  /** Until when another process wants its events as they come. */
+  watched_until_ms: number;
+}
+
+/** Events of a running turn that is watched in another process. */
+export interface TurnPartRow {
+  owner: string;
+  request_id: string;
+  run: string;
+  /** Number of the events of that run before these. */
+  first: number;
+  /** JSON: a list. */
+  events: string;
 }

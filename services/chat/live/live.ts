@@ -16,10 +16,12 @@ import {
   type Asker,
   ChatRequest,
   type RunningTurn,
+  type SessionTurn,
   type TurnEvent,
   type Turns,
   toTurnRequest,
 } from '../turns/index.ts';
+import { roomOf, type SentPacket, SessionRooms } from './session-rooms.ts';
 
 export interface LiveParts {
   readonly turns: Turns;
@@ -66,11 +68,12 @@ export function addLive(app: HttpApp, parts: LiveParts): AsyncDisposable {
     }
   });
   const followed = new Map<string, Set<Following>>();
+  const rooms = new SessionRooms(io, { ...parts, packetOf });
   io.on('connection', (socket) => {
     const following = followed.get(socket.id) ?? new Set();
     followed.set(socket.id, following);
     for (const each of following) each.leave = each.turn.follow(awayMs);
-    addMessages(io, socket, { ...parts, following });
+    addMessages(socket, { ...parts, io, rooms, following });
     socket.on('disconnect', () => {
       for (const { leave } of following) leave();
       if (following.size === 0) followed.delete(socket.id);
@@ -82,6 +85,7 @@ export function addLive(app: HttpApp, parts: LiveParts): AsyncDisposable {
   });
   return {
     async [Symbol.asyncDispose]() {
+      await rooms[Symbol.asyncDispose]();
       io.disconnectSockets(true);
       io.engine.close();
     },
@@ -89,10 +93,12 @@ export function addLive(app: HttpApp, parts: LiveParts): AsyncDisposable {
 }
 
 interface SocketParts extends LiveParts {
+  readonly io: Server;
+  readonly rooms: SessionRooms;
   readonly following: Set<Following>;
 }
 
-function addMessages(io: Server, socket: LiveSocket, parts: SocketParts): void {
+function addMessages(socket: LiveSocket, parts: SocketParts): void {
   const { turns, following } = parts;
   const on = (name: string, handle: (message: Message, asker: Asker) => Promise<Reply>) => {
     socket.on(name, async (given: unknown, acknowledge: unknown) => {
@@ -117,7 +123,7 @@ function addMessages(io: Server, socket: LiveSocket, parts: SocketParts): void {
     }
     const request = toTurnRequest(checked.value);
     const turn = turns.begin(asker, request);
-    await forward(turn, request.requestId, { io, socket, following });
+    await forward(turn, { owner: asker.owner, requestId: request.requestId }, socket, parts);
     return { request_id: request.requestId };
   });
   on('join_session', async ({ session_id: id }, { owner }) => {
@@ -141,8 +147,9 @@ function addMessages(io: Server, socket: LiveSocket, parts: SocketParts): void {
 /** Sends the events of a turn to its socket and to those that joined its session. Resolves at the first event; throws if there is none. */
 async function forward(
   turn: RunningTurn,
-  requestId: string,
-  { io, socket, following }: { io: Server; socket: LiveSocket; following: Set<Following> },
+  key: Pick<SessionTurn, 'owner' | 'requestId'>,
+  socket: LiveSocket,
+  { io, rooms, following }: SocketParts,
 ): Promise<void> {
   const entry: Following = { turn, leave: turn.follow(awayMs) };
   following.add(entry);
@@ -153,13 +160,15 @@ async function forward(
   };
   try {
     const first = await events.next();
-    // By rooms, because only these packets are kept for a socket that comes back.
-    const rooms = [socket.id];
-    if (first.value?.event === 'start') rooms.push(roomOf(first.value.data.session_id));
+    if (first.value?.event === 'start') {
+      const { session_id: session, message_id: run } = first.value.data;
+      rooms.show({ ...key, session, run, fingerprint: turn.fingerprint, endedAtMs: undefined }, socket.id);
+    }
     const rest = async () => {
       for await (const event of events) {
-        const packet = event && packetOf(event, requestId);
-        if (packet) io.to(rooms).emit(packet.name, packet.data);
+        const packet = event && packetOf(event, key.requestId);
+        // By its room, because only these packets are kept for a socket that comes back.
+        if (packet) io.to(socket.id).emit(packet.name, packet.data);
       }
     };
     // Failures of a running turn are among its events.
@@ -172,7 +181,7 @@ async function forward(
   }
 }
 
-function packetOf(event: TurnEvent, request_id: string): { name: string; data: unknown } | undefined {
+function packetOf(event: TurnEvent, request_id: string): SentPacket | undefined {
   switch (event.event) {
     case 'status':
       return { name: 'status', data: event.data };
@@ -215,8 +224,4 @@ function failureOf(error: unknown) {
   const { message, fields, details } = toAppError(error);
   const named = Object.entries(fields).map(([path, problem]): Detail => ({ path, message: problem }));
   return { code: codeOf(error), message, details: details ?? named, retryable: isRetryable(error) };
-}
-
-function roomOf(session: string): string {
-  return `session:${session}`;
 }

@@ -3,5 +3,6 @@ export { createTurnMetrics } from './metrics.ts';
 export { ChatRequest, queryMax, toQuestionRequest, toTurnRequest } from './question.ts';
 export { type Client as Asker, TurnRegistry as Turns } from './registry/turn-registry.ts';
 export type { TurnStream as RunningTurn } from './registry/turn-stream.ts';
+export type { SessionTurn } from './store-parts.ts';
 export type { ChatMessage as Said, TurnAnswer, TurnEvent, TurnRequest } from './turn.ts';
 export { builtInModel } from './write-answer.ts';

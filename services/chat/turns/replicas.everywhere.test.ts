@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess, stopProcess } from '../../testing.ts';
-import { eventsOf, startChat, type TestChat } from '../testing.ts';
+import { eventsOf, type StreamedEvent, startChat, type TestChat } from '../testing.ts';
 import { holdAnswers, startModel } from '../testing-model.ts';
 
 const model = await startModel();
@@ -16,6 +16,9 @@ after(async () => {
 await one.upload([{ name: 'handbook.md', content: 'Everybody has 27 days of vacation in a year.\n' }]);
 const query = 'How many days of vacation do I have?';
 const ask = (chat: TestChat, more: object = {}) => chat.send('POST', '/api/chat', { query, ...more });
+
+const textOf = (events: readonly StreamedEvent[]) =>
+  events.flatMap(({ event, data }) => (event === 'delta' ? [data.text] : [])).join('');
 
 beforeEach(() => {
   model.calls.length = 0;
@@ -51,6 +54,33 @@ test('a running turn is waited for in another process, also as a stream', async 
   assert.equal(texts.join(''), turn.answer);
   assert.deepEqual(rest.at(-1)?.data, turn);
   assert.equal(model.calls.length, 1);
+});
+
+test('a stream in another process gets the text as it is written', async () => {
+  const { count } = holdAnswers(model);
+  const first = ask(one, { request_id: 'live' });
+  const [reply] = await count(1);
+  const stream = eventsOf(other, { query, request_id: 'live' });
+  const events: StreamedEvent[] = [];
+  const untilText = async (wanted: string) => {
+    while (textOf(events) !== wanted) {
+      const { value } = await stream.next();
+      assert.ok(value, 'the stream ended');
+      events.push(value);
+    }
+  };
+  await untilText('Everybody has 27 days');
+  reply?.text(' of vacation');
+  await untilText('Everybody has 27 days of vacation');
+  reply?.text(' [1].').end();
+  const { json: turn } = await first;
+  events.push(...(await Array.fromAsync(stream)));
+  assert.equal(textOf(events), turn.answer);
+  assert.deepEqual(
+    events.map(({ id }) => id),
+    events.map((_, index) => index + 1),
+  );
+  assert.deepEqual(events.at(-1)?.data, turn);
 });
 
 test('fifty requests at the same time are one turn', async () => {
@@ -142,6 +172,33 @@ test('a process that is killed leaves its ended turns, and its running ones may 
   assert.deepEqual([again.answer, again.session_id], ['27 days [1].', session_id]);
   const { messages } = (await one.send('GET', `/api/session/${session_id}`)).json;
   assert.equal(messages.length, 2);
+});
+
+test('whoever saw the beginning of an answer of a killed process is told that it was interrupted', async () => {
+  const environment = { ...one.environment, ...settings, OCTAVO_DATA: one.context.dataFolder };
+  const { url, child } = await startProcess('chat', { ...environment, LOG_LEVEL: 'fatal' });
+  // Processes share the clock of the machine.
+  const passing = setInterval(() => one.clock.set(Date.now()), 20);
+  const { count } = holdAnswers(model);
+  const body = { query, request_id: 'interrupted' };
+  const broken = assert.rejects(Array.fromAsync(eventsOf({ ...one, url }, body)));
+  await count(1);
+  const stream = eventsOf(other, body);
+  const events: StreamedEvent[] = [];
+  while (textOf(events) !== 'Everybody has 27 days')
+    events.push((await stream.next()).value as StreamedEvent);
+  const waiting = ask(other, { request_id: 'interrupted' });
+  await stopProcess(child, 'SIGKILL');
+  await broken;
+  clearInterval(passing);
+  model.script = (answer) => answer.text('27 days [1].').end();
+  one.clock.set(Date.now() + 10_000);
+  const rest = await Array.fromAsync(stream);
+  assert.deepEqual(
+    rest.map(({ event, data }) => [event, data.request_id, data.retryable]),
+    [['error', 'interrupted', true]],
+  );
+  assert.equal((await waiting).json.answer, '27 days [1].');
 });
 
 test('a process that ends leaves its turns as cancelled, and they may be asked again', async () => {

@@ -44,7 +44,7 @@ export function claimTurn(
     const [questionId, run] = [newOrderedId(), newOrderedId()];
     const session = sessionId ?? (isKept ? newOrderedId() : null);
     const claim = { run, fingerprint, status: 'waiting', until_ms: nowMs + leaseMs } as const;
-    const fresh = { ...claim, stopping: 0, followed_until_ms: 0, events: null } as const;
+    const fresh = { ...claim, stopping: 0, followed_until_ms: 0, watched_until_ms: 0, events: null } as const;
     const row = await write.kysely
       .insertInto('turn')
       .values({ owner, request_id: requestId, session, ...fresh })

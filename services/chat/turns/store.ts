@@ -8,7 +8,7 @@ import type { TurnEvent } from './turn.ts';
 type Write = WriteSession<Tables>;
 
 /** Time for which a request with the same id is the same turn. */
-const keptMs = 10 * 60_000;
+export const keptMs = 10 * 60_000;
 /** After that long without a sign of the process that runs a turn, the turn has ended. */
 export const leaseMs = 5_000;
 /** Time for which a process that asked for the outcome counts as waiting for it. */
@@ -88,22 +88,23 @@ export async function abandonTurn(database: Database<Tables>, run: string, nowMs
   return Number(numUpdatedRows) > 0;
 }
 
-/** Renews the leases of turns, and returns those that are to go on. */
+/** Renews the leases of turns. Returns those that are to go on, each with the time until which another process watches it. */
 export async function renewTurns(
   database: Database<Tables>,
   runs: readonly string[],
   nowMs: number,
-): Promise<string[]> {
+): Promise<Map<string, number>> {
   const rows = await database.write(({ kysely }) =>
     kysely
       .updateTable('turn')
       .set({ until_ms: nowMs + leaseMs })
       .where('run', 'in', runs)
       .where(isLive)
-      .returning(['run', 'stopping'])
+      .returning(['run', 'stopping', 'watched_until_ms'])
       .execute(),
   );
-  return rows.filter(({ stopping }) => stopping === 0).map(({ run }) => run);
+  const going = rows.filter(({ stopping }) => stopping === 0);
+  return new Map(going.map((row) => [row.run, row.watched_until_ms]));
 }
 
 /** Says that somebody here waits for a turn for `forMs` more, and returns how it stands. Undefined if it is gone. */
@@ -115,7 +116,7 @@ export async function followTurn(
   const row = await database.write(({ kysely }) =>
     kysely
       .updateTable('turn')
-      .set({ followed_until_ms: nowMs + forMs })
+      .set({ followed_until_ms: nowMs + forMs, watched_until_ms: nowMs + forMs })
       .where('run', '=', run)
       .returningAll()
       .executeTakeFirst(),

@@ -4,14 +4,21 @@ import type { Database } from '#kit/db/index.ts';
 import type { Tables } from '../../tables.ts';
 import { renewTurns } from '../store.ts';
 
-/** Heartbeat interval; it also reveals turns canceled elsewhere. */
+/** Heartbeat interval; it also reveals turns canceled or watched elsewhere. */
 const beatMs = 800;
+
+export interface LeaseListener {
+  /** Called if the turn was cancelled, taken over or deleted. */
+  readonly stop: () => void;
+  /** Called at each beat with the time until which another process watches the turn. */
+  readonly watchedUntil: (untilMs: number) => void;
+}
 
 /** The turns that this process runs, while it runs them. */
 export class TurnLeases {
   readonly #database: Database<Tables>;
   readonly #clock: Clock;
-  readonly #stops = new Map<string, () => void>();
+  readonly #listeners = new Map<string, LeaseListener>();
   #renewing: Disposable | undefined;
 
   constructor(database: Database<Tables>, clock: Clock) {
@@ -19,14 +26,14 @@ export class TurnLeases {
     this.#clock = clock;
   }
 
-  /** Keeps the lease of a run until it is disposed of. Calls `stop` if it was cancelled, taken over or deleted. */
-  hold(run: string, stop: () => void): Disposable {
-    this.#stops.set(run, stop);
+  /** Keeps the lease of a run until it is disposed of. */
+  hold(run: string, listener: LeaseListener): Disposable {
+    this.#listeners.set(run, listener);
     this.#renewing ??= runEvery(beatMs, () => this.#renew());
     return {
       [Symbol.dispose]: () => {
-        this.#stops.delete(run);
-        if (this.#stops.size > 0) return;
+        this.#listeners.delete(run);
+        if (this.#listeners.size > 0) return;
         this.#renewing?.[Symbol.dispose]();
         this.#renewing = undefined;
       },
@@ -35,9 +42,13 @@ export class TurnLeases {
 
   async #renew(): Promise<void> {
     try {
-      const runs = [...this.#stops.keys()];
-      const renewed = new Set(await renewTurns(this.#database, runs, this.#clock.now()));
-      for (const run of runs) if (!renewed.has(run)) this.#stops.get(run)?.();
+      const runs = [...this.#listeners.keys()];
+      const renewed = await renewTurns(this.#database, runs, this.#clock.now());
+      for (const run of runs) {
+        const watchedUntilMs = renewed.get(run);
+        if (watchedUntilMs === undefined) this.#listeners.get(run)?.stop();
+        else this.#listeners.get(run)?.watchedUntil(watchedUntilMs);
+      }
     } catch {
       // The database does not respond. The next beat tries again.
     }

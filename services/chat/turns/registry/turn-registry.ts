@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
-import { AppError } from '#kit/base/errors.ts';
+import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Log } from '#kit/base/log.ts';
 import { Notifier } from '#kit/concurrency/notifier.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { Owner } from '../../owner.ts';
 import type { TurnParts } from '../answer-turn.ts';
-import { requestStop, sweepTurns } from '../store.ts';
-import type { TurnRequest } from '../turn.ts';
+import { requestStop, sweepTurns, type TurnKey } from '../store.ts';
+import { type SessionTurn, sessionTurns, watchTurn } from '../store-parts.ts';
+import type { TurnAnswer, TurnRequest } from '../turn.ts';
+import { followEvents } from './follow-turn.ts';
 import { TurnLimits } from './limits.ts';
 import { TurnLeases } from './turn-leases.ts';
 import { type TaskParts, TurnRunner } from './turn-runner.ts';
-import { TurnStream } from './turn-stream.ts';
+import { type TurnControl, TurnStream } from './turn-stream.ts';
 
 const sweepMs = 60_000;
 
@@ -73,12 +75,35 @@ export class TurnRegistry implements AsyncDisposable {
     return isKnown || here !== undefined;
   }
 
+  /** Turns of sessions that are under way, or have ended since `sinceMs`, in whatever process. */
+  inSessions(sinceMs: number): Promise<SessionTurn[]> {
+    return sessionTurns(this.parts.database, { nowMs: this.parts.clock.now(), sinceMs });
+  }
+
+  /** A turn in whatever process, for somebody whose interest does not keep it from being stopped. */
+  watch({ owner, requestId, run, fingerprint }: SessionTurn): TurnStream {
+    const here = this.#turns.get(keyOf(owner, requestId));
+    if (here && !here.task.runsInOtherProcess) return here.turn;
+    const answer = (control: TurnControl) => this.#watched({ owner, requestId }, run, control);
+    return new TurnStream(fingerprint, { answer, hasNoWaiters: async () => true });
+  }
+
   /** Stops all turns and saves their text so far. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sweeping[Symbol.asyncDispose]();
     const turns = [...this.#turns.values()].map(({ turn }) => turn);
     for (const turn of turns) turn.cancel();
     await Promise.allSettled(turns.map(({ answer }) => answer));
+  }
+
+  async #watched(key: TurnKey, run: string, control: TurnControl): Promise<TurnAnswer> {
+    const { parts, ends } = this.#shared;
+    const { database, clock } = parts;
+    const state = await watchTurn(database, run, clock.now());
+    const turn = state && { ...key, state, isWatchedOnly: true };
+    const last = turn && (await followEvents({ database, clock, ends }, turn, control))?.at(-1);
+    if (last?.event === 'done') return last.data;
+    throw notFound('request', key.requestId);
   }
 }
 

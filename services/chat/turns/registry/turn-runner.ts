@@ -1,19 +1,18 @@
 import type { Clock } from '#kit/base/clock.ts';
-import { AppError, toAppError } from '#kit/base/errors.ts';
+import { toAppError } from '#kit/base/errors.ts';
 import type { Notifier } from '#kit/concurrency/notifier.ts';
 import type { Database } from '#kit/db/index.ts';
 import { codeOf, isRetryable } from '../../errors.ts';
 import type { Tables } from '../../tables.ts';
 import { runTurn, type TurnParts } from '../answer-turn.ts';
-import { abandonTurn, dropTurn, followTurn, isHeld, type TurnState } from '../store.ts';
+import { abandonTurn, dropTurn, type TurnState } from '../store.ts';
 import { type ClaimedTurn, claimTurn, startTurn, type TurnClaimRequest } from '../store-claims.ts';
 import type { Emit, TurnAnswer, TurnEvent } from '../turn.ts';
+import { followEvents, pollMs } from './follow-turn.ts';
 import type { TurnLimits } from './limits.ts';
 import type { TurnLeases } from './turn-leases.ts';
+import { TurnPublisher } from './turn-publisher.ts';
 import type { TurnControl, TurnWork } from './turn-stream.ts';
-
-/** Polling interval for a turn of another process. */
-const pollMs = 250;
 
 /** Dependencies shared by the turns of a process. */
 export interface TaskParts {
@@ -67,10 +66,13 @@ export class TurnRunner implements TurnWork {
     const { parts, limits, leases, ends } = this.#shared;
     const { request, owner } = this.#asked;
     this.#run = own.run;
-    using _lease = leases.hold(own.run, cancel);
+    using publisher = new TurnPublisher(parts, { owner, requestId: request.requestId, run: own.run });
+    const watchedUntil = (untilMs: number) => publisher.watchedUntil(untilMs);
+    using _lease = leases.hold(own.run, { stop: cancel, watchedUntil });
     let hasStarted = false;
     const forward: Emit = (event) => {
       hasStarted = true;
+      publisher.add(event);
       emit(event);
     };
     const run = () => runTurn(parts, request, { owner, emit: forward, signal, own });
@@ -104,44 +106,15 @@ export class TurnRunner implements TurnWork {
     }
   }
 
-  /**
-   * Everything that happened in a turn that another process runs or has run, once it has ended. Undefined if it has to be run again:
-   * because that process has died or was stopped, or because the turn failed.
-   */
-  async #follow(other: TurnState, { emit, signal }: TurnControl): Promise<readonly TurnEvent[] | undefined> {
-    const { run } = other;
-    // A repeated question after a cancellation gets a new answer.
-    const isLate = other.isStopping;
-    let isBegun = false;
-    let state: TurnState | undefined = other;
+  async #follow(state: TurnState, control: TurnControl): Promise<readonly TurnEvent[] | undefined> {
+    const { owner, request } = this.#asked;
+    const { ends, parts } = this.#shared;
     this.runsInOtherProcess = true;
     try {
-      while (state && isHeld(state, this.#clock.now())) {
-        state = await followTurn(this.#database, run, { nowMs: this.#clock.now() });
-        if (!state || !isHeld(state, this.#clock.now())) break;
-        if (state.status === 'running' && !isBegun && !isLate) {
-          isBegun = true;
-          emit({ event: 'start', data: this.#idsOf(state) });
-        }
-        await this.#shared.ends.wait(pollMs, signal);
-        if (signal.aborted) await this.#stopFollowing(run);
-      }
+      const followed = { owner, requestId: request.requestId, state };
+      return await followEvents({ database: parts.database, clock: parts.clock, ends }, followed, control);
     } finally {
       this.runsInOtherProcess = false;
     }
-    if (!state?.events || (state.status === 'cancelled' && (isLate || !state.isStopping))) return undefined;
-    for (const event of state.events.slice(isBegun ? 1 : 0)) emit(event);
-    return state.events;
-  }
-
-  /** Throws, because the process ends or nobody waits here anymore. */
-  async #stopFollowing(run: string): Promise<never> {
-    await followTurn(this.#database, run, { nowMs: this.#clock.now(), forMs: 2 * pollMs });
-    throw new AppError('unavailable', 'The service is shutting down. Try again.', { retryAfterSeconds: 1 });
-  }
-
-  #idsOf({ run, session }: TurnState) {
-    const { requestId } = this.#asked.request;
-    return { request_id: requestId, session_id: session ?? '', message_id: run };
   }
 }

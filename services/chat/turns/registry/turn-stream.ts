@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#kit/base/errors.ts';
 import { Notifier } from '#kit/concurrency/notifier.ts';
+import { codeOf, isRetryable } from '../../errors.ts';
 import type { Emit, TurnAnswer, TurnEvent } from '../turn.ts';
 
 /** The reason with which a turn is stopped, by a caller or because nobody waits for it anymore. */
 const cancelled = new AppError('canceled', 'The turn was cancelled.');
+/** Shown to those that saw the beginning of an answer whose process is gone. */
+const interrupted = new AppError('unavailable', 'The answer was interrupted. Ask again.');
 /** Interval at which a turn without waiters in this process looks for some in others. */
 const recheckMs = 250;
 
@@ -13,6 +16,8 @@ export interface TurnControl {
   /** Aborts when the turn is to stop. */
   readonly signal: AbortSignal;
   readonly cancel: () => void;
+  /** Forgets the events of a run that ended without an answer, before those of the next. */
+  readonly restart: () => void;
 }
 
 /** Work of a turn. */
@@ -28,7 +33,7 @@ export class TurnStream {
   readonly fingerprint: string;
   readonly answer: Promise<TurnAnswer>;
   readonly #work: TurnWork;
-  readonly #events: TurnEvent[] = [];
+  #events: TurnEvent[] = [];
   readonly #stop = new AbortController();
   readonly #news = new Notifier();
   #hasEnded = false;
@@ -41,7 +46,8 @@ export class TurnStream {
     this.#work = work;
     const { signal } = this.#stop;
     const emit = (event: TurnEvent) => this.#add(event);
-    this.answer = work.answer({ emit, signal, cancel: () => this.cancel() }).finally(() => {
+    const [cancel, restart] = [() => this.cancel(), () => this.#restart()];
+    this.answer = work.answer({ emit, signal, cancel, restart }).finally(() => {
       this.#hasEnded = true;
       this.#news.notify();
     });
@@ -76,14 +82,20 @@ export class TurnStream {
 
   /**
    * The events with their numbers from 1, those after `after`, until the turn ends; and undefined after each `pauseMs` without one. Ends
-   * early when the signal aborts. Throws what the turn failed with, unless that was among the events.
+   * early when the signal aborts, and with an error event if the turn begins again after more than its start was passed on. Throws the
+   * error that the turn failed with, unless that was among the events.
    */
   async *events(
     signal: AbortSignal,
     { after = 0, pauseMs }: { after?: number; pauseMs: number },
   ): AsyncGenerator<(TurnEvent & { id: number }) | undefined> {
-    for (let index = after; !signal.aborted; ) {
-      const event = this.#events[index];
+    let [index, seen] = [after, this.#events];
+    while (!signal.aborted) {
+      if (seen !== this.#events) {
+        if (index > 1) return yield { ...interruption(seen), id: index + 1 };
+        [index, seen] = [0, this.#events];
+      }
+      const event = seen[index];
       if (event) yield { ...event, id: ++index };
       else if (this.#hasEnded) break;
       else if (!(await this.#news.wait(pauseMs, signal))) yield undefined;
@@ -106,4 +118,18 @@ export class TurnStream {
     this.#events.push(event);
     this.#news.notify();
   }
+
+  #restart(): void {
+    this.#events = [];
+    this.#news.notify();
+  }
+}
+
+function interruption([start]: readonly TurnEvent[]): TurnEvent {
+  const request_id = start?.event === 'start' ? start.data.request_id : '';
+  const { message } = interrupted;
+  return {
+    event: 'error',
+    data: { request_id, code: codeOf(interrupted), message, retryable: isRetryable(interrupted) },
+  };
 }
