@@ -118,13 +118,15 @@ function newestQuestions(
   { kysely }: Store,
   { publishedBefore, limit, offset }: { publishedBefore: string } & OffsetRequest,
 ) {
+  // Those before the page are read from an index, without their rows.
   const published = kysely
     .selectFrom('question')
-    .selectAll()
+    .select('id')
     .where('pub_date', '<=', publishedBefore)
     .where('visibility', '=', 'listed');
-  const newest = published.orderBy('pub_date', 'desc').orderBy('id', 'desc');
-  return newest.limit(limit).offset(offset).execute();
+  const ids = published.orderBy('pub_date', 'desc').orderBy('id', 'desc').limit(limit).offset(offset);
+  const page = kysely.selectFrom('question').selectAll().where('id', 'in', ids);
+  return page.orderBy('pub_date', 'desc').orderBy('id', 'desc').execute();
 }
 
 /** A page of published questions that are listed, newest first. A page beyond the end is the last one. */

@@ -1,4 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
+import type { Session } from '../../db/index.ts';
+import type { AdminTables } from '../changes/history.ts';
 import type { Choice, Value, Values } from '../field.ts';
 import type { ListPage, ListQuery, TableModel } from '../model.ts';
 import { columnOf, type Registry } from '../registry.ts';
@@ -29,9 +31,12 @@ export async function listTable(site: Registry, model: TableModel, query: ListQu
   const isCapped = total > exactTotalMax;
   // Where many match, the first of them in order come soon; otherwise there are few to sort.
   const inOrder = isCapped && database.dialect === 'sqlite' ? await pairsOf(site, model) : undefined;
-  const listed = whereListed(selectListed(dynamic(database), model), site, model, { ...query, inOrder });
-  const rows = orderListed(listed, model, query.sort).limit(query.limit).offset(query.offset);
-  const found = await rowsOf(database, rows, isLarge);
+  const keys = whereListed(selectKey(database, model), site, model, { ...query, inOrder });
+  // Columns are read, and computed, only of the rows that the page shows.
+  const page = orderListed(keys, model, query.sort).limit(query.limit).offset(query.offset);
+  const key = `${model.table}.${columnOf(model, model.key)}`;
+  const rows = selectListed(dynamic(database), model).where(key, 'in', page) as Rows;
+  const found = await rowsOf(database, orderListed(rows, model, query.sort), isLarge);
   return { rows: found.map(toValues), total: Math.min(total, exactTotalMax), isCapped };
 }
 
@@ -92,11 +97,14 @@ export type Selection =
 
 /** The keys of a selection, as a subquery of one column. */
 export function selectKeys(site: Registry, model: TableModel, selection: Selection): Rows {
-  const rows = dynamic(site.database)
-    .selectFrom(model.table)
-    .select(`${model.table}.${columnOf(model, model.key)} as key`) as Rows;
+  const rows = selectKey(site.database, model);
   if ('ids' in selection) return rows.where(keyCondition(model, selection.ids)) as Rows;
   return whereListed(rows, site, model, selection.query);
+}
+
+function selectKey(session: Session<AdminTables>, model: TableModel): Rows {
+  const key = `${model.table}.${columnOf(model, model.key)}`;
+  return dynamic(session).selectFrom(model.table).select(`${key} as key`) as Rows;
 }
 
 /** The ids of a selection that exist, at most `limit`. */

@@ -41,21 +41,19 @@ export function findCountedQuote(session: Store, id: number): Promise<CountedQuo
 
 /** Published quotes by ascending id, and how many there are. */
 export async function listQuotes(
-  session: Store,
+  { kysely, dialect }: Store,
   filter: QuoteFilter,
   slice: Slice,
 ): Promise<{ quotes: LikedQuote[]; total: number }> {
-  const page = await matching(liked(session.kysely, session.dialect), filter)
+  const found = matchingIds(kysely, filter);
+  const page = await liked(kysely, dialect)
+    .where('quote.id', 'in', found.orderBy('quote.id').limit(slice.limit).offset(slice.offset))
     .orderBy('quote.id')
-    .limit(slice.limit)
-    .offset(slice.offset)
     .execute();
   const isFiltered = filter.author !== undefined || filter.category !== undefined;
   const counted = isFiltered
-    ? matching(quotes(session.kysely), filter)
-        .clearSelect()
-        .select((e) => e.fn.countAll<number>().as('total'))
-    : session.kysely.selectFrom('category').select((e) => e.fn.sum<number | null>('quotes').as('total'));
+    ? found.clearSelect().select((e) => e.fn.countAll<number>().as('total'))
+    : kysely.selectFrom('category').select((e) => e.fn.sum<number | null>('quotes').as('total'));
   const { total } = await counted.executeTakeFirstOrThrow();
   return { quotes: page, total: total ?? 0 };
 }
@@ -96,33 +94,35 @@ export interface ListedQuotes {
   readonly likedBy?: number;
 }
 
-/** A page of published quotes, and how many there are. Of equal likes, the newest comes first. */
+/** A page of published quotes. Of equal likes, the newest comes first. */
 export async function listedQuotes(
-  session: Store,
+  { kysely }: Store,
   listed: ListedQuotes,
   { order, limit, offset }: Slice & { order: QuoteOrder },
 ): Promise<CountedQuote[]> {
-  const found = among(counted(session.kysely), listed);
-  const byLikes = order === 'liked' ? found.orderBy(likeCount, 'desc') : found;
-  const page = byLikes.orderBy('quote.id', order === 'oldest' ? 'asc' : 'desc');
-  return page.limit(limit).offset(offset).execute();
+  const direction = order === 'oldest' ? 'asc' : 'desc';
+  const ids = listedIds(kysely, listed);
+  const sorted = (order === 'liked' ? ids.orderBy(likeCount, 'desc') : ids).orderBy('quote.id', direction);
+  const page = counted(kysely).where('quote.id', 'in', sorted.limit(limit).offset(offset));
+  const inOrder = order === 'liked' ? page.orderBy(likeCount, 'desc') : page;
+  return inOrder.orderBy('quote.id', direction).execute();
 }
 
 /** The number of published quotes that a page lists. */
-export async function countListed(session: Store, listed: ListedQuotes): Promise<number> {
-  const found = among(quotes(session.kysely), listed).clearSelect();
+export async function countListed({ kysely }: Store, listed: ListedQuotes): Promise<number> {
+  const found = listedIds(kysely, listed).clearSelect();
   const { total } = await found.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
   return total;
 }
 
 /** The name of an author as their first published quote has it. */
-export async function authorNamed(session: Store, name: string): Promise<string | undefined> {
-  const found = among(quotes(session.kysely), { author: name }).orderBy('quote.id').limit(1);
-  return (await found.executeTakeFirst())?.author;
+export async function authorNamed({ kysely }: Store, name: string): Promise<string | undefined> {
+  const found = listedIds(kysely, { author: name }).clearSelect().select('quote.author');
+  return (await found.orderBy('quote.id').limit(1).executeTakeFirst())?.author;
 }
 
-function among<Q extends ReturnType<typeof quotes>>(query: Q, { categoryId, author, likedBy }: ListedQuotes) {
-  let found: ReturnType<typeof quotes> = query.where('quote.is_published', '=', 1);
+function listedIds(db: Kysely<Tables>, { categoryId, author, likedBy }: ListedQuotes) {
+  let found = publishedIds(db);
   if (categoryId !== undefined) found = found.where('quote.category_id', '=', categoryId);
   if (author !== undefined) found = found.where('quote.author_key', '=', keyOf(author));
   if (likedBy !== undefined) {
@@ -136,7 +136,7 @@ function among<Q extends ReturnType<typeof quotes>>(query: Q, { categoryId, auth
       ),
     );
   }
-  return found as Q;
+  return found;
 }
 
 const likeCount = sql<number>`(SELECT count(*) FROM quote_like WHERE quote_id = quote.id)`;
@@ -214,19 +214,23 @@ function counted(db: Kysely<Tables>) {
     .$castTo<CountedQuote>();
 }
 
-/** The published quotes of a query that a filter admits. */
-function matching<Q extends ReturnType<typeof quotes> | ReturnType<typeof liked>>(
-  query: Q,
-  { author, category }: QuoteFilter,
-): Q {
-  let found = (query as ReturnType<typeof quotes>).where('quote.is_published', '=', 1);
+function matchingIds(db: Kysely<Tables>, { author, category }: QuoteFilter) {
+  let found = publishedIds(db);
   if (author !== undefined) found = found.where('quote.author_key', '=', keyOf(author));
   if (category !== undefined) {
-    found = found.where((e) =>
-      e.or([e('category.name_key', '=', keyOf(category)), e('category.slug', '=', category)]),
+    found = found.where('quote.category_id', 'in', (e) =>
+      e
+        .selectFrom('category')
+        .select('category.id')
+        .where((c) => c.or([c('name_key', '=', keyOf(category)), c('slug', '=', category)])),
     );
   }
-  return found as Q;
+  return found;
+}
+
+/** Ids alone: those before a page are read from an index, without their rows. */
+function publishedIds(db: Kysely<Tables>) {
+  return db.selectFrom('quote').select('quote.id').where('quote.is_published', '=', 1);
 }
 
 function inOrder<Row extends Quote>(ids: readonly number[], rows: readonly Row[]): Row[] {
