@@ -33,11 +33,16 @@ export function prometheusIsMissing(): false | string {
   }
 }
 
-/** Starts Prometheus; it ends after the tests of the calling file. `targets` are addresses by job name. */
-export async function startPrometheus(targets: Readonly<Record<string, string>>): Promise<TestPrometheus> {
+/** Starts Prometheus; it ends after the tests of the calling file. `targets` are addresses by job name, `rules` the text of a file of rules. */
+export async function startPrometheus(
+  targets: Readonly<Record<string, string>>,
+  { rules = 'groups: []' }: { readonly rules?: string } = {},
+): Promise<TestPrometheus> {
   const folder = testFolder('prometheus');
+  await writeFile(join(folder, 'rules.yaml'), rules);
   const config = {
-    global: { scrape_interval: '1s', scrape_timeout: '1s' },
+    global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+    rule_files: ['rules.yaml'],
     scrape_configs: Object.entries(targets).map(([job, url]) => ({
       job_name: job,
       static_configs: [{ targets: [new URL(url).host] }],
