@@ -11,7 +11,7 @@ export async function budgetsLoad(stage: Stage): Promise<Workload[]> {
   const body = { email: `${stage.mark}@example.com`, password };
   const { token } = (await client.must('/api/auth/register', { body, expected: [409] })).json;
   const books = { client, token, newBudget: (name: string) => newBudget(client, token, name) };
-  const reader = new NotificationReader(client, token);
+  const reader = new NotificationReader(client, token, stage.over);
   return [await expenses(stage, books, reader), await imports(stage, books)];
 }
 
@@ -171,16 +171,17 @@ class NotificationReader {
   readonly seqs: number[] = [];
   gaps = 0;
 
-  constructor(client: Client, token: string) {
-    void this.#follow(client, token);
+  constructor(client: Client, token: string, over: AbortSignal) {
+    void this.#follow(client, token, over);
   }
 
-  async #follow(client: Client, token: string): Promise<void> {
-    for (;;) {
+  async #follow(client: Client, token: string, over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
       const socket = new WebSocket(`${client.address().replace('http', 'ws')}/api/ws`, [], {
         headers: { authorization: `Bearer ${token}` },
         handshakeTimeout: 5_000,
       });
+      over.addEventListener('abort', () => socket.terminate());
       const silence = setTimeout(() => socket.terminate(), 15_000);
       socket.on('open', () =>
         socket.send(JSON.stringify({ type: 'resume', lastSeq: this.seqs.at(-1) ?? 0 })),

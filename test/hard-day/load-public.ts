@@ -20,7 +20,7 @@ export async function pollsLoad(stage: Stage): Promise<Workload[]> {
     const body = { question: id, choice_text };
     choices.push((await client.must('/api/choices/', { body, headers: authorized })).json.id);
   }
-  const results = new ResultsReader(client, id);
+  const results = new ResultsReader(client, id, stage.over);
   return [votes(stage, { id, choices, authorized, results })];
 }
 
@@ -127,14 +127,14 @@ class ResultsReader {
   total = 0;
   hasFallen = false;
 
-  constructor(client: Client, id: number) {
-    void this.#follow(client, id);
+  constructor(client: Client, id: number, over: AbortSignal) {
+    void this.#follow(client, id, over);
   }
 
-  async #follow(client: Client, id: number): Promise<void> {
-    for (;;) {
+  async #follow(client: Client, id: number, over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
       try {
-        const response = await fetch(`${client.address()}/polls/${id}/results/stream`);
+        const response = await fetch(`${client.address()}/polls/${id}/results/stream`, { signal: over });
         let text = '';
         for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
           text += piece;

@@ -74,13 +74,42 @@ export async function runDay(options: DayOptions): Promise<DayReport> {
   });
   await system.start();
   say(`${system.processes.length} processes are ready; their logs are in ${logFolder}`);
-  const stage = stageOf({ system, engines, environment, ledger, seed });
+  const over = new AbortController();
+  using _readers = { [Symbol.dispose]: () => over.abort() };
+  const stage = stageOf({ system, engines, environment, ledger, seed, over: over.signal });
   const workers = (await loadsOf(stage)).map((workload) => new Worker(workload, ledger));
   for (const worker of workers) worker.start();
-  const { patienceMs } = options;
-  await recoveryOf({ system, workers, patienceMs, sinceMs: performance.now() });
+  await recoveryOf({ system, workers, patienceMs: options.patienceMs, sinceMs: performance.now() });
   say(`all ${workers.length} loads work`);
-  const random = randomOf(seed);
+  const { recoveries, left } = await letFaultsHappen(options, { system, engines, workers, ledger, say });
+  await Promise.all(workers.map((worker) => worker.stop()));
+  say('the load has ended; comparing');
+  for (const { workload } of workers)
+    await workload
+      .verify?.()
+      .catch((error: Error) => ledger.report(`${workload.name}: ${error.stack ?? error}`));
+  say('compared');
+  return {
+    recoveries,
+    left,
+    totals: ledger.totals(),
+    silences: workers.map(({ workload: { name }, done, longestSilenceMs }) => ({
+      name,
+      done,
+      longestSilenceMs,
+    })),
+    findings: ledger.findings(),
+  };
+}
+
+/** Lets one fault happen after another, each after the recovery from the one before, until the time is over. */
+async function letFaultsHappen(
+  options: DayOptions,
+  parts: Parts,
+): Promise<Pick<DayReport, 'recoveries' | 'left'>> {
+  const { system, engines, workers, ledger, say } = parts;
+  const { patienceMs } = options;
+  const random = randomOf(options.seed);
   const endMs = performance.now() + options.minutes * 60_000;
   const recoveries: Recovery[] = [];
   let faults: Fault[] = [];
@@ -107,24 +136,15 @@ export async function runDay(options: DayOptions): Promise<DayReport> {
     );
     recoveries.push({ kind: fault.kind, target: fault.target, recoveryMs, slowest });
   }
-  await Promise.all(workers.map((worker) => worker.stop()));
-  say('the load has ended; comparing');
-  for (const { workload } of workers)
-    await workload
-      .verify?.()
-      .catch((error: Error) => ledger.report(`${workload.name}: ${error.stack ?? error}`));
-  say('compared');
-  return {
-    recoveries,
-    left: faults.length,
-    totals: ledger.totals(),
-    silences: workers.map(({ workload: { name }, done, longestSilenceMs }) => ({
-      name,
-      done,
-      longestSilenceMs,
-    })),
-    findings: ledger.findings(),
-  };
+  return { recoveries, left: faults.length };
+}
+
+interface Parts {
+  readonly system: System;
+  readonly engines: Engines;
+  readonly workers: readonly Worker[];
+  readonly ledger: Ledger;
+  say(line: string): void;
 }
 
 async function loadsOf(stage: Stage) {
@@ -203,11 +223,13 @@ function stageOf(parts: {
   environment: Readonly<Record<string, string>>;
   ledger: Ledger;
   seed: number;
+  over: AbortSignal;
 }): Stage {
-  const { system, engines, environment, ledger, seed } = parts;
+  const { system, engines, environment, ledger, seed, over } = parts;
   return {
     ledger,
     engines,
+    over,
     mark: `day${seed}`,
     // Accounts are in the memory of one process.
     clientOf: (service) =>

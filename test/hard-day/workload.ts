@@ -9,6 +9,8 @@ export interface Stage {
   readonly engines: Engines;
   /** Mark of this run in texts. */
   readonly mark: string;
+  /** Aborts after the day, when readers are not followed any longer. */
+  readonly over: AbortSignal;
   clientOf(service: string): Client;
   /** Number of times that the processes of a service were ended. */
   endsOf(service: string): number;
@@ -25,7 +27,6 @@ export interface Workload {
   step(): Promise<boolean>;
   /** Compares the ledger with what is there, after the day. */
   verify?(): Promise<void>;
-  stop?(): Promise<void>;
 }
 
 const pauseMs = 50;
@@ -53,7 +54,6 @@ export class Worker {
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#ended;
-    await this.workload.stop?.();
   }
 
   /** The end of the first success that began after a time; undefined until there is one. */
