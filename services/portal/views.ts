@@ -45,7 +45,7 @@ export function tile(
 <p>${summary}</p><p>${badge(tones[state], words[state])}${problem}</p>
 ${activity && activity.phrases.length > 0 && html`<p>${activity.phrases.join(', ')}</p>`}
 ${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
-<p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && ` · version ${activity.version}`}</p></li>`;
+<p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && ` · ${activity.version}`}</p></li>`;
 }
 
 /** Requests and errors of all services in the last hour. */
