@@ -31,6 +31,9 @@ export interface Group {
 /** The most that files of one group weigh: about half a minute. */
 const weightMax = 1_200;
 
+/** Of a file that starts programs of its own, however few its lines. */
+const aloneWeight = 800;
+
 /** A group that hangs is ended. A file that hangs fails earlier. */
 const groupTimeoutMs = 900_000;
 
@@ -39,7 +42,7 @@ export function groupsOf(patterns: readonly string[], { alone = false } = {}): G
   const groups: { files: string[]; weight: number }[] = [];
   for (const file of globSync(patterns, { exclude: ['node_modules/**'] }).sort()) {
     const last = groups.at(-1);
-    const weight = weightOf(file);
+    const weight = weightOf(file) + (alone ? aloneWeight : 0);
     const fits = !alone && last?.files[0] !== undefined && areaOf(last.files[0]) === areaOf(file);
     if (last && fits && last.weight + weight <= weightMax) {
       last.files.push(file);

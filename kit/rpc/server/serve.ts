@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type {} from '@fastify/swagger';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -108,6 +108,11 @@ const stallMs = 250;
 /** Time until calls are settled that their callers hardly, and probably no longer, wait for. */
 const settleMs = { usual: 50, overdue: 300 };
 
+/** For so long after it stood still, a busy process may read requests of that time. */
+const backlogMs = 5_000;
+/** Turns of the event loop in which a connection that has been closed is noticed: its end is read in the one after its request. */
+const settleTurns = 5;
+
 /**
  * Notices when the process goes on after it stood still for a quarter of a second: stopped, suspended with its machine, or busy.
  * Gives a hook that makes calls of that moment wait. Their callers may have given up in the meantime, which the server learns only
@@ -136,5 +141,8 @@ function waitAfterStalls(
     const isOverdue = Number(headers['connect-timeout-ms']) <= stalledMs;
     const leftMs = resumedMs + (isOverdue ? settleMs.overdue : settleMs.usual) - Date.now();
     if (leftMs > 0) await delay(leftMs);
+    // The time may be over before this process, which others keep from running, has read anything.
+    if (Date.now() - resumedMs > backlogMs) return;
+    for (let turn = 0; turn < settleTurns; turn++) await nextTurn();
   };
 }

@@ -98,8 +98,12 @@ test('rules that are added and moved at once keep their places without holes', a
 test('an account has at most 200 rules, also when they come at once', async () => {
   const frank = await app.person('frank');
   const body = { contains: 'x', category: 'y' };
-  for (let added = 0; added < 195; added += 65)
-    await Promise.all(Array.from({ length: 65 }, () => frank.post(path, body)));
+  const addAtOnce = async (count: number) => {
+    const added = await Promise.all(Array.from({ length: count }, () => frank.post(path, body)));
+    return added.filter(({ status }) => status === 201).length;
+  };
+  // A busy machine may refuse some.
+  for (let total = 0; total < 195; ) total += await addAtOnce(Math.min(39, 195 - total));
   const last = await Promise.all(Array.from({ length: 10 }, () => frank.post(path, body)));
   assert.deepEqual(last.map(({ status }) => status).sort(), [...Array(5).fill(201), ...Array(5).fill(409)]);
   assert.equal((await frank.get(`${path}?limit=500`)).json.length, 200);
