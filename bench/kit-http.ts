@@ -13,7 +13,6 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import underPressure from '@fastify/under-pressure';
 import Fastify from 'fastify';
 import { Histogram, Registry } from 'prom-client';
 import { systemClock } from '#kit/base/clock.ts';
@@ -21,6 +20,7 @@ import { createLog } from '#kit/base/log.ts';
 import { securityHeaders } from '#kit/http/responses/security-headers.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { Type } from '../kit/base/schema.ts';
+import { loadPeer } from './lib/peer-packages.ts';
 
 const names = ['bare node:http', 'Fastify alone', 'Fastify, same hooks', 'kit/http'] as const;
 const reach = 0.85;
@@ -153,7 +153,7 @@ async function startFastifyWithHooks(): Promise<Server> {
     reply.headers(securityHeaders.api).header('x-request-id', request.id);
     done();
   });
-  await app.register(underPressure, { maxEventLoopDelay: 500 });
+  await app.register(loadPeer('@fastify/under-pressure'), { maxEventLoopDelay: 500 });
   app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
     durations.observe({ route: routeOptions.url ?? '', method, status: statusCode }, elapsedTime / 1000);
     done();

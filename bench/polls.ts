@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { testFolder } from '#kit/testing/folder.ts';
 import { run as runAdmin } from '../bin/commands/admin.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
-import { bests } from './lib/compare.ts';
+import { bests, report } from './lib/compare.ts';
 import { createDatabase, startDjango } from './lib/django.ts';
 import { type Load, offer } from './lib/load.ts';
 
@@ -47,6 +47,11 @@ async function compare(title: string, loadOf: (url: string) => Load): Promise<vo
   );
   const found = await bests(Object.fromEntries(ways), rounds);
   const django = found.Django ?? 0;
+  report(`Polls: ${title}`, {
+    'ours on SQLite': found['on SQLite'] ?? 0,
+    'ours on PostgreSQL': found['on PostgreSQL'] ?? 0,
+    'Django REST Framework on PostgreSQL': django,
+  });
   const said = Object.entries(found).map(
     ([name, each]) => `${name} ${each.toFixed(0)}/s (${(each / django).toFixed(1)} times)`,
   );

@@ -6,6 +6,7 @@
  */
 
 import { startBareHttp } from './lib/bare-http.ts';
+import { report } from './lib/compare.ts';
 import { startGateway } from './lib/gateway.ts';
 import { grpcEchoCallsPerSecond } from './lib/grpc-echo.ts';
 import { offer } from './lib/load.ts';
@@ -45,6 +46,8 @@ console.log(`grpc-js echo            ${grpc.toFixed(0).padStart(7)} calls/s`);
 console.log(
   `gateway, three processes${inThree.toFixed(0).padStart(7)} requests/s, ${(inThree / grpc).toFixed(2)} of it`,
 );
+report('Posts: GET /posts/{id}, one process', { ours: inOne, 'bare node:http, same bytes': floor });
+report('Posts: GET /posts/{id}, three processes', { ours: inThree, 'bare grpc-js echo': grpc });
 
 async function createPost(gateway: { url: string; headers: { authorization: string } }): Promise<string> {
   const response = await fetch(`${gateway.url}/api/v1/posts`, {

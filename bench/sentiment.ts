@@ -4,12 +4,13 @@
  * while its classifier is kept busy by short texts, and by the longest. The texts are the prose of the model's own tests,
  * sentence by sentence.
  *
- *   node bench/sentiment.ts [seconds]
+ *   node bench/sentiment.ts [seconds] [alone]
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { loadModel, shippedWeights } from '../services/posts/sentiment/model/model.ts';
 import { ThreadClassifier } from '../services/posts/sentiment/thread-classifier.ts';
+import { report } from './lib/compare.ts';
 import { startGateway } from './lib/gateway.ts';
 import { type LoadReport, offer } from './lib/load.ts';
 
@@ -25,14 +26,19 @@ const sentences = paragraphs.flatMap((text) => text.split(/(?<=[.!?]) /));
 const start = performance.now();
 const model = loadModel();
 console.log(`loaded in ${Math.round(performance.now() - start)} ms`);
-console.log(`ours  ${perSecond((text) => model.classify(text))} texts/s`);
-console.log(`VADER ${perSecond((text) => vader.polarity_scores(text))} texts/s`);
+const own = perSecond((text) => model.classify(text));
+const peer = perSecond((text) => vader.polarity_scores(text));
+console.log(`ours  ${own} texts/s`);
+console.log(`VADER ${peer} texts/s`);
+report('Posts: sentiment of short texts, CPU time of one core', { ours: own, 'vader-sentiment': peer });
 const post = paragraphs.join(' ').slice(0, 10_000);
 console.log(
   `${(1e6 / perSecond(() => model.classify(post))).toFixed(0)} µs for a post of ${post.length} characters`,
 );
-await throughThread();
-await besideOthers();
+if (process.argv[3] !== 'alone') {
+  await throughThread();
+  await besideOthers();
+}
 
 /** Time of day, since two threads work. */
 async function throughThread(): Promise<void> {

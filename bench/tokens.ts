@@ -3,7 +3,7 @@
  * with a rate limit. better-auth has no refresh tokens: its session check that extends the session stands for the exchange. Rounds
  * alternate; the best of each counts, since the machine may have other work.
  *
- *   node bench/tokens.ts [rounds] [seconds]
+ *   node bench/tokens.ts [rounds] [seconds] [compare,memory]
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,8 +25,9 @@ const usersMax = 100_000;
 const folder = testFolder('bench');
 const environment = { OCTAVO_DATA: folder, LOG_LEVEL: 'warn', RATE_LIMIT_MAX: '0', NODE_ENV: 'development' };
 
-await compare();
-await measureMemory();
+const parts = process.argv[4]?.split(',') ?? ['compare', 'memory'];
+if (parts.includes('compare')) await compare();
+if (parts.includes('memory')) await measureMemory();
 
 async function compare(): Promise<void> {
   await using stack = new AsyncDisposableStack();
@@ -59,9 +60,9 @@ async function compare(): Promise<void> {
     'sign-in of better-auth': () => rate(login(`${checking.url}/api/auth/sign-in/email`)),
   };
   const found = await bests(ways, rounds);
-  say('GET /auth/me', found, ['me', 'me floor', 'session check of better-auth']);
-  say('POST /auth/refresh', found, ['refresh', 'refresh floor', 'session extension of better-auth']);
-  say('POST /auth/login', found, ['login', 'login floor', 'sign-in of better-auth']);
+  say('Tokens: GET /auth/me', found, ['me', 'me floor', 'session check of better-auth']);
+  say('Tokens: POST /auth/refresh', found, ['refresh', 'refresh floor', 'session extension of better-auth']);
+  say('Tokens: POST /auth/login', found, ['login', 'login floor', 'sign-in of better-auth']);
   const [, during] = await Promise.all([
     offer(login(`${ours.url}/auth/login`)),
     offer({ ...me, connections: 1 }),

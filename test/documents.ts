@@ -5,9 +5,7 @@ export const root = resolve(import.meta.dirname, '..');
 /** All documents of the project, from its root. */
 export const documents = globSync(
   ['*.md', 'decisions/*.md', 'docs/*.md', '{services,kit,deploy,bench}/**/*.md'],
-  {
-    cwd: root,
-  },
+  { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();
 
 export function read(file: string): string {

@@ -1,34 +1,44 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { isoTime } from '#kit/base/iso-time.ts';
+import { listPlans } from '../../services/budgets/budgets/index.ts';
+import type { Caller } from '../../services/budgets/commands.ts';
+import { loadPeer } from '../lib/peer-packages.ts';
+import { openCore } from './core.ts';
 
-/** A GraphQL server whose packages are in a folder, with 20 budgets in memory. It tells its address. */
-const [folder = '', which = ''] = process.argv.slice(2);
-const load = createRequire(join(folder, 'index.js'));
+/**
+ * Apollo Server or mercurius with JIT on a copy of the service's folder. A request does the work of the service's: the bearer token, its
+ * session, and the rows of the database, by the same functions. It tells its address.
+ */
+const [which = '', dataFolder = ''] = process.argv.slice(2);
+const { core, callerOf } = await openCore(dataFolder);
 const typeDefs =
   'type Budget { id: ID! name: String! limit: Float! createdAt: String! } type Query { budgets: [Budget!]! }';
-const budgets = Array.from({ length: 20 }, (_, index) => ({
-  id: `01932c07-8a3b-7c55-9d0e-0c1a4c1d2f${10 + index}`,
-  name: `Budget ${index}`,
-  limit: 100 + index,
-  createdAt: '2026-01-31T12:00:00.000Z',
-}));
+const resolvers = {
+  Query: {
+    budgets: (_: unknown, __: unknown, { caller }: { caller: Caller }) =>
+      listPlans(core, caller, { limit: 100 }),
+  },
+  Budget: { createdAt: ({ createdAt }: { createdAt: number }) => isoTime(createdAt) },
+};
 
 process.send?.(which === 'apollo' ? await startApollo() : await startMercurius());
 
 async function startApollo(): Promise<string> {
-  const { ApolloServer } = load('@apollo/server');
-  const { startStandaloneServer } = load('@apollo/server/standalone');
-  const server = new ApolloServer({ typeDefs, resolvers: { Query: { budgets: () => budgets } } });
-  const { url } = await startStandaloneServer(server, { listen: { port: 0, host: '127.0.0.1' } });
+  const { ApolloServer } = loadPeer('@apollo/server');
+  const { startStandaloneServer } = loadPeer('@apollo/server/standalone');
+  const { url } = await startStandaloneServer(new ApolloServer({ typeDefs, resolvers }), {
+    listen: { port: 0, host: '127.0.0.1' },
+    context: async ({ req }: Asked<'req'>) => ({ caller: await callerOf(req.headers.authorization) }),
+  });
   return url;
 }
 
 async function startMercurius(): Promise<string> {
-  const app = load('fastify')();
-  app.register(load('mercurius'), {
-    schema: typeDefs,
-    resolvers: { Query: { budgets: async () => budgets } },
-    jit: 1,
+  const app = loadPeer('fastify')();
+  const context = async (request: Asked<'req'>['req']) => ({
+    caller: await callerOf(request.headers.authorization),
   });
+  app.register(loadPeer('mercurius'), { schema: typeDefs, resolvers, context, jit: 1 });
   return `${await app.listen({ port: 0, host: '127.0.0.1' })}/graphql`;
 }
+
+type Asked<K extends string> = Record<K, { readonly headers: { readonly authorization?: string } }>;

@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { create, insertMultiple, search } from '@orama/orama';
-import MiniSearch from 'minisearch';
 import type { LabelledDocument } from '../../services/chat/evaluation/labelled-set.ts';
 import { toQuestion } from '../../services/chat/retrieval/index.ts';
+import { loadPeer } from '../lib/peer-packages.ts';
 
 /** Finds the ids of documents for a question, best first. */
 export type Peer = (question: string) => string[] | Promise<string[]>;
@@ -26,16 +25,18 @@ export function fts5(documents: readonly LabelledDocument[]): Peer {
 }
 
 export function miniSearch(documents: readonly LabelledDocument[]): Peer {
+  const MiniSearch = loadPeer('minisearch');
   const index = new MiniSearch({ fields: ['text'] });
   index.addAll(documents.map(({ text }, id) => ({ id, text })));
   return (question) =>
     index
       .search(question, { combineWith: 'OR' })
       .slice(0, found)
-      .map(({ id }) => documents[id]?.id ?? '');
+      .map(({ id }: { id: number }) => documents[id]?.id ?? '');
 }
 
 export async function orama(documents: readonly LabelledDocument[]): Promise<Peer> {
+  const { create, insertMultiple, search } = loadPeer('@orama/orama');
   const database = create({
     schema: { text: 'string', name: 'string' },
     components: { tokenizer: { stemming: true, language: 'english' } },
@@ -51,6 +52,6 @@ export async function orama(documents: readonly LabelledDocument[]): Promise<Pee
       limit: found,
       threshold: 1,
     });
-    return hits.map(({ document }) => document.name);
+    return hits.map(({ document }: { document: { name: string } }) => document.name);
   };
 }

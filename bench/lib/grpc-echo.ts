@@ -60,7 +60,7 @@ async function call(address: string, seconds: number): Promise<number> {
     });
   };
   for (let index = 0; index < inFlight; index++) next();
-  await setTimeout(1_000);
+  await setTimeout(Math.min(1, seconds) * 1_000);
   calls = 0;
   const startedAtMs = performance.now();
   await setTimeout(seconds * 1_000);

@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
-import { betterAuth } from 'better-auth';
-import { getMigrations } from 'better-auth/db/migration';
-import { toNodeHandler } from 'better-auth/node';
-import { magicLink } from 'better-auth/plugins';
+import { loadPeer } from '../lib/peer-packages.ts';
 
 /**
  * better-auth on a SQLite file that syncs each commit, with magic links that go nowhere and no rate limit; every session check extends
  * the session. It tells its address and the cookie of somebody who signed in by a link.
  */
+const { betterAuth } = loadPeer('better-auth');
+const { getMigrations } = loadPeer('better-auth/db/migration');
+const { toNodeHandler } = loadPeer('better-auth/node');
+const { magicLink } = loadPeer('better-auth/plugins');
 const [file = ''] = process.argv.slice(2);
 const database = new DatabaseSync(file);
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -25,7 +26,7 @@ const options = {
   database,
   plugins: [
     magicLink({
-      sendMagicLink: ({ url: link }) => {
+      sendMagicLink: ({ url: link }: { url: string }) => {
         lastLink = link;
       },
     }),

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hash, verify } from '@node-rs/argon2';
-import { betterAuth } from 'better-auth';
-import { memoryAdapter } from 'better-auth/adapters/memory';
-import { toNodeHandler } from 'better-auth/node';
+import { loadPeer } from '../lib/peer-packages.ts';
 
 /** better-auth in memory, with e-mail and password, the same hashes as ours, no rate limit; every session check extends the session where asked. */
+const { betterAuth } = loadPeer('better-auth');
+const { memoryAdapter } = loadPeer('better-auth/adapters/memory');
+const { toNodeHandler } = loadPeer('better-auth/node');
 const extendsSessions = process.argv[2] === 'extend';
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const server = createServer();
@@ -20,8 +21,8 @@ const auth = betterAuth({
   emailAndPassword: {
     enabled: true,
     password: {
-      hash: (password) => hash(password, cost),
-      verify: ({ hash: hashed, password }) => verify(hashed, password),
+      hash: (password: string) => hash(password, cost),
+      verify: ({ hash: hashed, password }: Record<'hash' | 'password', string>) => verify(hashed, password),
     },
   },
   rateLimit: { enabled: false },
