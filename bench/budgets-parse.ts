@@ -51,7 +51,10 @@ async function rate(url: string, headers: Record<string, string>, body?: object)
 /** Parse Server with one account and its rows. */
 async function startParse() {
   const database = await createDatabase('octavo_bench_parse');
-  const child = fork(fileURLToPath(new URL('./budgets/parse-peer.ts', import.meta.url)), [database]);
+  const child = fork(fileURLToPath(new URL('./budgets/parse-peer.ts', import.meta.url)), [database], {
+    // It warns of options that will change.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   const [url] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(() => Promise.reject(new Error('Parse Server has ended'))),

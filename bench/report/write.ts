@@ -12,7 +12,7 @@ export interface Part {
 
 interface Report {
   readonly parts: readonly Part[];
-  /** What was not compared, and why. */
+  /** Comparisons that were not made, with the reasons. */
   readonly missing: readonly string[];
   readonly command: string;
 }
