@@ -73,14 +73,13 @@ for (const [name, open] of Object.entries(adapters)) {
     });
 
     test('do not wait for those of another caller', async () => {
-      const startedMs = performance.now();
       const gone = new AbortController();
       const others = classifier.classify(Array<string>(500).fill(`${praise} `.repeat(200)), gone.signal);
-      const caught = assert.rejects(others);
+      // Only if they are not done yet when the other caller has its answer.
+      const areDropped = assert.rejects(others);
       await classifier.classify([notice]);
-      assert.ok(performance.now() - startedMs < 1_000);
       gone.abort();
-      await caught;
+      await areDropped;
     });
 
     test('can be classified now', async () => {
