@@ -19,6 +19,7 @@ const parse = new ParseServer({
   maintenanceKey: 'another key for measuring',
   allowClientClassCreation: true,
   silent: true,
+  logsFolder: null,
 });
 await parse.start();
 app.use('/parse', parse.app);
