@@ -23,7 +23,7 @@ const faultRounds = isLong ? 12 : 1;
 const pauseMs = 60;
 const faultMs = 700;
 /** Steps of all clients together while nothing fails. */
-const stepsBetween = isLong ? 400 : 50;
+const stepsBetween = isLong ? 400 : 150;
 
 const names = ['polls', 'passwordless', 'budgets'];
 const password = 'ferries wait in fog';
@@ -69,7 +69,7 @@ async function run(
     ];
     await using load = new Load(workloads);
     await letFail(replicas, load);
-    await load[Symbol.asyncDispose]();
+    await load.stop();
     const problems = await Promise.all(workloads.map((workload) => workload.check()));
     assert.deepEqual(problems.flat(), []);
   }
@@ -93,6 +93,12 @@ class Load implements AsyncDisposable {
   async steps(count: number): Promise<void> {
     const end = this.#steps + count;
     while (this.#steps < end && !this.#failure) await delay(20);
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Throws what a client threw. */
+  async stop(): Promise<void> {
+    await this[Symbol.asyncDispose]();
     if (this.#failure) throw this.#failure;
   }
 
