@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 /** Something that is asked, with regular expressions of what the reply must say and must not say. */
@@ -8,7 +7,7 @@ export interface Ask {
   readonly not?: readonly string[];
 }
 
-/** A line of `questions.jsonl`. */
+/** A line of a file of questions. */
 export interface RealQuestion extends Partial<Ask> {
   /** `near` ones are about the topic of a document, which does not have the answer. */
   readonly kind: 'answerable' | 'near' | 'everyday' | 'conversation';
@@ -29,19 +28,13 @@ export type Grade = 'right' | 'long' | 'wrong' | 'refused';
 /** An answer that is longer is a dump, even if the right words are in it. */
 const answerLengthMax = 1_200;
 
-/** The questions that may be looked at while the answers are improved, or those that are held back. */
+/** The questions that may be looked at while the answers are improved, or those that are held back, about other documents. */
 export function questionsOf(isHeldBack: boolean): RealQuestion[] {
-  const lines = readFileSync(new URL('questions.jsonl', import.meta.url), 'utf8')
+  const name = isHeldBack ? 'held-back-questions.jsonl' : 'questions.jsonl';
+  const lines = readFileSync(new URL(name, import.meta.url), 'utf8')
     .trim()
     .split('\n');
-  const questions = lines.map((line) => JSON.parse(line) as RealQuestion);
-  return questions.filter(
-    ({ ask, turns }) => hashOf(ask ?? turns?.[0]?.ask ?? '') % 2 === (isHeldBack ? 1 : 0),
-  );
-}
-
-function hashOf(text: string): number {
-  return createHash('sha256').update(text).digest()[0] as number;
+  return lines.map((line) => JSON.parse(line) as RealQuestion);
 }
 
 /** Words that are divided at the end of a line count as whole, and line ends as spaces. */

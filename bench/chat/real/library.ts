@@ -15,12 +15,10 @@ export interface LibraryFile {
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-const documents = JSON.parse(
-  readFileSync(new URL('documents.json', import.meta.url), 'utf8'),
-) as PackagedDocument[];
-
 /** Reads the documents from Debian packages, which are downloaded to the folder unless they are there. */
-export function readLibrary(folder: string): LibraryFile[] {
+export function readLibrary(folder: string, isHeldBack: boolean): LibraryFile[] {
+  const name = isHeldBack ? 'held-back-documents.json' : 'documents.json';
+  const documents = JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as PackagedDocument[];
   mkdirSync(folder, { recursive: true });
   const missing = [...new Set(documents.map((each) => each.package))].filter(
     (name) => !packageIn(folder, name),

@@ -12,7 +12,7 @@ interface Graded extends Ask {
 }
 
 export interface RealOptions {
-  /** Asks the half that was not looked at. */
+  /** Asks the questions that are not looked at while the answers are improved. */
   readonly isHeldBack: boolean;
   /** Prints each question with its answer. */
   readonly isVerbose: boolean;
@@ -33,7 +33,7 @@ export async function measureReal({ isHeldBack, isVerbose, folder, model }: Real
     ...model,
   });
   try {
-    for (const { name, content } of readLibrary(folder ?? join(place, 'packages'))) {
+    for (const { name, content } of readLibrary(folder ?? join(place, 'packages'), isHeldBack)) {
       const body = new FormData();
       body.append('file', new Blob([content]), name);
       const response = await fetch(`${url}/api/upload`, { method: 'POST', body });
