@@ -74,21 +74,21 @@ export async function verdicts(
   return all;
 }
 
-/** A question with the texts that answer it, or none if nothing does. */
+/** A question with a test of quotes: does one answer it? */
 export interface JudgedQuestion {
   readonly text: string;
-  readonly gold: readonly string[] | undefined;
+  isAnswer(quote: string): boolean;
   /** Part of the weight of all of its kind. */
   readonly weight: number;
 }
 
 /** Makes the training examples for the last judge: the best place for each question, and whether its quote has the answer. */
 export async function judgments(
-  { retriever, library }: Corpus,
+  { retriever, library }: Pick<Corpus, 'retriever' | 'library'>,
   questions: readonly JudgedQuestion[],
 ): Promise<Judgment[]> {
   const all: Judgment[] = [];
-  for (const { text, gold, weight } of questions) {
+  for (const { text, isAnswer, weight } of questions) {
     const found = await retriever.search({
       query: text,
       strategy: 'hybrid',
@@ -98,8 +98,7 @@ export async function judgments(
     });
     const best = judgeInput(found);
     if (!best) continue;
-    const isAnswered =
-      gold !== undefined && (gold.length === 0 || gold.some((each) => best.quote.includes(each)));
+    const isAnswered = isAnswer(best.quote);
     all.push({ features: best.features, isAnswered, weight: weight / questions.length });
   }
   return all;

@@ -125,8 +125,12 @@ export interface Judgment extends Verdict {
   readonly weight: number;
 }
 
-/** Weights of a logistic regression, the bias last: the likelihood among examples that count by their weights. */
-export function learnLikelihood(examples: readonly Judgment[], size: number): Float64Array {
+/**
+ * Weights of a logistic regression, the bias last: the likelihood among examples that count by their weights. A feature may only speak for
+ * an answer (sign 1), or only against it (-1), whatever the examples have by chance.
+ */
+export function learnLikelihood(examples: readonly Judgment[], signs: readonly (1 | -1 | 0)[]): Float64Array {
+  const size = signs.length;
   const weights = new Float64Array(size + 1);
   const total = examples.reduce((sum, { weight }) => sum + weight, 0);
   for (let step = 0; step < 3_000; step++) {
@@ -137,8 +141,10 @@ export function learnLikelihood(examples: readonly Judgment[], size: number): Fl
       for (let index = 0; index < size; index++) gradient[index]! += error * features[index]!;
       gradient[size]! += error;
     }
-    for (let index = 0; index < size; index++)
+    for (let index = 0; index < size; index++) {
       weights[index]! += 2 * (gradient[index]! - 1e-4 * weights[index]!);
+      if (weights[index]! * signs[index]! < 0) weights[index] = 0;
+    }
     weights[size]! += 2 * gradient[size]!;
   }
   return weights;

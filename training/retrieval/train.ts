@@ -1,12 +1,14 @@
 /**
  * Makes the models of retrieval: the reranker, the judge of whether there is an answer, and the choice of sentences. Each is also
  * learned without the set that it is measured on, so that what is printed and what `bench/chat.ts` shows is what other documents can expect;
- * the shipped weights are learned on all sets. Run it with `npm run train:retrieval -- FOLDER`, which has the sets as folders.
+ * the shipped weights are learned on all sets. Run it with `npm run train:retrieval -- FOLDER`, which has the sets as folders. The judge of the
+ * quoted place also learns from Debian packages, which are downloaded to `--packages`; `--place` learns only that judge.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { judgeFeatureNames } from '../../services/chat/answers/judge.ts';
+import { judgeFeatureNames, judgeFeatureSigns } from '../../services/chat/answers/judge.ts';
 import { sentenceFeatureNames } from '../../services/chat/answers/sentence-features.ts';
 import { readLabelledSet } from '../../services/chat/evaluation/index.ts';
 import { meanScores, scoresOf } from '../../services/chat/evaluation/metrics.ts';
@@ -25,17 +27,24 @@ import {
   type Verdict,
 } from './learn.ts';
 import { nearMisses } from './near-misses.ts';
+import { realJudgments } from './real.ts';
 import { syntheticSet } from './synthetic.ts';
 
 const names = ['cranfield', 'cookdocs', 'squad20_dev'];
 const rankingMax = 750;
 const verdictsMax = 250;
-const judgedMax = 1_500;
+const judgedMax = 400;
 /** Shift of the judges towards refusing. One that was learned on two sets is surer of itself than it should be. */
 const strictness = { shipped: 0, fold: 1.6 };
-/** Weight of questions of each kind for the judge of the place that is quoted: as many near misses as questions with an answer. */
-const kinds = { own: 1, near: 1, unanswerable: 0.1, foreign: 0.3, others: 0.3 };
-const { positionals } = parseArgs({ allowPositionals: true });
+/** Weight of questions of each kind for the judge of the place that is quoted, beside those of `real.ts`. */
+const kinds = { own: 3, near: 1, unanswerable: 0.1, foreign: 0.3, others: 0.3 };
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    packages: { type: 'string', default: join(tmpdir(), 'octavo-packages') },
+    place: { type: 'boolean', default: false },
+  },
+});
 const folder = positionals[0] ?? '';
 const corpora = new Map<string, Corpus>();
 for (const name of names) corpora.set(name, await openCorpus(folder, name));
@@ -43,40 +52,51 @@ const of = (name: string) => corpora.get(name)!;
 
 const rankings = new Map<string, RankingExample[]>();
 const synthetic = new Map<string, RankingExample[]>();
-for (const name of names) {
-  rankings.set(name, await rankingExamples(of(name), sample(of(name).questions, rankingMax)));
-  const { documents = [] } = await readLabelledSet(join(folder, name));
-  await using made = await indexCorpus(name, syntheticSet(documents));
-  synthetic.set(name, await rankingExamples(made, made.questions));
-}
-const folds: Record<string, number[]> = {};
-for (const held of names) {
-  folds[held] = learnReranker(names.filter((name) => name !== held));
-  print(`${held} by a reranker of the others`, rankings.get(held)!, folds[held]);
-}
-const reranker = learnReranker(names);
-for (const name of names) print(`${name} by the shipped reranker`, rankings.get(name)!, reranker);
-describe([...featureNames, 'bias'], reranker);
-
-const sentenceFolds = await learnSentences();
-const judges = await learnJudges();
-writeFileSync(
-  new URL('../../services/chat/retrieval/reranker.json', import.meta.url),
-  `${JSON.stringify({ reranker, confidence: judges.shipped })}\n`,
-);
-const place = await learnPlaceJudge();
-writeFileSync(
-  new URL('../../services/chat/answers/sentence-model.json', import.meta.url),
-  `${JSON.stringify({ weights: sentenceFolds.shipped, judge: place.shipped })}\n`,
-);
-const held = {
-  reranker: folds,
-  sentences: sentenceFolds.halves,
-  confidence: judges.folds,
-  place: place.halves,
+const files = {
+  reranker: new URL('../../services/chat/retrieval/reranker.json', import.meta.url),
+  sentences: new URL('../../services/chat/answers/sentence-model.json', import.meta.url),
+  held: new URL('folds.json', import.meta.url),
 };
-writeFileSync(new URL('folds.json', import.meta.url), `${JSON.stringify(held)}\n`);
+const kept = () => ({ ...readJson(files.held), shipped: readJson(files.sentences).weights });
+const { shipped, ...learned } = values.place ? kept() : await learnAllButPlace();
+const place = await learnPlaceJudge();
+writeJson(files.sentences, { weights: shipped, judge: place.shipped });
+writeJson(files.held, { ...learned, place: place.halves });
 for (const corpus of corpora.values()) await corpus[Symbol.asyncDispose]();
+
+async function learnAllButPlace() {
+  for (const name of names) {
+    rankings.set(name, await rankingExamples(of(name), sample(of(name).questions, rankingMax)));
+    const { documents = [] } = await readLabelledSet(join(folder, name));
+    await using made = await indexCorpus(name, syntheticSet(documents));
+    synthetic.set(name, await rankingExamples(made, made.questions));
+  }
+  const folds: Record<string, number[]> = {};
+  for (const held of names) {
+    folds[held] = learnReranker(names.filter((name) => name !== held));
+    print(`${held} by a reranker of the others`, rankings.get(held)!, folds[held]);
+  }
+  const reranker = learnReranker(names);
+  for (const name of names) print(`${name} by the shipped reranker`, rankings.get(name)!, reranker);
+  describe([...featureNames, 'bias'], reranker);
+  const sentences = await learnSentences(folds.squad20_dev!);
+  const judges = await learnJudges(reranker);
+  writeJson(files.reranker, { reranker, confidence: judges.shipped });
+  return {
+    reranker: folds,
+    sentences: sentences.halves,
+    confidence: judges.folds,
+    shipped: sentences.shipped,
+  };
+}
+
+function readJson(file: URL) {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+function writeJson(file: URL, content: object): void {
+  writeFileSync(file, `${JSON.stringify(content)}\n`);
+}
 
 /** From the questions of sets, and from those that their documents ask themselves. */
 function learnReranker(of: readonly string[]): number[] {
@@ -86,12 +106,12 @@ function learnReranker(of: readonly string[]): number[] {
 }
 
 /** Questions of one half of the articles are answered by what was learned on the other half. */
-async function learnSentences() {
+async function learnSentences(weights: number[]) {
   const questions = of('squad20_dev').questions;
   const middle = questions.length / 2;
   const halves: Example[][] = [];
   for (const half of [questions.slice(0, middle), questions.slice(middle)])
-    halves.push(await sentenceExamples(of('squad20_dev'), half, folds.squad20_dev!));
+    halves.push(await sentenceExamples(of('squad20_dev'), half, weights));
   // The set has neither headings nor lists to learn that they say little.
   const lower = sentenceFeatureNames.map((name) => (name === 'isSentence' ? 0.4 : -Infinity));
   const options = { size: sentenceFeatureNames.length, lower, isOneEnough: true };
@@ -113,7 +133,7 @@ function isRight({ features, grades }: Example, weights: ArrayLike<number>): boo
 }
 
 /** A set's own questions are answered, those of the other sets are not. */
-async function learnJudges() {
+async function learnJudges(reranker: number[]) {
   const asked: { name: string; of: string; verdicts: Verdict[] }[] = [];
   for (const name of names) {
     for (const own of names) {
@@ -155,48 +175,38 @@ async function learnJudges() {
 /** Questions of one half of SQuAD are judged by what was learned on the other half, and on the other sets. */
 async function learnPlaceJudge() {
   const squad = of('squad20_dev');
-  const foreign = of('cranfield').questions.map(({ text }) => ({
-    text,
-    gold: undefined,
-    weight: kinds.foreign,
-  }));
+  const none = (texts: readonly string[], weight: number) =>
+    texts.map((text) => ({ text, weight, isAnswer: () => false }));
+  const textsOf = (questions: readonly { readonly text: string }[]) => questions.map(({ text }) => text);
   const questions = sample(squad.questions, judgedMax);
   const middle = questions.length / 2;
   const halves: Judgment[][] = [];
   for (const half of [questions.slice(0, middle), questions.slice(middle)]) {
-    const texts = half.map(({ text }) => text);
-    halves.push([
-      ...(await judgments(
-        squad,
-        half.map(({ id, text }) => ({ text, gold: squad.answers.get(id), weight: kinds.own })),
-      )),
-      ...(await judgments(
-        squad,
-        nearMisses(texts).map((text) => ({ text, gold: undefined, weight: kinds.near })),
-      )),
-    ]);
+    const own = half.map(({ id, text }) => ({
+      text,
+      weight: kinds.own,
+      isAnswer: (quote: string) => (squad.answers.get(id) ?? []).some((answer) => quote.includes(answer)),
+    }));
+    const near = none(nearMisses(textsOf(half)), kinds.near);
+    halves.push([...(await judgments(squad, own)), ...(await judgments(squad, near))]);
   }
+  const unanswerable = sample(squad.unanswerable, judgedMax / 3);
   const others = [
-    ...(await judgments(squad, foreign)),
-    ...(await judgments(
-      squad,
-      sample(squad.unanswerable, judgedMax / 3).map((text) => ({
-        text,
-        gold: undefined,
-        weight: kinds.unanswerable,
-      })),
-    )),
+    ...(await judgments(squad, none(textsOf(of('cranfield').questions), kinds.foreign))),
+    ...(await judgments(squad, none(unanswerable, kinds.unanswerable))),
+    ...(await realJudgments(values.packages)),
   ];
   for (const name of ['cranfield', 'cookdocs']) {
-    const own = of(name).questions.map(({ text }) => ({ text, gold: [], weight: kinds.others }));
-    const strange = sample(squad.questions, judgedMax / 6).map(({ text }) => ({
+    const own = of(name).questions.map(({ text }) => ({
       text,
-      gold: undefined,
-      weight: kinds.foreign,
+      weight: kinds.others,
+      isAnswer: () => true,
     }));
+    const strange = none(textsOf(sample(squad.questions, judgedMax / 6)), kinds.foreign);
     others.push(...(await judgments(of(name), own)), ...(await judgments(of(name), strange)));
   }
-  const learn = (parts: readonly Judgment[]) => rounded(learnLikelihood(parts, judgeFeatureNames.length));
+  const learn = (parts: readonly Judgment[]) =>
+    rounded(learnLikelihood(parts, Object.values(judgeFeatureSigns)));
   const [first = [], second = []] = halves;
   const shipped = learn([...first, ...second, ...others]);
   describe([...judgeFeatureNames, 'bias'], shipped);

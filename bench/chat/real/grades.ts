@@ -38,7 +38,10 @@ export function questionsOf(isHeldBack: boolean): RealQuestion[] {
 }
 
 /** Words that are divided at the end of a line count as whole, and line ends as spaces. */
-export function gradeOf({ says = [], not = [] }: Omit<Ask, 'ask'>, { answer, abstained }: Reply): Grade {
+export function gradeOf(
+  { says = [], not = [] }: Omit<Ask, 'ask'>,
+  { answer, abstained }: Pick<Reply, 'answer' | 'abstained'>,
+): Grade {
   if (abstained) return 'refused';
   const text = answer.replace(/(\p{Ll})[-‐]\s*\n\s*(?=\p{Ll})/gu, '$1').replace(/\s+/g, ' ');
   const has = (pattern: string) => new RegExp(pattern, 'i').test(text);

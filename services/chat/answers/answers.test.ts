@@ -106,3 +106,46 @@ test('a follow-up takes what it needs from the questions before, and nothing whe
   const other = await ask('When was the harbor of Vik opened?');
   assert.deepEqual(other.metadata.queries, ['When was the harbor of Vik opened?']);
 });
+
+const settings = `HARBORD(5)                 Harbor Manual                 HARBORD(5)
+
+NAME
+       harbord.conf - settings of the harbor daemon
+
+SETTINGS
+       BerthPorts
+              Specifies whether boats use the port of the harbor daemon by default. The
+              harbor daemon binds it by default, see harbord(8).
+
+       Port   Specifies the port of the harbor daemon. The default is 7070.
+
+       max_boats (integer)
+              Sets the number of boats. The default is 90 boats.
+
+       reserved_boats (integer)
+              Sets boats that are reserved. The default is 3. Less than max_boats.
+`;
+const history = `The harbor of Vik is a two-handed game of fishers and guests, and the deck of the harbor of Vik is wide.
+Overview: Vik has a deck of 101 planks. The harbor is in the north. Harborsoft 8 was called Gannet. The team has had 9 masters. Gudrun Lund was the leader of the harbor of Vik at the time.`;
+
+test('the entry and the number that are asked for are quoted; what is only near them is refused', async () => {
+  await using chat = await startChat();
+  await chat.upload([
+    { name: 'harbord.conf.5.txt', content: settings },
+    { name: 'history.txt', content: history },
+  ]);
+  const ask = async (query: string) => (await chat.send('POST', '/api/chat', { query })).json;
+  const firstOf = async (query: string) => (await ask(query)).citations[0]?.quote ?? '';
+  assert.match(await firstOf('Which port does the harbor daemon use by default?'), /7070/);
+  assert.match(await firstOf('What is the default of max_boats?'), /90 boats/);
+  assert.match(await firstOf('How many planks are in the deck of the harbor of Vik?'), /101 planks/);
+  assert.match(await firstOf('What was Harborsoft 8 called?'), /Gannet/);
+  for (const query of [
+    'What was Harborsoft 9 called?',
+    'Who is the current leader of the harbor of Vik?',
+    'How many boats does the Oslo ferry have?',
+  ]) {
+    const { abstained, answer } = await ask(query);
+    assert.ok(abstained, `${query} ${answer}`);
+  }
+});

@@ -1,17 +1,14 @@
 import type { Evidence, Found, Passage } from '../retrieval/index.ts';
 import type { Answer, DocumentCitation } from './answer.ts';
 import { judgeFeatureNames, judgeFeatures } from './judge.ts';
+import { bestPlaces, type Place, type QuotedSentence, shortened } from './places.ts';
 import { quoteFor } from './quote.ts';
-import { isComplete, type Misses, missesOf, requirementsOf } from './requirements.ts';
-import { type CandidateSentence, sentenceCandidates } from './sentence-features.ts';
+import { isComplete, requirementsOf } from './requirements.ts';
 import model from './sentence-model.json' with { type: 'json' };
 
-const passagesMax = 10;
 /** A second place is quoted only if it is nearly as likely to answer, and only so much in all. */
 const secondShare = 0.5;
 const answerLengthMax = 1_100;
-/** A row, or a sentence that is longer than a paragraph, is quoted only up to here. */
-const quoteLengthMax = 900;
 
 export const nothingFound = 'The documents do not say anything about this.';
 const closest = 'I am not sure, but this comes closest:';
@@ -21,20 +18,6 @@ const unsureBelow = 0.45;
 /** A question with a number, a kind of answer or a name that is not met, or mainly of words that no document has, is not answered. */
 const decisive = ['exact', 'kind', 'nameNowhere', 'muchUnknown'] as const;
 const decidedShare = 0.2;
-
-/** A sentence of a document that may answer a question. */
-export interface QuotedSentence {
-  readonly text: string;
-  /** In the text of the document. */
-  readonly start: number;
-  readonly end: number;
-  /** The `index` of its source. */
-  readonly sourceIndex: number;
-  readonly passage: Passage;
-  readonly unit: CandidateSentence;
-  /** Likelihood of answering; meaningful only beside those of other sentences. */
-  readonly score: number;
-}
 
 /** An answer, with the passages that are shown as its sources. */
 export interface Answered {
@@ -53,7 +36,7 @@ export function extractiveAnswer(
 ): Answered {
   const places = bestPlaces(found).filter(({ text }) => shownText(text) !== '');
   const [best] = places;
-  const confidence = best ? confidenceIn(best, found, judge) : 0;
+  const confidence = confidenceIn(places, found, judge);
   const isAnswered = best !== undefined && found.confidence >= 0.5 && confidence >= confidenceMin;
   const quotes = isAnswered ? quotesOf(places, found.evidence) : [];
   const kept = withSources(found, new Set(quotes.map(({ passage }) => passage)), sourcesMax);
@@ -102,88 +85,32 @@ function quoted(sentence: QuotedSentence, evidence: Evidence): QuotedSentence {
   return { ...sentence, text, start: passage.start + start, end: passage.start + start + text.length };
 }
 
-/**
- * Weights of what the sets to learn from cannot tell, as they have no structure: the share of the question's words in a sentence or in what
- * tells what it is about, requirements that are missed, a row that has all of them, and a sentence that is a question itself.
- */
-const weights = { context: 4, names: 4, exact: 6, kind: 3, defines: 2, question: 8, row: 2 };
-
-/** The sentences of the first passages, those first that answer best with their headings, terms and lists. */
-function bestPlaces(found: Found): Place[] {
-  const { evidence } = found;
-  const required = requirementsOf(evidence);
-  const scored = bestSentences(found).map((sentence) => {
-    const { unit, passage } = sentence;
-    const { start, end } = quoteFor(unit, passage.text, evidence.question.text);
-    const misses = missesOf(required, unit, passage.text.slice(start, end));
-    const score =
-      sentence.score +
-      weights.context * evidence.share((stem) => unit.context.has(stem)) +
-      weights.defines * misses.defines +
-      (unit.kind === 'row' && evidence.share((stem) => unit.stems.has(stem)) > 0.99 ? weights.row : 0) -
-      weights.names * misses.names -
-      weights.exact * misses.exact -
-      weights.kind * misses.kind -
-      (/\?$/.test(unit.text) ? weights.question : 0);
-    return { ...sentence, score, misses };
-  });
-  return scored.sort((one, other) => other.score - one.score);
-}
-
-interface Place extends QuotedSentence {
-  readonly misses: Misses;
-}
-
 /** The features of the place that would be quoted first, and its text; undefined if there is none. */
 export function judgeInput(found: Found): { features: Float32Array; quote: string } | undefined {
-  const [best] = bestPlaces(found);
-  return best && { features: featuresOf(best, found), quote: quoted(best, found.evidence).text };
+  const places = bestPlaces(found);
+  const [best] = places;
+  return best && { features: featuresOf(places, found), quote: quoted(best, found.evidence).text };
 }
 
-function featuresOf(best: Place, { confidence, evidence }: Found): Float32Array {
-  const { names } = requirementsOf(evidence);
-  return judgeFeatures({ ...best, names, confidence }, evidence);
+function featuresOf(places: readonly Place[], { ranked, confidence, evidence }: Found): Float32Array {
+  const place = places[0] as Place;
+  const next = places.find(({ passage }) => passage !== place.passage)?.score;
+  const passages = ranked.map(({ passage }) => passage);
+  return judgeFeatures({ place, next, required: requirementsOf(evidence), confidence, passages }, evidence);
 }
 
-/** Likelihood that a place answers the question. What lacks something that was asked for by name or by kind is as good as none. */
-function confidenceIn(best: Place, found: Found, weights: readonly number[] = model.judge): number {
-  const features = featuresOf(best, found);
+/** Likelihood that the first place answers the question. What lacks something that was asked for by name or by kind is as good as none. */
+function confidenceIn(
+  places: readonly Place[],
+  found: Found,
+  weights: readonly number[] = model.judge,
+): number {
+  if (places.length === 0) return 0;
+  const features = featuresOf(places, found);
   const sum = features.reduce((total, value, index) => total + value * (weights[index] ?? 0), 0);
   const likelihood = 1 / (1 + Math.exp(-sum - (weights[features.length] ?? 0)));
   const isDecided = decisive.some((name) => (features[judgeFeatureNames.indexOf(name)] ?? 0) > 0);
   return isDecided ? likelihood * decidedShare : likelihood;
-}
-
-/** The sentences of the first passages, most likely answer first. */
-export function bestSentences(
-  { ranked, evidence }: { readonly ranked: Found['ranked']; readonly evidence: Evidence },
-  learned: readonly number[] = model.weights,
-): QuotedSentence[] {
-  const first = ranked.slice(0, passagesMax);
-  const lists = sentenceCandidates(
-    first.map(({ source, passage }) => ({ passage, score: source.rerank_score ?? source.score })),
-    evidence,
-  );
-  const sentences = first.flatMap(({ source, passage }, rank) =>
-    (lists[rank] ?? []).map((unit): QuotedSentence => {
-      const text = shortened(unit.text);
-      return {
-        text,
-        sourceIndex: source.index,
-        passage,
-        unit,
-        start: passage.start + unit.start,
-        end: passage.start + unit.start + text.length,
-        score: unit.features.reduce((sum, value, index) => sum + value * (learned[index] ?? 0), 0),
-      };
-    }),
-  );
-  return sentences.sort((one, other) => other.score - one.score);
-}
-
-/** Never cut between the two halves of a character. */
-function shortened(text: string): string {
-  return text.slice(0, quoteLengthMax).replace(/[\ud800-\udbff]$/, '');
 }
 
 const images = /!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?/g;

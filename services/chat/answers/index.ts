@@ -2,9 +2,9 @@ export type { Answer, ApiCitation, Citation, DocumentCitation } from './answer.t
 export {
   type Answered,
   answerOf,
-  bestSentences,
   extractiveAnswer,
   judgeInput,
   nothingFound,
   type Quote,
 } from './extractive.ts';
+export { bestSentences } from './places.ts';

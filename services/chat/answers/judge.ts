@@ -1,63 +1,93 @@
 import { stemsOf } from '#kit/search/terms.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
-import { hasName, type Misses } from './requirements.ts';
-import type { CandidateSentence } from './sentence-features.ts';
+import { asksForKind } from './kinds.ts';
+import type { Place } from './places.ts';
+import { hasName, type Requirements } from './requirements.ts';
 
-/** Features that tell if the place to be quoted answers the question, each from about 0 to 1. */
-export const judgeFeatureNames = [
-  'confidence',
-  'context',
-  'passage',
-  'unknown',
-  'names',
-  'exact',
-  'kind',
-  'nameNowhere',
-  'muchUnknown',
-  'rarest',
-  'score',
-] as const;
+/** Features that tell if the place to be quoted answers the question, each from about 0 to 1; and if each speaks for it or against it. */
+export const judgeFeatureSigns = {
+  confidence: 1,
+  sentence: 1,
+  context: 1,
+  passage: 1,
+  unknown: -1,
+  names: -1,
+  exact: -1,
+  kind: -1,
+  nameNowhere: -1,
+  muchUnknown: -1,
+  rarest: -1,
+  property: -1,
+  topic: -1,
+  asksForKind: 0,
+  counted: 1,
+  defines: 1,
+  term: 1,
+  heading: 1,
+  lead: 1,
+  score: 1,
+} as const;
+export const judgeFeatureNames = Object.keys(judgeFeatureSigns) as (keyof typeof judgeFeatureSigns)[];
 
 /** The best place for a question, as the judge sees it. */
 export interface Judged {
-  readonly unit: CandidateSentence;
-  readonly passage: Passage;
-  readonly misses: Misses;
-  readonly names: readonly string[];
-  /** Score of the place beside others. */
-  readonly score: number;
+  readonly place: Place;
+  /** Score of the best place of another passage; undefined if there is none. */
+  readonly next: number | undefined;
+  readonly required: Requirements;
   /** Confidence of the retrieval that its passages are about the question. */
   readonly confidence: number;
+  /** The passages that were found. */
+  readonly passages: readonly Passage[];
 }
 
 export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array {
-  const { unit, passage, misses, names, confidence, score } = judged;
+  const { place, next, required, confidence, passages } = judged;
+  const { unit, passage, misses, signs, score } = place;
   const unknown = evidence.share((stem) => !evidence.isKnown(stem));
   const around = new Set([...unit.context, ...stemsOf(passage.text)]);
+  const ofDocument = passages.filter(({ document }) => document === passage.document);
+  const document = new Set([...around, ...stemsOf(ofDocument.map(({ text }) => text).join('\n'))]);
   const [rarest] = evidence.question.terms.toSorted(
     (one, other) => evidence.rarityOf(other.stem) - evidence.rarityOf(one.stem),
   );
+  const { names } = required;
+  const nowhere = names.filter((stem) => !hasName(document, stem) && !isSpelledOut(passage.text, stem));
+  const topics = topicsOf(passages, evidence);
   return Float32Array.of(
     logit(confidence) / 5,
+    evidence.share((stem) => unit.stems.has(stem)),
     evidence.share((stem) => unit.context.has(stem)),
     evidence.share((stem) => around.has(stem)),
     unknown,
     misses.names,
     misses.exact > 0 ? 1 : 0,
     misses.kind,
-    names.length > 0 &&
-      names.filter((stem) => !hasName(around, stem) && !isSpelledOut(passage.text, stem)).length * 2 >=
-        names.length
-      ? 1
-      : 0,
+    names.length > 0 && nowhere.length * 2 >= names.length ? 1 : 0,
     unknown > muchUnknown ? 1 : 0,
     rarest && !around.has(rarest.stem) ? 1 : 0,
+    misses.property,
+    topics.length > 0 && topics.every((stem) => !hasName(around, stem)) ? 1 : 0,
+    asksForKind(required.kind) ? 1 : 0,
+    signs.counted,
+    misses.defines,
+    signs.term,
+    signs.heading,
+    Math.min(1, Math.max(0, (score - (next ?? 0)) / 10)),
     score / 10,
   );
 }
 
 const muchUnknown = 0.4;
 const acronymMax = 4;
+
+/** Rare words of a question that titles or names of found documents have: an answer from a document without them is of something else. */
+function topicsOf(passages: readonly Passage[], evidence: Evidence): string[] {
+  const titles = new Set(passages.flatMap(({ title, filename }) => stemsOf(`${title} ${filename}`)));
+  return evidence.question.terms
+    .map(({ stem }) => stem)
+    .filter((stem) => titles.has(stem) && evidence.rarityOf(stem) > 0.5);
+}
 
 /** Returns true if words with the letters of a short name as their initials follow each other. */
 function isSpelledOut(text: string, name: string): boolean {

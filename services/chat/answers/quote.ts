@@ -18,10 +18,9 @@ const asksForList =
 export function quoteFor(unit: Unit, text: string, question: string): Span {
   const { place } = unit;
   if (unit.kind === 'row') return { start: unit.start, end: unit.end };
-  const isIntroduction = /[:?]$/.test(unit.text);
-  const isListed =
-    asksForList.test(question) && unit.kind === 'point' && unit.lead !== undefined && unit.term === '';
-  if (isIntroduction || isListed) return listFrom(isListed && unit.lead ? unit.lead.start : unit.start, text);
+  if (introduces(unit, text)) return listFrom(unit.start, text);
+  if (asksForList.test(question) && unit.kind === 'point' && unit.term === '')
+    return listFrom(unit.lead?.start ?? firstPointBefore(unit, text), text);
   if (place.end - place.start <= placeLengthMax) return place;
   const sentences = sentencesOf(text, place);
   const at = Math.max(
@@ -36,6 +35,24 @@ export function quoteFor(unit: Unit, text: string, question: string): Span {
     end = next.end;
   }
   return { start, end };
+}
+
+/** Returns true for a sentence that ends with a colon or a question, or that a command below it completes. */
+function introduces({ text: sentence, place, end, kind }: Unit, text: string): boolean {
+  if (/[:?]$/.test(sentence)) return true;
+  const isUnfinished = kind === 'sentence' && end === place.end && /\w{3}$/.test(sentence);
+  return isUnfinished && sentence.length >= sentenceLengthMin && /^\s*\n\s*\S/.test(text.slice(end));
+}
+
+/** A shorter line is a heading or a value. */
+const sentenceLengthMin = 30;
+const point = /^(?:[-*•‣+]|\d+[.)]|[a-z]\))\s/;
+
+/** Start of the list that a point is in. */
+function firstPointBefore({ start }: Unit, text: string): number {
+  const before = paragraphsOf(text).filter((paragraph) => paragraph.start <= start);
+  const own = before.findLastIndex((paragraph) => !point.test(text.slice(paragraph.start, paragraph.end)));
+  return before[own + 1]?.start ?? start;
 }
 
 /** An introduction with the text below it, as far as it fits. */

@@ -1,6 +1,6 @@
 import { stemsOf, termsOf } from '#kit/search/terms.ts';
-import { type Evidence, isCommonWord } from '../retrieval/index.ts';
-import { isQuantity, isTime, questionType } from './question-type.ts';
+import type { Evidence } from '../retrieval/index.ts';
+import { type AskedKind, askedKindOf, asksForKind, hasKind } from './kinds.ts';
 import type { CandidateSentence } from './sentence-features.ts';
 
 /** Demands of a question on its answer, beside being about the same. */
@@ -9,30 +9,24 @@ export interface Requirements {
   readonly names: readonly string[];
   /** Numbers and options, which must be in the sentence itself or be its term. */
   readonly exact: readonly string[];
-  readonly isTime: boolean;
-  readonly isQuantity: boolean;
-  /** An amount in words is no answer. */
-  readonly isNumber: boolean;
-  readonly isDate: boolean;
-  readonly isMoney: boolean;
-  readonly isPerson: boolean;
-  readonly isPlace: boolean;
-  /** Stems of the question, which an answer has to add something to. */
-  readonly asked: ReadonlySet<string>;
+  readonly kind: AskedKind;
   /** Stems of the term to define. */
   readonly defined: readonly string[];
+  /** Stem of the property that is asked for: `popul` in "What is the population of Barbados?" */
+  readonly property: string | undefined;
+  /** True if the state of now is asked for, and a person has it. */
+  readonly isCurrent: boolean;
 }
 
 const numberAlone = /(?<![\p{L}\d])\d+(?:[.,]\d+)*(?!\p{L})/gu;
+/** A product with its version, which belong together. */
+const numberedName = /(?<=\S\s)\p{Lu}[\p{L}]+ \d+(?:\.\d+)*(?![\p{L}\d%]|[.,]\d)/gu;
 const optionPattern = /(?<![\w-])--?[A-Za-z][\w-]*/g;
 const defining =
   /^\W*(?:what|who) (?:is|are|was|were|does|do)\s+(?:(?:the|a|an)\s+)?(.+?)(?:\s+(?:do|mean|stand for|about))?\s*[?.!]*$/i;
-const quantityPattern =
-  /\bhow (?:many|much|long|old|far|often|high|large|big|tall|deep|fast|strong|heavy)\b/i;
-const numberPattern =
-  /\b(?:which|what)(?: is the| was the)? (?:\w+ )?(?:port|version|percentage|population)\b|\b(?:how old|(?:port|version|phone|telephone) number)\b/i;
-const moneyPattern =
-  /\bhow much\b.*\b(?:cost|costs|charge|earn|pay|paid|spend)\b|\bwhat (?:does|do|did)\b.*\bcost\b/i;
+const propertyPattern =
+  /^\W*(?:and )?(?:what|who) (?:is|are|was|were) the (?:(?:current|new|total|official|usual) )?(?<property>[\p{L}-]+)(?: \p{L}+)? of\b/iu;
+const currentPattern = /\b(?:current|currently|now|today|nowadays|these days|at present)\b/i;
 
 export function requirementsOf({ question }: Evidence): Requirements {
   const { text, terms } = question;
@@ -41,54 +35,80 @@ export function requirementsOf({ question }: Evidence): Requirements {
   const first = termsOf(text)[0];
   const isName = ({ form, start }: { form: string; start: number }) =>
     (/^\p{Lu}/u.test(form) && start !== first?.start) || /^\p{L}+\p{Lu}|\p{L}\d|\d\p{L}/u.test(form);
-  const type = questionType(text);
   const about = defining.exec(text)?.[1] ?? '';
   const names = written
     .filter((term) => isName(term) && /^\p{L}{2}/u.test(term.word))
     .map(({ stem }) => stem);
+  const kind = askedKindOf(text, names.length > 0);
+  const property = propertyPattern.exec(text)?.groups?.property;
   return {
     names,
     exact: [
       ...Array.from(text.matchAll(numberAlone), ([number]) => number.replaceAll(',', '')),
+      ...Array.from(text.matchAll(numberedName), ([name]) => name),
       ...options,
       ...(/\bdefault/i.test(text) ? ['default'] : []),
     ],
-    isTime: type.time,
-    isQuantity: quantityPattern.test(text),
-    isNumber: numberPattern.test(text),
-    isDate: /\b(?:what|which) (?:year|date|century|decade)\b/i.test(text),
-    isMoney: moneyPattern.test(text),
-    isPerson: names.length > 0 && /^\W*(?:and )?who(?:se|m)?\b/i.test(text),
-    isPlace: /^\W*(?:and )?where (?:was|were|did)\b.*\b(?:born|die|buried|killed)\b/i.test(text),
-    asked: new Set(stemsOf(text)),
+    kind,
     defined: stemsOf(about)
       .filter((stem) => terms.some((term) => term.stem === stem))
       .slice(0, 4),
+    property: property && stemsOf(property)[0],
+    isCurrent: kind.isPerson && currentPattern.test(text),
   };
 }
 
-/** Shares of the requirements that a sentence misses, each from 0 to 1; and whether it begins like a definition. */
+/** Shares of the requirements that a sentence misses, each from 0 to 1; and how much it begins like a definition. */
 export interface Misses {
   readonly names: number;
   readonly exact: number;
   readonly kind: number;
+  readonly property: number;
   readonly defines: number;
 }
 
-export function missesOf(required: Requirements, unit: CandidateSentence, quote: string): Misses {
-  const { names, exact, defined } = required;
-  const hasExact = (each: string) =>
-    each === 'default'
-      ? /default/i.test(quote)
-      : each.startsWith('-')
-        ? containsOption(`${unit.term} ${quote}`, each)
-        : containsNumber(`${unit.term} ${quote}`, each);
+/** Where a sentence stands: what is quoted with it, and the words of the passage and of all that was found of its document. */
+export interface Surroundings {
+  readonly quote: string;
+  readonly passage: ReadonlySet<string>;
+  readonly document: ReadonlySet<string>;
+}
+
+/** What a name counts that is missing in a sentence and its headings, but stands around it. Rows say nothing of each other. */
+const missingShares = { inPassage: 0.4, inDocument: 0.6 };
+
+export function missesOf(
+  required: Requirements,
+  unit: CandidateSentence,
+  { quote, passage, document }: Surroundings,
+): Misses {
+  const { names, exact, defined, kind, property } = required;
+  const own = `${unit.term} ${quote}`;
+  const missing = names.map((stem) => {
+    if (hasName(unit.context, stem)) return 0;
+    if (unit.kind === 'row') return 1;
+    if (hasName(passage, stem)) return missingShares.inPassage;
+    return hasName(document, stem) ? missingShares.inDocument : 1;
+  });
+  const isPast = required.isCurrent && pastWords.test(unit.text) && !currentPattern.test(unit.text);
   return {
-    names: shareOf(names, (stem) => !hasName(unit.context, stem)),
-    exact: shareOf(exact, (each) => !hasExact(each)),
-    kind: hasKind(required, unit, quote) ? 0 : 1,
-    defines: defined.length > 0 && beginsWith(unit.text, defined) ? 1 : 0,
+    names: missing.reduce<number>((sum, each) => sum + each, 0) / (names.length || 1),
+    exact: shareOf(exact, (each) => !hasExact(each, own, quote)),
+    kind: isPast || !hasKind(kind, quote, unit.kind !== 'sentence') ? 1 : 0,
+    property: property === undefined || hasName(unit.context, property) ? 0 : 1,
+    defines: defined.length === 0 ? 0 : definitionOf(unit.text, defined),
   };
+}
+
+const pastWords = /\b(?:was|were|had been|former|formerly|at (?:the|that) time|then|used to be|until)\b/i;
+
+function hasExact(wanted: string, own: string, quote: string): boolean {
+  if (wanted === 'default') return /default/i.test(quote);
+  if (wanted.startsWith('-')) return containsOption(own, wanted);
+  const [, name = '', number = wanted] = /^(\p{L}+) (.+)$/u.exec(wanted) ?? [];
+  if (name === '') return containsNumber(own, wanted);
+  const pattern = `\\b(?:${name}|version|release)\\b[^\\d.;:]{0,12}\\b${number.replaceAll('.', '\\.')}(?!\\d|\\.[1-9])`;
+  return new RegExp(pattern, 'i').test(own);
 }
 
 const prefixMin = 5;
@@ -102,40 +122,28 @@ export function hasName(stems: ReadonlySet<string>, name: string): boolean {
   return false;
 }
 
-function hasKind(required: Requirements, unit: CandidateSentence, quote: string): boolean {
-  const { isTime: asksTime, isQuantity: asksQuantity, isPerson, isPlace, asked } = required;
-  if (required.isMoney) return moneyWords.test(quote);
-  if (!asksTime && !asksQuantity && !isPerson && !isPlace && !required.isNumber) return true;
-  const fresh = termsOf(quote).filter(({ stem }) => !asked.has(stem));
-  if (asksTime)
-    return (
-      fresh.some((term) => isTime(term) || isQuantity(term)) || (!required.isDate && timeWords.test(quote))
-    );
-  if (required.isNumber) return fresh.some(({ word }) => /\d/.test(word));
-  if (asksQuantity) return fresh.some((term) => isQuantity(term) || isTime(term)) || amountWords.test(quote);
-  return fresh.some(
-    ({ word, start }) =>
-      /\p{Lu}/u.test(quote.charAt(start)) && !isCommonWord(word) && (start > 0 || unit.kind !== 'sentence'),
+/** Returns true if a question asks for something of a kind, and a sentence by itself has it with all words of the question. */
+export function isComplete({ kind }: Requirements, unit: CandidateSentence, evidence: Evidence): boolean {
+  if (!asksForKind(kind)) return false;
+  return (
+    evidence.share((stem) => unit.stems.has(stem)) > 0.99 &&
+    hasKind(kind, unit.text, unit.kind !== 'sentence')
   );
 }
 
-const timeWords =
-  /\b(?:after|before|during|while|until|once|as soon as|upon|first|hourly|daily|weekly|monthly|yearly|ago|today|tomorrow|yesterday|noon|midnight|morning|evening|spring|summer|autumn|fall|winter|always|never|\w+days?|hours?|minutes?|weeks?|months?|years?)\b/i;
-const amountWords =
-  /\b(?:unlimited|no|all|none|once|twice|every|always|never|one|single|zero|several|daily|hourly|weekly|monthly|yearly|constantly)\b/i;
-const moneyWords =
-  /[$€£¥]|\b(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?|cents?|free of charge|for free|gratis)\b|\b(?:price|cost|fee|charge|salary|wage|amount)s?\b\W+(?:is |of |are )?\d/i;
-
-/** Returns true if a question asks for something of a kind, and a sentence by itself has it with all words of the question. */
-export function isComplete(required: Requirements, unit: CandidateSentence, evidence: Evidence): boolean {
-  const { isTime, isQuantity, isNumber, isPerson, isPlace } = required;
-  if (!(isTime || isQuantity || isNumber || isPerson || isPlace)) return false;
-  return evidence.share((stem) => unit.stems.has(stem)) > 0.99 && hasKind(required, unit, unit.text);
-}
-
-function beginsWith(text: string, stems: readonly string[]): boolean {
-  const own = stemsOf(text.slice(0, 120)).slice(0, stems.length + 2);
-  return stems.every((stem) => own.includes(stem));
+/** 1 if a text begins with what is to be defined and goes on as a definition, a half if it only begins with it. */
+function definitionOf(text: string, stems: readonly string[]): number {
+  const start = text.slice(0, 120);
+  const terms = termsOf(start).slice(0, stems.length + 2);
+  if (!stems.every((stem) => terms.some((term) => term.stem === stem))) return 0;
+  const last = terms.findLast(({ stem }) => stems.includes(stem));
+  const isNamedFirst = terms.slice(0, stems.length).every(({ stem }) => stems.includes(stem));
+  return isNamedFirst &&
+    /^["'”’)\]]*(?:\s*[:–—=-]|\s+(?:is|are|was|were|means?|stands for|refers to)\b)/.test(
+      start.slice(last?.end),
+    )
+    ? 1
+    : 0.5;
 }
 
 function containsOption(text: string, option: string): boolean {

@@ -146,7 +146,7 @@ export class Retriever implements AsyncDisposable {
     const judged = rerank(candidates.slice(0, request.rerank ? undefined : judgedMin), evidence);
     const ordered = request.rerank ? reranked(judged, evidence) : undefined;
     const confidence = confidenceOf(ordered ?? judged, evidence);
-    const byWords = ordered ?? unjudged(candidates);
+    const byWords = ordered ?? unjudged(candidates.slice(0, request.topK));
     const near = await this.#nearMeaning(request, { queries: gathered.queries, confidence });
     const all = near.length === 0 ? byWords : byTurns(byWords, near, request.strategy === 'semantic');
     const shown = all.slice(0, request.topK);
@@ -171,7 +171,8 @@ export class Retriever implements AsyncDisposable {
   ): Promise<Scored[]> {
     if (!this.#meaning || (strategy !== 'semantic' && confidence >= meaningBelow)) return [];
     const only = filters && (await filteredDocuments(this.#database, libraries, filters));
-    const limit = Math.max(readMax, topK);
+    // No more than are shown, as each has to be read.
+    const limit = topK;
     const asked = strategy === 'decomposed' ? queries : [query];
     const search = this.#meaning;
     const lists = await Promise.all(asked.map((each) => search.nearest(each, { libraries, only, limit })));

@@ -1,0 +1,168 @@
+import { stemsOf, termsOf } from '#kit/search/terms.ts';
+import { type Evidence, type Found, isCommonWord, type Passage } from '../retrieval/index.ts';
+import { counts, hasKind } from './kinds.ts';
+import { quoteFor } from './quote.ts';
+import { type Misses, missesOf, type Requirements, requirementsOf } from './requirements.ts';
+import { type CandidateSentence, sentenceCandidates } from './sentence-features.ts';
+import model from './sentence-model.json' with { type: 'json' };
+
+const passagesMax = 10;
+/** A row, or a sentence that is longer than a paragraph, is quoted only up to here. */
+const quoteLengthMax = 900;
+
+/** A sentence of a document that may answer a question. */
+export interface QuotedSentence {
+  readonly text: string;
+  /** In the text of the document. */
+  readonly start: number;
+  readonly end: number;
+  /** The `index` of its source. */
+  readonly sourceIndex: number;
+  readonly passage: Passage;
+  readonly unit: CandidateSentence;
+  /** Likelihood of answering; meaningful only beside those of other sentences. */
+  readonly score: number;
+}
+
+/** A sentence with what it misses of the requirements, and how it stands out. */
+export interface Place extends QuotedSentence {
+  readonly misses: Misses;
+  readonly signs: Signs;
+}
+
+/** Signs of an answer beside the words that are shared, each from 0 to 1. */
+interface Signs {
+  /** The entry's term is what the question is about. */
+  readonly term: number;
+  /** The heading asks the same. */
+  readonly heading: number;
+  /** A number stands before what is counted. */
+  readonly counted: number;
+  /** The sentence by itself has something of the kind that is asked for. */
+  readonly kind: number;
+}
+
+/**
+ * Weights of what the sets to learn from cannot tell, as they have no structure: the share of the question's words in a sentence or in what
+ * tells what it is about, requirements that are missed, signs of an answer, a row that has all words, a question, and a table of contents.
+ */
+const weights = { context: 4, names: 4, exact: 6, kind: 6, property: 2, defines: 3, question: 8, row: 2 };
+const signWeights = { term: 8, heading: 4, counted: 4, kind: 1 };
+
+/** The sentences of the first passages, those first that answer best with their headings, terms and lists. */
+export function bestPlaces(found: Found): Place[] {
+  const { evidence } = found;
+  const required = requirementsOf(evidence);
+  const stems = new Map(found.ranked.map(({ passage }) => [passage, new Set(stemsOf(passage.text))]));
+  const documents = documentStems(stems);
+  const scored = bestSentences(found).map((sentence): Place => {
+    const { unit, passage } = sentence;
+    const { start, end } = quoteFor(unit, passage.text, evidence.question.text);
+    const misses = missesOf(required, unit, {
+      quote: passage.text.slice(start, end),
+      passage: stems.get(passage) ?? new Set(),
+      document: documents.get(passage.document) ?? new Set(),
+    });
+    const signs = signsOf(sentence, required, evidence);
+    const score =
+      sentence.score +
+      weights.context * evidence.share((stem) => unit.context.has(stem)) +
+      weights.defines * misses.defines +
+      signWeights.term * signs.term +
+      signWeights.heading * signs.heading +
+      signWeights.counted * signs.counted +
+      signWeights.kind * signs.kind +
+      (unit.kind === 'row' && evidence.share((stem) => unit.stems.has(stem)) > 0.99 ? weights.row : 0) -
+      weights.names * misses.names -
+      weights.exact * misses.exact -
+      weights.kind * misses.kind -
+      weights.property * misses.property -
+      (isNoAnswer(unit.text) ? weights.question : 0);
+    return { ...sentence, score, misses, signs };
+  });
+  return scored.sort((one, other) => other.score - one.score);
+}
+
+/** The stems of all passages that were found of each document. */
+function documentStems(stems: ReadonlyMap<Passage, ReadonlySet<string>>): Map<number, Set<string>> {
+  const documents = new Map<number, Set<string>>();
+  for (const [{ document }, own] of stems)
+    documents.set(document, (documents.get(document) ?? new Set<string>()).union(own));
+  return documents;
+}
+
+/** Returns true for a question, and for a line of a table of contents. */
+function isNoAnswer(text: string): boolean {
+  return (
+    /\?$/.test(text) || /^\s*\d+(?:\.\d+)*\.?\s*$/.test(text) || (text.match(/\?\s+\d+\./g)?.length ?? 0) > 1
+  );
+}
+
+function signsOf({ unit, passage }: QuotedSentence, { kind }: Requirements, evidence: Evidence): Signs {
+  const isFirst = unit.start < headedMax;
+  return {
+    term: unit.term === '' ? 0 : agreement(wordsOfTerm(unit.term), evidence),
+    heading: isFirst ? agreement(lastHeading(passage.section), evidence) ** 2 : 0,
+    counted: counts(kind, unit.text) ? 1 : 0,
+    kind: hasKind(kind, unit.text, unit.kind !== 'sentence') ? 1 : 0,
+  };
+}
+
+/** Only what stands just below a heading is what it announces. */
+const headedMax = 600;
+
+/** The words of a term: `max_connections (integer)` and `NumberOfPasswordPrompts` are several. */
+function wordsOfTerm(term: string): string {
+  const plain = term.replace(/[([{<].*$/, '').split(/[,;|=]|\s{2,}/, 1)[0] ?? '';
+  return `${plain} ${plain.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')}`;
+}
+
+/** The last heading, without its number. */
+function lastHeading(section: string): string {
+  return (
+    section
+      .split(' > ')
+      .at(-1)
+      ?.replace(/^[\d.]+\s/, '') ?? ''
+  );
+}
+
+/** Share of the telling words of a text that are asked for, times the share of the question that they are; 0 to 1. */
+function agreement(text: string, evidence: Evidence): number {
+  const own = new Set(termsOf(text).flatMap(({ word, stem }) => (isCommonWord(word) ? [] : [stem])));
+  if (own.size === 0) return 0;
+  const asked = [...own].filter((stem) => evidence.wordOf(stem) !== undefined).length;
+  return (asked / own.size) * Math.sqrt(evidence.share((stem) => own.has(stem)));
+}
+
+/** The sentences of the first passages, most likely answer first. */
+export function bestSentences(
+  { ranked, evidence }: { readonly ranked: Found['ranked']; readonly evidence: Evidence },
+  learned: readonly number[] = model.weights,
+): QuotedSentence[] {
+  const first = ranked.slice(0, passagesMax);
+  const lists = sentenceCandidates(
+    first.map(({ source, passage }) => ({ passage, score: source.rerank_score ?? source.score })),
+    evidence,
+  );
+  const sentences = first.flatMap(({ source, passage }, rank) =>
+    (lists[rank] ?? []).map((unit): QuotedSentence => {
+      const text = shortened(unit.text);
+      return {
+        text,
+        sourceIndex: source.index,
+        passage,
+        unit,
+        start: passage.start + unit.start,
+        end: passage.start + unit.start + text.length,
+        score: unit.features.reduce((sum, value, index) => sum + value * (learned[index] ?? 0), 0),
+      };
+    }),
+  );
+  return sentences.sort((one, other) => other.score - one.score);
+}
+
+/** Never cut between the two halves of a character. */
+export function shortened(text: string): string {
+  return text.slice(0, quoteLengthMax).replace(/[\ud800-\udbff]$/, '');
+}

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '#kit/base/log.ts';
+import { healthMigrations, openDatabase } from '#kit/db/index.ts';
+import { oidcMigrations } from '#kit/sign-in/index.ts';
+import { gradeOf, questionsOf } from '../../bench/chat/real/grades.ts';
+import { readLibrary } from '../../bench/chat/real/library.ts';
+import { Retriever } from '../../services/chat/retrieval/index.ts';
+import type { Tables } from '../../services/chat/tables.ts';
+import { startProcess, stopProcess } from '../../services/testing.ts';
+import { type JudgedQuestion, judgments } from './examples.ts';
+import type { Judgment } from './learn.ts';
+import { nearMisses } from './near-misses.ts';
+
+/** Weights of the questions of each kind; near misses that are made from others are often answered after all. */
+const weights = { answerable: 1, near: 1, made: 0.5 };
+
+/** Examples from manuals, guides and tables, which have the structure that the other sets lack. The questions that `bench/chat.ts` holds back are not among them. */
+export async function realJudgments(packages: string): Promise<Judgment[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-real-'));
+  await uploadAll(folder, packages);
+  const migrations = new URL('../../services/chat/migrations/', import.meta.url);
+  const database = await openDatabase<Tables>({
+    name: 'chat',
+    url: undefined,
+    folder,
+    log: silentLog,
+    migrations: [healthMigrations, oidcMigrations, migrations],
+  });
+  try {
+    const { id } = await database.kysely.selectFrom('library').select('id').executeTakeFirstOrThrow();
+    const library = { retriever: new Retriever(database), library: id };
+    return (await Promise.all(questionKinds().map((each) => judgments(library, each)))).flat();
+  } finally {
+    await database[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function questionKinds(): JudgedQuestion[][] {
+  const all = questionsOf(false);
+  const answerable = all.flatMap(({ kind, ask = '', turns: [first] = [], ...expected }) => {
+    if (kind === 'answerable') return [{ ask, ...expected }];
+    return first && kind === 'conversation' ? [first] : [];
+  });
+  const isRight = (expected: (typeof answerable)[number]) => (answer: string) =>
+    gradeOf(expected, { answer, abstained: false }) === 'right';
+  const none = (texts: readonly string[], weight: number) =>
+    texts.map((text) => ({ text, weight, isAnswer: () => false }));
+  const near = all.flatMap(({ kind, ask }) => (kind === 'near' && ask ? [ask] : []));
+  const made = nearMisses(answerable.map(({ ask }) => ask));
+  return [
+    answerable.map((each) => ({ text: each.ask, weight: weights.answerable, isAnswer: isRight(each) })),
+    none(near, weights.near),
+    none(made, weights.made),
+  ];
+}
+
+async function uploadAll(folder: string, packages: string): Promise<void> {
+  const settings = { OCTAVO_DATA: folder, LOG_LEVEL: 'error', UPLOAD_RATE_LIMIT: '0' };
+  const { url, child } = await startProcess('chat', settings);
+  try {
+    for (const { name, content } of readLibrary(packages, false)) {
+      const body = new FormData();
+      body.append('file', new Blob([content]), name);
+      const response = await fetch(`${url}/api/upload`, { method: 'POST', body });
+      if (response.status !== 201) throw new Error(`${name}: ${await response.text()}`);
+    }
+  } finally {
+    await stopProcess(child);
+  }
+}
