@@ -67,14 +67,14 @@ export interface Misses {
   readonly defines: number;
 }
 
-/** Where a sentence stands: what is quoted with it, and the words of the passage and of all that was found of its document. */
+/** The quote around a sentence, the stems of its passage, and those of all passages of its document that were found. */
 export interface Surroundings {
   readonly quote: string;
   readonly passage: ReadonlySet<string>;
   readonly document: ReadonlySet<string>;
 }
 
-/** What a name counts that is missing in a sentence and its headings, but stands around it. Rows say nothing of each other. */
+/** Part that a name counts as missing if it stands only around the sentence and its headings. Rows say nothing of each other. */
 const missingShares = { inPassage: 0.4, inDocument: 0.6 };
 
 export function missesOf(
