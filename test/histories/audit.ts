@@ -11,7 +11,7 @@ export interface ClaimTable {
   readonly columns: Readonly<Record<'id' | keyof Claimable, string>>;
 }
 
-/** Where services keep their data. */
+/** Addresses of the data of services. */
 export type Store = { readonly folder: string } | { readonly databaseUrl: string };
 
 export const mailQueue: ClaimTable = {

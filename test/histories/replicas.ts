@@ -73,7 +73,7 @@ export interface Cluster {
   readonly store: Store;
 }
 
-/** What clients do while processes fail, and the check of what they saw. */
+/** Work of clients while processes fail, with the check of their answers. */
 export interface Workload {
   /** Each is repeated by one client. */
   readonly clients: readonly (() => Promise<void>)[];
