@@ -20,6 +20,7 @@ export function chart(comparisons: readonly Comparison[]): string {
     return group;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" font-family="system-ui, sans-serif" font-size="13">
+<title>${escapeXml(comparisons.map(({ title }) => title).join('; '))}</title>
 <style>text{fill:#1f2328}.title{font-weight:600}.ours{fill:#0b6bcb}.other{fill:#8c959f}
 @media (prefers-color-scheme:dark){text{fill:#e6edf3}.ours{fill:#58a6ff}.other{fill:#6e7681}}</style>
 ${drawn.join('\n')}

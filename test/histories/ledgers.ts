@@ -45,7 +45,7 @@ async function register(at: () => string): Promise<Account> {
   return { at, headers, budgetId: made.json.id };
 }
 
-/** Requires that the spent amount of each budget, and of its ledger, are the sum of its expenses at every moment. */
+/** Requires that the spent amount of each budget, and of its ledger, is the sum of its expenses at every moment. */
 function sums({ at, headers, budgetId }: Account): Workload {
   const history = new History<SumInput, SumOutput>();
   const live: string[] = [];
