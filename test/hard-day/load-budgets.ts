@@ -154,6 +154,8 @@ async function imports(stage: Stage, books: Books): Promise<Workload> {
         const count = await countOf(budgetId);
         if (count === rows) imported.push(budgetId);
         else if (count > 0) ledger.report(`import: ${count} of ${rows} rows are there`);
+        else if (task !== '')
+          ledger.report(`import: no rows, ${(await client.must(`/api/tasks/${task}`, { token })).text}`);
       }
       ledger.compare('import', imported);
     },

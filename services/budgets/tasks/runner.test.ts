@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { assertError, finished, startBudgets } from '../testing.ts';
 
@@ -19,6 +21,17 @@ test('a task that was canceled does not run, and one whose worker was down runs 
   assert.equal((await alice.get(`${path}/${canceled.id}`)).json.status, 'canceled');
   assert.equal((await alice.post(`${path}/${canceled.id}/retry`)).status, 202);
   assert.equal((await finished(alice, canceled)).status, 'completed');
+  assert.ok(working.url);
+});
+
+test('a task whose worker died five times goes on', async () => {
+  const alice = await idle.person('alice');
+  const task = await alice.create(path, { type: 'report' });
+  // Each attempt counts when it begins; one that is killed leaves no more than that.
+  using database = new DatabaseSync(join(idle.folder, 'budgets.sqlite'));
+  database.exec('UPDATE job SET attempts = 5');
+  await using working = await startBudgets({ folder: idle.folder });
+  assert.equal((await finished(alice, task)).status, 'completed');
   assert.ok(working.url);
 });
 

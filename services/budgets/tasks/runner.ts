@@ -17,7 +17,8 @@ import {
 import { toTask } from './task.ts';
 import { jobOf, type Tasks, taskJobKind } from './tasks.ts';
 
-const attemptsMax = 3;
+/** A minute or two of attempts: neither an outage of the database nor a few ends of its worker may fail a task. */
+const attemptsMax = 8;
 const concurrency = 2;
 const uploadMs = 3_600_000;
 
