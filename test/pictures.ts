@@ -79,7 +79,7 @@ async function startDemo(data: string): Promise<System> {
     await seed(environment, { count: postCount, isForced: false, onProgress: () => {} });
   const names = upNames();
   const ports = Object.fromEntries(names.map((name) => [name, 0]));
-  return startSystem(names, { environment, ports, log: silentLog });
+  return startSystem(names, { environment, ports, log: silentLog, hasOneSignIn: true });
 }
 
 async function take(

@@ -178,16 +178,18 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
   const first = (trial?.suiteSignIn || signIns.length > 0) && signInCard(signIns, reports, csrfField);
   const next =
     trial?.seeding && nextSteps(reports, { seeding: trial.seeding, demoData, csrfField: frame.csrfField });
-  // Whoever is new sees the ways in before anything else.
+  // New visitors see the one click that signs them in before anything else.
+  const isNew = !isSignedIn && csrfField !== undefined;
   return single(frame, {
     title: 'Octavo',
     lead: `${ready} of ${reports.length} services work`,
     actions: options.people && signInActions(visit, options.people, frame.csrfField),
     styles: ['charts.css'],
     modules: ['keep.js'],
-    main: html`<div class="stack">${!isSignedIn && first}${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
-${(trial || isAdministrator) && trafficCard(reports, activityOf)}${isAdministrator && recordsCard(reports, activityOf)}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${next}
-${trial && trialCard(csrfField)}${isSignedIn && first}</div>`,
+    main: html`<div class="stack">${isNew && first}${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
+${(trial || isAdministrator) && trafficCard(reports, activityOf)}${isAdministrator && recordsCard(reports, activityOf)}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${!isNew && first}
+${trial && trialCard(csrfField)}
+${next}</div>`,
   });
 }
 

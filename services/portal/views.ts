@@ -89,8 +89,8 @@ export function signInCard(
   );
   return card(
     'Demo sign-ins',
-    html`<p>One click signs you in to every service.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
-${signIns.length > 0 && html`<details><summary>Accounts with a password</summary>${passwordTable(signIns, reports)}</details>`}`,
+    html`<div class="stack"><p>One click signs you in to every service.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
+${signIns.length > 0 && html`<details><summary>Accounts with a password</summary>${passwordTable(signIns, reports)}</details>`}</div>`,
   );
 }
 
