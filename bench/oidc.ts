@@ -154,7 +154,7 @@ async function enroll(
   url: string,
   given: { clientId: string; email: string },
 ): Promise<void> {
-  const { appCode } = await import('../services/passwordless/testing.ts');
+  const { appCode } = await import('#kit/testing/authenticator.ts');
   const { FakeClock } = await import('#kit/base/clock.ts');
   const { email } = given;
   const call = async (path: string, body: object) =>

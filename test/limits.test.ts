@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { systemClock } from '#kit/base/clock.ts';
 import { openServiceAccounts } from '#kit/service-accounts.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest, type TestRequest } from '#kit/testing/http-client.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { loadServices, startSystem, upNames } from '../services/index.ts';
-import { appCode } from '../services/passwordless/testing.ts';
 import { contextFor } from '../services/system.ts';
 
 const right = 'correct horse battery staple';

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { authenticator } from './passkeys/testing.ts';
-import {
-  alice,
-  appCode,
-  bob,
-  claimsOf,
-  enrollApp,
-  inTestMode,
-  refused,
-  startService,
-  type World,
-} from './testing.ts';
+import { alice, bob, claimsOf, enrollApp, inTestMode, refused, startService, type World } from './testing.ts';
 
 const json = { 'content-type': 'application/json' };
 

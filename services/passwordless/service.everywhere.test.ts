@@ -5,8 +5,9 @@ import { Registry } from 'prom-client';
 import { readConfig } from '#kit/base/config.ts';
 import { silentLog } from '#kit/base/log.ts';
 import { backupDatabase, restoreDatabase } from '#kit/db/index.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { loadDemo, passwordless } from './service.ts';
-import { alice, appCode, enrollApp, inTestMode, refused, secret, startService } from './testing.ts';
+import { alice, enrollApp, inTestMode, refused, secret, startService } from './testing.ts';
 
 await inTestMode((world) => {
   test('starts, becomes ready and responds to probes', async (context) => {

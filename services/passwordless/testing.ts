@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { Registry } from 'prom-client';
 import { Encryption } from '#kit/auth/encryption.ts';
-import { totpCode } from '#kit/auth/totp.ts';
-import { type Clock, FakeClock } from '#kit/base/clock.ts';
+import { FakeClock } from '#kit/base/clock.ts';
 import { type Environment, readConfig } from '#kit/base/config.ts';
 import { createLog, silentLog } from '#kit/base/log.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '#kit/db/index.ts';
 import type { ServiceContext } from '#kit/service.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
@@ -200,19 +200,6 @@ export function refused(response: TestResponse, status: number, code: string): v
 // biome-ignore lint/suspicious/noExplicitAny: tests read any claim
 export function claimsOf(token: string): any {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-}
-
-const base32Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-/** The code of an authenticator app, `steps` of 30 seconds away from the clock. */
-export function appCode(secretText: string, clock: Clock, steps = 0): string {
-  const bits = [...secretText]
-    .map((digit) => base32Digits.indexOf(digit).toString(2).padStart(5, '0'))
-    .join('');
-  const bytes = Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>
-    Number.parseInt(bits.slice(index * 8, index * 8 + 8), 2),
-  );
-  return totpCode(Uint8Array.from(bytes), Math.floor(clock.now() / 30_000) + steps);
 }
 
 /** Sets up an authenticator app and gives its secret and what its first code was returned. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { type Identity, identitiesOf, newClient } from './identities.ts';
 import type { Random } from './random.ts';
@@ -54,8 +55,7 @@ export class ApiFuzz {
     name: string,
     parts: { services: Services; findings: Findings; random: Random },
   ): Promise<ApiFuzz> {
-    const response = await fetch(`${parts.services.sites.get(name)}/openapi.json`);
-    const fuzz = new ApiFuzz(name, (await response.json()) as Document, parts);
+    const fuzz = new ApiFuzz(name, await documentOf(parts.services.sites.get(name) ?? ''), parts);
     for (const identity of fuzz.#identities) await identity.renew();
     for (const { role, headers } of fuzz.#identities)
       if (role !== 'stranger' && !headers.authorization)
@@ -279,6 +279,15 @@ export class ApiFuzz {
         }),
       ])(),
     };
+  }
+}
+
+/** The document of an API. A service that has just started may still be overloaded. */
+async function documentOf(url: string): Promise<Document> {
+  for (;;) {
+    const response = await fetch(`${url}/openapi.json`);
+    if (response.ok) return (await response.json()) as Document;
+    await delay(200);
   }
 }
 

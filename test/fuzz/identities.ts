@@ -1,6 +1,6 @@
 import { systemClock } from '#kit/base/clock.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { sendRequest } from '#kit/testing/http-client.ts';
-import { appCode } from '../../services/passwordless/testing.ts';
 import type { Random } from './random.ts';
 import { password, type Services } from './services.ts';
 

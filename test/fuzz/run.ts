@@ -7,7 +7,10 @@ import { WireFuzz } from './wire.ts';
 
 interface FuzzOptions {
   readonly seed: number;
-  readonly seconds: number;
+  /** Time after which no more requests are sent; no limit if it is absent. */
+  readonly seconds?: number;
+  /** Number of requests after which no more are sent; no limit if it is absent. */
+  readonly steps?: number;
   /** PostgreSQL; SQLite if it is empty. */
   readonly databaseUrl?: string;
   /** All services if it is empty. */
@@ -21,7 +24,15 @@ interface Fuzz {
 }
 
 /** Starts all services, sends them odd requests for some time, and returns what is wrong with their responses. */
-export async function runFuzz({ seed, seconds, databaseUrl = '', names = [], lanes = 4 }: FuzzOptions) {
+export async function runFuzz(options: FuzzOptions) {
+  const {
+    seed,
+    seconds = Infinity,
+    steps: stepsMax = Infinity,
+    databaseUrl = '',
+    names = [],
+    lanes = 4,
+  } = options;
   const findings = new Findings();
   const summary = [`seed ${seed}`];
   await using services = await startServices(findings, databaseUrl);
@@ -44,9 +55,14 @@ export async function runFuzz({ seed, seconds, databaseUrl = '', names = [], lan
   const endMs = performance.now() + seconds * 1_000;
   let steps = 0;
   const lane = async () => {
-    while (performance.now() < endMs && services.isAlive()) {
+    while (steps < stepsMax && performance.now() < endMs && services.isAlive()) {
       steps++;
-      await random.pick(random.pick(kinds)).step();
+      try {
+        await random.pick(random.pick(kinds)).step();
+      } catch (error) {
+        // Without the process nothing can go on; its end is a finding.
+        if (services.isAlive()) findings.add(`a step failed: ${error}`, (error as Error).stack ?? '');
+      }
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));

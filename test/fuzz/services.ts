@@ -55,11 +55,13 @@ export async function startServices(findings: Findings, databaseUrl = ''): Promi
   const memory = { first: 0, last: 0, most: 0 };
   let isAlive = true;
   let isStopping = false;
+  const lastLines: string[] = [];
   child.once('exit', (code, signal) => {
     isAlive = false;
-    if (!isStopping) findings.add(`the process ended with ${code ?? signal}`, [...underWay].join('\n'));
+    if (!isStopping)
+      findings.add(`the process ended with ${code ?? signal}`, [...lastLines, ...underWay].join('\n'));
   });
-  readLog(child.stderr as Readable, findings, underWay);
+  readLog(child.stderr as Readable, findings, { underWay, lastLines });
   const sites = await siteOf(child);
   child.on('message', (report: Report) => {
     if (report.kind === 'stall' && report.cpuMs > 500)
@@ -127,8 +129,14 @@ async function createAdministrator(child: ChildProcess, name: string): Promise<v
   }
 }
 
-function readLog(stream: Readable, findings: Findings, underWay: ReadonlySet<string>): void {
+function readLog(
+  stream: Readable,
+  findings: Findings,
+  { underWay, lastLines }: { underWay: ReadonlySet<string>; lastLines: string[] },
+): void {
   createInterface({ input: stream }).on('line', (line) => {
+    lastLines.push(line.slice(0, 300));
+    if (lastLines.length > 5) lastLines.shift();
     if (!line.startsWith('{')) {
       if (line.trim() !== '' && !/ExperimentalWarning|--trace-warnings/.test(line))
         findings.add('a line in the log that is not JSON', line);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '#kit/base/clock.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import type { SmtpSink } from '#kit/testing/smtp-sink.ts';
 import { until } from '#kit/testing/until.ts';
-import { appCode } from '../../services/passwordless/testing.ts';
 import { ask, unique } from './requests.ts';
 import type { Replicas, Workload } from './traffic.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { authenticator, register } from '../passkeys/testing.ts';
-import { alice, appCode, inTestMode, startService } from '../testing.ts';
+import { alice, inTestMode, startService } from '../testing.ts';
 import { codeOf, linkIn, signedIn } from '../testing-pages.ts';
 
 await inTestMode((world) => {

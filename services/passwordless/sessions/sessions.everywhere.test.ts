@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
 import { jwtVerify } from 'jose';
+import { appCode } from '#kit/testing/authenticator.ts';
 import type { TestResponse } from '#kit/testing/http-client.ts';
 import {
   alice,
-  appCode,
   bob,
   claimsOf,
   enrollApp,

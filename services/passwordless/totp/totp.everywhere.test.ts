@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { deleteExpiredRows } from '../cleanup.ts';
 import {
   alice,
-  appCode,
   bob,
   claimsOf,
   enrollApp,

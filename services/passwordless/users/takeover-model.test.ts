@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { appCode } from '#kit/testing/authenticator.ts';
 import type { TestResponse } from '#kit/testing/http-client.ts';
 import type { TokenPair } from '../sessions/session.ts';
-import { alice, appCode, inTestMode, startService, type TestService } from '../testing.ts';
+import { alice, inTestMode, startService, type TestService } from '../testing.ts';
 
 /**
  * Alice reads the mails of an address, Charlie does not. Whatever both do in whatever order, no token of Charlie's ever speaks for

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Encryption } from '#kit/auth/encryption.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { deleteExpiredRows } from '../cleanup.ts';
 import { Keys } from '../keys/keys.ts';
 import {
   alice,
-  appCode,
   bob,
   claimsOf,
   enrollApp,

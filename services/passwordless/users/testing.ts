@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { appCode } from '#kit/testing/authenticator.ts';
 import type { TestResponse } from '#kit/testing/http-client.ts';
 import { eventually } from '#kit/testing/until.ts';
-import { alice, appCode, claimsOf, type TestService } from '../testing.ts';
+import { alice, claimsOf, type TestService } from '../testing.ts';
 
 export const stepMs = 30_000;
 
