@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { refreshLeewayMs } from '#kit/auth/tokens/refresh.ts';
 import { systemClock } from '#kit/base/clock.ts';
-import { appCode } from '../../services/passwordless/testing.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { History } from './history.ts';
 import { type FamilyInput, type FamilyOutput, familyModel } from './models.ts';
 import {
