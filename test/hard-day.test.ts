@@ -5,7 +5,8 @@ import { Ledger } from './hard-day/ledger.ts';
 import { runDay } from './hard-day/run.ts';
 
 // The short mode of the hard day. `node test/hard-day.ts` runs longer ones, with two processes for each service.
-const seed = Number(process.env.HARD_DAY_SEED ?? Date.now() % 1_000_000);
+// The order of faults is fixed here, so that a failure comes from a change; `HARD_DAY_SEED` tries another one.
+const seed = Number(process.env.HARD_DAY_SEED ?? 4);
 const short = {
   seed,
   durations: { awayMs: 300, frozenMs: 1_500, slowMs: 1_500, fullMs: 1_000 },
