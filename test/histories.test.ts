@@ -22,8 +22,8 @@ const isLong = Boolean(process.env.LONG_TESTS);
 const faultRounds = isLong ? 12 : 1;
 const pauseMs = 60;
 const faultMs = 700;
-/** Steps of all clients together while nothing fails. */
-const stepsBetween = isLong ? 400 : 150;
+/** Steps of all clients together while nothing fails. Two replicas fail in more ways, so with less between. */
+const stepsBetween = (replicas: number) => (isLong ? 400 : replicas > 1 ? 60 : 150);
 
 const names = ['polls', 'passwordless', 'budgets'];
 const password = 'ferries wait in fog';
@@ -118,19 +118,20 @@ class Load implements AsyncDisposable {
 
 /** Replicas fail one after another; in the quick mode each fails in one way. */
 async function letFail(replicas: readonly Replica[], load: Load): Promise<void> {
-  await load.steps(stepsBetween);
+  const steps = stepsBetween(replicas.length);
+  await load.steps(steps);
   for (const [index, replica] of replicas.entries()) {
-    if (replica.gate && (isLong || index === 0)) await cutAndFreeze(replica.gate, load);
+    if (replica.gate && (isLong || index === 0)) await cutAndFreeze(replica.gate, () => load.steps(steps));
     if (isLong || !replica.gate || index > 0) await replica.crash();
-    await load.steps(stepsBetween);
+    await load.steps(steps);
   }
 }
 
-async function cutAndFreeze(gate: Gate, load: Load): Promise<void> {
+async function cutAndFreeze(gate: Gate, work: () => Promise<void>): Promise<void> {
   gate.cut();
   await delay(faultMs);
   gate.open();
-  await load.steps(stepsBetween);
+  await work();
   gate.freeze();
   await delay(faultMs);
   gate.thaw();
