@@ -42,7 +42,7 @@ export const growing: Readonly<Record<string, GrowingService>> = {
     settings: { DEMO_EDITOR_PASSWORD: password, OBJECT_STORE: 'off', ...cheap },
     async open(url, count) {
       const login = { username: 'editor', password };
-      const headers = bearer((await post(`${url}/api/v1/auth/login`, login)).token);
+      const headers = bearer((await post(`${url}/api/v1/auth/login`, login)).data.token);
       if (count === 0)
         await post(`${url}/api/v1/posts`, { title: 'Ferries', body: 'They wait in fog.' }, headers);
       return headers;

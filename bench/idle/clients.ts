@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
 /** Connections to open, which then only wait. */
 export interface IdleTask {
@@ -19,7 +20,8 @@ process.once('message', async (task: IdleTask) => {
   let opened = 0;
   const work = async () => {
     for (const _ of numbers) {
-      await open(task);
+      // A server that is busy with others says so.
+      while (!(await open(task))) await setTimeout(1_000);
       opened++;
     }
   };
@@ -29,7 +31,8 @@ process.once('message', async (task: IdleTask) => {
 // The sockets keep this process alive until it is killed.
 process.once('disconnect', () => process.exit());
 
-function open({ url, head, frames = [], ready }: IdleTask): Promise<void> {
+/** Resolves to false if the server is too busy. */
+function open({ url, head, frames = [], ready }: IdleTask): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(head));
@@ -42,9 +45,12 @@ function open({ url, head, frames = [], ready }: IdleTask): Promise<void> {
       if (!received.includes(ready)) return;
       for (const text of frames.slice(1)) socket.write(frame(text));
       socket.off('data', onData).off('close', onClose).resume();
-      resolve();
+      resolve(true);
     };
-    const onClose = () => reject(new Error(`closed after ${JSON.stringify(received.slice(0, 300))}`));
+    const onClose = () =>
+      received.startsWith('HTTP/1.1 503')
+        ? resolve(false)
+        : reject(new Error(`closed after ${JSON.stringify(received.slice(0, 300))}`));
     socket
       .on('data', onData)
       .once('close', onClose)
