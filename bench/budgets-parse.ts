@@ -54,6 +54,8 @@ async function startParse() {
   const child = fork(fileURLToPath(new URL('./budgets/parse-peer.ts', import.meta.url)), [database], {
     // It warns of options that will change.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // It writes logs where it is started.
+    cwd: testFolder('bench-parse'),
   });
   const [url] = (await Promise.race([
     once(child, 'message'),

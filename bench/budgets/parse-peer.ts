@@ -19,7 +19,6 @@ const parse = new ParseServer({
   maintenanceKey: 'another key for measuring',
   allowClientClassCreation: true,
   silent: true,
-  logsFolder: null,
 });
 await parse.start();
 app.use('/parse', parse.app);
