@@ -43,8 +43,7 @@ export class ActiveRequests {
     app.decorateRequest('isInFlight', false);
     const active = this;
     app.decorateRequest('leaveFlight', function leaveFlight(this: FastifyRequest) {
-      if (this.isInFlight) active.count--;
-      this.isInFlight = false;
+      active.#leave(this);
     });
     app.decorateRequest('handling', null);
     app.addHook('onRoute', (route) => {
@@ -60,10 +59,16 @@ export class ActiveRequests {
     request.startMs = performance.now();
     if (hasBody(request.raw)) this.track(request.raw.socket, reply);
     reply.raw.on('close', () => {
-      request.leaveFlight();
+      // Requests with a malformed address come without the methods of others.
+      this.#leave(request);
       if (request.handling && !reply.raw.writableFinished) this.#adopt(request.handling);
       this.#onEnd(request, reply);
     });
+  }
+
+  #leave(request: FastifyRequest): void {
+    if (request.isInFlight) this.count--;
+    request.isInFlight = false;
   }
 
   /** Settles when no handler is left that goes on without its client. */
