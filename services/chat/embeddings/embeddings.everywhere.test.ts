@@ -157,7 +157,7 @@ test('documents are found by their words while the service is down, and by vecto
   await embeddingWhen(chat, ({ available }) => !available);
   const before = await search(chat, 'ferry', 'semantic');
   assert.equal(before.sources[0], 'ferries.txt');
-  assert.match(before.metadata.warnings[0], /Not all documents have vectors of scripted yet/);
+  assert.match(before.metadata.warnings[0], /Some documents have no vectors of scripted yet/);
   assert.deepEqual(
     [before.metadata.embedding_model, before.metadata.strategy_used],
     ['builtin-hash', 'hybrid'],
