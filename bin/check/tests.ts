@@ -79,12 +79,13 @@ export async function runGroup({ files }: Group, environment: NodeJS.ProcessEnv)
   const failures: string[] = [];
   const fileTimes: FileTime[] = [];
   const isFile = ({ name, nesting }: TestEvent) => nesting === 0 && files.includes(name);
+  const isLoad = ({ name, nesting }: TestEvent) => nesting === 1 && name === 'is loaded';
   const recordTime = (event: TestEvent) => {
     if (isFile(event)) fileTimes.push({ file: event.name, ms: event.details.duration_ms });
   };
   stream.on('test:pass', (event) => {
     recordTime(event);
-    if (isFile(event) || event.details.type === 'suite') return;
+    if (isFile(event) || isLoad(event) || event.details.type === 'suite') return;
     counts[event.skip !== undefined || event.todo !== undefined ? 'skipped' : 'passed']++;
   });
   stream.on('test:fail', (event) => {
