@@ -76,7 +76,7 @@ export function answerServerOptions(reply: FastifyReply): void {
 function methodsAt(url: string, paths: ReadonlyMap<string, KnownPath>): ReadonlySet<string> {
   const own = paths.get(url)?.methods ?? new Set();
   if (!/[:*]/.test(url)) return own;
-  const address = url.replace(/:[^/]+/g, '~').replace('*', '~/~');
+  const address = url.replace(/:\w+(\([^)]*\))?/g, '~').replace('*', '~/~');
   const fitting = [...paths].filter(([template]) => patternOf(template).test(address));
   return new Set(fitting.flatMap(([, { methods }]) => [...methods]));
 }

@@ -21,6 +21,7 @@ export const routes = {
   documentContent: '/api/documents/:id/content',
   documentText: '/api/documents/:id/text',
   documentChunks: '/api/documents/:id/chunks',
+  documentPicture: '/api/documents/:id/pages/:page.png',
   strategies: '/api/strategies',
   tools: '/api/tools',
   systemInfo: '/api/system/info',

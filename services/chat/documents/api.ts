@@ -1,12 +1,16 @@
-import type { FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
+import { productVersion } from '#kit/base/version.ts';
 import type { HttpApp } from '#kit/http/access.ts';
+import { matchesAny } from '#kit/http/responses/entity-tags.ts';
 import { sendStream } from '#kit/http/responses/stream.ts';
 import { errorTable, invalidValue } from '../errors.ts';
 import { extractionLimits } from '../extraction/index.ts';
 import { libraryKeyOf } from '../library.ts';
 import { routes } from '../routes.ts';
+import type { Span } from '../sentences.ts';
 import { findSession } from '../sessions/index.ts';
 import { addChanges, whenGone } from './api-changes.ts';
 import {
@@ -20,11 +24,18 @@ import {
   shown,
   tags,
 } from './api-shared.ts';
-import { type Document, type DuplicateMode, duplicateModes, limits, shownLimits } from './document.ts';
+import {
+  type Document,
+  type DuplicateMode,
+  drawablePages,
+  duplicateModes,
+  limits,
+  shownLimits,
+} from './document.ts';
 import { deleteDocument, type UploadedFile, type UploadOptions } from './ingest.ts';
 import { acceptedEndings } from './names.ts';
 import { contentOf, textOf } from './store.ts';
-import { listChunks, listDocuments } from './store-list.ts';
+import { listChunks, listDocuments, passageOnPage } from './store-list.ts';
 import { formLimits, receiveFiles, type UploadFields, uploadEach } from './upload-form.ts';
 
 const Failure = Type.Object({ filename: Type.String(), code: Type.String(), message: Type.String() });
@@ -39,6 +50,7 @@ export function addDocumentApi(app: HttpApp, parts: DocumentApiParts): void {
   addUpload(app, parts);
   addLists(app, parts);
   addParts(app, parts);
+  addPictures(app, parts);
   addChanges(app, parts);
 }
 
@@ -307,4 +319,69 @@ function addParts(app: HttpApp, parts: DocumentApiParts): void {
       }));
     },
   );
+}
+
+const Picture = Type.String({ contentMediaType: 'image/png' });
+
+function addPictures(app: HttpApp, parts: DocumentApiParts): void {
+  const offset = Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Offset in the text of the document, in UTF-16 code units' }),
+  );
+  app.get(
+    routes.documentPicture,
+    {
+      access: parts.gate.access('read'),
+      schema: {
+        tags,
+        summary: 'Picture of a page',
+        description:
+          'Returns a page of a PDF as a picture, with the passage from `start` to `end` marked if it is on that page. Other documents, and those that have not been read, have no pages.',
+        params: Type.Object({ ...Key.properties, page: Type.Integer({ minimum: 1 }) }),
+        querystring: Type.Object({ start: offset, end: offset }),
+        response: {
+          200: { description: 'The page', content: { 'image/png': { schema: Picture } } },
+          304: Type.Null({ description: 'Not changed since If-None-Match' }),
+        },
+      },
+      config: { errors: ['not_found', 'unprocessable', 'unavailable'] },
+    },
+    async (request, reply) => {
+      const { id, page } = request.params;
+      const { start, end } = request.query;
+      if ((start === undefined) !== (end === undefined) || (start ?? 0) > (end ?? 0))
+        throw invalidValue('end', 'must come with start, and not be before it');
+      const document = await findOr404(parts, request, id);
+      if (page > drawablePages(document)) throw notFound('page', String(page));
+      const passage = start === undefined || end === undefined ? undefined : { start, end };
+      return sendPicture(parts, reply, { document, page, passage });
+    },
+  );
+}
+
+interface PictureAsked {
+  readonly document: Document;
+  readonly page: number;
+  readonly passage: Span | undefined;
+}
+
+async function sendPicture(
+  parts: DocumentApiParts,
+  reply: FastifyReply,
+  asked: PictureAsked,
+): Promise<FastifyReply> {
+  const { document, page, passage } = asked;
+  const tag = pictureTag(asked);
+  const headers = { etag: tag, 'cache-control': 'private, no-cache' };
+  if (matchesAny(reply.request.headers['if-none-match'] ?? '', tag))
+    return reply.code(304).headers(headers).send();
+  const onPage = passage && (await passageOnPage(parts.database, document, { page, passage }));
+  const bytes = async () => Buffer.concat(await Array.fromAsync(contentOf(parts.database, document.id)));
+  const png = await parts.parser.draw({ page, passage: onPage }, bytes, whenGone(reply));
+  return reply.headers(headers).type('image/png').send(png);
+}
+
+/** Changes when the document is read again, as offsets count in its text. */
+function pictureTag({ document: { sha256, updatedAtMs }, page, passage }: PictureAsked): string {
+  const named = JSON.stringify([productVersion(), sha256, updatedAtMs, page, passage]);
+  return `"${createHash('sha256').update(named).digest('base64url')}"`;
 }

@@ -57,6 +57,11 @@ export function checkMayChange(document: Document, owner: Owner, hasSignIn: bool
     throw new AppError('forbidden', `${document.filename} was uploaded by somebody else.`);
 }
 
+/** Pages that can be drawn: those of a PDF that has been read. */
+export function drawablePages({ mediaType, pages }: Document): number {
+  return mediaType === 'application/pdf' ? (pages ?? 0) : 0;
+}
+
 /** Ways to handle another document with the same name: keep both, replace it, or refuse the new one. */
 export const duplicateModes = ['skip', 'replace', 'error'] as const;
 export type DuplicateMode = (typeof duplicateModes)[number];

@@ -1,7 +1,7 @@
-export { checkMayChange, type Document, limits, shownLimits } from './document.ts';
+export { checkMayChange, type Document, drawablePages, limits, shownLimits } from './document.ts';
 export { deleteDocument, type IngestParts, resumeDocuments, type UploadOptions, upload } from './ingest.ts';
 export { acceptedEndings } from './names.ts';
 export { insertParsed, textOf } from './store.ts';
 export { knownLibraries, libraryId, tagsOfDocuments } from './store-libraries.ts';
-export { countAll, findDocument, listDocuments, presentFilenames, type Reach } from './store-list.ts';
+export { countAll, findDocument, listDocuments, pageAt, presentFilenames, type Reach } from './store-list.ts';
 export { receiveFiles, type UploadResults, uploadEach } from './upload-form.ts';

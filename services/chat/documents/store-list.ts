@@ -1,8 +1,9 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Session } from '#kit/db/index.ts';
+import type { Span } from '../sentences.ts';
 import type { Tables } from '../tables.ts';
 import type { Document } from './document.ts';
-import { toDocument } from './store.ts';
+import { textOf, toDocument } from './store.ts';
 
 type Store = Session<Tables>;
 
@@ -103,6 +104,42 @@ export async function listChunks(
     .limit(limit)
     .offset(offset)
     .execute();
+}
+
+/** The page that the text from an offset is on; undefined if the document has no pages. */
+export async function pageAt(store: Store, document: number, offset: number): Promise<number | undefined> {
+  const row = await store.kysely
+    .selectFrom('chunk')
+    .select('page')
+    .where('document', '=', document)
+    .where('page', 'is not', null)
+    .where('end_offset', '>', offset)
+    .orderBy('place')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.page ?? undefined;
+}
+
+/** The part of a passage that is on a page, in the text of that page; undefined if nothing of it is. */
+export async function passageOnPage(
+  store: Store,
+  { id, textLength }: Document,
+  { page, passage }: { page: number; passage: Span },
+): Promise<(Span & { text: string }) | undefined> {
+  const chunks = await store.kysely
+    .selectFrom('chunk')
+    .select(({ fn }) => [
+      fn.max<number | null>('end_offset').filterWhere('page', '<', page).as('before'),
+      fn.min<number | null>('start_offset').filterWhere('page', '>', page).as('after'),
+    ])
+    .where('document', '=', id)
+    .executeTakeFirst();
+  // Headings are in no chunk of a page, so a page goes from the one before it to the one after it.
+  const [from, to] = [chunks?.before ?? 0, chunks?.after ?? textLength];
+  const [start, end] = [Math.max(passage.start, from), Math.min(passage.end, to)];
+  if (start >= end) return undefined;
+  const text = (await textOf(store, id)).slice(from, to);
+  return { text, start: start - from, end: end - from };
 }
 
 /** Counts the documents and chunks. */

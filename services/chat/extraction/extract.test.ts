@@ -4,6 +4,7 @@ import { strToU8, zipSync } from 'fflate';
 import { chunkBlocks, chunkLengthMax } from './chunking.ts';
 import { extract } from './extract.ts';
 import { limits } from './limits.ts';
+import { pdfOf } from './testing-pdf.ts';
 
 const office = 'application/vnd.openxmlformats-officedocument';
 const read = async (mediaType: string, content: string | Uint8Array) =>
@@ -357,32 +358,3 @@ test('chunks follow headings and sentences, do not overlap, and are parts of the
   assert.deepEqual(chunkBlocks([{ text: 'Only', level: 1 }]).chunks.length, 1);
   assert.ok(limits.chunksMax > 0);
 });
-
-/** A PDF with a line on each page. */
-function pdfOf(pages: readonly string[]): Uint8Array {
-  const objects = [
-    '<</Type/Catalog/Pages 2 0 R>>',
-    `<</Type/Pages/Kids[${pages.map((_, index) => `${4 + index * 2} 0 R`).join(' ')}]/Count ${pages.length}>>`,
-    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
-  ];
-  for (const [index, line] of pages.entries()) {
-    const content = `BT /F1 12 Tf 72 720 Td (${line}) Tj ET`;
-    objects.push(
-      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + index * 2} 0 R>>`,
-      `<</Length ${content.length}>>stream\n${content}\nendstream`,
-    );
-  }
-  let text = '%PDF-1.4\n';
-  const offsets = objects.map((object, index) => {
-    const offset = text.length;
-    text += `${index + 1} 0 obj${object}endobj\n`;
-    return offset;
-  });
-  const start = text.length;
-  text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`;
-  text += offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
-  return Buffer.from(
-    `${text}trailer<</Size ${objects.length + 1}/Root 1 0 R>>startxref\n${start}\n%%EOF`,
-    'latin1',
-  );
-}

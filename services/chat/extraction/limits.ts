@@ -7,5 +7,6 @@ export const limits = {
   archiveBytesMax: 200 * 1024 * 1024,
   archiveRatioMax: 100,
   parseMs: 30_000,
+  drawMs: 10_000,
   parseMemoryBytes: 512 * 1024 * 1024,
 } as const;

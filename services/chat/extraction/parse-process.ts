@@ -3,20 +3,26 @@ import { AppError } from '#kit/base/errors.ts';
 import { parseDocument } from './parse.ts';
 import type { ParseCommand, ParseReply } from './parsing.ts';
 
-/** The process that reads documents, which is killed if that takes too long or too much memory. It has one document at a time. */
+/** The process that reads documents and draws their pages, which is killed if that takes too long or too much memory. It has one document at a time. */
 
-let chunks: AsyncGenerator<ParseReply> | undefined;
+let replies: AsyncGenerator<ParseReply> | undefined;
 
 process.on('message', async (message: ParseCommand | 'next') => {
   try {
-    if (message !== 'next') chunks = parseDocument({ ...message, bytes: await receive(message.bytesLength) });
-    const { value, done } = (await chunks?.next()) ?? { done: true };
+    if (message !== 'next') replies = repliesTo(message, await receive(message.bytesLength));
+    const { value, done } = (await replies?.next()) ?? { done: true };
     process.send?.(done ? ({ kind: 'done' } satisfies ParseReply) : value);
   } catch (error) {
     process.send?.(failure(error));
   }
 });
 process.on('disconnect', () => process.exit());
+
+async function* repliesTo(command: ParseCommand, bytes: Uint8Array): AsyncGenerator<ParseReply> {
+  if (!('page' in command)) return yield* parseDocument({ ...command, bytes });
+  const { drawPdfPage } = await import('./pdf-picture.ts');
+  yield { kind: 'page', png: await drawPdfPage({ ...command, bytes }) };
+}
 
 /** The bytes of one document, which are all that is sent until it is done. */
 async function receive(length: number): Promise<Uint8Array> {

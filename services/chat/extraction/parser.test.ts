@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '#kit/base/log.ts';
+import { decodePng } from '#kit/testing/png.ts';
 import { Parser, type ParserOptions } from './parser.ts';
 import type { ParsedChunk, ParseRequest } from './parsing.ts';
+import { pdfOf } from './testing-pdf.ts';
 
 const request = (text: string, filename = 'notes.txt', mediaType = 'text/plain'): ParseRequest => ({
   bytes: Buffer.from(text),
@@ -68,4 +70,22 @@ test('a document that takes too much memory is refused', async () => {
     message: /too much memory/,
   });
   assert.equal((await read(parser, request('Next.'))).text, 'Next.');
+});
+
+test('a page that takes too long to draw is refused, and the next one is drawn', async () => {
+  const draw = (parser: Parser, bytes: Uint8Array, signal?: AbortSignal) =>
+    parser.draw({ page: 1, passage: undefined }, async () => bytes, signal);
+  await using slow = open({ drawMs: 0 });
+  // More lines than any machine draws before it is first looked at.
+  await assert.rejects(draw(slow, pdfOf(['Fog.\n'.repeat(200_000)])), {
+    code: 'unprocessable',
+    message: /could not be read within 0 seconds/,
+  });
+  await using parser = open();
+  const controller = new AbortController();
+  const leaving = draw(parser, pdfOf(['Fog.']), controller.signal);
+  controller.abort(new Error('the client went away'));
+  await assert.rejects(leaving, /the client went away/);
+  await assert.rejects(draw(parser, Buffer.from('%PDF-1.4 nonsense')), { code: 'unprocessable' });
+  assert.equal(decodePng(await draw(parser, pdfOf(['Fog.']))).width, 1_200);
 });

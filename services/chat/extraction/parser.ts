@@ -6,29 +6,43 @@ import { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import { unreadable } from '../errors.ts';
 import { limits } from './limits.ts';
-import type { ParseCommand, ParsedChunks, ParsedText, ParseReply, ParseRequest } from './parsing.ts';
+import type {
+  DrawnPage,
+  DrawRequest,
+  ParseCommand,
+  ParsedChunks,
+  ParsedText,
+  ParseReply,
+  ParseRequest,
+} from './parsing.ts';
 
 const watchEveryMs = 100;
 const idleMs = 30_000;
 const pageBytes = 4_096;
 const largeBytes = 4 * 1024 * 1024;
+/** Memory of a process that is not kept for the next document. */
+const keptMemoryBytes = 256 * 1024 * 1024;
+const drawingsWaiting = 50;
 
 export interface ParserOptions {
   readonly log: Log;
   /** Number of documents read at the same time. */
   readonly processes?: number;
   readonly parseMs?: number;
+  /** Longest time for the picture of a page. */
+  readonly drawMs?: number;
   /** The heap of a process. */
   readonly heapMib?: number;
 }
 
 /**
- * Reads documents in processes of their own, which have no settings and no secrets. A process that takes too long or too much memory, or
+ * Reads documents, and draws pages of them, in processes of their own, which have no settings and no secrets. A process that takes too long or too much memory, or
  * whose caller gave up, is killed. One that is idle is kept for the next document for a while.
  */
 export class Parser implements AsyncDisposable {
   readonly #options: ParserOptions;
   readonly #limiter: ConcurrencyLimiter;
+  readonly #drawLimiter = new ConcurrencyLimiter({ running: 1, waiting: drawingsWaiting });
   readonly #idle: ParseProcess[] = [];
   readonly #all = new Set<ParseProcess>();
 
@@ -43,13 +57,35 @@ export class Parser implements AsyncDisposable {
     receive: (reply: ParsedText | ParsedChunks) => Promise<void>,
     signal?: AbortSignal,
   ): Promise<void> {
-    return this.#limiter.run(() => this.#parse(request, receive, signal), signal);
+    return this.#limiter.run(
+      () =>
+        this.#ask(request, signal, async (reply) => {
+          if (reply.kind !== 'page') await receive(reply);
+        }),
+      signal,
+    );
   }
 
-  async #parse(
-    request: ParseRequest,
-    receive: (reply: ParsedText | ParsedChunks) => Promise<void>,
+  /** The picture of a page as a PNG, one at a time. `read` is called when it is its turn, so that those who wait hold no bytes. Throws `unavailable` if too many wait. */
+  draw(
+    request: Omit<DrawRequest, 'bytes'>,
+    read: () => Promise<Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<Uint8Array> {
+    return this.#drawLimiter.run(async () => {
+      let png: Uint8Array | undefined;
+      await this.#ask({ ...request, bytes: await read() }, signal, async (reply) => {
+        if (reply.kind === 'page') png = reply.png;
+      });
+      if (!png) throw new Error('the process drew no page');
+      return png;
+    }, signal);
+  }
+
+  async #ask(
+    request: ParseRequest | DrawRequest,
     signal: AbortSignal | undefined,
+    receive: (reply: ParsedText | ParsedChunks | DrawnPage) => Promise<void>,
   ): Promise<void> {
     signal?.throwIfAborted();
     const process = this.#idle.pop() ?? this.#start();
@@ -67,8 +103,9 @@ export class Parser implements AsyncDisposable {
       throw error;
     } finally {
       signal?.removeEventListener('abort', kill);
-      // Memory that a large document used is freed with its process.
-      if (request.bytes.length > largeBytes) process.kill(undefined);
+      // Memory that a large document or page used is freed with its process.
+      const isLarge = request.bytes.length > largeBytes || (await process.residentBytes()) > keptMemoryBytes;
+      if (isLarge) process.kill(undefined);
       else if (process.isAlive) this.#keep(process);
     }
   }
@@ -79,8 +116,8 @@ export class Parser implements AsyncDisposable {
   }
 
   #start(): ParseProcess {
-    const { parseMs = limits.parseMs, heapMib = 384 } = this.#options;
-    const process = new ParseProcess(parseMs, heapMib);
+    const { parseMs = limits.parseMs, drawMs = limits.drawMs, heapMib = 384 } = this.#options;
+    const process = new ParseProcess({ parseMs, drawMs }, heapMib);
     this.#all.add(process);
     process.whenGone(() => {
       this.#all.delete(process);
@@ -101,10 +138,16 @@ export class Parser implements AsyncDisposable {
   }
 }
 
+interface AllowedTimes {
+  readonly parseMs: number;
+  readonly drawMs: number;
+}
+
 /** One process, which answers one question at a time. */
 class ParseProcess {
   readonly #child: ChildProcess;
-  readonly #parseMs: number;
+  readonly #allowed: AllowedTimes;
+  #allowedMs = 0;
   #waiting: PromiseWithResolvers<ParseReply> | undefined;
   #usedMs = 0;
   #askedMs = 0;
@@ -112,8 +155,8 @@ class ParseProcess {
   #rest: NodeJS.Timeout | undefined;
   #problem: unknown;
 
-  constructor(parseMs: number, heapMib: number) {
-    this.#parseMs = parseMs;
+  constructor(allowed: AllowedTimes, heapMib: number) {
+    this.#allowed = allowed;
     this.#child = fork(new URL('./parse-process.ts', import.meta.url), [], {
       env: {},
       execArgv: [`--max-old-space-size=${heapMib}`, '--max-semi-space-size=8'],
@@ -136,7 +179,7 @@ class ParseProcess {
   }
 
   /** The next reply. Only the time of its work counts. */
-  ask(question: ParseRequest | 'next'): Promise<ParseReply> {
+  ask(question: ParseRequest | DrawRequest | 'next'): Promise<ParseReply> {
     clearTimeout(this.#rest);
     const waiting = Promise.withResolvers<ParseReply>();
     if (!this.isAlive) {
@@ -144,7 +187,10 @@ class ParseProcess {
       return waiting.promise;
     }
     this.#waiting = waiting;
-    if (question !== 'next') this.#usedMs = 0;
+    if (question !== 'next') {
+      this.#usedMs = 0;
+      this.#allowedMs = 'page' in question ? this.#allowed.drawMs : this.#allowed.parseMs;
+    }
     this.#askedMs = performance.now();
     this.#child.ref();
     this.#child.channel?.ref();
@@ -153,7 +199,7 @@ class ParseProcess {
     return waiting.promise;
   }
 
-  #send(question: ParseRequest | 'next'): void {
+  #send(question: ParseRequest | DrawRequest | 'next'): void {
     const failed = (error: Error | null) => {
       if (error) this.kill(error);
     };
@@ -169,6 +215,12 @@ class ParseProcess {
   kill(reason: unknown): void {
     this.#problem ??= reason;
     this.#child.kill('SIGKILL');
+  }
+
+  /** Returns the memory of the process; 0 if the system does not tell. */
+  async residentBytes(): Promise<number> {
+    const text = await readFile(`/proc/${this.#child.pid}/statm`, 'utf8').catch(() => '');
+    return Number(text.split(' ')[1] ?? 0) * pageBytes;
   }
 
   /** Ends by itself if it is not asked anything for that long. */
@@ -196,9 +248,9 @@ class ParseProcess {
   }
 
   async #watch(): Promise<void> {
-    if (this.#usedMs + performance.now() - this.#askedMs > this.#parseMs) {
-      this.kill(unreadable(`The file could not be read within ${this.#parseMs / 1_000} seconds.`));
-    } else if ((await residentBytes(this.#child.pid)) > limits.parseMemoryBytes) {
+    if (this.#usedMs + performance.now() - this.#askedMs > this.#allowedMs) {
+      this.kill(unreadable(`The file could not be read within ${this.#allowedMs / 1_000} seconds.`));
+    } else if ((await this.residentBytes()) > limits.parseMemoryBytes) {
       this.kill(tooMuchMemory());
     }
   }
@@ -206,10 +258,4 @@ class ParseProcess {
 
 function tooMuchMemory(): AppError {
   return unreadable('Reading the file takes too much memory.');
-}
-
-/** Returns the memory of a process; 0 if the system does not tell. */
-async function residentBytes(pid: number | undefined): Promise<number> {
-  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
-  return Number(text.split(' ')[1] ?? 0) * pageBytes;
 }

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '#kit/base/errors.ts';
 import type { Dialect } from '#kit/db/index.ts';
 import type { IndexedChunk } from '../indexing.ts';
+import type { Span } from '../sentences.ts';
 import type { Chunk } from './chunking.ts';
 
 /** Request to the process that reads documents. It responds with {@link ParseReply}s, each after a `next`. */
@@ -12,10 +13,24 @@ export interface ParseRequest {
   readonly dialect: Dialect;
 }
 
-/** A request on its way to the process. Its bytes follow by standard input, as messages would copy them several times. */
-export interface ParseCommand extends Omit<ParseRequest, 'bytes'> {
-  readonly bytesLength: number;
+/** Request for the picture of a page of a PDF. The reply is a {@link DrawnPage}. */
+export interface DrawRequest {
+  readonly bytes: Uint8Array;
+  /** From 1. */
+  readonly page: number;
+  /** Passage to mark. */
+  readonly passage: PagePassage | undefined;
 }
+
+/** A passage of a page: its offsets in the stored text of the page. */
+export interface PagePassage extends Span {
+  readonly text: string;
+}
+
+/** A request on its way to the process. Its bytes follow by standard input, as messages would copy them several times. */
+export type ParseCommand = (Omit<ParseRequest, 'bytes'> | Omit<DrawRequest, 'bytes'>) & {
+  readonly bytesLength: number;
+};
 
 export interface ParsedText {
   readonly kind: 'text';
@@ -36,7 +51,14 @@ export interface ParsedChunk extends Chunk, IndexedChunk {
   readonly place: number;
 }
 
+/** The picture of a page as a PNG. */
+export interface DrawnPage {
+  readonly kind: 'page';
+  readonly png: Uint8Array;
+}
+
 export type ParseReply =
+  | DrawnPage
   | ParsedText
   | ParsedChunks
   | { readonly kind: 'done' }

@@ -4,9 +4,11 @@ import {
   checkMayChange,
   type Document,
   deleteDocument,
+  drawablePages,
   findDocument,
   limits,
   listDocuments,
+  pageAt,
   receiveFiles,
   textOf,
   type UploadResults,
@@ -42,7 +44,9 @@ export function addDocuments(routes: Routes, parts: PageParts): void {
     const text = await textOf(database, document.id);
     const { start, end } = visitor.visit.request.query as { start?: string; end?: string };
     const passage = { text, start: offsetIn(start, text), end: offsetIn(end, text) };
-    return documentPage(await framed(parts, visitor), document, passage);
+    const isDrawn = passage.start < passage.end && drawablePages(document) > 0;
+    const page = isDrawn ? await pageAt(database, document.id, passage.start) : undefined;
+    return documentPage(await framed(parts, visitor), document, { ...passage, page });
   });
   routes.get(pageRoutes.deleteDocument, { access }, async (visitor) => {
     const { title, publicId } = await findOr404(parts, visitor);

@@ -97,11 +97,16 @@ function deleteLink({ publicId, title }: Document): Html {
   return html`<a class="button quiet only-icon" href="${pathOf(pageRoutes.deleteDocument, publicId)}" title="Delete" data-dialog>${icon('trash')}<span class="hidden">Delete ${title}</span></a>`;
 }
 
-/** The text of a document with a passage marked. */
+/** The text of a document with a passage marked, below the picture of its page. */
 export function documentPage(
   frame: Frame,
   document: Document,
-  { text, start: from, end: to }: { text: string; start: number; end: number },
+  {
+    text,
+    start: from,
+    end: to,
+    page,
+  }: { text: string; start: number; end: number; page: number | undefined },
 ): string {
   const isMarked = from < to;
   const [before, passage, after] = isMarked
@@ -115,6 +120,16 @@ export function documentPage(
     styles,
     parent: { href: pageRoutes.documents, label: 'Documents' },
     actions: html`${isMarked && linkButton('#passage', 'Go to the passage', 'quiet')}${linkButton(pathOf(routes.documentContent, publicId), 'Download')}`,
-    main: html`<div class="card prose document">${before}${isMarked && html`<mark id="passage">${passage}</mark>`}${after}</div>`,
+    main: html`${page !== undefined && pagePicture(document, page, { from, to })}<div class="card prose document">${before}${isMarked && html`<mark id="passage">${passage}</mark>`}${after}</div>`,
   });
+}
+
+/** Its space is that of a page of A4, as the size of the page is not known before it is drawn. */
+function pagePicture(
+  { publicId, title }: Document,
+  page: number,
+  { from, to }: { from: number; to: number },
+): Html {
+  const src = `${pathOf(routes.documentPicture, publicId).replace(':page', String(page))}?start=${from}&end=${to}`;
+  return html`<figure class="page-picture"><a href="${src}"><img src="${src}" width="1200" height="1697" loading="lazy" alt="Page ${page} of ${title}"></a><figcaption>Page ${page}</figcaption></figure>`;
 }
