@@ -33,7 +33,7 @@ describe('octavo up', () => {
     // The last thing to be seen is what one needs: one setup link, where mails are, and how long it took.
     assert.match(
       up.output,
-      /Demo sign-ins:[\s\S]*Become administrator of all services.*\n +http:\/\/localhost:\d+\/setup\/\S+\n\nRead the mails here (no mail server is set):\n +http:\/\/localhost:\d+\/mails\n\nReady in \d+ ms\. Ctrl\+C stops everything\.\s*$/,
+      /Demo sign-ins:[\s\S]*Become administrator of all services.*\n +http:\/\/localhost:\d+\/setup\/\S+\n\nRead the mails here \(no mail server is set\):\n +http:\/\/localhost:\d+\/mails\n\nReady in \d+ ms\. Ctrl\+C stops everything\.\s*$/,
     );
     assert.equal(await up.stop(), 0);
   });
