@@ -7,7 +7,7 @@ import '#kit/testing/postgres.ts';
  * Runs test files one after another in this process, each as a test of its own with the hooks of the file. Modules are loaded and compiled
  * once for all of them, which takes half the time of a process for each file.
  */
-const fileTimeoutMs = 240_000;
+const fileTimeoutMs = 420_000;
 
 for (const file of process.argv.slice(2)) {
   test(file, { timeout: fileTimeoutMs }, async (context) => {
