@@ -67,7 +67,8 @@ function head<Row>(column: Column<Row>): Html {
 
 function cell<Row>(column: Column<Row>, row: Row): Html {
   const content = html`${column.cell(row)}`;
-  const isLabelled = !['row-actions', 'main', 'select'].includes(column.kind ?? '') && String(content) !== '';
+  if (String(content) === '') return html`<td role="cell"></td>`;
+  const isLabelled = !['row-actions', 'main', 'select'].includes(column.kind ?? '');
   const label = isLabelled ? column.header : undefined;
   return html`<td role="cell"${attributes({ class: column.kind, 'data-label': label })}>${content}</td>`;
 }

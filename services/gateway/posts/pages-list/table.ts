@@ -115,7 +115,7 @@ function selectionForm(options: {
 <span class="actions">${options.buttons}</span></div></form>`;
 }
 
-const excerptCharacters = 72;
+const excerptCharacters = titleCharacters;
 const leadCharacters = 30;
 
 /** One line of a text: its start, or the part around the first match of a search, with the match marked. */
