@@ -26,7 +26,7 @@ const floods: [string, 'length' | 'stop' | 'error', (reply: ModelReply) => Promi
 ];
 
 for (const [what, finish, flood] of floods) {
-  test(`a model that never ends is stopped: ${what}`, { timeout: 60_000 }, async () => {
+  test(`a model that never ends is stopped: ${what}`, { timeout: 180_000 }, async () => {
     const { promise, resolve } = Promise.withResolvers<number>();
     model.script = async (reply) => resolve(await flood(reply));
     const { status, json: turn } = await chat.send('POST', '/api/chat', {
