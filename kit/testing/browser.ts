@@ -76,7 +76,7 @@ async function openTab(browser: Browser, options: TabOptions): Promise<Tab> {
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
   };
   const context = await browser.newContext(profile);
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import type { Tab, TabOptions, TestBrowser } from '#kit/testing/browser.ts';
 import { bearer, sendRequest, type TestRequest, type TestResponse } from '#kit/testing/http-client.ts';
 import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
+import { until } from '#kit/testing/until.ts';
 import type { TestSystem } from '../testing.ts';
 import type { Post } from './posts/post.ts';
 
@@ -72,7 +73,11 @@ export class Person {
 export async function castOf({ url, passwords }: Pick<TestSystem, 'url' | 'passwords'>) {
   const stranger = new Person(url);
   const signIn = async (username: 'admin' | 'editor' | 'viewer') => {
-    const signedIn = await stranger.post('/auth/login', { username, password: passwords[username] });
+    // A service that starts on a busy machine may shed load for a moment.
+    const signedIn = await until(async () => {
+      const response = await stranger.post('/auth/login', { username, password: passwords[username] });
+      return response.status !== 503 && response;
+    });
     assert.equal(signedIn.status, 200, signedIn.text);
     return new Person(url, signedIn.json.data.token);
   };

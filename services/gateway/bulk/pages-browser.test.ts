@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { testBrowser } from '#kit/testing/browser.ts';
+import { until } from '#kit/testing/until.ts';
 import { startTestSystem } from '../../testing.ts';
 import { castOf, openPages } from '../testing.ts';
 
@@ -58,7 +59,9 @@ describe('importing in a browser', { skip: browser.skip }, () => {
     ]);
     const failed = await readFile(await download.path(), 'utf8');
     assert.match(failed, /^\uFEFFtitle,body,userId,row,problem\r\n,second,,2,title [^\r]+\r\n$/);
-    const { data } = (await cast.alice.get(`/posts?search=${word}&sortOrder=asc`)).json;
+    const data = await until(
+      async () => (await cast.alice.get(`/posts?search=${word}&sortOrder=asc`)).json.data,
+    );
     assert.deepEqual(
       data.map(({ title, body }: Record<string, unknown>) => [title, body]),
       [

@@ -11,6 +11,8 @@ import { until } from '#kit/testing/until.ts';
 import { startTestSystem } from '../../testing.ts';
 import { castOf, importFile, visitorsOf } from '../testing.ts';
 
+/** On a machine that is busy with other tests. Without slices, others waited for seconds. */
+const blockedMsMax = 1_000;
 const dataFolder = testFolder('imports');
 const system = await startTestSystem({ OCTAVO_DATA: dataFolder, EVENT_STREAM: 'off' });
 after(() => system[Symbol.asyncDispose]());
@@ -53,17 +55,17 @@ describe('an imported file', () => {
     const { html, blockedMs } = await timedImport(`[${'{},'.repeat(2_000_000)}{}]`);
     assert.match(html, /More than 10,000 rows are not valid[\s\S]*0 posts saved/);
     assert.equal(html.match(/title is required/g)?.length, 200);
-    assert.ok(blockedMs < 500, `blocked for ${blockedMs} ms`);
+    assert.ok(blockedMs < blockedMsMax, `blocked for ${blockedMs} ms`);
   });
 
   test('of many columns or short lines holds nobody up', async () => {
     const columns = Array.from({ length: 60_000 }, (_, index) => index.toString(36));
     const wide = await timedImport(`title,body,${columns}\n${'a,b\n'.repeat(500_000)}`, 'a.csv');
     assert.match(wide.html, /names more than 1,000 columns|more than 300,000 characters/);
-    assert.ok(wide.blockedMs < 500, `blocked for ${wide.blockedMs} ms`);
+    assert.ok(wide.blockedMs < blockedMsMax, `blocked for ${wide.blockedMs} ms`);
     const short = await timedImport(`title,body\n${'a\n'.repeat(2_000_000)}`, 'a.csv');
     assert.match(short.html, /More than 10,000 rows are not valid/);
-    assert.ok(short.blockedMs < 500, `blocked for ${short.blockedMs} ms`);
+    assert.ok(short.blockedMs < blockedMsMax, `blocked for ${short.blockedMs} ms`);
   });
 
   test('is imported no further when its sender goes, and continued without a row dropped or doubled', async () => {

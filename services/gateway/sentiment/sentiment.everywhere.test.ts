@@ -63,18 +63,18 @@ describe('the sentiment of a text', () => {
   test('is right for many requests at once', async () => {
     const long = `${complaint} `.repeat(240);
     const responses = await Promise.all(
-      Array.from({ length: 60 }, (_, index) =>
+      Array.from({ length: 30 }, (_, index) =>
         alice.post('/ml/sentiment', { text: index % 2 ? long : praise }),
       ),
     );
     for (const [index, response] of responses.entries()) {
-      assert.equal(response.json.data.label, index % 2 ? 'negative' : 'positive');
+      assert.equal(response.json.data?.label, index % 2 ? 'negative' : 'positive', response.text);
     }
   });
 
   test('is reported as up', async () => {
-    assert.equal((await bob.get('/admin/status')).json.data.integrations.inferenceServer, true);
-    assert.equal(await readinessOf(system), undefined);
+    await until(async () => (await bob.get('/admin/status')).json.data.integrations.inferenceServer === true);
+    await until(async () => (await readinessOf(system)) === undefined);
     assert.equal(await metricOf(system), 1);
   });
 });
