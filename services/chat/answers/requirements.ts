@@ -68,7 +68,7 @@ export interface Misses {
 }
 
 /** The quote around a sentence, the stems of its passage, and those of all passages of its document that were found. */
-export interface Surroundings {
+export interface QuoteContext {
   readonly quote: string;
   readonly passage: ReadonlySet<string>;
   readonly document: ReadonlySet<string>;
@@ -80,7 +80,7 @@ const missingShares = { inPassage: 0.4, inDocument: 0.6 };
 export function missesOf(
   required: Requirements,
   unit: CandidateSentence,
-  { quote, passage, document }: Surroundings,
+  { quote, passage, document }: QuoteContext,
 ): Misses {
   const { names, exact, defined, kind, property } = required;
   const own = `${unit.term} ${quote}`;

@@ -6,6 +6,7 @@ import { productVersion } from '#kit/base/version.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import { matchesAny } from '#kit/http/responses/entity-tags.ts';
 import { sendStream } from '#kit/http/responses/stream.ts';
+import { NotModified } from '#kit/rest/conditional.ts';
 import { errorTable, invalidValue } from '../errors.ts';
 import { extractionLimits } from '../extraction/index.ts';
 import { libraryKeyOf } from '../library.ts';
@@ -340,7 +341,7 @@ function addPictures(app: HttpApp, parts: DocumentApiParts): void {
         querystring: Type.Object({ start: offset, end: offset }),
         response: {
           200: { description: 'The page', content: { 'image/png': { schema: Picture } } },
-          304: Type.Null({ description: 'Not changed since If-None-Match' }),
+          304: NotModified,
         },
       },
       config: { errors: ['not_found', 'unprocessable', 'unavailable'] },
