@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { mountingIsForbidden, mountSmallDisk } from '#kit/testing/small-disk.ts';
+import { until } from '#kit/testing/until.ts';
 import { startSystem, upNames } from '../services/index.ts';
 
 test('every service with a database is not ready while its disk is full', {
@@ -29,7 +29,7 @@ test('every service with a database is not ready while its disk is full', {
   for (const { name, url } of sites) assert.equal((await readinessOf(url)).status, 200, name);
   disk.fill();
   for (const { name, url } of sites) {
-    const { checks } = await until(url, 503);
+    const { checks } = await readinessIs(url, 503);
     assert.match(Object.values(checks).join(), /\.sqlite has no space left on its disk: free some/, name);
   }
   const chat = sites.find(({ name }) => name === 'chat')?.url;
@@ -40,13 +40,12 @@ test('every service with a database is not ready while its disk is full', {
     [503, 503, 200],
   );
   disk.free();
-  for (const { url } of sites) await until(url, 200);
+  for (const { url } of sites) await readinessIs(url, 200);
 
-  async function until(url: string, status: number) {
-    for (;;) {
+  function readinessIs(url: string, status: number) {
+    return until(async () => {
       const readiness = await readinessOf(url);
-      if (readiness.status === status) return readiness;
-      await delay(50);
-    }
+      return readiness.status === status && readiness;
+    });
   }
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 // Imported here, so that the databases of all files are dropped after the last of them.
 import '#kit/testing/postgres.ts';
 
@@ -8,6 +8,16 @@ import '#kit/testing/postgres.ts';
  * once for all of them, which takes half the time of a process for each file.
  */
 const fileTimeoutMs = 420_000;
+
+/** A process that runs on after its tests, such as one whose test waits for ever, is ended, and fails. */
+const lingersMs = 20_000;
+
+after(() => {
+  setTimeout(() => {
+    console.error('Something is still open, or a test goes on:', process.getActiveResourcesInfo());
+    process.exit(1);
+  }, lingersMs).unref();
+});
 
 for (const file of process.argv.slice(2)) {
   test(file, { timeout: fileTimeoutMs }, async (context) => {

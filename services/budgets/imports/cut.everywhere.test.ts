@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from '#kit/testing/folder.ts';
 import { sendRequest } from '#kit/testing/http-client.ts';
 import { testMode } from '#kit/testing/mode.ts';
+import { until } from '#kit/testing/until.ts';
 import { startProcess, stopProcess } from '../../testing.ts';
 import { finished, type Person, personOf, startBudgets } from '../testing.ts';
 
@@ -100,11 +100,10 @@ async function upload(person: Person, budgetId: string): Promise<{ id: string }>
 
 /** Waits until an import has committed some expenses, and not all. */
 async function committed(person: Person, budgetId: string, least: number): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { headers } = await person.get(`/api/expenses?budgetId=${budgetId}&limit=1`);
     const count = Number(headers.get('x-total-count'));
     assert.ok(count < rows, 'the import ended before it could be cut off');
-    if (count >= least) return;
-    await delay(5);
-  }
+    return count >= least;
+  });
 }

@@ -69,11 +69,12 @@ describe('with NATS', { skip: natsIsMissing() }, async () => {
     await reanalyze(alice);
   });
 
-  test('a hanging broker is unavailable in time, and recovers', async () => {
+  test('a hanging broker is unavailable in time, and recovers', async (context) => {
     nats.freeze();
+    context.after(() => nats.thaw());
     const startedMs = performance.now();
     assertError(await alice.post('/posts/reanalyze'), 503, 'SERVICE_UNAVAILABLE');
-    assert.ok(performance.now() - startedMs < 4_500);
+    assert.ok(performance.now() - startedMs < 10_000);
     const { id } = await alice.create({ title: 'Frozen', body: complaint });
     nats.thaw();
     assert.equal((await sentimentOf(charlie, id)).label, 'negative');
@@ -235,25 +236,26 @@ async function reanalyze(person: Person) {
 
 /** The job once it has finished. */
 async function jobOf(person: Person, jobId: string) {
-  for (let last = 0; ; ) {
+  let last = 0;
+  return until(async () => {
     const response = await person.get(`/posts/reanalyze/${jobId}`);
     assert.equal(response.status, 200, response.text);
     const job = response.json.data;
     if (!['queued', 'running'].includes(job.status)) return job;
     assert.ok(job.progress >= last && job.progress < 1);
     last = job.progress;
-    await delay(30);
-  }
+    return false;
+  });
 }
 
 /** The sentiment of a post once there is one. */
 async function sentimentOf(person: Person, id: number) {
-  for (;;) {
+  return until(async () => {
     const response = await person.get(`/posts/${id}/sentiment`);
     if (response.status === 200) return response.json.data;
     assert.equal(response.status, 404, response.text);
-    await delay(30);
-  }
+    return false;
+  });
 }
 
 async function readiness({ url }: TestSystem): Promise<Record<string, string>> {

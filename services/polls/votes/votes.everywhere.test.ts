@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { TestResponse } from '#kit/testing/http-client.ts';
 import { whenBlocked } from '#kit/testing/postgres.ts';
+import { until } from '#kit/testing/until.ts';
 import { startPolls, type TestPolls } from '../testing.ts';
 
 let polls: TestPolls;
@@ -364,9 +364,8 @@ describe('many votes at once', () => {
 
 /** The status of a vote; one that is refused by an overloaded server was not counted, and is cast again. */
 async function voteOnceServed(...args: Parameters<typeof vote>): Promise<number> {
-  for (;;) {
+  return until(async () => {
     const { status } = await vote(...args);
-    if (status !== 503) return status;
-    await delay(100);
-  }
+    return status !== 503 && status;
+  });
 }
