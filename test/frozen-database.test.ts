@@ -39,6 +39,10 @@ const requests: Readonly<
     ['POST', '/api/session', {}],
     ['POST', '/api/search', { query: 'Who?' }],
   ],
+  portfolio: [
+    ['GET', '/'],
+    ['GET', '/team'],
+  ],
 };
 
 test('while PostgreSQL is frozen, every service says so within seconds', {

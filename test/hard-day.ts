@@ -13,7 +13,7 @@ clients were told with what is there afterwards. Exits with 1 if something was l
                 default: cluster
   --minutes N   time for faults, 10 by default; 60 gives each its turn several times
   --seed N      order of faults of an earlier run
-  --kills N     kills each process N times, in place of all other faults
+  --kills N     kills each service N times, its replicas in turn, in place of all other faults
 `;
 
 const { values } = parseArgs({
@@ -54,7 +54,7 @@ function printReport(report: DayReport): void {
   for (const { name, done, longestSilenceMs } of silences)
     print(`| ${name} | ${done} | ${seconds(longestSilenceMs)} |`);
   print('\n| fault | times | recovery, median | longest |\n|---|---|---|---|');
-  const engines = new Set(['PostgreSQL', 'NATS', 'S3', 'mail server', 'disk of the services']);
+  const engines = new Set(['PostgreSQL', 'NATS', 'S3', 'mail server', 'disk of the services', 'certificate']);
   const nameOf = ({ kind, target }: Recovery) => `${kind} ${engines.has(target) ? target : 'a process'}`;
   for (const [name, group] of Map.groupBy(recoveries, nameOf)) print(row(name, group));
   if (recoveries.length > 0) print(row('all', recoveries));

@@ -14,7 +14,7 @@ export interface TestNats {
   /** Stops it from responding until `thaw`, without ending it. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again at the same address with the same data. */
+  /** Starts it again at the same address with the same data, if it does not run. */
   revive(): Promise<void>;
   /** Ends it and starts an empty one at the same address. */
   replace(): Promise<void>;
@@ -40,8 +40,9 @@ export async function startNats(newFolder = () => testFolder('nats')): Promise<T
   let folder = newFolder();
   const port = await freePort();
   let child = await start(port, folder);
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
   const kill = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (isOver()) return;
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     await gone;
@@ -52,7 +53,7 @@ export async function startNats(newFolder = () => testFolder('nats')): Promise<T
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     revive: async () => {
-      child = await start(port, folder);
+      if (isOver()) child = await start(port, folder);
     },
     replace: async () => {
       await kill();

@@ -27,7 +27,7 @@ export interface TestS3 extends TestBucket {
   /** Stops it from responding until `thaw`, without ending it. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again at the same address with the same data. */
+  /** Starts it again at the same address with the same data, if it does not run. */
   revive(): Promise<void>;
 }
 
@@ -44,8 +44,9 @@ export async function startTestS3(): Promise<TestS3> {
 /** Starts a server that runs until it is disposed of, with its data in a folder. */
 export async function startS3(folder = testFolder('s3')): Promise<TestS3 & AsyncDisposable> {
   let { child, port } = await serve(folder, 0);
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
   const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (isOver()) return;
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     await gone;
@@ -59,7 +60,7 @@ export async function startS3(folder = testFolder('s3')): Promise<TestS3 & Async
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     async revive() {
-      ({ child, port } = await serve(folder, port));
+      if (isOver()) ({ child, port } = await serve(folder, port));
     },
     [Symbol.asyncDispose]: kill,
   };

@@ -55,7 +55,7 @@ export const settings = {
     help: 'Port of gRPC; default: 50053, or with PORT its port plus 53, or any free one where PORT is 0',
   }),
   BUDGETS_GRPC_CERTIFICATE_FILE: text({
-    help: 'PEM file with the certificate of gRPC; with the key, gRPC uses TLS',
+    help: 'PEM file with the certificate of gRPC; with the key, gRPC uses TLS. It is read again when it changes',
   }),
   BUDGETS_GRPC_KEY_FILE: text({ help: 'PEM file with the private key of gRPC' }),
   TRUST_PROXY: trustProxySetting,

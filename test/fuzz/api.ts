@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import type { Random } from '../random.ts';
 import { type Identity, identitiesOf, newClient } from './identities.ts';
-import type { Random } from './random.ts';
 import { type Document, type Operation, type Response, ResponseChecks } from './responses.ts';
 import type { Findings, Services } from './services.ts';
 import { oddTexts, toJson, toText, Values } from './values.ts';

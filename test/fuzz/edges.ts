@@ -4,9 +4,9 @@ import { io } from 'socket.io-client';
 import { WebSocket } from 'ws';
 import { sendRequest } from '#kit/testing/http-client.ts';
 import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
+import type { Random } from '../random.ts';
 import { identitiesOf } from './identities.ts';
 import { leakIn } from './leaks.ts';
-import type { Random } from './random.ts';
 import type { Findings, Services } from './services.ts';
 import { toJson, Values } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '#kit/base/clock.ts';
 import { appCode } from '#kit/testing/authenticator.ts';
 import { sendRequest } from '#kit/testing/http-client.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import { password, type Services } from './services.ts';
 
 /** Somebody who sends requests to a service. */

@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
+import type { Random } from '../random.ts';
 import { newClient } from './identities.ts';
 import { leakIn } from './leaks.ts';
-import type { Random } from './random.ts';
 import { type Findings, password, type Services } from './services.ts';
 import { markup, oddTexts, Values } from './values.ts';
 

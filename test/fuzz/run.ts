@@ -1,7 +1,7 @@
+import { Random } from '../random.ts';
 import { ApiFuzz } from './api.ts';
 import { openEdges } from './edges.ts';
 import { PageFuzz } from './pages.ts';
-import { Random } from './random.ts';
 import { Findings, startServices } from './services.ts';
 import { WireFuzz } from './wire.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 /** A schema of `/openapi.json`, with the keywords that are read here. */
 export interface Schema {

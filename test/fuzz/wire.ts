@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import type { Findings, Services } from './services.ts';
 
 const lateMs = 20_000;

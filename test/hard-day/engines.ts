@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createCertificate, opensslIsMissing } from '#kit/testing/certificates.ts';
 import { testFolder } from '#kit/testing/folder.ts';
 import { natsIsMissing, startNats, type TestNats } from '#kit/testing/nats.ts';
 import { startEmbeddedPostgres, type TestPostgres } from '#kit/testing/postgres.ts';
@@ -22,11 +23,22 @@ export interface Engines extends AsyncDisposable {
   readonly nats: Engine<TestNats> | undefined;
   readonly s3: Engine<TestS3> | undefined;
   readonly mail: { readonly sink: SmtpSink; readonly gate: Gate };
+  /** Certificate of the gRPC of Budgets; undefined without openssl. */
+  readonly certificate: Certificate | undefined;
   /** Folder of the services' own data. */
   readonly dataFolder: string;
   readonly dataDisk: SmallDisk | undefined;
   /** Settings with the addresses of the engines. */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+/** A certificate whose files are replaced while it is in use. */
+export interface Certificate {
+  /** Certificates that clients trust, those that are used later too. */
+  readonly authorities: Buffer;
+  /** Puts one into the files that ended yesterday. */
+  end(): void;
+  renew(): void;
 }
 
 const mebibyte = 1024 * 1024;
@@ -41,6 +53,7 @@ export async function startEngines({ hasServers }: { readonly hasServers: boolea
   const sink = stack.use(await startSmtpSink());
   const mail = { sink, gate: await gateTo(`smtp://127.0.0.1:${sink.port}`) };
   const servers = hasServers ? await startServers(stack, { diskOf, gateTo }) : undefined;
+  const tls = opensslIsMissing() ? undefined : createCertificates();
   const { hostname, port } = new URL(`smtp://${mail.gate.address}`);
   const owned = stack.move();
   return {
@@ -48,10 +61,31 @@ export async function startEngines({ hasServers }: { readonly hasServers: boolea
     nats: servers?.nats,
     s3: servers?.s3,
     mail,
+    certificate: tls?.certificate,
     dataFolder: dataDisk?.folder ?? testFolder('hard-day'),
     dataDisk,
-    environment: { SMTP_HOST: hostname, SMTP_PORT: port, ...servers?.environment },
+    environment: { SMTP_HOST: hostname, SMTP_PORT: port, ...tls?.environment, ...servers?.environment },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function createCertificates() {
+  const [files, ended, renewed] = [createCertificate(), createCertificate(-1), createCertificate()];
+  const replaceBy = (other: typeof files) => {
+    copyFileSync(other.certificate, files.certificate);
+    copyFileSync(other.key, files.key);
+  };
+  const certificate: Certificate = {
+    authorities: Buffer.concat([files, ended, renewed].map((each) => readFileSync(each.certificate))),
+    end: () => replaceBy(ended),
+    renew: () => replaceBy(renewed),
+  };
+  return {
+    certificate,
+    environment: {
+      BUDGETS_GRPC_CERTIFICATE_FILE: files.certificate,
+      BUDGETS_GRPC_KEY_FILE: files.key,
+    },
   };
 }
 

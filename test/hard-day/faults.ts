@@ -21,7 +21,7 @@ export interface Durations {
 
 /** Faults of each process, each engine and each disk. */
 export function faultsOf(system: System, engines: Engines, durations: Durations): Fault[] {
-  const { postgres, nats, s3, mail, dataDisk } = engines;
+  const { postgres, nats, s3, mail, certificate, dataDisk } = engines;
   return [
     ...system.processes.flatMap((process) => processFaults(process, durations)),
     ...(postgres ? engineFaults('PostgreSQL', postgres, durations) : []),
@@ -46,6 +46,19 @@ export function faultsOf(system: System, engines: Engines, durations: Durations)
         () => mail.gate.thaw(),
       ),
     ),
+    ...(certificate
+      ? [
+          fault(
+            'end',
+            'certificate',
+            during(
+              durations.slowMs,
+              () => certificate.end(),
+              () => certificate.renew(),
+            ),
+          ),
+        ]
+      : []),
     ...(dataDisk
       ? [
           fault(

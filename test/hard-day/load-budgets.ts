@@ -1,5 +1,9 @@
+import { ChannelCredentials } from '@grpc/grpc-js';
+import { ClientError, createChannel, createClient, Metadata, Status } from 'nice-grpc';
 import { WebSocket } from 'ws';
+import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import type { Client } from './client.ts';
+import type { Certificate } from './engines.ts';
 import { eventSubjects } from './load-posts.ts';
 import { type Stage, soon, type Workload } from './workload.ts';
 
@@ -12,7 +16,11 @@ export async function budgetsLoad(stage: Stage): Promise<Workload[]> {
   const { token } = (await client.must('/api/auth/register', { body, expected: [409] })).json;
   const books = { client, token, newBudget: (name: string) => newBudget(client, token, name) };
   const reader = new NotificationReader(client, token, stage.over);
-  return [await expenses(stage, books, reader), await imports(stage, books)];
+  return [
+    await expenses(stage, books, reader),
+    await imports(stage, books),
+    ...(stage.engines.certificate ? [await calls(stage, books, stage.engines.certificate)] : []),
+  ];
 }
 
 interface Books {
@@ -167,6 +175,43 @@ async function imports(stage: Stage, books: Books): Promise<Workload> {
     return ['completed', 'failed'].includes(json?.status);
   }
 }
+
+/** Calls of gRPC, each by a connection of its own, so that each sees the certificate of the moment. */
+async function calls(stage: Stage, books: Books, { authorities }: Certificate): Promise<Workload> {
+  const id = await books.newBudget(`${stage.mark} calls`);
+  const metadata = Metadata({ authorization: `Bearer ${books.token}` });
+  return {
+    name: 'budgets: gRPC',
+    async step() {
+      const channel = createChannel(
+        stage.grpcAddressOf('budgets'),
+        ChannelCredentials.createSsl(authorities),
+      );
+      try {
+        const { budget } = await createClient(BudgetServiceDefinition, channel).getBudget(
+          { id },
+          { metadata, signal: AbortSignal.timeout(10_000) },
+        );
+        if (budget?.id !== id) stage.ledger.report('gRPC: another budget than that which was asked for');
+        return true;
+      } catch (error) {
+        if (error instanceof ClientError && !passing.has(error.code))
+          stage.ledger.report(`gRPC: ${Status[error.code]} ${error.details}`);
+        return false;
+      } finally {
+        channel.close();
+      }
+    },
+  };
+}
+
+/** Codes of what may pass: nobody listens, or an engine does not respond. */
+const passing = new Set([
+  Status.UNAVAILABLE,
+  Status.DEADLINE_EXCEEDED,
+  Status.CANCELLED,
+  Status.RESOURCE_EXHAUSTED,
+]);
 
 /** Follows the notifications by WebSocket, and comes back with the last number that it has, also when one is left out. */
 class NotificationReader {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { testFolder } from '#kit/testing/folder.ts';
 import { entry } from '../command-line.ts';
+import { Random } from '../random.ts';
 import { Client } from './client.ts';
 import { type Engines, startEngines } from './engines.ts';
 import { type Durations, type Fault, faultsOf, killOf } from './faults.ts';
@@ -14,15 +15,15 @@ import { chatLoad, portfolioLoad } from './load-chat.ts';
 import { postPasswords, postsLoad } from './load-posts.ts';
 import { pollsLoad, quotesLoad } from './load-public.ts';
 import { signInLoad } from './load-sign-in.ts';
-import { createSystem, hasServers, type Layout, type System, unreadyOf } from './system.ts';
+import { createSystem, hasServers, type Layout, type Process, type System, unreadyOf } from './system.ts';
 import { type Stage, Worker } from './workload.ts';
 
 export interface DayOptions {
   readonly layout: Layout;
   readonly seed: number;
-  /** Time for faults; the rest of them is left out. */
+  /** Time for faults; the rest of them is left out. Kills take the time that they need. */
   readonly minutes: number;
-  /** Kills each process so many times, in place of all other faults. */
+  /** Kills each service so many times, its replicas in turn, in place of all other faults. */
   readonly kills?: number | undefined;
   readonly durations: Durations;
   /** Longest time for everything to work again after a fault. */
@@ -109,18 +110,18 @@ async function letFaultsHappen(
 ): Promise<Pick<DayReport, 'recoveries' | 'left'>> {
   const { system, engines, workers, ledger, say } = parts;
   const { patienceMs } = options;
-  const random = randomOf(options.seed);
+  const random = new Random(options.seed);
   const endMs = performance.now() + options.minutes * 60_000;
   const recoveries: Recovery[] = [];
   let faults: Fault[] = [];
-  while (performance.now() < endMs) {
+  while (options.kills !== undefined || performance.now() < endMs) {
     if (faults.length === 0) {
       // Each kill has its turn once; other faults come again while there is time.
       if (options.kills !== undefined && recoveries.length > 0) break;
       faults = faultsFor(options, { system, engines, random });
     }
     const fault = faults.shift() as Fault;
-    await delay(random() * 300);
+    await delay(random.below(300));
     say(`${fault.kind}: ${fault.target}`);
     await fault.run();
     const { recoveryMs, slowest } = await recoveryOf({
@@ -162,16 +163,19 @@ async function loadsOf(stage: Stage) {
 
 function faultsFor(
   { kills, durations }: DayOptions,
-  { system, engines, random }: { system: System; engines: Engines; random: () => number },
+  { system, engines, random }: { system: System; engines: Engines; random: Random },
 ): Fault[] {
   const all =
     kills === undefined
       ? faultsOf(system, engines, durations)
-      : system.processes.flatMap((process) =>
-          Array.from({ length: kills }, () => killOf(process, durations)),
-        );
-  const keyed = all.map((fault) => ({ fault, key: random() }));
-  return keyed.sort((one, other) => one.key - other.key).map(({ fault }) => fault);
+      : system
+          .groups()
+          .flatMap((replicas) =>
+            Array.from({ length: kills }, (_, turn) =>
+              killOf(replicas[turn % replicas.length] as Process, durations),
+            ),
+          );
+  return random.shuffled(all);
 }
 
 /** Time until every load has done something that it began after a moment, and every process is ready. */
@@ -234,6 +238,10 @@ function stageOf(parts: {
     // Accounts are in the memory of one process.
     clientOf: (service) =>
       new Client(service, system.addressesOf(service).slice(0, service === 'tokens' ? 1 : undefined), ledger),
+    grpcAddressOf(service) {
+      const addresses = system.grpcAddressesOf(service);
+      return addresses[Math.floor(Math.random() * addresses.length)] as string;
+    },
     endsOf: (service) => system.endsOf(service),
     async octavo(args, more = {}) {
       const folder = hasOwnFolders(environment)
@@ -305,10 +313,4 @@ function settingsOf(engines: Engines): Record<string, string> {
     ...Object.fromEntries(secrets.map((name) => [name, randomBytes(32).toString('hex')])),
     ...engines.environment,
   };
-}
-
-/** Numbers from 0 to below 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let turn = 0;
-  return () => createHash('sha256').update(`${seed} ${turn++}`).digest().readUInt32BE() / 2 ** 32;
 }

@@ -138,6 +138,16 @@ export class System implements AsyncDisposable {
     return this.#addresses[service] ?? [];
   }
 
+  /** Processes that are replicas of each other. */
+  groups(): (readonly Process[])[] {
+    return [...Map.groupBy(this.processes, ({ label }) => label.replace(/-\d+$/, '')).values()];
+  }
+
+  /** Addresses of gRPC, whose port follows that of the process. */
+  grpcAddressesOf(service: string): readonly string[] {
+    return (this.#owners[service] ?? []).map(({ port }) => `localhost:${port + 53}`);
+  }
+
   endsOf(service: string): number {
     return (this.#owners[service] ?? []).reduce((sum, { ends }) => sum + ends, 0);
   }

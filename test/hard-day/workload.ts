@@ -12,6 +12,8 @@ export interface Stage {
   /** Aborts after the day, when readers are not followed any longer. */
   readonly over: AbortSignal;
   clientOf(service: string): Client;
+  /** Address of the gRPC of one of the replicas of a service. */
+  grpcAddressOf(service: string): string;
   /** Number of times that the processes of a service were ended. */
   endsOf(service: string): number;
   /** Runs a command of `octavo` in the environment of the system, and returns its exit status. */

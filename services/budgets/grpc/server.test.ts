@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { ChannelCredentials, Client, Metadata as RawMetadata, type ServiceError } from '@grpc/grpc-js';
 import { createChannel, createClient, createClientFactory, Metadata, Status } from 'nice-grpc';
 import { errorDetailsClientMiddleware, type RichClientError } from 'nice-grpc-error-details';
 import { HealthDefinition } from 'nice-grpc-server-health';
-import { testFolder } from '#kit/testing/folder.ts';
+import { createCertificate, opensslIsMissing } from '#kit/testing/certificates.ts';
+import { until } from '#kit/testing/until.ts';
 import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import { type Person, startBudgets } from '../testing.ts';
 
@@ -105,12 +105,7 @@ test('a request that cannot be read is INVALID_ARGUMENT, for those who are signe
 });
 
 test('TLS by setting', { skip: opensslIsMissing() }, async () => {
-  const folder = testFolder('grpc-tls');
-  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-  const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-  const args = ['-x509', ...options, '-subj', '/CN=localhost', '-addext', names];
-  execFileSync('openssl', ['req', ...args, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+  const { certificate, key } = createCertificate();
   await using secure = await startBudgets({
     environment: { BUDGETS_GRPC_CERTIFICATE_FILE: certificate, BUDGETS_GRPC_KEY_FILE: key },
   });
@@ -130,6 +125,37 @@ test('TLS by setting', { skip: opensslIsMissing() }, async () => {
     startBudgets({ environment: { BUDGETS_GRPC_CERTIFICATE_FILE: certificate } }),
     /BUDGETS_GRPC_KEY_FILE/,
   );
+});
+
+test('a renewed certificate is used without a restart, and only with its key', {
+  skip: opensslIsMissing(),
+}, async () => {
+  const [files, renewed] = [createCertificate(), createCertificate()];
+  const old = readFileSync(files.certificate);
+  await using secure = await startBudgets({
+    environment: { BUDGETS_GRPC_CERTIFICATE_FILE: files.certificate, BUDGETS_GRPC_KEY_FILE: files.key },
+  });
+  const alice = await secure.person('alice');
+  const list = async (authority: Buffer) => {
+    const own = createChannel(`localhost:${secure.grpcPort}`, ChannelCredentials.createSsl(authority));
+    try {
+      await createClient(BudgetServiceDefinition, own).listBudgets({}, { metadata: metadataOf(alice) });
+      return true;
+    } catch (error) {
+      assert.equal((error as RichClientError).code, Status.UNAVAILABLE);
+      return false;
+    } finally {
+      own.close();
+    }
+  };
+  assert.ok(await list(old));
+  copyFileSync(renewed.certificate, files.certificate);
+  // Longer than the interval at which the files are looked at.
+  await setTimeout(2_500);
+  assert.ok(await list(old), 'the certificate was replaced without its key');
+  copyFileSync(renewed.key, files.key);
+  await until(async () => list(readFileSync(renewed.certificate)));
+  assert.equal(await list(old), false);
 });
 
 test('health turns NOT_SERVING while the service drains', async () => {
@@ -155,13 +181,3 @@ test('health turns NOT_SERVING while the service drains', async () => {
   own.close();
   await stopped;
 });
-
-function opensslIsMissing(): string | false {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return false;
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    return 'openssl is not installed';
-  }
-}

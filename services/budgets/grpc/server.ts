@@ -18,6 +18,7 @@ import { createErrorMapping } from './errors.ts';
 import { createHandlers, type Signed } from './handlers.ts';
 import { toBudgetMessage } from './messages.ts';
 import { checkRequests, withUnreadable } from './requests.ts';
+import { type TlsFiles, tlsCredentials } from './tls.ts';
 
 const messageBytesMax = 4 * 1_024 * 1_024;
 const services = [BudgetServiceDefinition.fullName, ShortFormDefinition.fullName];
@@ -33,8 +34,8 @@ export interface GrpcOptions {
   readonly authenticate: (authorization: string | undefined) => Promise<SignedIn>;
   readonly host: string;
   readonly port: number;
-  /** PEM files; without them the server speaks plain text. */
-  readonly tls?: { readonly certificate: string; readonly key: string } | undefined;
+  /** Without them the server speaks plain text. */
+  readonly tls?: TlsFiles | undefined;
   /** Time that calls in flight get when the server stops. */
   readonly drainMs: number;
 }
@@ -72,7 +73,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServer> {
   await addReflection(server);
   for (const name of services) health.setStatus('healthy', name);
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const bound = await server.listen(address, await credentialsOf(options)).catch((error: unknown) => {
+  const bound = await server.listen(address, credentialsOf(options)).catch((error: unknown) => {
     throw listenErrorOf(error, host, port);
   });
   return {
@@ -113,10 +114,8 @@ async function addReflection(server: ReturnType<typeof createServer>): Promise<v
   }
 }
 
-async function credentialsOf({ tls }: GrpcOptions): Promise<ServerCredentials> {
-  if (!tls) return ServerCredentials.createInsecure();
-  const [cert_chain, private_key] = await Promise.all([readFile(tls.certificate), readFile(tls.key)]);
-  return ServerCredentials.createSsl(null, [{ cert_chain, private_key }]);
+function credentialsOf({ tls, log }: GrpcOptions): ServerCredentials {
+  return tls ? tlsCredentials(tls, log) : ServerCredentials.createInsecure();
 }
 
 /** Ends calls that stream responses when the service stops: watches, and reflection whose client stays. */

@@ -24,6 +24,12 @@ export class Random {
     return this.next() < probability;
   }
 
+  /** A copy in another order. */
+  shuffled<T>(items: readonly T[]): T[] {
+    const keyed = items.map((item) => ({ item, key: this.next() }));
+    return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item);
+  }
+
   pick<T>(items: readonly T[]): T {
     const item = items[this.below(items.length)];
     if (item === undefined && items.length === 0) throw new RangeError('there is nothing to pick from');
