@@ -31,6 +31,7 @@ test('others write while the vectors of a former model are removed', async () =>
 async function openLibrary(): Promise<Database<Tables>> {
   const database = await openDatabase<Tables>({
     name: 'chat',
+    url: undefined,
     folder: testFolder('chat-removal'),
     migrations: new URL('../migrations/', import.meta.url),
     log: silentLog,
