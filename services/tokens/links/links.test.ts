@@ -128,8 +128,9 @@ describe('a password reset', () => {
       known.push(await timed(email));
       unknown.push(await timed('nobody2@example.com'));
     }
-    const median = (times: number[]) => times.sort((one, other) => one - other)[30] ?? 0;
-    assert.ok(Math.abs(median(known) - median(unknown)) < 5, `${median(known)} ${median(unknown)} ms`);
+    // Of the faster ones, which other work on the machine did not delay.
+    const typical = (times: number[]) => times.sort((one, other) => one - other)[6] ?? 0;
+    assert.ok(Math.abs(typical(known) - typical(unknown)) < 5, `${typical(known)} ${typical(unknown)} ms`);
   });
 
   test('is mailed to an address a few times an hour', async () => {
