@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
+import { startSignIns } from './sign-ins.ts';
+
+/** A password costs some 20 ms here, several times as much as all the rest of a sign-in. */
+const { attempts, newClient, ...signIns } = await startSignIns({
+  OCTAVO_DATA: testFolder('account-timing'),
+  ARGON2_MEMORY_KIB: '16384',
+  ARGON2_PASSES: '2',
+  LOCKOUT_THRESHOLD: '100',
+});
+after(() => signIns[Symbol.asyncDispose]());
+
+for (const [way, attempt] of Object.entries(attempts))
+  test(`${way}: takes as long for names that do not exist`, async () => {
+    const best = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY };
+    const areAlike = () => best.unknown > best.known / 2 && best.unknown < best.known * 2;
+    // The quickest of many turns: on a busy machine any single one may take longer.
+    for (let round = 0; round < 8 || (round < 19 && !areAlike()); round++)
+      for (const name of ['known', 'unknown'] as const) {
+        const client = newClient();
+        const startMs = performance.now();
+        const { status, text } = await attempt(name, client);
+        best[name] = Math.min(best[name], performance.now() - startMs);
+        assert.ok(status < 423, `${name}, round ${round}: ${status} ${text}`);
+      }
+    assert.ok(areAlike(), `known ${best.known} ms, unknown ${best.unknown} ms`);
+  });
