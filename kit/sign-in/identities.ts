@@ -52,8 +52,8 @@ export interface PeopleStore {
   leave(key: string): Promise<string | undefined>;
   /** Ends the sessions of a person, or one of them. */
   end(ended: EndedSessions): Promise<void>;
-  /** True the first time. */
-  useUp(state: string): Promise<boolean>;
+  /** Remembers the state of an attempt, or the id of a token, for 10 minutes. Returns true the first time. */
+  useUp(text: string): Promise<boolean>;
 }
 
 export interface NewSession {
@@ -176,9 +176,9 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
     for (const key of keys) await deleteSession.run(database, { key });
   }
 
-  async useUp(state: string): Promise<boolean> {
+  async useUp(text: string): Promise<boolean> {
     const { database, clock } = this.options;
-    const hash = createHash('sha256').update(state).digest('base64url');
+    const hash = createHash('sha256').update(text).digest('base64url');
     const { changes } = await useUpAttempt.run(database, { hash, expires_at_ms: clock.now() + attemptMs });
     return changes > 0;
   }

@@ -259,8 +259,10 @@ export class OidcSignIn<T> {
   async #backChannel(visit: Visit<T>): Promise<FastifyReply> {
     const { request, reply } = visit;
     try {
-      const ended = await this.tokens.endedBy(visit.field('logout_token'));
+      const { id, ...ended } = await this.tokens.endedBy(visit.field('logout_token'));
       const { site, admin } = this.#options.realms;
+      if (!(await site.people.useUp(`logout ${id}`)))
+        throw new AppError('unauthenticated', 'The token was used before.');
       await site.people.end(ended);
       await admin?.people.end(ended);
       request.log.info({ event: 'authn_oidc_logout', ...ended }, 'signed out by the provider');

@@ -21,6 +21,11 @@ export interface EndedSessions {
   readonly sid: string | undefined;
 }
 
+/** A logout token, whose id tells whether it was used before. */
+export interface LogoutToken extends EndedSessions {
+  readonly id: string;
+}
+
 type KeySet = ReturnType<typeof import('jose').createRemoteJWKSet>;
 
 const timeoutDuration = 5_000;
@@ -29,7 +34,8 @@ const cooldownDuration = 60_000;
 const cacheMaxAge = 10 * 60_000;
 const keysBytesMax = 1024 * 1024;
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-const logoutAgeMax = '10m';
+/** Less than the 10 minutes for which used tokens are remembered. */
+const logoutAgeMax = '9m';
 const leewaySeconds = 5;
 /** Those with a public key. */
 const knownAlgorithms = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'EdDSA', 'Ed25519'];
@@ -78,7 +84,7 @@ export class ProviderTokens {
   }
 
   /** The sessions that a logout token ends (OpenID Connect Back-Channel Logout 1.0 section 2.6). Throws like {@link holderOf}. */
-  async endedBy(token: string): Promise<EndedSessions> {
+  async endedBy(token: string): Promise<LogoutToken> {
     const claims = await this.#verify(token, {
       audience: this.#provider.settings.clientId,
       requiredClaims: ['iat', 'jti', 'events'],
@@ -95,7 +101,7 @@ export class ProviderTokens {
     const subject = typeof sub === 'string' ? sub : undefined;
     const session = typeof sid === 'string' ? sid : undefined;
     if (subject === undefined && session === undefined) throw refused(new Error('it names nobody'));
-    return { subject, sid: session };
+    return { id: claims.jti ?? '', subject, sid: session };
   }
 
   async #verify(

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, afterEach, describe, test } from 'node:test';
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
 import { password, startPolls } from './testing.ts';
@@ -176,6 +179,90 @@ describe('the ID token', () => {
     await assertTaken(ann, await callbackFor(ann));
   });
 });
+
+describe('a logout token', () => {
+  const now = () => Math.floor(Date.now() / 1_000);
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+  const claims = { aud: 'polls', sub: 'ann', events };
+  const sign = (changed: object, typ = 'logout+jwt') => provider.sign({ ...claims, ...changed }, { typ });
+  const clientSecret = new TextEncoder().encode(settings.OIDC_CLIENT_SECRET);
+  const forgeries: Readonly<Record<string, () => Promise<string> | string>> = {
+    'for another application': () => sign({ aud: 'another' }),
+    'of another issuer': () => sign({ iss: 'https://mallory.example' }),
+    'with a nonce, as ID tokens have': () => sign({ nonce: 'n' }),
+    'without the event': () => sign({ events: {} }),
+    'with the event as a text': () => sign({ events: Object.keys(events)[0] }),
+    'without an id': () => sign({ jti: undefined }),
+    'about nobody': () => provider.sign({ aud: 'polls', events }, { typ: 'logout+jwt' }),
+    'of an hour ago': () => sign({ iat: now() - 3_600 }),
+    'of the future': () => sign({ iat: now() + 3_600 }),
+    'that has expired': () => sign({ iat: now() - 300, exp: now() - 60 }),
+    'that is an access token': () => sign({}, 'at+jwt'),
+    'of a key that is not published': async () => {
+      await using stranger = await TestProvider.start();
+      return stranger.sign({ ...claims, iss: provider.url }, { typ: 'logout+jwt' });
+    },
+    'signed with the secret of the client': () =>
+      new SignJWT({ ...claims, iss: provider.url, iat: now(), exp: now() + 60, jti: 'forged' })
+        .setProtectedHeader({ alg: 'HS256', typ: 'logout+jwt' })
+        .sign(clientSecret),
+    'of the algorithm none': () =>
+      new UnsecuredJWT({ ...claims, iss: provider.url, iat: now(), exp: now() + 60, jti: 'forged' }).encode(),
+    'with a key of its own': () => withOwnKey({ ...claims, iat: now() }),
+    'that is none': () => 'nonsense',
+  };
+  for (const [name, forge] of Object.entries(forgeries))
+    test(`${name} ends no session`, async () => {
+      const ann = newWalker();
+      await assertTaken(ann, await callbackFor(ann));
+      const body = new URLSearchParams({ logout_token: await forge() });
+      const stranger = { body, authorization: undefined };
+      const { status, json } = await polls.call('POST', '/sign-in/oidc/back-channel', stranger);
+      assert.deepEqual([status, json.error], [400, 'invalid_request']);
+      assert.equal((await ann.client.open(list)).status, 200);
+    });
+});
+
+test('a token that names its own key, or where to fetch it, is refused, and nothing is fetched (SSRF)', async () => {
+  const requests: string[] = [];
+  const trap = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    response.end('{"keys":[]}');
+  }).listen(0, '127.0.0.1');
+  after(() => trap.close());
+  await once(trap, 'listening');
+  const url = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/keys`;
+  const claims = { aud: polls.url, sub: 'ann', client_id: 'app', iat: 0, roles: ['admin'] };
+  for (const header of [{}, { jku: url }, { x5u: url }, { kid: url }, { kid: '../../dev/null' }]) {
+    const token = await withOwnKey(
+      { ...claims, iat: Math.floor(Date.now() / 1_000) },
+      { typ: 'at+jwt', ...header },
+    );
+    const { status } = await polls.call('GET', '/api/questions/', { authorization: `Bearer ${token}` });
+    assert.equal(status, 401, JSON.stringify(header));
+  }
+  assert.deepEqual(requests, []);
+});
+
+test('PKCE is S256, whatever the description of the provider says (downgrade)', async () => {
+  for (const methods of [['plain'], [], undefined]) {
+    polls.clock.advance(601_000);
+    provider.faults.change = (_path, body) => ({ ...body, code_challenge_methods_supported: methods });
+    const { location } = await newWalker().client.open('/sign-in/oidc');
+    const { searchParams } = new URL(location);
+    assert.equal(searchParams.get('code_challenge_method'), 'S256');
+    assert.match(searchParams.get('code_challenge') ?? '', /^[\w-]{43}$/);
+  }
+});
+
+/** A token of the provider by its claims, signed with a key that its header holds. */
+async function withOwnKey(claims: Record<string, unknown>, header: object = {}): Promise<string> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const jwk = await exportJWK(publicKey);
+  return new SignJWT({ iss: provider.url, exp: Math.floor(Date.now() / 1_000) + 600, jti: 'own', ...claims })
+    .setProtectedHeader({ alg: 'RS256', typ: 'logout+jwt', jwk, ...header })
+    .sign(privateKey);
+}
 
 test('claims of the userinfo endpoint for somebody else are refused', async () => {
   const ann = newWalker();

@@ -186,30 +186,19 @@ test('a sign-out at the provider ends the session here, also if its message was 
   }
 });
 
-test('a logout token ends the sessions that it names', async () => {
+test('a logout token ends the sessions that it names, once', async () => {
   const [ann, other] = [await signedIn('ann'), await signedIn('carol')];
-  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
-  const send = async (token: string) =>
-    polls.call('POST', '/sign-in/oidc/back-channel', {
-      body: new URLSearchParams({ logout_token: token }),
-      authorization: undefined,
-    });
-  const claims = { aud: 'polls', sub: 'ann', events };
-  const refused = [
-    provider.sign({ ...claims, aud: 'another' }, { typ: 'logout+jwt' }),
-    provider.sign({ ...claims, iss: 'https://else.example' }, { typ: 'logout+jwt' }),
-    provider.sign({ ...claims, nonce: 'n' }, { typ: 'logout+jwt' }),
-    provider.sign({ ...claims, events: {} }, { typ: 'logout+jwt' }),
-    provider.sign({ aud: 'polls', events }, { typ: 'logout+jwt' }),
-    provider.sign({ ...claims, iat: Math.floor(Date.now() / 1_000) - 3_600 }, { typ: 'logout+jwt' }),
-    provider.sign(claims, { typ: 'at+jwt' }),
-    'nonsense',
-  ];
-  for (const token of refused) assert.equal((await send(await token)).status, 400);
-  assert.equal(await isStaff(ann), true);
-  assert.equal((await send(await provider.sign(claims, { typ: 'logout+jwt' }))).status, 200);
+  const claims = { aud: 'polls', sub: 'ann', events: { [logoutEvent]: {} } };
+  const token = await provider.sign(claims, { typ: 'logout+jwt' });
+  assert.equal(await sendLogout(token), 200);
   assert.equal((await ann.client.open(list)).status, 302);
   assert.equal(await isStaff(other), true);
+
+  const again = await signedIn('ann');
+  assert.equal(await sendLogout(token), 400, 'a replay');
+  assert.equal(await isStaff(again), true);
+  assert.equal(await sendLogout(await provider.sign(claims, { typ: 'logout+jwt' })), 200);
+  assert.equal((await again.client.open(list)).status, 302);
 });
 
 test('a deleted account takes its connection along, and its owner gets a new one', async () => {
@@ -233,3 +222,14 @@ test('a deleted account takes its connection along, and its owner gets a new one
   assert.equal(await isStaff(await signedIn('erin')), true);
   assert.equal((await identities()).length, 1);
 });
+
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
+
+async function sendLogout(token: string): Promise<number> {
+  const body = new URLSearchParams({ logout_token: token });
+  const { status } = await polls.call('POST', '/sign-in/oidc/back-channel', {
+    body,
+    authorization: undefined,
+  });
+  return status;
+}
