@@ -38,6 +38,18 @@ export class UnknownOutcome extends AppError {
   }
 }
 
+/**
+ * Reads what a write that was committed has left, for its response. If the database fails now, the write was carried out, which `unavailable`
+ * would deny; throws {@link UnknownOutcome} instead.
+ */
+export async function afterWrite<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'unavailable' ? new UnknownOutcome(error) : error;
+  }
+}
+
 /** An `internal` error: trying again does not help. */
 export function brokenDatabase(cause: unknown): AppError {
   return new AppError('internal', 'Something went wrong on our side.', { cause });

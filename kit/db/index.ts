@@ -1,7 +1,7 @@
 export type { Database, DatabaseOptions, StreamOptions } from './database.ts';
 export { deleteRows } from './deletion/delete-rows.ts';
 export { type ForeignKey, foreignKeysOf } from './deletion/foreign-keys.ts';
-export { UnknownOutcome } from './errors.ts';
+export { afterWrite, UnknownOutcome } from './errors.ts';
 export { DatabaseHealth, databaseCheck, engineOf, type HealthTables, healthMigrations } from './health.ts';
 export type { KitMigrations, Migrations } from './migrations.ts';
 export { backupDatabase, databaseSettings, openDatabase, problemOfUrl, restoreDatabase } from './open.ts';

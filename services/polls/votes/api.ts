@@ -1,6 +1,7 @@
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { Type } from '#kit/base/schema.ts';
+import { afterWrite } from '#kit/db/index.ts';
 import type { TokenAccess } from '#kit/drf/authtoken/index.ts';
 import { fieldErrors, notFoundError } from '#kit/drf/errors.ts';
 import { primaryKey, primaryKeys } from '#kit/drf/fields.ts';
@@ -116,7 +117,7 @@ export function addVoteApi({ app, drf, access, polls, votes, voteCookie, clock }
       await votes.cast({ question, ...ballot, hasVoted, address: clientAddress(request) });
       voteCookie.remember(reply, question.id, ballot.choices);
       const { showsResults, showsCorrect } = visibilityFor(question, { hasVoted: true, now });
-      const poll = (await polls.find(question.id)) ?? before;
+      const poll = (await afterWrite(() => polls.find(question.id))) ?? before;
       return {
         question: question.id,
         choice: ballot.choices[0] as number,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#kit/base/clock.ts';
 import { Type } from '#kit/base/schema.ts';
-import type { Database } from '#kit/db/index.ts';
+import { afterWrite, type Database } from '#kit/db/index.ts';
 import { serializerFields } from '#kit/drf/entity-fields.ts';
 import { notFoundError } from '#kit/drf/errors.ts';
 import { addPagingHeaders, pagingParameters, parameter, readPaging } from '#kit/drf/paging.ts';
@@ -240,7 +240,7 @@ function addChange(app: HttpApp, method: 'PUT' | 'PATCH', parts: QuoteApiParts):
       await changeable(database, id, rights);
       const changes = await (isWhole ? body.parse(request.body) : body.parsePartial(request.body));
       await changeQuote(database, id, changes, rights);
-      return quoteFor(database, id, readerOf(request));
+      return afterWrite(() => quoteFor(database, id, readerOf(request)));
     },
   });
 }
