@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { testFolder } from '#kit/testing/folder.ts';
 import { natsIsMissing } from '#kit/testing/nats.ts';
 import { Ledger } from './hard-day/ledger.ts';
 import { runDay } from './hard-day/run.ts';
+import { Secrets } from './hard-day/secrets.ts';
 
 // The short mode of the hard day. `node test/hard-day.ts` runs longer ones, with two processes for each service.
 // The order of faults is fixed here, so that a failure comes from a change; `HARD_DAY_SEED` tries another one.
@@ -43,4 +47,29 @@ test('the comparison finds what is lost, doubled, there though refused, and from
     'write: a refused write is there: present',
     'write: nobody wrote foreign',
   ]);
+});
+
+test('secrets are found in logs', async () => {
+  const secrets = new Secrets();
+  secrets.addFrom({
+    name: 'a name that is long',
+    tokens: { access: 'eyJh.eyJz.c2ln-_', old: 'not in any log' },
+  });
+  secrets.addFrom({ password: 'ferries wait in fog', recovery_codes: ['abcde-fghij'] });
+  const folder = testFolder('logs');
+  const lines = [
+    '{"msg":"a name that is long"}',
+    '{"url":"/verify?token=eyJh.eyJz.c2ln-_&next=/"}',
+    '{"msg":"it is \\"ferries wait in fog\\""}',
+    '{"codes":["abcde-fghij"]}',
+  ];
+  writeFileSync(join(folder, 'polls-1.log'), lines.join('\n'));
+  assert.deepEqual(await secrets.searchLogs(folder), {
+    lines: 4,
+    found: [
+      'polls-1.log: {"url":"/verify?token=[SECRET]&next=/"}',
+      'polls-1.log: {"msg":"it is \\"[SECRET]\\""}',
+      'polls-1.log: {"codes":["[SECRET]"]}',
+    ],
+  });
 });

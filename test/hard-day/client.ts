@@ -1,5 +1,6 @@
 import { bearer } from '#kit/testing/http-client.ts';
 import type { Ledger, Outcome } from './ledger.ts';
+import type { Secrets } from './secrets.ts';
 
 /** Longer than any service waits for an engine. */
 const patienceMs = 10_000;
@@ -34,11 +35,17 @@ export class Client {
   readonly service: string;
   readonly #addresses: readonly string[];
   readonly #ledger: Ledger;
+  readonly #secrets: Secrets;
 
-  constructor(service: string, addresses: readonly string[], ledger: Ledger) {
+  constructor(
+    service: string,
+    addresses: readonly string[],
+    { ledger, secrets }: { readonly ledger: Ledger; readonly secrets: Secrets },
+  ) {
     this.service = service;
     this.#addresses = addresses;
     this.#ledger = ledger;
+    this.#secrets = secrets;
   }
 
   /** The address of one of the replicas. */
@@ -86,6 +93,7 @@ export class Client {
     const { body, token, headers } = call;
     const isForm = body instanceof FormData;
     const method = call.method ?? (body === undefined ? 'GET' : 'POST');
+    this.#secrets.addFrom({ token, body });
     try {
       const response = await fetch(address + path, {
         method,
@@ -102,11 +110,13 @@ export class Client {
       const text = await response.text();
       const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
       this.#examine({ status, text, method, path, expected: call.expected ?? [] });
+      const json = isJson && text !== '' ? JSON.parse(text) : undefined;
+      this.#secrets.addFrom(json);
       return {
         outcome: outcomeOf(status),
         status,
         text,
-        json: isJson && text !== '' ? JSON.parse(text) : undefined,
+        json,
         link: response.headers.get('link') ?? '',
         total: Number(response.headers.get('x-total-count') ?? 0),
       };

@@ -15,6 +15,7 @@ import { chatLoad, portfolioLoad } from './load-chat.ts';
 import { postPasswords, postsLoad } from './load-posts.ts';
 import { pollsLoad, quotesLoad } from './load-public.ts';
 import { signInLoad } from './load-sign-in.ts';
+import { Secrets } from './secrets.ts';
 import { createSystem, hasServers, type Layout, type Process, type System, unreadyOf } from './system.ts';
 import { type Stage, Worker } from './workload.ts';
 
@@ -64,9 +65,13 @@ export async function runDay(options: DayOptions): Promise<DayReport> {
   const say = (line: string) =>
     print(`${((performance.now() - startedMs) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
   const ledger = new Ledger();
+  const secrets = new Secrets();
   await using engines = await startEngines({ hasServers: hasServers(layout) });
   const logFolder = testFolder('hard-day-logs');
   const environment = { ...settingsOf(engines), ...options.environment };
+  for (const [name, value] of Object.entries(environment))
+    if (/(SECRET|TOKEN|PASSWORD)$/.test(name)) secrets.add(value);
+  secrets.add(URL.parse(engines.environment.DATABASE_URL ?? '')?.password ?? '');
   await using system = await createSystem(layout, {
     environment,
     dataFolder: engines.dataFolder,
@@ -77,7 +82,7 @@ export async function runDay(options: DayOptions): Promise<DayReport> {
   say(`${system.processes.length} processes are ready; their logs are in ${logFolder}`);
   const over = new AbortController();
   using _readers = { [Symbol.dispose]: () => over.abort() };
-  const stage = stageOf({ system, engines, environment, ledger, seed, over: over.signal });
+  const stage = stageOf({ system, engines, environment, ledger, secrets, seed, over: over.signal });
   const workers = (await loadsOf(stage)).map((workload) => new Worker(workload, ledger));
   for (const worker of workers) worker.start();
   await recoveryOf({ system, workers, patienceMs: options.patienceMs, sinceMs: performance.now() });
@@ -90,6 +95,9 @@ export async function runDay(options: DayOptions): Promise<DayReport> {
       .verify?.()
       .catch((error: Error) => ledger.report(`${workload.name}: ${error.stack ?? error}`));
   say('compared');
+  const { lines, found } = await secrets.searchLogs(logFolder);
+  for (const line of found) ledger.report(`a secret is in a log: ${line}`);
+  say(`searched ${lines} lines of logs for ${secrets.count} secrets`);
   return {
     recoveries,
     left,
@@ -226,10 +234,11 @@ function stageOf(parts: {
   engines: Engines;
   environment: Readonly<Record<string, string>>;
   ledger: Ledger;
+  secrets: Secrets;
   seed: number;
   over: AbortSignal;
 }): Stage {
-  const { system, engines, environment, ledger, seed, over } = parts;
+  const { system, engines, environment, ledger, secrets, seed, over } = parts;
   return {
     ledger,
     engines,
@@ -237,7 +246,10 @@ function stageOf(parts: {
     mark: `day${seed}`,
     // Accounts are in the memory of one process.
     clientOf: (service) =>
-      new Client(service, system.addressesOf(service).slice(0, service === 'tokens' ? 1 : undefined), ledger),
+      new Client(service, system.addressesOf(service).slice(0, service === 'tokens' ? 1 : undefined), {
+        ledger,
+        secrets,
+      }),
     grpcAddressOf(service) {
       const addresses = system.grpcAddressesOf(service);
       return addresses[Math.floor(Math.random() * addresses.length)] as string;
@@ -302,7 +314,7 @@ function settingsOf(engines: Engines): Record<string, string> {
   ];
   return {
     NODE_ENV: 'test',
-    LOG_LEVEL: 'warn',
+    LOG_LEVEL: 'info',
     ARGON2_MEMORY_KIB: '1024',
     ARGON2_PASSES: '1',
     EMAIL_VERIFICATION: 'off',
