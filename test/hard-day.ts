@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { type DayReport, type Recovery, runDay } from './hard-day/run.ts';
 import { type Layout, layouts } from './hard-day/system.ts';
 
-const usage = `Usage: node test/hard-day.ts [--on LAYOUT] [--minutes N] [--seed N] [--kills N]
+const usage = `Usage: node test/hard-day.ts [--on LAYOUT] [--minutes N] [--seed N] [--kills N] [--only PATTERN]
 
 Runs all services under load, while their processes and engines are killed, frozen, slowed and filled, and compares what
 clients were told with what is there afterwards. Exits with 1 if something was lost, doubled or not there again in a minute.
@@ -14,6 +14,7 @@ clients were told with what is there afterwards. Exits with 1 if something was l
   --minutes N   time for faults, 10 by default; 60 gives each its turn several times
   --seed N      order of faults of an earlier run
   --kills N     kills each service N times, its replicas in turn, in place of all other faults
+  --only PATTERN  faults that match, such as 'NATS|fill: S3'
 `;
 
 const { values } = parseArgs({
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     kills: { type: 'string' },
+    only: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -37,6 +39,7 @@ const report = await runDay({
   seed: Number(values.seed),
   minutes: Number(values.minutes),
   kills: values.kills === undefined ? undefined : Number(values.kills),
+  only: values.only === undefined ? undefined : new RegExp(values.only),
   durations: { awayMs: 1_000, frozenMs: 6_000, slowMs: 4_000, fullMs: 3_000 },
   patienceMs: 60_000,
   print,

@@ -26,6 +26,8 @@ export interface DayOptions {
   readonly minutes: number;
   /** Kills each service so many times, its replicas in turn, in place of all other faults. */
   readonly kills?: number | undefined;
+  /** Leaves out faults whose text, such as `freeze: NATS`, does not match. */
+  readonly only?: RegExp | undefined;
   readonly durations: Durations;
   /** Longest time for everything to work again after a fault. */
   readonly patienceMs: number;
@@ -170,7 +172,7 @@ async function loadsOf(stage: Stage) {
 }
 
 function faultsFor(
-  { kills, durations }: DayOptions,
+  { kills, only, durations }: DayOptions,
   { system, engines, random }: { system: System; engines: Engines; random: Random },
 ): Fault[] {
   const all =
@@ -183,7 +185,7 @@ function faultsFor(
               killOf(replicas[turn % replicas.length] as Process, durations),
             ),
           );
-  return random.shuffled(all);
+  return random.shuffled(all.filter(({ kind, target }) => only?.test(`${kind}: ${target}`) ?? true));
 }
 
 /** Time until every load has done something that it began after a moment, and every process is ready. */
