@@ -151,10 +151,16 @@ export const settings = {
   ),
   PASSWORDLESS_MAIL_BACKOFF_MAX_SECONDS: seconds(600, 1, 86_400, 'Longest wait between tries'),
   PASSWORDLESS_MAIL_LEASE_SECONDS: seconds(
-    60,
+    15,
     1,
     3_600,
-    'Time after which another worker sends the mail of one that crashed; must exceed the time a mail server takes',
+    'Time after which another worker sends the mail of one that crashed or stands still',
+  ),
+  PASSWORDLESS_MAIL_TIMEOUT_SECONDS: seconds(
+    45,
+    1,
+    3_600,
+    'Longest time that a mail server may take for a mail',
   ),
   PASSWORDLESS_MAIL_POLL_SECONDS: seconds(2, 1, 3_600, 'How often a worker checks the queue on its own'),
   PASSWORDLESS_MAIL_PAUSE_SECONDS: seconds(

@@ -12,7 +12,7 @@ interface DeliveryParts<M> {
   readonly clock: Clock;
   readonly breaker: MailCircuitBreaker;
   readonly policy: RetryPolicy;
-  /** Maximum time for a mail: less than the lease of its entry. */
+  /** Maximum time for a mail. */
   readonly deadlineMs: number;
 }
 

@@ -17,8 +17,6 @@ import { MailTexts } from './texts.ts';
 
 const secondMs = 1_000;
 const dayMs = 86_400_000;
-/** The part of a lease that sending the mail may take. */
-const deadlineShare = 0.75;
 const graceMs = 6_000;
 
 interface MailParts {
@@ -89,7 +87,7 @@ async function startWorker(
     misconfiguredMs: config.PASSWORDLESS_MAIL_PAUSE_SECONDS * secondMs,
     onClosed: () => worker.wake(),
   });
-  const deadlineMs = leaseMs * deadlineShare;
+  const deadlineMs = config.PASSWORDLESS_MAIL_TIMEOUT_SECONDS * secondMs;
   const sender = senderOf(config);
   const bodiesOf = ({ id, text_body, html_body }: MailRow) => {
     const text = encryption.decryptText(text_body, `${id}:text`);
@@ -98,7 +96,7 @@ async function startWorker(
   };
   const delivery = new MailDelivery({ mailer, bodiesOf, sender, clock, breaker, policy, deadlineMs });
   const id = newId();
-  const claims = new MailClaimStore({ database, clock, log, worker: id, leaseMs });
+  const claims = stack.use(new MailClaimStore({ database, clock, log, worker: id, leaseMs }));
   const worker: MailWorker<MailRow> = new MailWorker({
     claims,
     delivery,

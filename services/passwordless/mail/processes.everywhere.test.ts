@@ -70,6 +70,15 @@ await inTestMode((world) => {
       assert.equal((await mailing.entryWhen(id, isOver)).claims, 2);
     });
 
+    test('keeps its mail while the mail server takes longer than a lease', async (t) => {
+      const { sink, mailing, startWorker } = await start(t, world, { hold: () => delay(4_000) });
+      const id = await mailing.enqueue();
+      const workers = [1, 2].map(() => startWorker({ PASSWORDLESS_MAIL_LEASE_SECONDS: '1' }));
+      await Promise.all(workers);
+      const row = await mailing.entryWhen(id, isOver);
+      assert.deepEqual([row.status, row.claims, sink.caught.length], ['sent', 1, 1]);
+    });
+
     test('is woken by another process', async (t) => {
       const { sink, mailing, startWorker } = await start(t, world, {});
       await startWorker({ PASSWORDLESS_MAIL_POLL_SECONDS: '3600' });

@@ -102,6 +102,20 @@ export function claimMail(
     .executeTakeFirst();
 }
 
+/** Renews the leases of entries that a worker has claimed, but of none that another one has claimed since. */
+export async function renewMails(
+  { kysely }: WriteSession<MailTables>,
+  { worker, ids, leaseEndMs }: { worker: string; ids: readonly string[]; leaseEndMs: number },
+): Promise<void> {
+  await kysely
+    .updateTable('email_queue')
+    .set({ next_try_at_ms: leaseEndMs })
+    .where('status', '=', 'sending')
+    .where('worker', '=', worker)
+    .where('id', 'in', ids)
+    .execute();
+}
+
 /** Marks an entry as sent and replaces its bodies by a note. Returns false if another worker has claimed it since. */
 export async function finishSent(
   { kysely }: WriteSession<MailTables>,

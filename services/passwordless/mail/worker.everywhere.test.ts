@@ -252,7 +252,7 @@ function outages(world: World): void {
       });
       const mailing = await startMailing(t, world, {
         ...at(sink.port),
-        PASSWORDLESS_MAIL_LEASE_SECONDS: '1',
+        PASSWORDLESS_MAIL_TIMEOUT_SECONDS: '1',
       });
       const bad = await mailing.enqueue({ to: 'tarpit@example.com' });
       const good = await mailing.enqueue();

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '#kit/base/clock.ts';
 import type { Log } from '#kit/base/log.ts';
+import { runEvery } from '#kit/concurrency/run-every.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { MailClaims, Settled, Verdict } from '#kit/mail/delivery/index.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type MailTables,
   nextDue,
   releaseMail,
+  renewMails,
 } from '../store.ts';
 
 interface ClaimStoreParts {
@@ -20,21 +22,30 @@ interface ClaimStoreParts {
   readonly log: Log;
   /** The id of the worker. */
   readonly worker: string;
+  /** Time after which the entries of a worker that crashed are due again. */
   readonly leaseMs: number;
 }
 
 const tries = 6;
 const firstWaitMs = 200;
+/** Renewals within a lease: one of them may fail. */
+const renewalsPerLease = 3;
 
 /** The body of a mail after it was sent or has failed. */
 export const bodyNote = '[removed: the mail is finished]';
 
-/** Claims entries for one worker, and stores their results. */
-export class MailClaimStore implements MailClaims<MailRow> {
+/** Claims entries for one worker, renews their leases while they are being sent, and stores their results. */
+export class MailClaimStore implements MailClaims<MailRow>, AsyncDisposable {
   readonly #parts: ClaimStoreParts;
+  readonly #held = new Set<string>();
+  readonly #renewals: AsyncDisposable;
 
   constructor(parts: ClaimStoreParts) {
     this.#parts = parts;
+    this.#renewals = runEvery(parts.leaseMs / renewalsPerLease, () => this.#renew(), {
+      log: parts.log,
+      failure: 'the leases of mails could not be renewed',
+    });
   }
 
   /** Claims the entry that has been due the longest; undefined if none is due. */
@@ -42,7 +53,7 @@ export class MailClaimStore implements MailClaims<MailRow> {
     const dueMs = await this.nextDueMs();
     // Most checks find nothing, and a read does not block writers.
     if (dueMs > this.#parts.clock.now()) return undefined;
-    return this.#parts.database.write((session) => this.#claim(session));
+    return this.#hold(await this.#parts.database.write((session) => this.#claim(session)));
   }
 
   async nextDueMs(): Promise<number> {
@@ -58,18 +69,37 @@ export class MailClaimStore implements MailClaims<MailRow> {
     verdict: Verdict,
     { claimsNext }: { claimsNext: boolean },
   ): Promise<Settled<MailRow>> {
+    this.#held.delete(entry.id);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#parts.database.write(async (session) => ({
+        const settled = await this.#parts.database.write(async (session) => ({
           isOurs: await this.#store(session, entry, verdict),
           next: claimsNext ? await this.#claim(session) : undefined,
         }));
+        this.#hold(settled.next);
+        return settled;
       } catch (error) {
         if (attempt === tries) throw error;
         this.#parts.log.warn({ err: error }, 'the result of a mail could not be stored yet');
         await delay(firstWaitMs * 2 ** (attempt - 1));
       }
     }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#renewals[Symbol.asyncDispose]();
+  }
+
+  #hold(entry: MailRow | undefined): MailRow | undefined {
+    if (entry) this.#held.add(entry.id);
+    return entry;
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#held.size === 0) return;
+    const { database, worker, leaseMs, clock } = this.#parts;
+    const renewed = { worker, ids: [...this.#held], leaseEndMs: clock.now() + leaseMs };
+    await database.write((session) => renewMails(session, renewed));
   }
 
   #claim(session: WriteSession<MailTables>): Promise<MailRow | undefined> {
