@@ -5,16 +5,18 @@ import {
   accountModels,
   adminFields,
   createAdmin,
+  dateTime,
   integer,
   type Model,
   reference,
   staffAccounts,
   tableModel,
+  text,
 } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
-import { tokenModel } from '#kit/drf/authtoken/admin.ts';
+import type { TokenTables } from '#kit/drf/authtoken/index.ts';
 import { badge } from '#kit/html/components/blocks.ts';
 import { time } from '#kit/html/format.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
@@ -128,4 +130,30 @@ const choiceModel = tableModel<Tables>({
   filters: ['question', 'is_correct'],
   links: ({ question }) => [{ href: `/admin/polls/question/${question}/change/`, label: 'The question' }],
   uniqueErrors: { question: { field: 'is_correct', message: 'Question already has a correct choice.' } },
+});
+
+/** The model `auth/token` of an admin: tokens are listed, and deleting one revokes it. */
+const tokenModel: Model = tableModel<TokenTables>({
+  path: 'auth/token',
+  label: 'token',
+  table: 'auth_token',
+  title: 'hint',
+  description: 'API tokens, listed by their first characters. Deleting a token revokes it.',
+  fields: {
+    hint: text({ label: 'Token', readOnly: true }),
+    user: reference('auth/user', { label: 'User', column: 'user_id', readOnly: true }),
+    created: dateTime({ label: 'Created', column: 'created_at_ms', readOnly: true }),
+    last_used: dateTime({ label: 'Last used', column: 'last_used_at_ms', readOnly: true }),
+  },
+  columns: [
+    { label: 'Token', show: ({ hint }) => `${hint}…`, sortBy: 'hint' },
+    'user',
+    'created',
+    'last_used',
+  ],
+  search: ['hint', 'user'],
+  filters: ['user'],
+  dates: 'created',
+  order: ['-last_used'],
+  can: { add: false, change: false },
 });

@@ -37,6 +37,7 @@ import { addLikePages, type LikePagesParts } from './likes/pages.ts';
 import { addListPages } from './lists/pages.ts';
 import { createErrorPage } from './pages-error.ts';
 import { addQuoteApi, type QuoteApiParts } from './quotes/api.ts';
+import { countAll } from './quotes/index.ts';
 import { addQuotePages, type QuotePagesParts } from './quotes/pages.ts';
 import { addEditPages, type EditPagesParts } from './quotes/pages-edit.ts';
 import { addReportApi, type ReportApiParts } from './reports/api.ts';
@@ -46,7 +47,6 @@ import { addSearchPages, type SearchPagesParts } from './search/pages.ts';
 import { type QuotesConfig, settings } from './settings.ts';
 import { addCards } from './sharing/pages.ts';
 import { createVisitors, type PageSession } from './site.ts';
-import { countAll } from './store.ts';
 import type { Tables } from './tables.ts';
 
 const signInNames = { name: 'quotes', title: 'Quotes', signInPath: pageRoutes.signIn };

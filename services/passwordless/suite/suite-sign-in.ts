@@ -1,5 +1,6 @@
 import type { Visitor } from '#kit/auth/visitor.ts';
 import type { Clock } from '#kit/base/clock.ts';
+import { newSecret } from '#kit/base/ids.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import type { Audit } from '../audit.ts';
 import { ensureClient, type NewClient } from '../oidc/index.ts';
@@ -8,7 +9,6 @@ import type { Sessions, TokenPair } from '../sessions/index.ts';
 import type { Site } from '../site.ts';
 import type { Tables } from '../store/store.ts';
 import { addRole, createOwner, listRoles, lockAddress, type User, usersOf } from '../users/index.ts';
-import { Tickets } from './tickets.ts';
 
 /** Roles of the demo accounts, by their names in the portal. */
 export const demoRoles = { administrator: 'admin', editor: 'editor', reader: 'viewer' } as const;
@@ -37,6 +37,7 @@ type IssueToken = (token: {
 
 const setupMs = 60 * 60_000;
 const demoMs = 60_000;
+const ticketsMax = 1_000;
 
 /** The sign-in of the services that run in this process: their applications, their first administrator and their demo accounts. */
 export class SuiteSignIn {
@@ -140,4 +141,38 @@ export class SuiteSignIn {
 
 function demoEmail(role: DemoRole): string {
   return `${role}@demo.example`;
+}
+
+/** Secrets that each work once, in the memory of this process. */
+class Tickets<T> {
+  readonly #clock: Clock;
+  readonly #lifetimeMs: number;
+  readonly #open = new Map<string, { readonly value: T; readonly expiresMs: number }>();
+
+  constructor(clock: Clock, lifetimeMs: number) {
+    this.#clock = clock;
+    this.#lifetimeMs = lifetimeMs;
+  }
+
+  /** A new ticket; the oldest one ends where there are too many. */
+  issue(value: T): string {
+    const [oldest] = this.#open.keys();
+    if (oldest !== undefined && this.#open.size >= ticketsMax) this.#open.delete(oldest);
+    const ticket = newSecret();
+    this.#open.set(ticket, { value, expiresMs: this.#clock.now() + this.#lifetimeMs });
+    return ticket;
+  }
+
+  /** The value of a ticket that works, without using it. */
+  look(ticket: string): T | undefined {
+    const found = this.#open.get(ticket);
+    return found && found.expiresMs > this.#clock.now() ? found.value : undefined;
+  }
+
+  /** Uses a ticket. Undefined if it was used, has expired, or never was. */
+  take(ticket: string): T | undefined {
+    const value = this.look(ticket);
+    this.#open.delete(ticket);
+    return value;
+  }
 }

@@ -11,6 +11,7 @@ export {
 export {
   authorNamed,
   type CountedQuote,
+  countAll,
   countedQuotes,
   countListed,
   findCountedQuote,
