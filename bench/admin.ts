@@ -54,7 +54,7 @@ async function measure(name: string, pathOf: (round: number) => string): Promise
     const startedMs = performance.now();
     const { status, html } = await alice.open(pathOf(round));
     durations.push(performance.now() - startedMs);
-    if (status !== 200 || !html.includes('role="cell"')) throw new Error(`${pathOf(round)}: ${status}`);
+    if (status !== 200 || !html.includes('<td class="main">')) throw new Error(`${pathOf(round)}: ${status}`);
   }
   all.push(...durations);
   report(name, durations);

@@ -87,6 +87,21 @@ describe('in a browser', { skip: browser.skip }, () => {
     }
   });
 
+  test('a table that is shown as cards is still a table for screen readers', async () => {
+    await polls.createPoll(['A', 'B']);
+    const { page } = await browser.open({ widthPx: 390, baseUrl: polls.url });
+    await page.goto('/polls/');
+    const display = await page.evaluate("getComputedStyle(document.querySelector('tbody tr')).display");
+    assert.equal(display, 'flex');
+    const session = await page.context().newCDPSession(page);
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    const roles = nodes.map(({ role }) => role?.value);
+    const rows = await page.locator('tr').count();
+    const found = (wanted: string) => roles.filter((role) => role === wanted).length;
+    assert.deepEqual([found('table'), found('row')], [1, rows]);
+    assert.ok(found('cell') >= rows - 1 && found('columnheader') > 1);
+  });
+
   test('a poll is made and managed on a phone and a desktop, with lines that are added while typing', async () => {
     await using open = await startPolls({ POLLS_OPEN: '1' });
     for (const [widthPx, colorScheme] of [

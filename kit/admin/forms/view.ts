@@ -317,18 +317,16 @@ function inlineTable(
 ): Html {
   const title = capitalized(child.plural);
   if (rows.length === 0) return card(title, html`<p class="muted">There are none.</p>`);
-  const heads = names.map(
-    (name) => html`<th scope="col" role="columnheader">${child.fields[name]?.label}</th>`,
-  );
+  const heads = names.map((name) => html`<th scope="col">${child.fields[name]?.label}</th>`);
   const labelOf = (index: number) => `${capitalized(child.label)} ${index + 1}`;
   return html`<section class="card" data-inline="${inline.model}"><h2>${title}</h2>
-<table class="table cards inlines" role="table"><caption class="hidden">${title}</caption>
-<thead role="rowgroup"><tr role="row">${heads}${may.delete && html`<th scope="col" role="columnheader">Delete</th>`}</tr></thead>
-<tbody role="rowgroup">${rows.map(
-    (row, index) => html`<tr role="row"${attributes({ 'data-added': row.id === undefined })}>${names.map(
+<table class="table cards inlines"><caption class="hidden">${title}</caption>
+<thead><tr>${heads}${may.delete && html`<th scope="col">Delete</th>`}</tr></thead>
+<tbody>${rows.map(
+    (row, index) => html`<tr${attributes({ 'data-added': row.id === undefined })}>${names.map(
       (name, column) =>
-        html`<td role="cell">${column === 0 && row.id !== undefined && html`<input type="hidden" name="${row.prefix}${child.key}" value="${row.id}">`}${childCell({ child, name, row, label: labelOf(index) }, context, { errors, menus, add, may })}</td>`,
-    )}${may.delete && html`<td role="cell" class="fit">${row.id !== undefined && deleteBox(row, labelOf(index))}</td>`}</tr>
+        html`<td>${column === 0 && row.id !== undefined && html`<input type="hidden" name="${row.prefix}${child.key}" value="${row.id}">`}${childCell({ child, name, row, label: labelOf(index) }, context, { errors, menus, add, may })}</td>`,
+    )}${may.delete && html`<td class="fit">${row.id !== undefined && deleteBox(row, labelOf(index))}</td>`}</tr>
 `,
   )}</tbody></table></section>`;
 }

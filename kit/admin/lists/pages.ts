@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { empty, linkButton, menu, notice } from '../../html/components/blocks.ts';
 import { field as fieldBlock } from '../../html/components/form.ts';
 import { type Column as TableColumn, table } from '../../html/components/table.ts';
-import { count, formatNumber } from '../../html/format.ts';
+import { count, formatNumber, truncate } from '../../html/format.ts';
 import { attributes, type Content, type Html, html } from '../../html/html.ts';
 import { icon } from '../../html/icons.ts';
 import { adminPage, capitalized, type ModelVisit, queryOf } from '../context.ts';
@@ -155,17 +155,17 @@ function nothing({ model, may }: ModelVisit, { state }: Parts): Html {
 function rowsForm(context: ModelVisit, parts: Parts): Html {
   const { model, visit } = context;
   const actions = actionsOf(context);
-  const columns = [...(actions.length > 0 ? [markColumn(model)] : []), ...columnsOf(context, parts)];
+  const columns = [...(actions.length > 0 ? [selectColumn(model)] : []), ...columnsOf(context, parts)];
   const rows = table({ caption: capitalized(model.plural), columns, rows: parts.page.rows });
   if (actions.length === 0) return rows;
   const narrowed = parts.state.href().replace(/^[^?]*/, '');
-  return html`<form method="post" action="/admin/${model.path}/${narrowed}" data-marks>${visit.frame().csrfField}
+  return html`<form method="post" action="/admin/${model.path}/${narrowed}" data-select-rows>${visit.frame().csrfField}
 <div class="bulk"><label class="hidden" for="field-action">Action</label><select id="field-action" name="action"><option value="">Action for selected</option>
 ${actions.map(([name, { label }]) => html`<option value="${name}">${label}</option>`)}</select><button class="secondary">Run</button>
-<span class="muted" data-marked></span>${selectAll(parts)}</div>${rows}</form>`;
+<span class="muted" data-selected-count></span>${selectAll(parts)}</div>${rows}</form>`;
 }
 
-/** Marks everything that matches, where that is more than the page. */
+/** Selects everything that matches, where that is more than the page. */
 function selectAll({ page }: Parts): Content {
   if (page.total <= pageRows && !page.isCapped) return undefined;
   const total = page.isCapped ? `more than ${formatNumber(exactTotalMax)}` : formatNumber(page.total);
@@ -184,12 +184,15 @@ export function actionsOf({ model, may, user }: ModelVisit): [string, BulkAction
   return may.delete ? [...own, remove] : own;
 }
 
-function markColumn(model: Model): TableColumn<Values> {
+/** Characters of a title in the name of its checkbox. */
+const nameCharacters = 50;
+
+function selectColumn(model: Model): TableColumn<Values> {
   return {
-    header: 'Mark',
+    header: 'Select',
     kind: 'select',
     cell: (values) =>
-      html`<input type="checkbox" name="_selected_action" value="${idOf(model, values)}" aria-label="Mark ${String(values[model.title] ?? idOf(model, values))}">`,
+      html`<input type="checkbox" name="_selected_action" value="${idOf(model, values)}" aria-label="Select ${truncate(String(values[model.title] ?? idOf(model, values)), nameCharacters)}">`,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Value } from '../field.ts';
 import type { Filter, ListFilter, ListQuery, Model } from '../model.ts';
 
 /** Rows on a page of a list. */
-export const pageRows = 100;
+export const pageRows = 50;
 const wordsMax = 10;
 const sortsMax = 3;
 const day = 86_400_000;

@@ -31,7 +31,5 @@ export function unescaped(text: string): string {
 
 /** The texts of the first column of a list. */
 export function titlesIn(html: string): string[] {
-  return [...html.matchAll(/<td role="cell" class="main"><a[^>]*>([^<]*)</g)].map(([, title = '']) =>
-    unescaped(title),
-  );
+  return [...html.matchAll(/<td class="main"><a[^>]*>([^<]*)</g)].map(([, title = '']) => unescaped(title));
 }

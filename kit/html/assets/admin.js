@@ -1,8 +1,8 @@
-// Helps in the admin: marks all rows of a page at once, counts the marked ones, adds rows to inline children, and looks up the objects
-// that a field refers to, and adds them in a window of its own. Without this module, each row is marked by itself, saving gives more
+// Helps in the admin: selects all rows of a page at once, counts the selected ones, adds rows to inline children, and looks up the objects
+// that a field refers to, and adds them in a window of its own. Without this module, each row is selected by itself, saving gives more
 // empty rows, a number is typed, and the form that adds an object leads back.
-for (const form of document.querySelectorAll('form[data-marks]')) {
-  if (form instanceof HTMLFormElement) addMarkAll(form);
+for (const form of document.querySelectorAll('form[data-select-rows]')) {
+  if (form instanceof HTMLFormElement) addSelectAll(form);
 }
 for (const section of document.querySelectorAll('[data-inline]')) {
   if (section instanceof HTMLElement) addRows(section);
@@ -16,20 +16,20 @@ window.addEventListener('message', takeAdded);
 tellAdded();
 
 /** @param {HTMLFormElement} form */
-function addMarkAll(form) {
+function addSelectAll(form) {
   const boxes = /** @type {HTMLInputElement[]} */ ([...form.querySelectorAll('[name="_selected_action"]')]);
   const head = form.querySelector('thead th.select');
-  const output = form.querySelector('[data-marked]');
+  const output = form.querySelector('[data-selected-count]');
   if (!head || boxes.length === 0) return;
   const all = document.createElement('input');
   all.type = 'checkbox';
   all.setAttribute('aria-label', 'Select all on this page');
   head.append(all);
   const update = () => {
-    const marked = boxes.filter((box) => box.checked).length;
-    all.checked = marked === boxes.length;
-    all.indeterminate = marked > 0 && marked < boxes.length;
-    if (output) output.textContent = marked > 0 ? `${marked} of ${boxes.length} marked` : '';
+    const count = boxes.filter((box) => box.checked).length;
+    all.checked = count === boxes.length;
+    all.indeterminate = count > 0 && count < boxes.length;
+    if (output) output.textContent = count > 0 ? `${count} of ${boxes.length} selected` : '';
   };
   all.addEventListener('change', () => {
     for (const box of boxes) box.checked = all.checked;
@@ -39,7 +39,7 @@ function addMarkAll(form) {
   form.addEventListener('click', (event) => {
     const index = boxes.indexOf(/** @type {HTMLInputElement} */ (event.target));
     if (index === -1) return;
-    // Shift marks everything in between.
+    // Shift selects everything in between.
     if (event.shiftKey && last !== -1) {
       const checked = /** @type {HTMLInputElement} */ (boxes[index]).checked;
       for (const box of boxes.slice(Math.min(index, last), Math.max(index, last) + 1)) box.checked = checked;

@@ -23,10 +23,7 @@ export interface Selection<Row> {
   readonly label: (row: Row) => string;
 }
 
-/**
- * A table with a caption for screen readers and a sticky header. On a phone, each row is a card. The roles are explicit because a
- * row that is displayed as a card loses its implicit role.
- */
+/** A table with a caption for screen readers and a sticky header. On a phone, each row is a card, and still a row for screen readers. */
 export function table<Row>(options: {
   caption: string;
   columns: readonly Column<Row>[];
@@ -36,21 +33,21 @@ export function table<Row>(options: {
   selection?: Selection<Row> | undefined;
 }): Html {
   const { caption, columns, rows, isSmall, selection } = options;
-  return html`<table class="table${isSmall ? '' : ' cards'}" role="table"><caption class="hidden">${caption}</caption>
-<thead role="rowgroup"><tr role="row">${selection && selectAll}${columns.map(head)}</tr></thead>
-<tbody role="rowgroup">${rows.map(
+  return html`<table class="table${isSmall ? '' : ' cards'}"><caption class="hidden">${caption}</caption>
+<thead><tr>${selection && selectAll}${columns.map(head)}</tr></thead>
+<tbody>${rows.map(
     (row) =>
-      html`<tr role="row">${selection && checkboxOf(selection, row)}${columns.map((column) => cell(column, row))}</tr>
+      html`<tr>${selection && checkboxOf(selection, row)}${columns.map((column) => cell(column, row))}</tr>
 `,
   )}</tbody></table>`;
 }
 
 // Only a script can select all, so `select.js` shows it.
-const selectAll = html`<th scope="col" role="columnheader" class="select"><span class="hidden">Select</span>
+const selectAll = html`<th scope="col" class="select"><span class="hidden">Select</span>
 <input type="checkbox" data-select-all hidden aria-label="Select all on this page"></th>`;
 
 function checkboxOf<Row>({ name, value, label }: Selection<Row>, row: Row): Html {
-  return html`<td role="cell" class="select"><input type="checkbox" name="${name}" value="${value(row)}" aria-label="Select ${label(row)}"></td>`;
+  return html`<td class="select"><input type="checkbox" name="${name}" value="${value(row)}" aria-label="Select ${label(row)}"></td>`;
 }
 
 function head<Row>(column: Column<Row>): Html {
@@ -62,13 +59,13 @@ function head<Row>(column: Column<Row>): Html {
   const sort = sorted && (sorted === 'asc' ? 'ascending' : 'descending');
   const arrow = sorted && icon(sorted === 'asc' ? 'up' : 'down');
   const content = sortHref ? html`<a href="${sortHref}">${label}${arrow}</a>` : label;
-  return html`<th scope="col" role="columnheader"${attributes({ class: kind, 'aria-sort': sort })}>${content}</th>`;
+  return html`<th scope="col"${attributes({ class: kind, 'aria-sort': sort })}>${content}</th>`;
 }
 
 function cell<Row>(column: Column<Row>, row: Row): Html {
   const content = html`${column.cell(row)}`;
-  if (String(content) === '') return html`<td role="cell"></td>`;
+  if (String(content) === '') return html`<td></td>`;
   const isLabelled = !['row-actions', 'main', 'select'].includes(column.kind ?? '');
   const label = isLabelled ? column.header : undefined;
-  return html`<td role="cell"${attributes({ class: column.kind, 'data-label': label })}>${content}</td>`;
+  return html`<td${attributes({ class: column.kind, 'data-label': label })}>${content}</td>`;
 }

@@ -230,13 +230,13 @@ function itemRows(items: readonly TypedItem[], errors: Readonly<Record<string, s
       name === 'unitAmount'
         ? amountAttributes
         : { inputmode: name === 'quantity' ? 'numeric' : 'text', autocomplete: 'off' };
-    return html`<td role="cell" data-label="${label}"><input type="text" name="${name}" value="${item[name]}" ${attributes(mode)} aria-label="${`${label} of item ${index + 1}`}" aria-invalid="${error ? 'true' : 'false'}">${error && html`<small class="negative">${error}</small>`}</td>`;
+    return html`<td data-label="${label}"><input type="text" name="${name}" value="${item[name]}" ${attributes(mode)} aria-label="${`${label} of item ${index + 1}`}" aria-invalid="${error ? 'true' : 'false'}">${error && html`<small class="negative">${error}</small>`}</td>`;
   };
-  return html`<div data-items><table class="table cards" role="table"><caption class="hidden">Items</caption>
-<thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Item</th><th scope="col" role="columnheader">Quantity</th><th scope="col" role="columnheader">Price</th></tr></thead>
-<tbody role="rowgroup">${rows.map(
+  return html`<div data-items><table class="table cards"><caption class="hidden">Items</caption>
+<thead><tr><th scope="col">Item</th><th scope="col">Quantity</th><th scope="col">Price</th></tr></thead>
+<tbody>${rows.map(
     (item, index) =>
-      html`<tr role="row">${cell('description', 'Item', { index, item })}${cell('quantity', 'Quantity', { index, item })}${cell('unitAmount', 'Price', { index, item })}</tr>`,
+      html`<tr>${cell('description', 'Item', { index, item })}${cell('quantity', 'Quantity', { index, item })}${cell('unitAmount', 'Price', { index, item })}</tr>`,
   )}</tbody></table>${errors.items && html`<p class="negative">Items ${errors.items}</p>`}<p class="muted small" data-without-script>Save to get more rows.</p></div>`;
 }
 

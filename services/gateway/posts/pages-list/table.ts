@@ -1,6 +1,6 @@
 import { badge } from '#kit/html/components/blocks.ts';
 import { type Column, table } from '#kit/html/components/table.ts';
-import { time } from '#kit/html/format.ts';
+import { time, truncate, withoutHalves } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import type { Visitor } from '../../access/index.ts';
 import { pageRoutes, postPath } from '../../routes.ts';
@@ -128,14 +128,4 @@ function excerpt(text: string, search: string | undefined): Content {
   const start = at > excerptCharacters / 2 ? at - leadCharacters : 0;
   const end = at + search.length;
   return html`${start > 0 && '…'}${withoutHalves(line.slice(start, at))}<mark>${line.slice(at, end)}</mark>${truncate(line.slice(end), excerptCharacters + start - end)}`;
-}
-
-/** The start of a text, with an ellipsis if it is longer. */
-function truncate(text: string, length: number): string {
-  return text.length > length ? `${withoutHalves(text.slice(0, Math.max(length, 0)))}…` : text;
-}
-
-/** Without half of a surrogate pair that a cut may leave at either end. */
-function withoutHalves(text: string): string {
-  return text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
 }
