@@ -57,7 +57,7 @@ ${field({
     autofocus: Boolean(username),
   },
 })}
-<button class="wide">Sign in</button></form>${otherWay('New here?', 'Create an account', signUpPath(next))}`
+<button class="wide">Sign in</button></form>${otherWay('New here?', 'Create account', signUpPath(next))}`
     }`,
   });
 }
@@ -70,7 +70,7 @@ export function signUpPage(
   const errors = problem?.errors ?? {};
   const frame = accountFrame(visit);
   return standalone(frame, {
-    title: 'Create an account',
+    title: 'Create account',
     lead,
     sharing: { description: lead, path: pageRoutes.signUp },
     main: html`${problem?.problem && notice('bad', problem.problem)}${errorSummary(errors, signUpLabels, 'Check these fields')}

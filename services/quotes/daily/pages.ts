@@ -103,7 +103,7 @@ function emptyPage(visitor: Visitor): string {
   const { reader } = visitor;
   const actions: Content = reader
     ? linkButton(pageRoutes.newQuote, 'Add the first quote', 'primary')
-    : linkButton(pageRoutes.signUp, 'Create an account to add one', 'primary');
+    : linkButton(pageRoutes.signUp, 'Create account', 'primary');
   return site(visitor.frame(), {
     title: 'Quote of the day',
     sharing: { description: 'A collection of quotes.', path: pageRoutes.home },

@@ -24,7 +24,7 @@ export function addLinkPages(routes: PageRoutes<TokenPair>, options: PagesOption
   const hint = {
     text: 'Create an account, and the mail appears here.',
     href: pageRoutes.register,
-    label: 'Create an account',
+    label: 'Create account',
   };
   if (folder !== undefined)
     addMailPages(routes, { folder, frameOf: (visit) => frameOf(visit, callerOf(visit, signIns)), hint });

@@ -154,7 +154,7 @@ describe('in a browser', { skip: browser.skip }, () => {
     await using service = await startTokens();
     const { page, complaints, barriers } = await browser.open({ baseUrl: service.url, widthPx: 390 });
     await page.goto('/');
-    await page.getByRole('link', { name: 'Create an account' }).click();
+    await page.getByRole('link', { name: 'Create account' }).click();
     assert.deepEqual(await barriers(), []);
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password').pressSequentially('password123');

@@ -138,7 +138,7 @@ ${field({
 })}
 <button class="wide">Sign in</button></form>
 <p class="small"><a href="${pageRoutes.forgotPassword}">Forgot your password?</a></p>
-<p class="small muted">New here? <a href="${pageRoutes.register}">Create an account</a></p>`,
+<p class="small muted">New here? <a href="${pageRoutes.register}">Create account</a></p>`,
   });
 }
 

@@ -105,7 +105,7 @@ function registerPage(visit: Visit<TokenPair>, view: CredentialsView, characters
   const frame = frameOf(visit);
   const error = view.errors?.password;
   return standalone(frame, {
-    title: 'Create an account',
+    title: 'Create account',
     modules: ['strength.js'],
     main: html`${problems(view, 'Check these fields')}
 <form class="stack" method="post" action="${pageRoutes.register}" novalidate>${frame.csrfField}${emailField(view)}

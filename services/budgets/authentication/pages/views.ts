@@ -48,7 +48,7 @@ ${field({
   attributes: { autocomplete: 'current-password', maxlength: 1_024, autofocus: Boolean(email) },
 })}
 <button class="wide">Sign in</button></form>
-<p class="muted">New here? <a href="${hrefWith(pageRoutes.signUp, { next })}">Create an account</a><br>
+<p class="muted">New here? <a href="${hrefWith(pageRoutes.signUp, { next })}">Create account</a><br>
 <a href="${pageRoutes.resetPassword}">Forgot your password?</a></p>`
     }`,
   });
@@ -61,7 +61,7 @@ export function signUpPage(
 ): string {
   const frame = strangerFrame(visit);
   return standalone(frame, {
-    title: 'Create an account',
+    title: 'Create account',
     lead: 'Plan your spending, add expenses in seconds, and see what is left.',
     main: html`${problems(problem, labels, 'Check these fields')}
 <form class="stack" method="post" action="${pageRoutes.signUp}" novalidate>${frame.csrfField}<input type="hidden" name="next" value="${next}">
