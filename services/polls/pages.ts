@@ -8,7 +8,7 @@ import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { Pictures } from '#kit/pictures/pictures.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
-import { addMakingPages, type MakingOptions, newPollAgain } from './making/pages.ts';
+import { addMakingPages, formAgain, type MakingOptions } from './making/pages.ts';
 import { type PageVisit, viewOf } from './pages-poll.ts';
 import { listPage, pollErrorPage, pollPage } from './pages-views.ts';
 import { type Question, takesSeveral, visibilityFor } from './poll.ts';
@@ -46,7 +46,7 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
       assets,
       publicUrl: options.publicUrl,
       errorPage: async (visit, error) =>
-        (await newPollAgain(visit, error, options.making.accounts)) ??
+        (await formAgain(visit, error, options.making)) ??
         (await admin.errorPage(visit, error)) ??
         pollErrorPage(visit, error),
     },

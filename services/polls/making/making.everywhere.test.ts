@@ -207,21 +207,6 @@ describe('an account', () => {
     assert.equal((await bob.send(path, { ...change, choices: '', choice_5: 'Fifth' })).status, 409);
   });
 
-  test('sees what was typed again if the session has ended, or began in another tab', async () => {
-    later();
-    const bob = await signedIn('bob');
-    const form = formOf(await bob.open('/polls/new/'));
-    const send = (client: PageClient) => client.send('/polls/new/', { form, ...texts, ...rules });
-    bob.cookies.clear();
-    const ended = await send(bob);
-    assert.deepEqual([ended.status, /session has ended[\s\S]*value="Here"/.test(ended.html)], [401, true]);
-    const again = await signedIn('bob');
-    const other = await again.send('/polls/new/', { form, ...texts, ...rules, _csrf: 'of-another-session' });
-    assert.deepEqual([other.status, /send it again[\s\S]*value="Here"/.test(other.html)], [403, true]);
-    await again.open('/polls/new/');
-    assert.equal((await send(again)).status, 303);
-  });
-
   test('lists many polls page by page', async () => {
     const bob = await signedIn('bob');
     await using database = await polls.openDatabase();

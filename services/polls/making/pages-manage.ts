@@ -10,7 +10,7 @@ import { isClosedAt, type Poll, type Question } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { DraftError, lineName, parseTexts, readTyped, type Typed, textsOf } from './draft.ts';
 import { authorOf, type Maker, type ManageTokens, managePath, signInPath } from './maker.ts';
-import { deletePage, managePage, minePage } from './pages-views.ts';
+import { deletePage, managePage, minePage, textsPage } from './pages-views.ts';
 import {
   changePoll,
   changeTexts,
@@ -57,8 +57,11 @@ export function addManagePages(
       (act: (maker: Maker, way: Way) => Answer) =>
       async (maker: Maker): Answer => {
         const way = wayOf(maker);
-        maker.visit.reply.header('x-robots-tag', 'noindex');
-        return way ? act(maker, way) : maker.visit.redirect(signInPath(maker.visit.request.url));
+        const { request, reply } = maker.visit;
+        reply.header('x-robots-tag', 'noindex');
+        if (way) return act(maker, way);
+        if (hasTexts(maker)) throw new AppError('unauthenticated', 'Your session has ended.');
+        return maker.visit.redirect(signInPath(request.url));
       };
     const show = (maker: Maker, way: Way) => manage(maker, options, way);
     routes.get(route, { access }, on(show));
@@ -78,6 +81,32 @@ export function addManagePages(
       on((maker, way) => remove(maker, options, way)),
     );
   }
+}
+
+/**
+ * The form for the texts of a poll with what was typed into it. Undefined for other forms.
+ * @param problem reason to send the form again; undefined for somebody who has to sign in first
+ */
+export async function textsAgain(
+  maker: Maker,
+  options: ManageOptions,
+  problem: string | undefined,
+): Promise<string | undefined> {
+  const { visit } = maker;
+  const { url: path, routeOptions } = visit.request;
+  if (!hasTexts(maker)) return undefined;
+  const texts = readTyped(visit.fields());
+  const isByToken = routeOptions.url === pageRoutes.manage;
+  if (!isByToken && routeOptions.url !== pageRoutes.mineOne) return undefined;
+  const way = isByToken ? tokenWay(maker, options) : ownWay(maker);
+  if (!way) return textsPage(maker, { texts, path, shown: visit.field('choices') });
+  const again = problem ?? 'Your session has ended. Send the form again.';
+  return manage(maker, options, way, { texts, problem: again });
+}
+
+/** True for the form of the texts, which has what somebody typed. */
+function hasTexts({ visit }: Maker): boolean {
+  return ['texts', 'more'].includes(visit.field('deed'));
 }
 
 /** Undefined for a stranger. Throws `not_found` for a malformed id. */
@@ -112,7 +141,7 @@ async function apply(maker: Maker, options: ManageOptions, way: Way): Answer {
   const now = dateTimeOf(clock.now());
   const author = authorOf(maker, clock.now());
   const done = (text: string) => visit.redirect(way.path, { tone: 'good', text });
-  if (deed === 'texts' || deed === 'more') return saveTexts(maker, options, way);
+  if (hasTexts(maker)) return saveTexts(maker, options, way);
   const { question } = await findManaged(database, way.key);
   if (deed === 'close') {
     if (!isClosedAt(question, now)) await changePoll(options, way.key, { closes_at: now, author });

@@ -12,7 +12,7 @@ import { frameOf } from '../pages-views.ts';
 import { choicesMax, isClosedAt, type Poll, pageSize, textMax, toCounts, visibilityWords } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { draftFields, draftLabels, lineName, type Typed } from './draft.ts';
-import type { Maker } from './maker.ts';
+import { type Maker, signInPath } from './maker.ts';
 import type { OwnPolls } from './store.ts';
 
 /** The frame of pages with forms, which shows who is signed in. */
@@ -164,22 +164,50 @@ export function managePage(maker: Maker, view: ManageView): string {
     ...(maker.user && { parent: { href: pageRoutes.mine, label: 'My polls' } }),
     actions: !isHidden && linkButton(pathOf(pageRoutes.poll, question.id), 'Open the poll'),
     main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels, 'The changes were not saved')}
-<div class="beside"><div class="stack">${hasVotes ? notice('info', 'The texts can no longer change, because someone has voted.') : textsForm(frame, view)}
+<div class="beside"><div class="stack">${hasVotes ? notice('info', 'The texts can no longer change, because someone has voted.') : textsForm(frame, { ...view, shown: idsOf(poll) })}
 ${card(undefined, deeds(frame, { poll, path, now }, maker.user !== undefined))}</div>
 <aside class="stack">${card('Votes', facts(entries))}${!isHidden && card('Share', field({ name: 'share-link', label: 'Link', value: link, attributes: { readonly: true } }))}</aside></div>`,
   });
 }
 
-function textsForm({ csrfField }: Frame, { poll, texts, path, errors }: ManageView): Html {
+/** What somebody typed before the session ended, to be sent again after signing in. */
+export function textsPage(maker: Maker, view: Omit<TextsView, 'errors'>): string {
+  const frame = makerFrame(maker);
+  return layout(frame, {
+    title: 'Manage your poll',
+    styles: ['choices.css'],
+    modules: ['making.js'],
+    main: html`${notice('bad', signInFirst(view.path))}${textsForm(frame, { ...view, errors: {} })}`,
+  });
+}
+
+/** Asks somebody whose session has ended to sign in beside the form. */
+export function signInFirst(next: string): Html {
+  return html`Your session has ended. <a href="${signInPath(next)}" target="_blank" rel="noopener">Sign in in a new tab</a>, then send this form again.`;
+}
+
+interface TextsView {
+  readonly texts: Typed;
+  readonly path: string;
+  /** Ids of the choices that the lines are for. */
+  readonly shown: string;
+  readonly errors: Fields;
+}
+
+function textsForm({ csrfField }: Frame, { texts, path, shown, errors }: TextsView): Html {
   const { fields, lines } = texts;
-  const ids = poll.choices.map(({ id }) => id).join('-');
   return card(
     'Question and choices',
-    html`<form class="stack" method="post" action="${path}" novalidate data-lines-max="${choicesMax}">${csrfField}<input type="hidden" name="choices" value="${ids}">
+    html`<form class="stack" method="post" action="${path}" novalidate data-lines-max="${choicesMax}">${csrfField}<input type="hidden" name="choices" value="${shown}">
 <p class="muted">You can change these until someone votes. Empty a line to remove its choice.</p>
 ${questionField(fields.question_text, errors)}${choiceLines(lines, errors)}
 <div class="actions"><button name="deed" value="texts">Save</button>${moreButton('deed', lines)}</div></form>`,
   );
+}
+
+/** The ids of the choices in their order, which the form names. */
+function idsOf({ choices }: Poll): string {
+  return choices.map(({ id }) => id).join('-');
 }
 
 function moreButton(name: string, lines: readonly string[]): Content {

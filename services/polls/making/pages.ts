@@ -3,7 +3,8 @@ import type { Accounts } from '#kit/accounts/index.ts';
 import type { AccountSession } from '#kit/admin/index.ts';
 import { AppError, type Fields } from '#kit/base/errors.ts';
 import { newSecret } from '#kit/base/ids.ts';
-import { type Content, html } from '#kit/html/html.ts';
+import type { Content } from '#kit/html/html.ts';
+import { isFromElsewhere } from '#kit/html/pages/csrf.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import { limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
@@ -13,8 +14,8 @@ import type { PageVisit } from '../pages-poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { type Draft, DraftError, emptyForm, parseDraft, readTyped, type Typed } from './draft.ts';
 import { authorOf, type Maker, makersOf, signInPath } from './maker.ts';
-import { addManagePages, type ManageOptions } from './pages-manage.ts';
-import { newPollPage } from './pages-views.ts';
+import { addManagePages, type ManageOptions, textsAgain } from './pages-manage.ts';
+import { newPollPage, signInFirst } from './pages-views.ts';
 import { createPoll, findMade } from './store.ts';
 
 export interface MakingOptions extends ManageOptions {
@@ -43,26 +44,22 @@ export function addMakingPages(routes: PageRoutes<AccountSession>, options: Maki
 }
 
 /**
- * The form for a new poll with what was typed into it, if it was refused because the session has ended, or a new one has begun in
- * another tab. Undefined for other requests.
+ * The form for a new poll, or for the texts of one, with what was typed into it, if it was refused because the session has ended, or a new
+ * one has begun in another tab. Undefined for other requests.
  */
-export async function newPollAgain(
+export async function formAgain(
   visit: PageVisit,
   { status }: HttpError,
-  accounts: Accounts,
+  options: MakingOptions,
 ): Promise<string | undefined> {
-  const { method, url, headers } = visit.request;
-  const isOurForm =
-    method === 'POST' && url === pageRoutes.newPoll && headers['sec-fetch-site'] !== 'cross-site';
-  if (!isOurForm || (status !== 401 && status !== 403)) return undefined;
-  const maker = await makersOf(accounts)(visit);
-  return typedAgain(
-    maker,
-    maker.user ? 'Your sign-in has changed. Check the form and send it again.' : signInFirst,
-  );
+  const { request } = visit;
+  if (request.method !== 'POST' || isFromElsewhere(request) || (status !== 401 && status !== 403))
+    return undefined;
+  const maker = await makersOf(options.accounts)(visit);
+  const problem = maker.user ? 'Your sign-in has changed. Check the form and send it again.' : undefined;
+  if (request.routeOptions.url !== pageRoutes.newPoll) return textsAgain(maker, options, problem);
+  return typedAgain(maker, problem ?? signInFirst(pageRoutes.newPoll));
 }
-
-const signInFirst = html`Your session has ended. <a href="${signInPath(pageRoutes.newPoll)}" target="_blank" rel="noopener">Sign in in a new tab</a>, then send this form again.`;
 
 function typedAgain(maker: Maker, problem: Content): string {
   const { visit } = maker;
@@ -82,7 +79,7 @@ async function make(maker: Maker, parts: Parts): Promise<string | FastifyReply> 
   const { visit } = maker;
   if (!mayMake(maker, parts)) {
     visit.reply.code(401);
-    return typedAgain(maker, signInFirst);
+    return typedAgain(maker, signInFirst(pageRoutes.newPoll));
   }
   const hasMore = visit.field('more') !== '';
   const typed = readTyped(visit.fields(), hasMore);
