@@ -15,6 +15,7 @@ export {
   type ListQuery,
   type Membership,
   type Model,
+  type ObjectLink,
   type TableModelOptions,
   tableModel,
 } from './model.ts';

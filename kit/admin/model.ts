@@ -88,9 +88,17 @@ export interface ModelOptions {
   readonly can?: Partial<Readonly<Record<'add' | 'change' | 'delete', boolean>>>;
   /** Further forms on an object, by the last part of their address, such as one that sets a password. */
   readonly forms?: Readonly<Record<string, ObjectForm>>;
-  /** Links shown with an object, such as to its page on the site. */
-  links?(values: Values): readonly { readonly href: string; readonly label: string }[];
+  /** Links shown with an object, such as to its page on the site. `read` loads an object that it refers to. */
+  links?(values: Values, read: ReadObject): readonly ObjectLink[] | Promise<readonly ObjectLink[]>;
 }
+
+export interface ObjectLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** Reads an object by the path of its model and its key; undefined if there is none. */
+export type ReadObject = (path: string, id: Value) => Promise<Values | undefined>;
 
 /** Objects that belong to one of another model and are edited with it. */
 export interface Inline {

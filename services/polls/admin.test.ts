@@ -233,6 +233,14 @@ describe('the admin', () => {
       const link = /href="(\/polls\/\d+\/results\/)">View on site</.exec(page.html)?.[1];
       assert.equal(link !== undefined, isShown, pub_date);
       if (link) assert.equal((await alice.open(link)).status, 200);
+      const [, id] = /question\/(\d+)\//.exec(location) ?? [];
+      const { html: blank } = await alice.open('/admin/polls/choice/add/');
+      const choice = { ...fieldsOf(blank), question: id ?? '', choice_text: 'A', _continue: '1' };
+      const added = await alice.send('/admin/polls/choice/add/', choice);
+      const onSite = /href="(\/polls\/\d+\/results\/)">View on site</.exec(
+        (await alice.open(added.location)).html,
+      );
+      assert.equal(onSite?.[1], link, `a choice of a poll since ${pub_date}`);
       await alice.send(location.replace('/change/', '/delete/'), { post: 'yes' });
     }
   });

@@ -8,10 +8,12 @@ import {
   dateTime,
   integer,
   type Model,
+  type ObjectLink,
   reference,
   staffAccounts,
   tableModel,
   text,
+  type Values,
 } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
@@ -36,7 +38,7 @@ export interface AdminParts {
 
 /** Models that staff edit, and whose changes have a history. */
 export function pollModels(clock: Clock): readonly Model[] {
-  return [questionModel(clock), choiceModel];
+  return [questionModel(clock), choiceModel(clock)];
 }
 
 /** The admin at `/admin/`: questions with their choices, tokens, users and groups. */
@@ -108,29 +110,36 @@ const questionModel = (clock: Clock) =>
       },
       reopen: { label: 'Open again', set: { closes_at: null } },
     },
-    // Before its publication and while it is hidden, the page of a question is 404 for everybody.
-    links: ({ id, pub_date, visibility }) =>
-      String(pub_date) <= dateTimeOf(clock.now()) && visibility !== 'hidden'
-        ? [{ href: pathOf(pageRoutes.results, Number(id)), label: 'View on site' }]
-        : [],
+    links: (question) => linksToSite(question, clock),
   });
 
-const choiceModel = tableModel<Tables>({
-  path: 'polls/choice',
-  label: 'choice',
-  table: 'choice',
-  title: 'choice_text',
-  fields: {
-    question: reference('polls/question', { label: 'Question' }),
-    ...adminFields(choiceFields),
-    votes: integer({ label: 'Votes', readOnly: true, initial: 0 }),
-  },
-  columns: ['choice_text', 'question', 'is_correct', 'votes'],
-  search: ['choice_text', 'question'],
-  filters: ['question', 'is_correct'],
-  links: ({ question }) => [{ href: `/admin/polls/question/${question}/change/`, label: 'The question' }],
-  uniqueErrors: { question: { field: 'is_correct', message: 'Question already has a correct choice.' } },
-});
+/** The results of a question. Before its publication and while it is hidden, its pages are 404 for everybody. */
+function linksToSite({ id, pub_date, visibility }: Values, clock: Clock): readonly ObjectLink[] {
+  const isShown = String(pub_date) <= dateTimeOf(clock.now()) && visibility !== 'hidden';
+  return isShown ? [{ href: pathOf(pageRoutes.results, Number(id)), label: 'View on site' }] : [];
+}
+
+const choiceModel = (clock: Clock) =>
+  tableModel<Tables>({
+    path: 'polls/choice',
+    label: 'choice',
+    table: 'choice',
+    title: 'choice_text',
+    fields: {
+      question: reference('polls/question', { label: 'Question' }),
+      ...adminFields(choiceFields),
+      votes: integer({ label: 'Votes', readOnly: true, initial: 0 }),
+    },
+    columns: ['choice_text', 'question', 'is_correct', 'votes'],
+    search: ['choice_text', 'question'],
+    filters: ['question', 'is_correct'],
+    async links({ question = null }, read) {
+      const found = await read('polls/question', question);
+      const edit = { href: `/admin/polls/question/${question}/change/`, label: 'The question' };
+      return [...(found ? linksToSite(found, clock) : []), edit];
+    },
+    uniqueErrors: { question: { field: 'is_correct', message: 'Question already has a correct choice.' } },
+  });
 
 /** The model `auth/token` of an admin: tokens are listed, and deleting one revokes it. */
 const tokenModel: Model = tableModel<TokenTables>({

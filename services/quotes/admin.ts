@@ -282,7 +282,10 @@ function reportModel(clock: Clock) {
           answerReports(session, { ids: ids.map(Number), answer: 'misattributed', nowMs: clock.now() }),
       },
     },
-    links: ({ quote }) => [{ href: `/admin/quotes/quote/${quote}/change/`, label: 'The quote' }],
+    links: ({ quote }) => [
+      { href: quotePath(pageRoutes.quote, Number(quote)), label: 'View on site' },
+      { href: `/admin/quotes/quote/${quote}/change/`, label: 'The quote' },
+    ],
   });
 }
 

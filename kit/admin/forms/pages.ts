@@ -5,8 +5,9 @@ import { errorSummary } from '../../html/components/form.ts';
 import { formProblem } from '../../html/components/form-problem.ts';
 import { type Content, html } from '../../html/html.ts';
 import { adminPage, capitalized, demand, type ModelVisit, queryOf } from '../context.ts';
+import type { ReadObject } from '../model.ts';
 import { idOf, titleOf } from '../registry.ts';
-import { getObject, saveChange } from '../table/objects.ts';
+import { findObject, getObject, saveChange } from '../table/objects.ts';
 import type { SaveOutcome } from '../table/save.ts';
 import { formatVersions, type Loaded } from '../table/versions.ts';
 import { conflictView } from './conflict-view.ts';
@@ -133,7 +134,7 @@ async function formPage(
   return adminPage(frame, {
     title: loaded ? titleOf(model, loaded.values) : `Add ${model.label}`,
     parent: { href: `${base}/`, label: capitalized(model.plural) },
-    ...(loaded && { actions: objectLinks(context, loaded) }),
+    ...(loaded && { actions: await objectLinks(context, loaded) }),
     main: isEditable
       ? html`${problems}
 <form class="stack object" method="post" action="${action}" novalidate>${frame.csrfField}${loaded && versionFields(state, form.site.clock.now())}${fields}
@@ -148,11 +149,13 @@ function versionFields({ versions }: FormState, nowMs: number): Content {
   return html`<input type="hidden" name="_version" value="${formatVersions(versions)}"><input type="hidden" name="_loaded_at" value="${nowMs}">`;
 }
 
-function objectLinks({ model, user }: ModelVisit, { values }: Loaded): Content {
+async function objectLinks({ site, model, user, actor }: ModelVisit, { values }: Loaded): Promise<Content> {
   const id = encodeURIComponent(idOf(model, values));
   const forms = Object.entries(model.forms ?? {})
     .filter(([, { needs = 'change' }]) => user.permissions.may(model.path, needs))
     .map(([name, { label }]) => linkButton(`/admin/${model.path}/${id}/${name}/`, label, 'quiet'));
-  const links = model.links?.(values) ?? [];
+  const read: ReadObject = async (path, key) =>
+    (await findObject(site, site.model(path), String(key), actor))?.values;
+  const links = (await model.links?.(values, read)) ?? [];
   return html`${links.map(({ href, label }) => linkButton(href, label, 'quiet'))}${forms}${linkButton(`/admin/${model.path}/${id}/history/`, 'History')}`;
 }

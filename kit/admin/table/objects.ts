@@ -49,7 +49,8 @@ export async function getObject(site: Registry, model: Model, id: string, actor:
   return loaded;
 }
 
-async function findObject(
+/** An object with its inline children; undefined if there is none. */
+export async function findObject(
   site: Registry,
   model: Model,
   id: string,

@@ -48,3 +48,19 @@ test('strangers do not report; the reason is one of five', async () => {
   const missing = await app.call('POST', '/api/quotes/99999/report/', { token, body: { reason: 'typo' } });
   assert.equal(missing.status, 404);
 });
+
+test('staff open the quote of a report on the site, also after it was withdrawn', async () => {
+  const id = await app.add();
+  const { bob: token } = app.tokens;
+  const { json } = await app.call('POST', `/api/quotes/${id}/report/`, { token, body: { reason: 'typo' } });
+  const staff = await app.browser('dora');
+  const { html } = await staff.open(`/admin/quotes/report/${json.id}/change/`);
+  const [, address = ''] = /href="([^"]*)">View on site</.exec(html) ?? [];
+  assert.equal(address, `/quotes/${id}/`);
+  const list = '/admin/quotes/report/';
+  await staff.open(list);
+  const withdraw = { action: 'withdraw', _selected_action: String(json.id), post: 'yes' };
+  assert.equal((await staff.send(list, withdraw)).status, 303);
+  assert.equal((await staff.open(address)).status, 200);
+  assert.equal((await app.call('GET', `/api/quotes/${id}/`)).status, 404);
+});
