@@ -170,7 +170,7 @@ ${card(undefined, deeds(frame, { poll, path, now }, maker.user !== undefined))}<
   });
 }
 
-/** What somebody typed before the session ended, to be sent again after signing in. */
+/** The texts that somebody typed before the session ended, to be sent again after signing in. */
 export function textsPage(maker: Maker, view: Omit<TextsView, 'errors'>): string {
   const frame = makerFrame(maker);
   return layout(frame, {
