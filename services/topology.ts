@@ -87,8 +87,10 @@ export const topology: readonly Entry[] = [
       isApplication: true,
       mark: { icon: 'pen', accent: 'blue' },
       activity: [
-        { metric: 'events_published_total', kind: 'counter', nouns: ['change of posts', 'changes of posts'] },
+        { metric: 'posts_stored', kind: 'gauge', nouns: ['post', 'posts'] },
+        { metric: 'events_published_total', kind: 'counter', nouns: ['change', 'changes'] },
       ],
+      records: [{ metric: 'posts_stored', label: 'Posts' }],
       samples: [
         { label: 'List posts', path: '/api/v1/posts?limit=5' },
         { label: 'Write a post', path: '/api/v1/posts', body: { title: 'Hello', body: 'A first post' } },
@@ -138,7 +140,10 @@ export const topology: readonly Entry[] = [
       title: 'Accounts',
       summary: 'Sign in with a password',
       mark: { icon: 'person', accent: 'slate' },
-      activity: [{ metric: 'tokens_sessions', kind: 'gauge', nouns: ['open session', 'open sessions'] }],
+      activity: [
+        { metric: 'tokens_users', kind: 'gauge', nouns: ['account', 'accounts'] },
+        { metric: 'tokens_sessions', kind: 'gauge', nouns: ['open session', 'open sessions'] },
+      ],
       records: [
         { metric: 'tokens_users', label: 'Accounts' },
         { metric: 'tokens_sessions', label: 'Open sessions' },
@@ -162,9 +167,13 @@ export const topology: readonly Entry[] = [
       hasAdmin: true,
       mark: { icon: 'key', accent: 'violet' },
       activity: [
+        { metric: 'passwordless_users', kind: 'gauge', nouns: ['user', 'users'] },
         { metric: 'passwordless_mail_queue_depth', kind: 'gauge', nouns: ['mail waits', 'mails wait'] },
       ],
-      records: [{ metric: 'passwordless_mail_queue_depth', label: 'Waiting mails' }],
+      records: [
+        { metric: 'passwordless_users', label: 'Users' },
+        { metric: 'passwordless_mail_queue_depth', label: 'Waiting mails' },
+      ],
     },
     mailFolder: 'mails',
     hasDemo: true,
@@ -188,8 +197,10 @@ export const topology: readonly Entry[] = [
       hasAdmin: true,
       mark: { icon: 'bars', accent: 'teal' },
       activity: [
+        { metric: 'polls_questions', kind: 'gauge', nouns: ['poll', 'polls'] },
         { metric: 'polls_votes_total{outcome="counted"', kind: 'counter', nouns: ['vote', 'votes'] },
       ],
+      records: [{ metric: 'polls_questions', label: 'Polls' }],
       samples: [
         { label: 'List polls', path: '/api/questions/?limit=5' },
         {
@@ -247,13 +258,13 @@ export const topology: readonly Entry[] = [
       hasAdmin: true,
       mark: { icon: 'wallet', accent: 'green' },
       activity: [
-        {
-          metric: 'events_published_total',
-          kind: 'counter',
-          nouns: ['change of budgets', 'changes of budgets'],
-        },
+        { metric: 'budgets_budgets', kind: 'gauge', nouns: ['budget', 'budgets'] },
+        { metric: 'events_published_total', kind: 'counter', nouns: ['change', 'changes'] },
       ],
-      records: [{ metric: 'budgets_tasks_open', label: 'Open tasks' }],
+      records: [
+        { metric: 'budgets_budgets', label: 'Budgets' },
+        { metric: 'budgets_tasks_open', label: 'Open tasks' },
+      ],
       samples: [{ label: 'List budgets', path: '/api/budgets' }],
     },
     hasDemo: true,
@@ -272,8 +283,14 @@ export const topology: readonly Entry[] = [
       summary: 'Ask documents',
       isApplication: true,
       mark: { icon: 'bubble', accent: 'amber' },
-      activity: [{ metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] }],
-      records: [{ metric: 'chat_embedding_chunks', label: 'Passages' }],
+      activity: [
+        { metric: 'chat_documents', kind: 'gauge', nouns: ['document', 'documents'] },
+        { metric: 'chat_turns_total', kind: 'counter', nouns: ['question', 'questions'] },
+      ],
+      records: [
+        { metric: 'chat_documents', label: 'Documents' },
+        { metric: 'chat_embedding_chunks', label: 'Passages' },
+      ],
       samples: [{ label: 'List documents', path: '/api/documents' }],
     },
     hasDemo: true,

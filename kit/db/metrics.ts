@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Session } from './session.ts';
 
 /** Metrics reported by the writer. */
 export interface WriteMetrics {
@@ -29,6 +31,36 @@ export function writeMetrics(registry: Registry | undefined, database: string): 
       duration.observe(durationMs / 1000);
     },
   };
+}
+
+/** A gauge that a query fills whenever metrics are read. It is NaN while the database cannot be used. */
+export function queriedGauge(
+  registry: Registry,
+  {
+    name,
+    help,
+    read,
+  }: { readonly name: string; readonly help: string; readonly read: () => Promise<number> },
+): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      this.set(await read().catch(() => Number.NaN));
+    },
+  });
+}
+
+/** A gauge of the rows of a table, for tables in which a count takes milliseconds. */
+export function rowGauge<DB>(
+  registry: Registry,
+  database: Session<DB>,
+  { table, ...gauge }: { readonly name: string; readonly help: string; readonly table: keyof DB & string },
+): void {
+  const count = sql<{ total: number }>`SELECT count(*) AS total FROM ${sql.table(table)}`;
+  const read = async () => (await count.execute(database.kysely)).rows[0]?.total ?? 0;
+  queriedGauge(registry, { ...gauge, read });
 }
 
 function once<M>(registry: Registry, name: string, create: (name: string) => M): M {

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { FakeClock } from '#kit/base/clock.ts';
 import { testContext } from '#kit/testing/context.ts';
 import { testFolder } from '#kit/testing/folder.ts';
+import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
 import { loadDemo } from './service.ts';
 import { personOf, startBudgets } from './testing.ts';
 
@@ -44,4 +46,28 @@ test('demo data does not go into the account of somebody who registered with its
   assert.equal((await app.send('/api/auth/register', { body })).status, 201);
   const context = testContext('budgets', { dataFolder: folder });
   assert.equal(await loadDemo({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' }, context), undefined);
+});
+
+test('demo people of the suite get the demo data too, whether they sign in before or after it is loaded', async () => {
+  await using provider = await TestProvider.start();
+  for (const role of ['editor', 'reader'])
+    provider.people.set(role, { sub: role, email: `${role}@demo.example`, email_verified: true });
+  provider.people.set('eve', { sub: 'eve', email: 'eve@example.com', email_verified: true });
+  const folder = testFolder('budgets');
+  const address = 'https://budgets.example';
+  const environment = { ...provider.settingsFor('budgets'), OIDC_ADDRESS: address, DATABASE_URL: '' };
+  await using app = await startBudgets({ folder, environment });
+  provider.addClient('budgets', address);
+  const budgetsOf = async (person: string) => {
+    provider.person = person;
+    const walker = new Walker(new PageClient(app.url));
+    await walker.signIn('/budgets');
+    return (await walker.client.open('/budgets')).html;
+  };
+  assert.match(await budgetsOf('editor'), /No budgets yet/);
+  const context = testContext('budgets', { dataFolder: folder });
+  await loadDemo({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' }, context);
+  assert.match(await budgetsOf('editor'), /Groceries/);
+  assert.match(await budgetsOf('reader'), /Groceries/);
+  assert.match(await budgetsOf('eve'), /No budgets yet/);
 });

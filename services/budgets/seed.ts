@@ -58,6 +58,12 @@ export async function seedBudgets(core: Context, caller: Caller): Promise<number
   return added;
 }
 
+/** Gives the demo data to an account that has no budgets. */
+export async function seedEmptyAccount(core: Context, caller: Caller): Promise<void> {
+  const { items } = await listBudgets(core, caller, { limit: 1 });
+  if (items.length === 0) await seedBudgets({ ...core, onCommitted: () => {} }, caller);
+}
+
 /** Commands happen at the time that it was set to. */
 class SeedClock implements Clock {
   #nowMs: number;

@@ -9,7 +9,7 @@ import { TokenBucket } from '#kit/auth/token-bucket.ts';
 import type { Environment } from '#kit/base/config.ts';
 import { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, databaseCheck, healthMigrations } from '#kit/db/index.ts';
+import { type Database, databaseCheck, healthMigrations, queriedGauge, rowGauge } from '#kit/db/index.ts';
 import type { EventStream } from '#kit/events/index.ts';
 import { keepNumberTexts } from '#kit/http/requests/body.ts';
 import { type LimitSharedRequest, limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
@@ -37,7 +37,9 @@ import {
   createDemoAccount,
   createTokens,
   demoFile,
+  demoPeople,
   demoSignIns,
+  getsDemoData,
   LinkMails,
   LinkTokens,
   OnceKeys,
@@ -48,7 +50,7 @@ import {
 import { openSignIn } from './authentication/pages/oidc.ts';
 import { type Brokers, checkBrokers, openBrokers } from './brokers.ts';
 import { addBudgetApi } from './budgets/api.ts';
-import { type Context, deleteOldIdempotencyKeys } from './commands.ts';
+import { type Caller, type Context, deleteOldIdempotencyKeys } from './commands.ts';
 import { addCustomerApi } from './customers/api.ts';
 import {
   callerOf,
@@ -129,7 +131,12 @@ async function build(parts: Parts) {
   const staff = await openStaff({ database: db, config, clock, log, stack, words, peopleRealm: 'staff' });
   const staffTokens = createStaffTokens(secret, clock);
   const passwords = new Passwords({ cost: passwordCost(config) });
-  const oidc = openSignIn({ config, core, passwords, staff, staffTokens, secret, context, stack });
+  // One click in the portal then shows a service at work.
+  const welcome = async (caller: Caller, email: string) => {
+    if (context.environment === 'production' || !(await getsDemoData(email, context.dataFolder))) return;
+    await (await import('./seed.ts')).seedEmptyAccount(core, caller);
+  };
+  const oidc = openSignIn({ config, core, passwords, staff, staffTokens, secret, context, stack, welcome });
   const accounts = await openAccounts(parts, { core, mails, links, secret, passwords, oidc });
   const imports = stack.use(new Imports());
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
@@ -172,8 +179,10 @@ export async function loadDemo(
   const passwords = new Passwords({ cost: passwordCost(config) });
   const caller = await createDemoAccount(core, { passwords, dataFolder });
   if (!caller) return undefined;
-  const { seedBudgets } = await import('./seed.ts');
-  return { expenses: await seedBudgets(core, caller), signIns: await demoSignIns(core, dataFolder) };
+  const { seedBudgets, seedEmptyAccount } = await import('./seed.ts');
+  const expenses = await seedBudgets(core, caller);
+  for (const person of await demoPeople(core)) await seedEmptyAccount(core, person);
+  return { expenses, signIns: await demoSignIns(core, dataFolder) };
 }
 
 function createServer(
@@ -315,14 +324,12 @@ function measure(metrics: Registry, { db, hub }: { db: Database<Tables>; hub: Hu
       this.set(hub.size);
     },
   });
-  new Gauge({
+  queriedGauge(metrics, {
     name: 'budgets_tasks_open',
     help: 'Tasks that are not finished.',
-    registers: [metrics],
-    async collect() {
-      this.set(await countOpenTasks(db).catch(() => Number.NaN));
-    },
+    read: () => countOpenTasks(db),
   });
+  rowGauge(metrics, db, { name: 'budgets_budgets', help: 'Budgets of all accounts.', table: 'budget' });
 }
 
 /** Dependencies shared by the edges besides REST. */

@@ -9,7 +9,7 @@ import type { Environment } from '#kit/base/config.ts';
 import { networkOf } from '#kit/base/network.ts';
 import { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, DatabaseHealth, healthMigrations } from '#kit/db/index.ts';
+import { type Database, DatabaseHealth, healthMigrations, rowGauge } from '#kit/db/index.ts';
 import { clientAddress } from '#kit/http/requests/client-address.ts';
 import { limitRequests, rateLimited, takeAll } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer, type HttpApp, type HttpServer } from '#kit/http/server.ts';
@@ -83,6 +83,11 @@ async function build(parts: ServiceParts<typeof settings>) {
   const { clock, log, dataFolder, environment, metrics } = context;
   const secret = config.CHAT_SECRET ?? (await storedSecret(join(dataFolder, secretFile)));
   const database = await openDatabase<Tables>();
+  rowGauge(metrics, database, {
+    name: 'chat_documents',
+    help: 'Documents of all libraries.',
+    table: 'document',
+  });
   const jobOptions = { clock, log, metrics, leaseMs: jobLeaseMs };
   const embeddings = await embeddingsOf(config, jobOptions, database);
   const retriever = stack.use(new Retriever(database, embeddings));

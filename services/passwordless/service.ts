@@ -11,7 +11,7 @@ import { type Config, refuse, type Settings } from '#kit/base/config.ts';
 import { silentLog } from '#kit/base/log.ts';
 import { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, DatabaseHealth } from '#kit/db/index.ts';
+import { type Database, DatabaseHealth, rowGauge } from '#kit/db/index.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
 import { addMailPages, mailsHint } from '#kit/html/pages/mails.ts';
 import { servePages } from '#kit/html/pages/pages.ts';
@@ -116,6 +116,7 @@ async function build({ config, context, stack, openDatabase }: Parts) {
   const site = new Site(config);
   const keys = await openKeys(config, context);
   const database = await openDatabase<Tables>();
+  rowGauge(context.metrics, database, { name: 'passwordless_users', help: 'Users.', table: 'user' });
   const runsWorker = config.PASSWORDLESS_WORKER;
   const { queue: mails } = stack.use(await openMail({ config, context, database, keys, runsWorker }));
   const background = stack.use(new Background(log));

@@ -1,7 +1,7 @@
 import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
 import { adminMigrations, openStaffSignIn, RowHistory } from '#kit/admin/index.ts';
 import { type Environment, flag, integer, type Settings, text } from '#kit/base/config.ts';
-import { type Database, databaseCheck, databaseSettings, healthMigrations } from '#kit/db/index.ts';
+import { type Database, databaseCheck, databaseSettings, healthMigrations, rowGauge } from '#kit/db/index.ts';
 import { tokenMigrations, tokenScheme } from '#kit/drf/authtoken/index.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
@@ -88,6 +88,11 @@ export const polls = defineService({
         trustedProxy: config.TRUST_PROXY,
       }),
     );
+    rowGauge(metrics, database, {
+      name: 'polls_questions',
+      help: 'Questions of all polls.',
+      table: 'question',
+    });
     const votes = new Votes({ database, clock, secret, metrics });
     const voteCookie = new VoteCookie(secret);
     const polls = new PollReads({ database, clock });

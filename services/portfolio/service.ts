@@ -149,8 +149,8 @@ async function build(parts: ServiceParts<typeof settings>) {
     labelNames: ['kind'],
     registers: [metrics],
     async collect() {
-      const counts = await countRecords(database);
-      for (const kind of kinds) this.set({ kind }, counts[kind]);
+      const counts = await countRecords(database).catch(() => undefined);
+      for (const kind of kinds) this.set({ kind }, counts?.[kind] ?? Number.NaN);
     },
   });
   const url = await server.listen();

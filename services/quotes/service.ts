@@ -1,11 +1,11 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { accountMigrations, keptSecret, openAccounts, setupAddress } from '#kit/accounts/index.ts';
 import { adminMigrations, openStaffSignIn } from '#kit/admin/index.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import type { Environment } from '#kit/base/config.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, databaseCheck, healthMigrations } from '#kit/db/index.ts';
+import { type Database, databaseCheck, healthMigrations, queriedGauge } from '#kit/db/index.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
 import { useDrf } from '#kit/drf/scope.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
@@ -213,26 +213,15 @@ function addApis(
   });
 }
 
-/** Domain counters, read from the database when Prometheus asks, at most once in ten seconds. */
+/** Counts of records, read from the database when Prometheus asks. */
 function measure(database: Database<Tables>, metrics: Registry): void {
-  let known: { atMs: number; counts: ReturnType<typeof countAll> } | undefined;
-  const counts = () => {
-    const nowMs = Date.now();
-    if (!known || nowMs - known.atMs > freshMs) known = { atMs: nowMs, counts: countAll(database) };
-    return known.counts;
-  };
-  const gauge = (name: string, help: string, pick: (found: Awaited<ReturnType<typeof counts>>) => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [metrics],
-      async collect() {
-        this.set(pick(await counts()));
-      },
-    });
-  gauge('quotes_published', 'Published quotes.', ({ published }) => published);
-  gauge('quotes_waiting', 'Quotes that wait for staff.', ({ waiting }) => waiting);
-  gauge('quotes_open_reports', 'Reports that wait for an answer.', ({ reports }) => reports);
+  const gauges = {
+    published: 'Published quotes.',
+    waiting: 'Quotes that wait for staff.',
+    open_reports: 'Reports that wait for an answer.',
+  } as const;
+  for (const [kind, help] of Object.entries(gauges)) {
+    const read = async () => (await countAll(database))[kind as keyof typeof gauges];
+    queriedGauge(metrics, { name: `quotes_${kind}`, help, read });
+  }
 }
-
-const freshMs = 10_000;

@@ -27,12 +27,16 @@ export async function run(args: string[]): Promise<number> {
       isForced: values.force,
       onProgress: (done) => show(name, done, count),
     });
-    process.stdout.write(`${name}: ${loaded === undefined ? notLoaded : `${loaded} loaded`}\n`);
+    process.stdout.write(`${name}: ${textOf(loaded)}\n`);
   }
   return 0;
 }
 
-const notLoaded = 'nothing loaded, because it holds data of your own; --force adds demo data beside it';
+function textOf(loaded: string | undefined): string {
+  if (loaded === undefined)
+    return 'nothing loaded, because it holds data of your own; --force adds demo data beside it';
+  return loaded.startsWith('0 ') ? 'nothing to load, the demo data is there' : `${loaded} loaded`;
+}
 
 function show(name: string, done: number, count: number): void {
   if (!process.stderr.isTTY) return;

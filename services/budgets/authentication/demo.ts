@@ -5,9 +5,11 @@ import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { newOrderedId, newSecret } from '#kit/base/ids.ts';
 import type { DemoSignIn } from '#kit/service.ts';
 import type { Caller, Context } from '../commands.ts';
-import { accountByEmail, insertAccount, verifyAddress } from './store.ts';
+import { accountByEmail, accountsOfDomain, insertAccount, verifyAddress } from './store.ts';
 
 const email = 'demo@example.com';
+/** Domain of the demo people of the suite, whom the portal signs in. */
+const suiteDomain = 'demo.example';
 /** Holds the password of the demo account, in the data folder. */
 export const demoFile = 'budgets-demo.json';
 
@@ -48,6 +50,17 @@ export async function demoSignIns({ db }: Pick<Context, 'db'>, dataFolder: strin
   const account = stored && (await accountByEmail(db, email));
   if (!account || account.password_hash !== stored.passwordHash) return [];
   return [{ username: email, password: stored.password, role: 'budgets' }];
+}
+
+/** Accounts of the demo people of the suite who have signed in here. */
+export async function demoPeople({ db }: Pick<Context, 'db'>): Promise<Caller[]> {
+  const accounts = await accountsOfDomain(db, suiteDomain);
+  return accounts.map(({ number, id }) => ({ owner: number, userId: id }));
+}
+
+/** True for the address of a demo person of the suite, if demo data was loaded into this folder. */
+export async function getsDemoData(address: string, dataFolder: string): Promise<boolean> {
+  return address.endsWith(`@${suiteDomain}`) && (await readStored(join(dataFolder, demoFile))) !== undefined;
 }
 
 async function newPassword(passwords: Passwords): Promise<string> {

@@ -14,7 +14,7 @@ export {
   verifyOrRequest,
 } from './accounts.ts';
 export { AnonymousIdempotency as OnceKeys, sweepOnceKeys } from './anonymous-idempotency.ts';
-export { createDemoAccount, demoFile, demoSignIns } from './demo.ts';
+export { createDemoAccount, demoFile, demoPeople, demoSignIns, getsDemoData } from './demo.ts';
 export { completeErasures } from './erasure.ts';
 export { LinkTokens } from './links.ts';
 export { LinkMails } from './mails.ts';

@@ -29,6 +29,14 @@ export function accountByEmail({ kysely }: Store, email: string) {
   return kysely.selectFrom('account').selectAll().where('email', '=', email).executeTakeFirst();
 }
 
+export function accountsOfDomain({ kysely }: Store, domain: string) {
+  return kysely
+    .selectFrom('account')
+    .select(['number', 'id'])
+    .where('email', 'like', `%@${domain}`)
+    .execute();
+}
+
 export function accountByNumber({ kysely }: Store, owner: number) {
   return kysely.selectFrom('account').selectAll().where('number', '=', owner).executeTakeFirst();
 }

@@ -1,6 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
+import { type Database, queriedGauge } from '#kit/db/index.ts';
 import type { MailOutcome } from '#kit/mail/delivery/index.ts';
 import type { MailTables } from './store.ts';
 import { openMails } from './store-admin.ts';
@@ -16,21 +16,17 @@ export class MailMetrics {
       labelNames: ['outcome'],
       registers: [metrics],
     });
-    new Gauge({
+    queriedGauge(metrics, {
       name: 'passwordless_mail_queue_depth',
       help: 'Mails that are pending or being sent, in all processes',
-      registers: [metrics],
-      async collect() {
-        this.set((await openMails(database))?.entries ?? 0);
-      },
+      read: async () => (await openMails(database))?.entries ?? 0,
     });
-    new Gauge({
+    queriedGauge(metrics, {
       name: 'passwordless_mail_oldest_age_seconds',
       help: 'Age of the oldest mail that is not finished; 0 if there is none',
-      registers: [metrics],
-      async collect() {
+      async read() {
         const sinceMs = (await openMails(database))?.oldest_ms ?? clock.now();
-        this.set(Math.max(0, (clock.now() - sinceMs) / 1_000));
+        return Math.max(0, (clock.now() - sinceMs) / 1_000);
       },
     });
   }

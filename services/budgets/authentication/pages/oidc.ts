@@ -16,7 +16,7 @@ import {
   providerOf,
   type SignInRealm,
 } from '#kit/sign-in/index.ts';
-import type { Context } from '../../commands.ts';
+import type { Caller, Context } from '../../commands.ts';
 import type { PageSession } from '../../site/page-context.ts';
 import type { Tables } from '../../store/tables.ts';
 import { accountByEmail, accountByNumber, deleteSession, insertAccount, verifyAddress } from '../store.ts';
@@ -32,6 +32,8 @@ export interface OidcParts {
   readonly secret: string;
   readonly context: { readonly log: Log; readonly suite?: Suite | undefined };
   readonly stack: AsyncDisposableStack;
+  /** Prepares the account of somebody who signs in; runs before their session starts. */
+  readonly welcome: (caller: Caller, email: string) => Promise<void>;
 }
 
 const usernameCharactersMax = 64;
@@ -54,7 +56,7 @@ export function openSignIn(parts: OidcParts): OidcSignIn<PageSession> | undefine
 }
 
 function siteRealm(
-  { core, passwords, secret, context, stack }: OidcParts,
+  { core, passwords, secret, context, stack, welcome }: OidcParts,
   { provider, issuer }: { provider: Provider; issuer: string },
 ): SignInRealm<PageSession> {
   const { clock, db: database } = core;
@@ -67,6 +69,7 @@ function siteRealm(
       const owner = Number(account);
       const row = await accountByNumber(database, owner);
       if (!row || row.disabled === 1) throw new AppError('forbidden', 'This account is blocked.');
+      await welcome({ owner, userId: row.id }, row.email);
       if (visit.who) await endSession(database, visit.who);
       const nowMs = clock.now();
       const started = { owner, userId: row.id, nowMs, seconds: browserSeconds };
