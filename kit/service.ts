@@ -201,8 +201,8 @@ export interface Running extends AsyncDisposable {
   readonly url?: string;
   /** The demo accounts that there are now, also those that were added while it runs; absent in production. */
   demoSignIns?(): Promise<readonly DemoSignIn[]>;
-  /** The one-time address at which the first administrator is created; the command line prints it. */
-  readonly setupLink?: string | undefined;
+  /** Makes the one-time address at which the first administrator is created, which the command line prints. Undefined if there is none. */
+  setupLink?(): Promise<string | undefined>;
 }
 
 /** An account with a known password. There are none in production. */

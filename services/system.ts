@@ -287,10 +287,12 @@ export class System implements AsyncDisposable {
 
   /** One-time addresses at which the first administrators are created, by service. */
   async setupLinks(): Promise<{ name: string; url: string }[]> {
-    const started = await this.#started();
-    return started.flatMap(({ service, running }) =>
-      running.setupLink === undefined ? [] : [{ name: service.name, url: running.setupLink }],
-    );
+    const links: { name: string; url: string }[] = [];
+    for (const { service, running } of await this.#started()) {
+      const url = await running.setupLink?.();
+      if (url !== undefined) links.push({ name: service.name, url });
+    }
+    return links;
   }
 
   /** Stops in the reverse order of starting, so callers stop before the services that they call. */

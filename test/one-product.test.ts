@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -115,6 +116,13 @@ describe('one sign-in for all services', { skip: browser.skip }, () => {
     await page.waitForURL(`${urlOf('quotes')}/**`);
     assert.doesNotMatch(await page.content(), /<nav[\s\S]*Quotes[\s\S]*Categories/);
   });
+});
+
+test('no service makes a setup link of its own', () => {
+  for (const name of ['polls', 'quotes', 'budgets', 'portfolio', 'passwordless']) {
+    using database = new DatabaseSync(join(environment.OCTAVO_DATA, `${name}.sqlite`), { readOnly: true });
+    assert.deepEqual(database.prepare('SELECT * FROM auth_setup_link').all(), [], name);
+  }
 });
 
 test('a demo address works once, and only from the portal', async () => {

@@ -25,6 +25,8 @@ interface KnownPath {
   /** Without the prefix of the scope. */
   readonly path: string;
   readonly methods: Set<string>;
+  /** Matches the addresses that it is for. */
+  readonly pattern: RegExp;
 }
 
 /**
@@ -46,7 +48,12 @@ export function watchRoutes(app: FastifyInstance): () => void {
   app.addHook('onRoute', function (this: FastifyInstance, { url, routePath, prefix, method, config }) {
     // Fastify silently adds the root of a scope a second time, with a slash.
     if (config?.allow !== undefined || (routePath === '/' && prefix !== '')) return;
-    const known = paths.get(url) ?? { scope: this, path: routePath, methods: new Set() };
+    const known = paths.get(url) ?? {
+      scope: this,
+      path: routePath,
+      methods: new Set(),
+      pattern: patternOf(url),
+    };
     for (const each of [method].flat()) known.methods.add(each);
     paths.set(url, known);
   });
@@ -77,8 +84,8 @@ function methodsAt(url: string, paths: ReadonlyMap<string, KnownPath>): Readonly
   const own = paths.get(url)?.methods ?? new Set();
   if (!/[:*]/.test(url)) return own;
   const address = url.replace(/:\w+(\([^)]*\))?/g, '~').replace('*', '~/~');
-  const fitting = [...paths].filter(([template]) => patternOf(template).test(address));
-  return new Set(fitting.flatMap(([, { methods }]) => [...methods]));
+  const fitting = [...paths.values()].filter(({ pattern }) => pattern.test(address));
+  return new Set(fitting.flatMap(({ methods }) => [...methods]));
 }
 
 function patternOf(template: string): RegExp {

@@ -158,7 +158,7 @@ async function build(parts: Parts) {
     url,
     grpcPort,
     ...(isDemo && { demoSignIns: () => demoSignIns(core, context.dataFolder) }),
-    setupLink: await setupAddress(staff, { url, context, inProduction: config.ADMIN_SETUP_LINK }),
+    setupLink: () => setupAddress(staff, { url, context, inProduction: config.ADMIN_SETUP_LINK }),
     addDueExpenses: () => addDueExpenses(core, log),
   };
 }

@@ -84,7 +84,7 @@ export async function startBudgets(options: TestOptions = {}): Promise<TestBudge
     send,
     grpcPort: running.grpcPort ?? 0,
     demoSignIns: (await running.demoSignIns?.()) ?? [],
-    setupLink: running.setupLink ?? '',
+    setupLink: (await running.setupLink?.()) ?? '',
     person: (name = 'alice') => register(send, name),
     signIn: (person) => signIn(send, person),
     addDueExpenses: () => running.addDueExpenses(),

@@ -148,8 +148,11 @@ async function build({ config, context, stack, openDatabase }: Parts) {
   stack.use(runEvery(cleanupMs, cleanUp, { log, failure: 'expired rows could not be deleted' }));
   const url = site.listensAt(await server.listen());
   const inProduction = config.ADMIN_SETUP_LINK;
-  const setupLink = url && (await setupAddress(staff, { url, context, inProduction }));
-  return { url, setupLink, suiteSignIn };
+  return {
+    url,
+    suiteSignIn,
+    ...(url && { setupLink: () => setupAddress(staff, { url, context, inProduction }) }),
+  };
 }
 
 async function buildWorker({ config, context, stack }: Parts) {

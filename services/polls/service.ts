@@ -141,7 +141,7 @@ export const polls = defineService({
     addApi(server.app, { database, accounts, polls, votes, voteCookie, clock, history, oidc });
     const url = await server.listen();
     const inProduction = config.ADMIN_SETUP_LINK;
-    return { url, setupLink: await setupAddress(accounts, { url, context, inProduction }) };
+    return { url, setupLink: () => setupAddress(accounts, { url, context, inProduction }) };
   },
 });
 

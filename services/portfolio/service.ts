@@ -155,7 +155,7 @@ async function build(parts: ServiceParts<typeof settings>) {
   });
   const url = await server.listen();
   const inProduction = config.ADMIN_SETUP_LINK;
-  return { url, setupLink: await setupAddress(accounts, { url, context, inProduction }) };
+  return { url, setupLink: () => setupAddress(accounts, { url, context, inProduction }) };
 }
 
 /** Loads the demo data without serving, and returns how many records are new; undefined beside the owner's own unless it is forced. */

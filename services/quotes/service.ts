@@ -142,7 +142,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
   const url = await server.listen();
   return {
     url,
-    setupLink: await setupAddress(accounts, { url, context, inProduction: config.ADMIN_SETUP_LINK }),
+    setupLink: () => setupAddress(accounts, { url, context, inProduction: config.ADMIN_SETUP_LINK }),
   };
 }
 

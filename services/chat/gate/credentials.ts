@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { createRemoteJWKSet, customFetch, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { JWTVerifyOptions, JWTVerifyResult } from 'jose';
 import { boundedFetch } from '#kit/base/bounded-response.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
@@ -67,27 +67,34 @@ function byToken({ jwtSecret, jwksUrl, algorithms, issuer, audience, clock }: Si
     ...(issuer !== undefined && { issuer }),
     ...(audience !== undefined && { audience }),
   };
-  const remote =
-    jwksUrl === undefined
-      ? undefined
-      : createRemoteJWKSet(new URL(jwksUrl), {
-          timeoutDuration: jwksTimeoutMs,
-          [customFetch]: boundedFetch(jwksBytesMax),
-        });
   const secret = new TextEncoder().encode(jwtSecret ?? '');
+  let verifying: ReturnType<typeof createVerify> | undefined;
   return async ({ bearer }) => {
     if (bearer === undefined) throw unauthenticated('A bearer token is required.');
     const options = { ...expected, currentDate: new Date(clock.now()) };
     try {
-      const { payload } = remote
-        ? await jwtVerify(bearer, remote, options)
-        : await jwtVerify(bearer, secret, options);
+      verifying ??= createVerify(jwksUrl, secret);
+      const { payload } = await (await verifying)(bearer, options);
       if (typeof payload.sub !== 'string' || payload.sub === '') throw new Error('sub is empty');
       return `sub:${payload.sub.slice(0, 200)}`;
     } catch (cause) {
       throw unauthenticated('The token is not valid, or has expired.', cause);
     }
   };
+}
+
+/** Verifies tokens by a secret, or by the published keys at an address. The library is loaded with the first token. */
+async function createVerify(
+  jwksUrl: string | undefined,
+  secret: Uint8Array,
+): Promise<(token: string, options: JWTVerifyOptions) => Promise<JWTVerifyResult>> {
+  const { createRemoteJWKSet, customFetch, jwtVerify } = await import('jose');
+  if (jwksUrl === undefined) return (token, options) => jwtVerify(token, secret, options);
+  const keySet = createRemoteJWKSet(new URL(jwksUrl), {
+    timeoutDuration: jwksTimeoutMs,
+    [customFetch]: boundedFetch(jwksBytesMax),
+  });
+  return (token, options) => jwtVerify(token, keySet, options);
 }
 
 function unauthenticated(message: string, cause?: unknown): AppError {

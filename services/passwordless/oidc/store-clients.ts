@@ -77,12 +77,15 @@ export async function ensureClient(
 ): Promise<Client> {
   const row = rowOf(given, given.secret, clock.now());
   const { id: _, created_at_ms: __, ...settings } = row;
-  await database.write(({ kysely }) =>
-    kysely
-      .insertInto('oidc_client')
-      .values(row)
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(settings))
-      .execute(),
+  await database.write(
+    ({ kysely }) =>
+      kysely
+        .insertInto('oidc_client')
+        .values(row)
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(settings))
+        .execute(),
+    // The next start does it again.
+    { mayBeLost: true },
   );
   return toClient(row);
 }
