@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { testFolder } from './folder.ts';
 
 /** PEM files. */
@@ -27,7 +27,8 @@ export function createCertificate(days = 1): TestCertificate {
     (name) => join(folder, `${name}.pem`),
   ) as [string, string, string, string];
   const ecKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key];
-  openssl(['req', '-new', ...ecKey, '-subj', '/CN=localhost', '-out', request]);
+  // Clients look trusted certificates up by this name, so that each needs its own.
+  openssl(['req', '-new', ...ecKey, '-subj', `/CN=${basename(folder)}`, '-out', request]);
   writeFileSync(extensions, 'subjectAltName=DNS:localhost,IP:127.0.0.1');
   const signed = ['-signkey', key, '-days', String(days), '-extfile', extensions];
   openssl(['x509', '-req', '-in', request, ...signed, '-out', certificate]);
