@@ -58,6 +58,8 @@ export class PageFuzz {
   readonly #role: string;
   readonly #paths = [...firstPaths];
   readonly statuses = new Map<number, number>();
+  /** The request that took longest. */
+  slowest = { tookMs: 0, what: '' };
 
   private constructor(
     name: string,
@@ -224,6 +226,7 @@ export class PageFuzz {
     const shown = `${example}\n      -> ${status} ${headers.get('content-type')} ${html.slice(0, 300)}`;
     if (status >= 500 && ![503, 504].includes(status))
       this.#findings.add(`${what}: ${status}`, `${shown} ${/<main[\s\S]{0,600}/.exec(html)?.[0] ?? ''}`);
+    if (tookMs > this.slowest.tookMs) this.slowest = { tookMs: Math.round(tookMs), what };
     if (tookMs > 10_000) this.#findings.add(`${what}: slow`, `${Math.round(tookMs)} ms ${shown}`);
     if (html.includes('<fuzz-mark') && headers.get('content-type')?.startsWith('text/html'))
       this.#findings.add(

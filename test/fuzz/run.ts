@@ -73,6 +73,8 @@ export async function runFuzz(options: FuzzOptions) {
         .map(([status, count]) => `${count} x ${status}`)
         .join(', ')}`,
     );
+  const slowest = pages.map((page) => page.slowest).toSorted((one, other) => other.tookMs - one.tookMs);
+  for (const { tookMs, what } of slowest.slice(0, 3)) summary.push(`slowest page: ${tookMs} ms ${what}`);
   for (const [name, url] of services.sites) {
     const response = await fetch(`${url}/${name === 'chat' ? 'livez' : 'health'}`).catch(() => undefined);
     if (response?.status !== 200) findings.add(`${name} is not alive at the end`, String(response?.status));

@@ -25,7 +25,8 @@ export function faultsOf(system: System, engines: Engines, durations: Durations)
   return [
     ...system.processes.flatMap((process) => processFaults(process, durations)),
     ...(postgres ? engineFaults('PostgreSQL', postgres, durations) : []),
-    ...(nats ? engineFaults('NATS', nats, durations) : []),
+    // JetStream stays off after a full disk, until its server is started again.
+    ...(nats ? engineFaults('NATS', nats, { ...durations, endsWhenFull: true }) : []),
     ...(nats ? [fault('comes back empty', 'NATS', () => nats.server.replace())] : []),
     ...(s3 ? engineFaults('S3', s3, durations) : []),
     fault(
@@ -110,13 +111,18 @@ interface Server {
 /** Delay of each piece through a slow connection. */
 const lagMs = 60;
 
-function engineFaults(name: string, engine: Engine<Server>, durations: Durations): Fault[] {
+function engineFaults(
+  name: string,
+  engine: Engine<Server>,
+  { endsWhenFull = false, ...durations }: Durations & { readonly endsWhenFull?: boolean },
+): Fault[] {
   const { server, gate, disk } = engine;
   const fill = disk
     ? async () => {
         disk.fill();
         await delay(durations.fullMs);
         disk.free();
+        if (endsWhenFull) await server.kill();
         // A server that ended for want of space is started again.
         await server.revive();
       }

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { newId } from '#kit/base/ids.ts';
+import { until } from '#kit/testing/until.ts';
 import { ReanalysisStatus } from '#proto/posts/v1/posts.ts';
 import type { Store } from '../database.ts';
 import { bulkCreate, inTestMode, refusal, startPosts, type World } from '../testing/testing.ts';
 import { ended, fresh, onEveryBroker } from '../testing/work.ts';
 
-const { REANALYSIS_STATUS_CANCELED: canceled, REANALYSIS_STATUS_SUCCEEDED: succeeded } = ReanalysisStatus;
+const {
+  REANALYSIS_STATUS_CANCELED: canceled,
+  REANALYSIS_STATUS_RUNNING: running,
+  REANALYSIS_STATUS_SUCCEEDED: succeeded,
+} = ReanalysisStatus;
 
 const rows = Array.from({ length: 300 }, (_, index) => ({
   userId: 1 + (index % 3),
@@ -54,6 +61,19 @@ await onEveryBroker((each) => {
     });
     const { reanalyses } = await client.listReanalyses({ limit: 10 });
     assert.deepEqual(new Set(reanalyses.map((each) => each.id)), new Set([id, second.id]));
+  });
+
+  test('a reanalysis goes on after the database was away for a moment', async (context) => {
+    const { client, open } = await startPosts(context, fresh(each, { JOB_LEASE_MS: '4000' }));
+    await client.createPost({ post: { userId: 1, title: 'Fog', body: 'The ferries wait.' } });
+    await using database = await open();
+    const recover = await failReanalyses(database);
+    const { reanalysis } = await client.requestReanalysis({});
+    const id = reanalysis?.id ?? '';
+    await until(async () => (await client.getReanalysis({ id })).reanalysis?.status === running);
+    await setTimeout(400);
+    await recover();
+    assert.equal((await ended(client, id)).status, succeeded);
   });
 
   test('reanalyses at the same time repair once', async (context) => {
@@ -106,6 +126,24 @@ describe('where the broker is off', () =>
       }
     });
   }));
+
+/** Lets what runs of reanalyses write fail, also that they give up, until the result is called. */
+async function failReanalyses({ kysely, dialect }: Store): Promise<() => Promise<void>> {
+  const run = (statement: string) => sql.raw(statement).execute(kysely);
+  const isWrite = "new.posts is not null or (old.status = 'running' and new.status = 'queued')";
+  if (dialect === 'sqlite') {
+    await run(`create trigger fault before update on reanalysis when ${isWrite}
+      begin select raise(abort, 'power failure'); end`);
+    return async () => void (await run('drop trigger fault'));
+  }
+  await run(
+    `create function fail() returns trigger language plpgsql as 'begin raise exception ''power failure''; end'`,
+  );
+  await run(
+    `create trigger fault before update on reanalysis for each row when (${isWrite}) execute function fail()`,
+  );
+  return async () => void (await run('drop function fail cascade'));
+}
 
 /** Makes the stored statistics wrong. */
 function spoil({ kysely }: Store) {

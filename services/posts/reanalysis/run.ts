@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { newId } from '#kit/base/ids.ts';
@@ -33,6 +34,7 @@ export interface RunParts {
 
 const batchPosts = 128;
 const reportEveryMs = 500;
+const giveBackEveryMs = 250;
 
 /**
  * Runs one reanalysis: counts, repairs, classifies. What is completed is stored in the transaction that completes it, so
@@ -50,11 +52,32 @@ export async function runReanalysis(parts: RunParts, job: Job, signal: AbortSign
     await run.work(job.traceparent);
   } catch (error) {
     if (run.isOver) return;
-    const { id, run: name } = reanalysis;
-    await pauseRun(database, { id, run: name, nowMs: clock.now() });
+    await giveBack(parts, reanalysis, signal);
     throw forCallers(error);
   } finally {
     run[Symbol.dispose]();
+  }
+}
+
+/**
+ * Lets the next run have the reanalysis. Where the database is away, this is tried for as long as another run may not take over by itself:
+ * its job would be dropped until then.
+ */
+async function giveBack(
+  { database, clock, leaseMs, log }: RunParts,
+  { id, run }: Reanalysis,
+  signal: AbortSignal,
+): Promise<void> {
+  const endMs = performance.now() + leaseMs / 2;
+  for (;;) {
+    try {
+      await pauseRun(database, { id, run, nowMs: clock.now() });
+      return;
+    } catch (error) {
+      if (signal.aborted || performance.now() > endMs) throw error;
+      log.debug({ err: error, reanalysisId: id }, 'a reanalysis could not be given back yet');
+    }
+    await delay(giveBackEveryMs, undefined, { signal }).catch(() => {});
   }
 }
 
