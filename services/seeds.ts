@@ -1,8 +1,11 @@
 import type { Environment } from '#kit/base/config.ts';
+import { AppError } from '#kit/base/errors.ts';
+import { newSecret } from '#kit/base/ids.ts';
 import { configOf } from '#kit/service.ts';
+import { AuthServiceDefinition } from '#proto/authz/v1/authz.ts';
 import { PostServiceDefinition } from '#proto/posts/v1/posts.ts';
 import { contextFor, System } from './system.ts';
-import { posts, topology } from './topology.ts';
+import { authz, posts, topology } from './topology.ts';
 
 export interface SeedOptions {
   /** Number of records, if the amount is free. */
@@ -49,9 +52,11 @@ export const seeds: Readonly<Record<string, Seed>> = {
       address: 'POSTSVC_ADDR',
       context: contextFor('posts', { environment }),
     });
-    const corpus = createCorpus({ seed: 1, size: count, users: 40, startMs });
+    const corpus = createCorpus({ seed: 1, size: count, users: demoRoles + authors.length, startMs });
     const progress = environment.POSTSVC_ADDR ? { onProgress } : { clock, onProgress };
-    return amount(await seedPosts(client, corpus, { ...progress, isForced }), 'posts');
+    const loaded = await seedPosts(client, corpus, { ...progress, isForced });
+    if (loaded) await nameAuthors(system, environment);
+    return amount(loaded, 'posts');
   },
   passwordless: async (environment) => {
     const { passwordless, loadDemo } = await import('./passwordless/service.ts');
@@ -78,6 +83,28 @@ export const seeds: Readonly<Record<string, Seed>> = {
     return amount(await loadDemo(environment, contextFor('portfolio', { environment }), isForced), 'records');
   },
 };
+
+/** Accounts that authz creates for its roles when it starts; their numbers are the first. */
+const demoRoles = 3;
+/** Names of the other authors of demo posts, in the order of their numbers. */
+const authors = ['ada', 'bruno', 'chen', 'dalia', 'emil', 'farah', 'goran', 'hana', 'ines'];
+
+/** Creates accounts with passwords that nobody knows, so that pages show names. In production there are none. */
+async function nameAuthors(system: System, environment: Environment): Promise<void> {
+  if (environment.NODE_ENV === 'production') return;
+  const client = await system.client(AuthServiceDefinition, authz, {
+    address: 'AUTHSVC_ADDR',
+    context: contextFor('authz', { environment }),
+  });
+  for (const username of authors) {
+    try {
+      await client.createAccount({ username, role: 'viewer', password: newSecret(18) });
+    } catch (error) {
+      // Somebody has the name.
+      if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+    }
+  }
+}
 
 function amount<T extends number | undefined>(count: T, noun: string) {
   return count === undefined ? undefined : `${count.toLocaleString('en')} ${noun}`;

@@ -15,7 +15,7 @@ export const posts: Provider<PostServiceDefinition> = {
   load: async () => alone((await import('./posts/service.ts')).posts),
 };
 
-const authz: Provider<AuthServiceDefinition> = {
+export const authz: Provider<AuthServiceDefinition> = {
   name: 'authz',
   alonePort: 50_052,
   deploy: { secrets: ['AUTHZ_SECRET'] },

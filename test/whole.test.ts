@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { freePort } from '#kit/testing/free-port.ts';
@@ -218,6 +219,7 @@ describe('the data', () => {
     assert.equal(saved.code, 0, saved.stderr);
     const before = await totalPosts(url);
     await stopProcess(child);
+    assert.deepEqual(authors(environment.OCTAVO_DATA), { first: 'admin', last: 'ines', total: 12 });
     const occupied = await octavo(['restore', file], environment);
     assert.equal(occupied.code, 64);
     const elsewhere = { ...environment, OCTAVO_DATA: join(folder, 'elsewhere') };
@@ -229,6 +231,14 @@ describe('the data', () => {
     await stopProcess(second.child);
   });
 });
+
+/** The accounts with the first numbers, which demo posts name as their authors. */
+function authors(data: string) {
+  const database = new DatabaseSync(join(data, 'authz.sqlite'), { readOnly: true });
+  const rows = database.prepare('select username from account order by uid').all();
+  database.close();
+  return { first: rows[0]?.username, last: rows.at(-1)?.username, total: rows.length };
+}
 
 describe('gateway, posts and authz as three processes', () => {
   test('share a folder of SQLite databases, and keep what they stored over a restart', async (t) => {
