@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { silentLog } from '#kit/base/log.ts';
 import { healthMigrations, openDatabase } from '#kit/db/index.ts';
 import { oidcMigrations } from '#kit/sign-in/index.ts';
-import { gradeOf, questionsOf } from '../../bench/chat/real/grades.ts';
+import { gradeOf, questionsOf, type RealSet, tuningSets } from '../../bench/chat/real/grades.ts';
 import { readLibrary } from '../../bench/chat/real/library.ts';
 import { Retriever } from '../../services/chat/retrieval/index.ts';
 import type { Tables } from '../../services/chat/tables.ts';
@@ -18,8 +18,14 @@ const weights = { answerable: 1, near: 1, made: 0.5 };
 
 /** Examples from manuals, guides and tables, which have the structure that the other sets lack. The questions that `bench/chat.ts` holds back are not among them. */
 export async function realJudgments(packages: string): Promise<Judgment[]> {
+  const all: Judgment[] = [];
+  for (const set of tuningSets) all.push(...(await setJudgments(packages, set)));
+  return all;
+}
+
+async function setJudgments(packages: string, set: RealSet): Promise<Judgment[]> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-real-'));
-  await uploadAll(folder, packages);
+  await uploadAll(folder, packages, set);
   const migrations = new URL('../../services/chat/migrations/', import.meta.url);
   const database = await openDatabase<Tables>({
     name: 'chat',
@@ -31,15 +37,15 @@ export async function realJudgments(packages: string): Promise<Judgment[]> {
   try {
     const { id } = await database.kysely.selectFrom('library').select('id').executeTakeFirstOrThrow();
     const library = { retriever: new Retriever(database), library: id };
-    return (await Promise.all(questionKinds().map((each) => judgments(library, each)))).flat();
+    return (await Promise.all(questionKinds(set).map((each) => judgments(library, each)))).flat();
   } finally {
     await database[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
   }
 }
 
-function questionKinds(): JudgedQuestion[][] {
-  const all = questionsOf(false);
+function questionKinds(set: RealSet): JudgedQuestion[][] {
+  const all = questionsOf(set);
   const answerable = all.flatMap(({ kind, ask = '', turns: [first] = [], ...expected }) => {
     if (kind === 'answerable') return [{ ask, ...expected }];
     return first && kind === 'conversation' ? [first] : [];
@@ -57,11 +63,11 @@ function questionKinds(): JudgedQuestion[][] {
   ];
 }
 
-async function uploadAll(folder: string, packages: string): Promise<void> {
+async function uploadAll(folder: string, packages: string, set: RealSet): Promise<void> {
   const settings = { OCTAVO_DATA: folder, LOG_LEVEL: 'error', UPLOAD_RATE_LIMIT: '0' };
   const { url, child } = await startProcess('chat', settings);
   try {
-    for (const { name, content } of readLibrary(packages, false)) {
+    for (const { name, content } of readLibrary(packages, set)) {
       const body = new FormData();
       body.append('file', new Blob([content]), name);
       const response = await fetch(`${url}/api/upload`, { method: 'POST', body });

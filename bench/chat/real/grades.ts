@@ -28,10 +28,14 @@ export type Grade = 'right' | 'long' | 'wrong' | 'refused';
 /** An answer that is longer is a dump, even if the right words are in it. */
 const answerLengthMax = 1_200;
 
-/** The questions that may be looked at while the answers are improved, or those that are held back, about other documents. */
-export function questionsOf(isHeldBack: boolean): RealQuestion[] {
-  const name = isHeldBack ? 'held-back-questions.jsonl' : 'questions.jsonl';
-  const lines = readFileSync(new URL(name, import.meta.url), 'utf8')
+/** Sets whose questions may be looked at while the answers are improved. Each is about documents of its own. */
+export const tuningSets = ['first', 'second'] as const;
+
+/** The last one is looked at only when the work is done. */
+export type RealSet = (typeof tuningSets)[number] | 'held-back';
+
+export function questionsOf(set: RealSet): RealQuestion[] {
+  const lines = readFileSync(new URL(`${set}/questions.jsonl`, import.meta.url), 'utf8')
     .trim()
     .split('\n');
   return lines.map((line) => JSON.parse(line) as RealQuestion);

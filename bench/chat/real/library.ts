@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { RealSet } from './grades.ts';
 
 /** A file of a Debian package, and the name that it is uploaded by. */
 interface PackagedDocument {
@@ -15,10 +16,10 @@ export interface LibraryFile {
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-/** Reads the documents from Debian packages, which are downloaded to the folder unless they are there. */
-export function readLibrary(folder: string, isHeldBack: boolean): LibraryFile[] {
-  const name = isHeldBack ? 'held-back-documents.json' : 'documents.json';
-  const documents = JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as PackagedDocument[];
+/** Reads the documents of a set from Debian packages, which are downloaded to the folder unless they are there. */
+export function readLibrary(folder: string, set: RealSet): LibraryFile[] {
+  const list = new URL(`${set}/documents.json`, import.meta.url);
+  const documents = JSON.parse(readFileSync(list, 'utf8')) as PackagedDocument[];
   mkdirSync(folder, { recursive: true });
   const missing = [...new Set(documents.map((each) => each.package))].filter(
     (name) => !packageIn(folder, name),

@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess, stopProcess } from '../../../services/testing.ts';
-import { type Ask, type Grade, gradeOf, questionsOf, type Reply } from './grades.ts';
+import {
+  type Ask,
+  type Grade,
+  gradeOf,
+  questionsOf,
+  type RealSet,
+  type Reply,
+  tuningSets,
+} from './grades.ts';
 import { readLibrary } from './library.ts';
 
 interface Graded extends Ask {
@@ -23,7 +31,17 @@ export interface RealOptions {
 }
 
 /** Questions that people ask about documents that nobody wrote for this project, without a model or with one. */
-export async function measureReal({ isHeldBack, isVerbose, folder, model }: RealOptions): Promise<void> {
+export async function measureReal({ isHeldBack, ...options }: RealOptions): Promise<void> {
+  for (const set of isHeldBack ? (['held-back'] as const) : tuningSets) {
+    console.log(`${set} set:`);
+    await measureSet(set, options);
+  }
+}
+
+async function measureSet(
+  set: RealSet,
+  { isVerbose, folder, model }: Omit<RealOptions, 'isHeldBack'>,
+): Promise<void> {
   const place = mkdtempSync(join(tmpdir(), 'octavo-real-'));
   const { url, child } = await startProcess('chat', {
     OCTAVO_DATA: place,
@@ -33,13 +51,13 @@ export async function measureReal({ isHeldBack, isVerbose, folder, model }: Real
     ...model,
   });
   try {
-    for (const { name, content } of readLibrary(folder ?? join(place, 'packages'), isHeldBack)) {
+    for (const { name, content } of readLibrary(folder ?? join(place, 'packages'), set)) {
       const body = new FormData();
       body.append('file', new Blob([content]), name);
       const response = await fetch(`${url}/api/upload`, { method: 'POST', body });
       if (response.status !== 201) throw new Error(`${name}: ${await response.text()}`);
     }
-    const graded = await gradeAll(url, isHeldBack);
+    const graded = await gradeAll(url, set);
     if (isVerbose) for (const each of graded) printOne(each);
     printShares(graded);
     if (model) printSupport(graded);
@@ -49,9 +67,9 @@ export async function measureReal({ isHeldBack, isVerbose, folder, model }: Real
   }
 }
 
-async function gradeAll(url: string, isHeldBack: boolean): Promise<Graded[]> {
+async function gradeAll(url: string, set: RealSet): Promise<Graded[]> {
   const graded: Graded[] = [];
-  for (const { kind, turns, ask = '', ...expected } of questionsOf(isHeldBack)) {
+  for (const { kind, turns, ask = '', ...expected } of questionsOf(set)) {
     let session: string | undefined;
     for (const [place, turn] of (turns ?? [{ ask, ...expected }]).entries()) {
       const body = { query: turn.ask, use_tools: false, session_id: session };
