@@ -100,9 +100,14 @@ function push(spans: Span[], text: string, span: Span, offset: number): void {
 
 const entry = /^\S.{0,150}(?:\n\S.{0,150}){0,4}\n( {2,})\S/;
 
+/** A sentence that goes on in the next line is no term, though a chunk that begins with it lacks its indentation. */
+const goesOnBelow = /^(?:\S+ ){5,}\S+\n {2,}\p{Ll}/u;
+
 /** Columns that the text below a term is indented by, as in manual pages; undefined if a text is no such entry. */
 export function entryIndent(text: string): number | undefined {
-  return entry.exec(text)?.[1]?.length;
+  const match = entry.exec(text);
+  if (!match || goesOnBelow.test(text)) return undefined;
+  return match[1]?.length;
 }
 
 /** The term above or before an explanation, as in manual pages; undefined if a text is no such entry. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { silentLog } from '#kit/base/log.ts';
 import { healthMigrations, openDatabase } from '#kit/db/index.ts';
 import { oidcMigrations } from '#kit/sign-in/index.ts';
-import { gradeOf, questionsOf, type RealSet, tuningSets } from '../../bench/chat/real/grades.ts';
+import { type Ask, gradeOf, questionsOf, type RealSet, tuningSets } from '../../bench/chat/real/grades.ts';
 import { readLibrary } from '../../bench/chat/real/library.ts';
 import { Retriever } from '../../services/chat/retrieval/index.ts';
 import type { Tables } from '../../services/chat/tables.ts';
@@ -13,8 +13,8 @@ import { type JudgedQuestion, judgments } from './examples.ts';
 import type { Judgment } from './learn.ts';
 import { nearMisses } from './near-misses.ts';
 
-/** Weights of the questions of each kind; near misses that are made from others are often answered after all. */
-const weights = { answerable: 1, near: 1, made: 0.5 };
+/** Weights of the questions of each kind; near misses that are made from others, and questions about other programs, are sometimes answered after all. */
+const weights = { answerable: 1, near: 1, made: 0.5, foreign: 0.5 };
 
 /** Examples from manuals, guides and tables, which have the structure that the other sets lack. The questions that `bench/chat.ts` holds back are not among them. */
 export async function realJudgments(packages: string): Promise<Judgment[]> {
@@ -46,10 +46,8 @@ async function setJudgments(packages: string, set: RealSet): Promise<Judgment[]>
 
 function questionKinds(set: RealSet): JudgedQuestion[][] {
   const all = questionsOf(set);
-  const answerable = all.flatMap(({ kind, ask = '', turns: [first] = [], ...expected }) => {
-    if (kind === 'answerable') return [{ ask, ...expected }];
-    return first && kind === 'conversation' ? [first] : [];
-  });
+  const answerable = answerableOf(set);
+  const foreign = tuningSets.filter((other) => other !== set).flatMap(answerableOf);
   const isRight = (expected: (typeof answerable)[number]) => (answer: string) =>
     gradeOf(expected, { answer, abstained: false }) === 'right';
   const none = (texts: readonly string[], weight: number) =>
@@ -60,7 +58,19 @@ function questionKinds(set: RealSet): JudgedQuestion[][] {
     answerable.map((each) => ({ text: each.ask, weight: weights.answerable, isAnswer: isRight(each) })),
     none(near, weights.near),
     none(made, weights.made),
+    none(
+      foreign.map(({ ask }) => ask),
+      weights.foreign,
+    ),
   ];
+}
+
+/** The questions that have an answer, and those that conversations begin with. */
+function answerableOf(set: RealSet): Ask[] {
+  return questionsOf(set).flatMap(({ kind, ask = '', turns: [first] = [], ...expected }) => {
+    if (kind === 'answerable') return [{ ask, ...expected }];
+    return first && kind === 'conversation' ? [first] : [];
+  });
 }
 
 async function uploadAll(folder: string, packages: string, set: RealSet): Promise<void> {

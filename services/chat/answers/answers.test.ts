@@ -149,3 +149,64 @@ test('the entry and the number that are asked for are quoted; what is only near 
     assert.ok(abstained, `${query} ${answer}`);
   }
 });
+
+const mailManual = `GULLD.CONF(5)                 Gull Manual                 GULLD.CONF(5)
+
+NAME
+       gulld.conf - settings of the mail server gulld
+
+SETTINGS
+       queue_lifetime
+              How long an undeliverable message stays in the queue of gulld.
+
+              The compiled-in default value is 5 days.
+
+       run_user
+              The user that gulld switches to after its start.
+
+              The compiled-in default value is _gull.
+
+       window_limit
+              Sets the number of windows that are shown at a time. The default is 3.
+
+       rate_limit
+              The most messages that a client may send. The default is 20 per hour.
+
+FILES
+       /srv/gull  The files in this directory are cleared at the start of the system.
+`;
+const gullHistory = `Gulld was written by Sigrid Aune, as the Harbor Office wanted a mail server of its own. The files below
+/var/srv/gull are kept for the auditors. Many people in offices use it. The windows of the office are small.
+In the 1970s the office had a telegraph. Gulld was renamed in 1994, and a message stays for 9 days in the queue of its old version 2.`;
+
+test('a word that decides what is asked for has to be met: another program, a platform, a unit, what is counted, a path', async () => {
+  await using chat = await startChat();
+  await chat.upload([
+    { name: 'gulld.conf.5.txt', content: mailManual },
+    { name: 'gull-history.txt', content: gullHistory },
+  ]);
+  const ask = async (query: string) => (await chat.send('POST', '/api/chat', { query })).json;
+  for (const [query, expected] of [
+    ['How long does an undeliverable message stay in the queue of gulld?', /default value is 5 days/],
+    ['Which user does gulld switch to?', /_gull/],
+    ['Who wrote gulld?', /Sigrid Aune/],
+    ['What is the default number of windows in gulld?', /default is 3/],
+    ['When are the files in /srv/gull cleared?', /cleared at the start/],
+  ] as const) {
+    const { answer } = await ask(query);
+    assert.match(answer, expected, query);
+  }
+  for (const query of [
+    'How long does an undeliverable message stay in the Gull3 queue?',
+    'How long does an undeliverable message stay in the Exim queue?',
+    'How long does an undeliverable message stay in the queue of sendmail?',
+    'How many messages may a client send per second?',
+    'How many processors does gulld need?',
+    'Which user does gulld switch to on Windows?',
+    'When was the queue cleared?',
+  ]) {
+    const { abstained, answer, metadata } = await ask(query);
+    assert.ok(abstained, `${query} ${answer}`);
+    assert.ok(metadata.confidence < 0.5, `${query} ${metadata.confidence}`);
+  }
+});

@@ -13,10 +13,17 @@ const answerLengthMax = 1_100;
 export const nothingFound = 'The documents do not say anything about this.';
 const closest = 'I am not sure, but this comes closest:';
 /** Below the first, nothing is quoted; below the second, the answer says that it is not sure. */
-const confidenceMin = 0.2;
-const unsureBelow = 0.45;
-/** A question with a number, a kind of answer or a name that is not met, or mainly of words that no document has, is not answered. */
-const decisive = ['exact', 'kind', 'nameNowhere', 'muchUnknown'] as const;
+const confidenceMin = 0.3;
+const unsureBelow = 0.5;
+/** From these values on, a question lacks something without which nothing answers it, however alike the rest is. */
+const decisive = {
+  exact: 0.01,
+  kind: 0.01,
+  names: 0.6,
+  nameNowhere: 1,
+  muchUnknown: 1,
+  subject: 0.9,
+} as const satisfies Partial<Record<(typeof judgeFeatureNames)[number], number>>;
 const decidedShare = 0.2;
 
 /** An answer, with the passages that are shown as its sources. */
@@ -96,7 +103,9 @@ function featuresOf(places: readonly Place[], { ranked, confidence, evidence }: 
   const place = places[0] as Place;
   const next = places.find(({ passage }) => passage !== place.passage)?.score;
   const passages = ranked.map(({ passage }) => passage);
-  return judgeFeatures({ place, next, required: requirementsOf(evidence), confidence, passages }, evidence);
+  const { text: quote } = quoted(place, evidence);
+  const required = requirementsOf(evidence);
+  return judgeFeatures({ place, quote, next, required, confidence, passages }, evidence);
 }
 
 /** Likelihood that the first place answers the question. What lacks something that was asked for by name or by kind is as good as none. */
@@ -109,7 +118,9 @@ function confidenceIn(
   const features = featuresOf(places, found);
   const sum = features.reduce((total, value, index) => total + value * (weights[index] ?? 0), 0);
   const likelihood = 1 / (1 + Math.exp(-sum - (weights[features.length] ?? 0)));
-  const isDecided = decisive.some((name) => (features[judgeFeatureNames.indexOf(name)] ?? 0) > 0);
+  const isDecided = judgeFeatureNames.some(
+    (name, index) => name in decisive && (features[index] ?? 0) >= decisive[name as keyof typeof decisive],
+  );
   return isDecided ? likelihood * decidedShare : likelihood;
 }
 

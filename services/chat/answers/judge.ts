@@ -1,8 +1,10 @@
 import { stemsOf } from '#kit/search/terms.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
-import { asksForKind } from './kinds.ts';
+import { uncoveredBy } from './coverage.ts';
+import { isMonthOf } from './dates.ts';
+import { asksForKind, lacksCounted } from './kinds.ts';
 import type { Place } from './places.ts';
-import { hasName, type Requirements } from './requirements.ts';
+import { hasName, namesIn, type Requirements, topicsOf } from './requirements.ts';
 
 /** Features that tell if the place to be quoted answers the question, each from about 0 to 1; and if each speaks for it or against it. */
 export const judgeFeatureSigns = {
@@ -19,6 +21,10 @@ export const judgeFeatureSigns = {
   rarest: -1,
   property: -1,
   topic: -1,
+  uncovered: -1,
+  worstUncovered: -1,
+  notCounted: -1,
+  subject: -1,
   asksForKind: 0,
   counted: 1,
   defines: 1,
@@ -32,6 +38,8 @@ export const judgeFeatureNames = Object.keys(judgeFeatureSigns) as (keyof typeof
 /** The best place for a question, as the judge sees it. */
 export interface Judged {
   readonly place: Place;
+  /** What is quoted of it. */
+  readonly quote: string;
   /** Score of the best place of another passage; undefined if there is none. */
   readonly next: number | undefined;
   readonly required: Requirements;
@@ -42,32 +50,39 @@ export interface Judged {
 }
 
 export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array {
-  const { place, next, required, confidence, passages } = judged;
+  const { place, quote, next, required, confidence, passages } = judged;
   const { unit, passage, misses, signs, score } = place;
-  const unknown = evidence.share((stem) => !evidence.isKnown(stem));
-  const around = new Set([...unit.context, ...stemsOf(passage.text)]);
+  const passageStems = new Set(stemsOf(passage.text));
+  const around = unit.context.union(passageStems);
   const ofDocument = passages.filter(({ document }) => document === passage.document);
-  const document = new Set([...around, ...stemsOf(ofDocument.map(({ text }) => text).join('\n'))]);
+  const document = new Set([...unit.context, ...namesIn(ofDocument.map(({ text }) => text).join('\n'))]);
   const [rarest] = evidence.question.terms.toSorted(
     (one, other) => evidence.rarityOf(other.stem) - evidence.rarityOf(one.stem),
   );
   const { names } = required;
-  const nowhere = names.filter((stem) => !hasName(document, stem) && !isSpelledOut(passage.text, stem));
+  const nowhere = names.filter(
+    (stem) => !hasName(document, stem) && !isSpelledOut(passage.text, stem) && !isMonthOf(stem, quote),
+  );
   const topics = topicsOf(passages, evidence);
+  const uncovered = uncoveredBy({ quote, context: unit.context, passage, passageStems }, evidence);
   return Float32Array.of(
     logit(confidence) / 5,
     evidence.share((stem) => unit.stems.has(stem)),
     evidence.share((stem) => unit.context.has(stem)),
     evidence.share((stem) => around.has(stem)),
-    unknown,
+    uncovered.unknown,
     misses.names,
     misses.exact > 0 ? 1 : 0,
     misses.kind,
     names.length > 0 && nowhere.length * 2 >= names.length ? 1 : 0,
-    unknown > muchUnknown ? 1 : 0,
+    uncovered.unknown > muchUnknown ? 1 : 0,
     rarest && !around.has(rarest.stem) ? 1 : 0,
     misses.property,
     topics.length > 0 && topics.every((stem) => !hasName(around, stem)) ? 1 : 0,
+    uncovered.share,
+    uncovered.worst,
+    lacksCounted(required.kind, new Set([...unit.context, ...stemsOf(quote)])) ? 1 : 0,
+    uncovered.subject,
     asksForKind(required.kind) ? 1 : 0,
     signs.counted,
     misses.defines,
@@ -80,14 +95,6 @@ export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array 
 
 const muchUnknown = 0.4;
 const acronymMax = 4;
-
-/** Rare words of a question that titles or names of found documents have: an answer from a document without them is of something else. */
-function topicsOf(passages: readonly Passage[], evidence: Evidence): string[] {
-  const titles = new Set(passages.flatMap(({ title, filename }) => stemsOf(`${title} ${filename}`)));
-  return evidence.question.terms
-    .map(({ stem }) => stem)
-    .filter((stem) => titles.has(stem) && evidence.rarityOf(stem) > 0.5);
-}
 
 /** Returns true if words with the letters of a short name as their initials follow each other. */
 function isSpelledOut(text: string, name: string): boolean {

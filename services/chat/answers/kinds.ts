@@ -5,12 +5,16 @@ import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
 export interface AskedKind {
   readonly isTime: boolean;
+  /** Something has happened, so a condition is no answer. */
+  readonly isPast: boolean;
   readonly isQuantity: boolean;
   /** An amount in words is no answer. */
   readonly isNumber: boolean;
   readonly isDate: boolean;
   readonly isMoney: boolean;
   readonly isPerson: boolean;
+  /** The person did something. */
+  readonly isDoer: boolean;
   readonly isPlace: boolean;
   /** Stems of the question, which an answer has to add something to. */
   readonly asked: ReadonlySet<string>;
@@ -27,20 +31,35 @@ const moneyPattern =
 const countedPattern =
   /\bhow many (?<counted>(?:[\p{L}-]+ ){1,4}?)(?:of|in|on|at|per|for|to|from|by|with|are|is|were|was|do|does|did|can|could|may|must|should|will|would|have|has|had)\b/iu;
 
+/** Somebody did it, who has a name. */
+const whoDid =
+  /^\W*(?:and )?who (?:first |originally )?(?:\p{L}+ed|wrote|made|built|led|won|began|drew|found|sang|sold|bought|written|begun)\b/iu;
+
+const numberOfPattern =
+  /^\W*(?:and )?what (?:is|was|are|were) the (?:\p{L}+ )*number of (?<counted>(?:[\p{L}-]+ ){1,3}?)(?:of|in|on|at|per|for|to|from|by|with|that|which|is)\b/iu;
+
 /** The kind of answer that a question asks for; with names, "who" asks for a person. */
 export function askedKindOf(text: string, hasNames: boolean): AskedKind {
-  const counted = countedPattern.exec(`${text.replace(/[?.!\s]+$/, '')} is`)?.groups?.counted;
+  const whole = `${text.replace(/[?.!\s]+$/, '')} is`;
+  const counted = countedPattern.exec(whole)?.groups?.counted ?? numberOfPattern.exec(whole)?.groups?.counted;
   return {
     isTime: questionType(text).time,
+    isPast: /^\W*(?:and )?when (?:was|were|did)\b/i.test(text),
     isQuantity: quantityPattern.test(text),
     isNumber: numberPattern.test(text),
     isDate: /\b(?:what|which) (?:year|date|century|decade)\b/i.test(text),
     isMoney: moneyPattern.test(text),
-    isPerson: hasNames && /^\W*(?:and )?who(?:se|m)?\b/i.test(text),
+    isPerson: (hasNames ? /^\W*(?:and )?who(?:se|m)?\b/i : whoDid).test(text),
+    isDoer: whoDid.test(text),
     isPlace: /^\W*(?:and )?where (?:was|were|did)\b.*\b(?:born|die|buried|killed)\b/i.test(text),
     asked: new Set(stemsOf(text)),
     counted: counted && stemsOf(counted).at(-1),
   };
+}
+
+/** Returns true if a question asks how many there are of something that a text does not name. */
+export function lacksCounted({ counted }: AskedKind, stems: ReadonlySet<string>): boolean {
+  return counted !== undefined && !stems.has(counted);
 }
 
 /** Returns true if a question asks for a time, an amount, a person or a place. */
@@ -54,25 +73,66 @@ export function hasKind(kind: AskedKind, given: string, isRow: boolean): boolean
   if (kind.isMoney) return moneyWords.test(text);
   if (!asksForKind(kind)) return true;
   const fresh = termsOf(text).filter(({ stem }) => !kind.asked.has(stem));
+  if (kind.isPast)
+    return fresh.some((term) => isTime(term) || /^\d{3,4}s?$/.test(term.word)) || pastTimes.test(text);
   if (kind.isTime)
     return fresh.some((term) => isTime(term) || isQuantity(term)) || (!kind.isDate && timeWords.test(text));
   if (kind.isNumber) return fresh.some(({ word }) => /\d/.test(word));
   if (kind.isQuantity)
-    return fresh.some((term) => isQuantity(term) || isTime(term)) || amountWords.test(text);
+    return (
+      fresh.some((term) => isQuantity(term) || isTime(term)) ||
+      (kind.counted === undefined ? amountWords.test(text) : countsInWords(kind.counted, text))
+    );
   if (kind.isPlace) return namesPlace(text);
-  return fresh.some(
-    ({ word, start }) => /\p{Lu}/u.test(text.charAt(start)) && !isCommonWord(word) && (start > 0 || isRow),
-  );
+  return fresh.some((term) => isNameIn(text, term, isRow));
 }
 
-/** Returns true if a text has a number that the question lacks just before what is counted: "101 cards", "three new ports". */
+function isNameIn(text: string, { word, start }: Term, isRow: boolean): boolean {
+  return /\p{Lu}/u.test(text.charAt(start)) && !isCommonWord(word) && (start > 0 || isRow);
+}
+
+/** Returns true if a text names somebody in two words where a question asks who did something; a single one may be a mention of anything. */
+export function hasDoer(kind: AskedKind, given: string): boolean {
+  if (!kind.isDoer) return true;
+  const text = withoutReferences(given);
+  const fresh = termsOf(text).filter(({ stem }) => !kind.asked.has(stem));
+  return fresh.some((term, at) => {
+    const next = fresh[at + 1];
+    if (next === undefined || !isNameIn(text, next, false)) return false;
+    return /\p{Lu}/u.test(text.charAt(term.start)) && isBeside(text, term, next);
+  });
+}
+
+/** Returns true if two words are parts of one name: `Ian Murdock`, `Eric S. Raymond`. */
+function isBeside(text: string, { end }: Term, { start }: Term): boolean {
+  return /^(?:\s+|\s+\p{Lu}\.\s+|\.\s*|-)$/u.test(text.slice(end, start)) && start - end <= 8;
+}
+
+/**
+ * Returns true if a text has a number that the question lacks just before what is counted, or later if it speaks of the number of them:
+ * "101 cards", "three new ports", "the number of tries; the default is 3".
+ */
 export function counts({ counted, asked }: AskedKind, given: string): boolean {
   if (counted === undefined) return false;
   const terms = termsOf(withoutReferences(given));
   const isAmount = (term: Term | undefined) =>
     term !== undefined && !asked.has(term.stem) && (isQuantity(term) || isTime(term) || term.word === 'one');
+  return terms.some(({ stem }, at) => {
+    if (stem !== counted) return false;
+    if ([1, 2, 3].some((before) => isAmount(terms[at - before]))) return true;
+    const isNumbered = [1, 2, 3].some((before) =>
+      /^(?:number|count|maximum|limit)$/.test(terms[at - before]?.word ?? ''),
+    );
+    return isNumbered && terms.slice(at + 1).some(isAmount);
+  });
+}
+
+/** Returns true if an amount in words stands just before what is counted: "no limit", "a single file", "all ports". */
+function countsInWords(counted: string, text: string): boolean {
+  const terms = termsOf(text);
   return terms.some(
-    ({ stem }, at) => stem === counted && [1, 2, 3].some((before) => isAmount(terms[at - before])),
+    ({ stem }, at) =>
+      stem === counted && terms.slice(Math.max(0, at - 3), at).some(({ word }) => amountWords.test(word)),
   );
 }
 
@@ -86,7 +146,10 @@ function withoutReferences(text: string): string {
 }
 
 const timeWords =
-  /\b(?:after|before|during|while|until|once|as soon as|upon|first|hourly|daily|weekly|monthly|yearly|ago|today|tomorrow|yesterday|noon|midnight|morning|evening|spring|summer|autumn|fall|winter|always|never|\w+days?|hours?|minutes?|weeks?|months?|years?)\b/i;
+  /\b(?:after|before|during|while|until|once|as soon as|upon|first|hourly|daily|weekly|monthly|yearly|ago|today|tomorrow|yesterday|noon|midnight|morning|evening|spring|summer|autumn|fall|winter|beginning|(?:start|end) of|boot|reboot|startup|shutdown|always|never|\w+days?|hours?|minutes?|weeks?|months?|years?)\b/i;
+/** Times ago, and days that are written as numbers. */
+const pastTimes =
+  /\b(?:century|centuries|decade|ago|yesterday|today)\b|\b\d+ (?:days?|weeks?|months?|years?) (?:ago|before|later|after)\b|\b\d{4}-\d\d-\d\d\b|\b\d\d?[./]\d\d?[./]\d{2,4}\b/i;
 const amountWords =
   /\b(?:unlimited|no|all|none|once|twice|every|always|never|one|single|zero|several|daily|hourly|weekly|monthly|yearly|constantly)\b/i;
 const moneyWords =

@@ -1,8 +1,16 @@
-import { stemsOf, termsOf } from '#kit/search/terms.ts';
+import { termsOf } from '#kit/search/terms.ts';
 import { type Evidence, type Found, isCommonWord, type Passage } from '../retrieval/index.ts';
-import { counts, hasKind } from './kinds.ts';
+import { counts, hasDoer, hasKind } from './kinds.ts';
 import { quoteFor } from './quote.ts';
-import { type Misses, missesOf, type Requirements, requirementsOf } from './requirements.ts';
+import {
+  hasName,
+  type Misses,
+  missesOf,
+  namesIn,
+  type Requirements,
+  requirementsOf,
+  topicsOf,
+} from './requirements.ts';
 import { type CandidateSentence, sentenceCandidates } from './sentence-features.ts';
 import model from './sentence-model.json' with { type: 'json' };
 
@@ -40,30 +48,44 @@ interface Signs {
   readonly counted: number;
   /** The sentence by itself has something of the kind that is asked for. */
   readonly kind: number;
+  /** It tells how to do something, and that is asked for. */
+  readonly howTo: number;
 }
 
 /**
  * Weights of what the sets to learn from cannot tell, as they have no structure: the share of the question's words in a sentence or in what
  * tells what it is about, requirements that are missed, signs of an answer, a row that has all words, a question, and a table of contents.
  */
-const weights = { context: 4, names: 4, exact: 6, kind: 6, property: 2, defines: 3, question: 8, row: 2 };
-const signWeights = { term: 8, heading: 4, counted: 4, kind: 1 };
+const weights = {
+  context: 4,
+  names: 4,
+  exact: 6,
+  kind: 6,
+  property: 2,
+  defines: 4,
+  question: 8,
+  row: 2,
+  topic: 3,
+};
+const signWeights = { term: 8, heading: 4, counted: 4, kind: 1, howTo: 1.5 };
 
 /** The sentences of the first passages, those first that answer best with their headings, terms and lists. */
 export function bestPlaces(found: Found): Place[] {
   const { evidence } = found;
   const required = requirementsOf(evidence);
-  const stems = new Map(found.ranked.map(({ passage }) => [passage, new Set(stemsOf(passage.text))]));
-  const documents = documentStems(stems);
+  const names = new Map(found.ranked.map(({ passage }) => [passage, namesIn(passage.text)]));
+  const documents = documentNames(names);
+  const topics = topicsOf([...names.keys()], evidence);
   const scored = bestSentences(found).map((sentence): Place => {
     const { unit, passage } = sentence;
     const { start, end } = quoteFor(unit, passage.text, evidence.question.text);
     const misses = missesOf(required, unit, {
       quote: passage.text.slice(start, end),
-      passage: stems.get(passage) ?? new Set(),
+      above: passage.section,
+      passage: names.get(passage) ?? new Set(),
       document: documents.get(passage.document) ?? new Set(),
     });
-    const signs = signsOf(sentence, required, evidence);
+    const signs = signsOf({ ...sentence, quote: passage.text.slice(start, end) }, required, evidence);
     const score =
       sentence.score +
       weights.context * evidence.share((stem) => unit.context.has(stem)) +
@@ -72,40 +94,55 @@ export function bestPlaces(found: Found): Place[] {
       signWeights.heading * signs.heading +
       signWeights.counted * signs.counted +
       signWeights.kind * signs.kind +
+      signWeights.howTo * signs.howTo +
       (unit.kind === 'row' && evidence.share((stem) => unit.stems.has(stem)) > 0.99 ? weights.row : 0) -
       weights.names * misses.names -
       weights.exact * misses.exact -
       weights.kind * misses.kind -
       weights.property * misses.property -
-      (isNoAnswer(unit.text) ? weights.question : 0);
+      (topics.length > 0 && topics.every((stem) => !hasName(unit.context, stem)) ? weights.topic : 0) -
+      (isNoAnswer(unit, passage.text) ? weights.question : 0);
     return { ...sentence, score, misses, signs };
   });
   return scored.sort((one, other) => other.score - one.score);
 }
 
-/** The stems of all passages that were found of each document. */
-function documentStems(stems: ReadonlyMap<Passage, ReadonlySet<string>>): Map<number, Set<string>> {
+/** The names in all passages that were found of each document. */
+function documentNames(names: ReadonlyMap<Passage, ReadonlySet<string>>): Map<number, Set<string>> {
   const documents = new Map<number, Set<string>>();
-  for (const [{ document }, own] of stems)
+  for (const [{ document }, own] of names)
     documents.set(document, (documents.get(document) ?? new Set<string>()).union(own));
   return documents;
 }
 
-/** Returns true for a question, and for a line of a table of contents. */
-function isNoAnswer(text: string): boolean {
-  return (
-    /\?$/.test(text) || /^\s*\d+(?:\.\d+)*\.?\s*$/.test(text) || (text.match(/\?\s+\d+\./g)?.length ?? 0) > 1
-  );
+/** Returns true for a question without an answer below it, and for a line of a table of contents. */
+function isNoAnswer({ text, end }: CandidateSentence, passage: string): boolean {
+  if (/\?$/.test(text)) return !/^(?![-*•\d])[^?]{120}/.test(passage.slice(end).trimStart());
+  return /^\s*\d+(?:\.\d+)*\.?\s*$/.test(text) || (text.match(/\?\s+\d+\./g)?.length ?? 0) > 1;
 }
 
-function signsOf({ unit, passage }: QuotedSentence, { kind }: Requirements, evidence: Evidence): Signs {
+function signsOf(
+  { unit, passage, quote }: QuotedSentence & { readonly quote: string },
+  { kind }: Requirements,
+  evidence: Evidence,
+): Signs {
   const isFirst = unit.start < headedMax;
   return {
     term: unit.term === '' ? 0 : agreement(wordsOfTerm(unit.term), evidence),
     heading: isFirst ? agreement(lastHeading(passage.section), evidence) ** 2 : 0,
-    counted: counts(kind, unit.text) ? 1 : 0,
-    kind: hasKind(kind, unit.text, unit.kind !== 'sentence') ? 1 : 0,
+    counted: counts(kind, unit.text) || (unit.term !== '' && counts(kind, quote)) ? 1 : 0,
+    kind: hasKind(kind, unit.text, unit.kind !== 'sentence') && hasDoer(kind, unit.text) ? 1 : 0,
+    howTo: asksHowTo.test(evidence.question.text) && tellsHowTo(unit) ? 1 : 0,
   };
+}
+
+const asksHowTo = /^\W*(?:and )?how (?:do|can|could|should|would|to|must|may)\b/i;
+/** Verbs in the imperative that tell somebody what to do, and the purpose that a recipe begins with. */
+const recipe =
+  /^(?:[-*•‣]|\d+[.)])?\s*(?:to \p{Ll}+|(?:if|when) you (?:want|need|wish|would like)|you (?:can|may|have to|must|should)|use|run|type|press|set|add|click|enter|choose|select|edit|open|execute|specify|put|install|create|call|start|change|see)\b/iu;
+
+function tellsHowTo({ text, term }: CandidateSentence): boolean {
+  return recipe.test(text) || /^-/.test(term);
 }
 
 /** Only what stands just below a heading is what it announces. */

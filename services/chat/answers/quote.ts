@@ -5,6 +5,8 @@ import type { Unit } from './structure.ts';
 const placeLengthMax = 480;
 /** Most of a list with its introduction, and of an entry up to the sentence. */
 const listLengthMax = 900;
+/** An entry up to this length is quoted with all of its paragraphs. */
+const entryLengthMax = 700;
 
 const needsBefore =
   /^(?:he|she|it|this|these|those|they|his|her|its|their|such|both|otherwise|instead|however|therefore|thus|also|then|in (?:this|that|such) case)\b/i;
@@ -16,11 +18,12 @@ const asksForList =
  * term, the row of a table, or a list with its introduction.
  */
 export function quoteFor(unit: Unit, text: string, question: string): Span {
-  const { place } = unit;
+  const { place, entry } = unit;
   if (unit.kind === 'row') return { start: unit.start, end: unit.end };
   if (introduces(unit, text)) return listFrom(unit.start, text);
   if (asksForList.test(question) && unit.kind === 'point' && unit.term === '')
     return listFrom(unit.lead?.start ?? firstPointBefore(unit, text), text);
+  if (entry && entry.end - entry.start <= entryLengthMax) return { start: entry.start, end: entry.end };
   if (place.end - place.start <= placeLengthMax) return place;
   const sentences = sentencesOf(text, place);
   const at = Math.max(

@@ -1,5 +1,6 @@
 import { stemsOf, termsOf } from '#kit/search/terms.ts';
-import type { Evidence } from '../retrieval/index.ts';
+import type { Evidence, Passage } from '../retrieval/index.ts';
+import { isMonth, isMonthOf } from './dates.ts';
 import { type AskedKind, askedKindOf, asksForKind, hasKind } from './kinds.ts';
 import type { CandidateSentence } from './sentence-features.ts';
 
@@ -18,14 +19,18 @@ export interface Requirements {
   readonly isCurrent: boolean;
 }
 
-const numberAlone = /(?<![\p{L}\d])\d+(?:[.,]\d+)*(?!\p{L})/gu;
+const numberAlone = /(?<![\p{L}\d])\d+(?:[.,]\d+)*(?![\p{L}\d]|[.,]\d)/gu;
+/** What something is counted by: `second` in "How many requests per second?" */
+const ratePattern = /\b(?:per|each|every) (?<unit>\p{L}+)/giu;
 /** A product with its version, which belong together. */
 const numberedName = /(?<=\S\s)\p{Lu}[\p{L}]+ \d+(?:\.\d+)*(?![\p{L}\d%]|[.,]\d)/gu;
 const optionPattern = /(?<![\w-])--?[A-Za-z][\w-]*/g;
+/** A path of a file system, as a whole. */
+const pathPattern = /(?<![\w.:/])\/[\w.-]+(?:\/[\w.-]+)*/g;
 const defining =
   /^\W*(?:what|who) (?:is|are|was|were|does|do)\s+(?:(?:the|a|an)\s+)?(.+?)(?:\s+(?:do|mean|stand for|about))?\s*[?.!]*$/i;
 const propertyPattern =
-  /^\W*(?:and )?(?:what|who) (?:is|are|was|were) the (?:(?:current|new|total|official|usual) )?(?<property>[\p{L}-]+)(?: \p{L}+)? of\b/iu;
+  /^\W*(?:and )?(?:what|who) (?:is|are|was|were) the (?:[\p{L}-]+ ){0,4}?(?<property>[\p{L}-]+) (?:of|in|for|on|at)\b/iu;
 const currentPattern = /\b(?:current|currently|now|today|nowadays|these days|at present)\b/i;
 
 export function requirementsOf({ question }: Evidence): Requirements {
@@ -45,8 +50,14 @@ export function requirementsOf({ question }: Evidence): Requirements {
     names,
     exact: [
       ...Array.from(text.matchAll(numberAlone), ([number]) => number.replaceAll(',', '')),
-      ...Array.from(text.matchAll(numberedName), ([name]) => name),
+      ...Array.from(text.matchAll(numberedName), ([name]) => name).filter(
+        (name) => !isMonth(name.split(' ')[0] ?? ''),
+      ),
+      ...(kind.isQuantity
+        ? Array.from(text.matchAll(ratePattern), ({ groups }) => `per ${groups?.unit}`)
+        : []),
       ...options,
+      ...Array.from(text.matchAll(pathPattern), ([path]) => path.replace(/\.$/, '')),
       ...(/\bdefault/i.test(text) ? ['default'] : []),
     ],
     kind,
@@ -58,6 +69,14 @@ export function requirementsOf({ question }: Evidence): Requirements {
   };
 }
 
+/** Rare words of a question that titles or names of found documents have: an answer from a document without them is of something else. */
+export function topicsOf(passages: readonly Passage[], evidence: Evidence): string[] {
+  const titles = new Set(passages.flatMap(({ title, filename }) => stemsOf(`${title} ${filename}`)));
+  return evidence.question.terms
+    .map(({ stem }) => stem)
+    .filter((stem) => titles.has(stem) && evidence.rarityOf(stem) > 0.5);
+}
+
 /** Shares of the requirements that a sentence misses, each from 0 to 1; and how much it begins like a definition. */
 export interface Misses {
   readonly names: number;
@@ -67,11 +86,19 @@ export interface Misses {
   readonly defines: number;
 }
 
-/** The quote around a sentence, the stems of its passage, and those of all passages of its document that were found. */
+/** The quote around a sentence, the names in its passage, and those in all passages of its document that were found, by stem. */
 export interface QuoteContext {
   readonly quote: string;
+  /** The headings above it. */
+  readonly above: string;
   readonly passage: ReadonlySet<string>;
   readonly document: ReadonlySet<string>;
+}
+
+/** The stems of words with capitals: `Windows` is not the windows of a screen. */
+export function namesIn(text: string): Set<string> {
+  const named = termsOf(text).filter(({ start, end }) => /\p{Lu}/u.test(text.slice(start, end)));
+  return new Set(named.map(({ stem }) => stem));
 }
 
 /** Part that a name counts as missing if it stands only around the sentence and its headings. Rows say nothing of each other. */
@@ -80,12 +107,12 @@ const missingShares = { inPassage: 0.4, inDocument: 0.6 };
 export function missesOf(
   required: Requirements,
   unit: CandidateSentence,
-  { quote, passage, document }: QuoteContext,
+  { quote, above, passage, document }: QuoteContext,
 ): Misses {
   const { names, exact, defined, kind, property } = required;
   const own = `${unit.term} ${quote}`;
   const missing = names.map((stem) => {
-    if (hasName(unit.context, stem)) return 0;
+    if (hasName(unit.context, stem) || isMonthOf(stem, quote)) return 0;
     if (unit.kind === 'row') return 1;
     if (hasName(passage, stem)) return missingShares.inPassage;
     return hasName(document, stem) ? missingShares.inDocument : 1;
@@ -93,7 +120,10 @@ export function missesOf(
   const isPast = required.isCurrent && pastWords.test(unit.text) && !currentPattern.test(unit.text);
   return {
     names: missing.reduce<number>((sum, each) => sum + each, 0) / (names.length || 1),
-    exact: shareOf(exact, (each) => !hasExact(each, own, quote)),
+    exact: shareOf(
+      exact,
+      (each) => !hasExact(each, own, quote) && !(each.startsWith('/') && hasPath(above, each)),
+    ),
     kind: isPast || !hasKind(kind, quote, unit.kind !== 'sentence') ? 1 : 0,
     property: property === undefined || hasName(unit.context, property) ? 0 : 1,
     defines: defined.length === 0 ? 0 : definitionOf(unit.text, defined),
@@ -104,11 +134,22 @@ const pastWords = /\b(?:was|were|had been|former|formerly|at (?:the|that) time|t
 
 function hasExact(wanted: string, own: string, quote: string): boolean {
   if (wanted === 'default') return /default/i.test(quote);
+  if (wanted.startsWith('per ')) return isRate(quote, wanted.slice('per '.length));
   if (wanted.startsWith('-')) return containsOption(own, wanted);
+  if (wanted.startsWith('/')) return hasPath(own, wanted);
   const [, name = '', number = wanted] = /^(\p{L}+) (.+)$/u.exec(wanted) ?? [];
   if (name === '') return containsNumber(own, wanted);
   const pattern = `\\b(?:${name}|version|release)\\b[^\\d.;:]{0,12}\\b${number.replaceAll('.', '\\.')}(?!\\d|\\.[1-9])`;
   return new RegExp(pattern, 'i').test(own);
+}
+
+/** Returns true if a text says how much of something there is in a unit: "per second", "a day", "10/min", "daily". */
+function isRate(text: string, unit: string): boolean {
+  const start = unit.slice(0, Math.max(3, unit.length - 1));
+  return new RegExp(
+    `(?:\\b(?:per|an?|each|every|by)\\s+(?:\\w+\\s+)?|/\\s?)${start}|\\b${start.replace(/y$/, 'i')}ly\\b`,
+    'i',
+  ).test(text);
 }
 
 const prefixMin = 5;
@@ -139,11 +180,15 @@ function definitionOf(text: string, stems: readonly string[]): number {
   const last = terms.findLast(({ stem }) => stems.includes(stem));
   const isNamedFirst = terms.slice(0, stems.length).every(({ stem }) => stems.includes(stem));
   return isNamedFirst &&
-    /^["'”’)\]]*(?:\s*[:–—=-]|\s+(?:is|are|was|were|means?|stands for|refers to)\b)/.test(
+    /^["'”’)\]]*(?:\s*[:–—=-]|\s+(?:is|are|was|were|means?|stands for|refers to|contains?|holds?|describes?|specifies|sets|controls|determines|provides?)\b)/.test(
       start.slice(last?.end),
     )
     ? 1
     : 0.5;
+}
+
+function hasPath(text: string, path: string): boolean {
+  return [...text.matchAll(pathPattern)].some(([each]) => each.replace(/\.$/, '') === path);
 }
 
 function containsOption(text: string, option: string): boolean {

@@ -7,6 +7,8 @@ export interface Unit extends Span {
   readonly place: Span;
   /** The term that it explains, as an option of a manual page. */
   readonly term: string;
+  /** The term with all of its explanation. */
+  readonly entry: Span | undefined;
   /** The line that introduces the list that it is in. */
   readonly lead: Span | undefined;
   readonly kind: 'sentence' | 'row' | 'point';
@@ -19,15 +21,17 @@ const leaders = /(?:\. ?){6,}/;
 /** The sentences and rows of a passage in their order. */
 export function unitsOf(text: string): Unit[] {
   const units: Unit[] = [];
-  let entry: { term: string; start: number; paragraphs: number } | undefined;
+  let entry: { term: string; start: number; end: number } | undefined;
   let lead: Span | undefined;
   for (const paragraph of paragraphsOf(text)) {
     const own = text.slice(paragraph.start, paragraph.end);
     const isInside = entry !== undefined && /\n {2,}$/.test(text.slice(0, paragraph.start));
     if (!isInside) {
       const term = entryIndent(own) === undefined ? undefined : entryTerm(own);
-      entry = term === undefined ? undefined : { term, start: paragraph.start, paragraphs: 0 };
+      entry = term === undefined ? undefined : { term, start: paragraph.start, end: paragraph.end };
     }
+    // Units of an entry share it, so it grows with each paragraph.
+    if (entry) entry.end = paragraph.end;
     const isPoint = /^\s*(?:[-*•‣o+]|\d+[.)]|[a-z]\))\s/.test(own) || entry !== undefined;
     const kind = hasRows(own) || describedRow.test(own) ? 'row' : isPoint ? 'point' : 'sentence';
     if (kind === 'sentence' && !isInside) lead = undefined;
@@ -38,7 +42,16 @@ export function unitsOf(text: string): Unit[] {
         kind === 'row'
           ? { start, end }
           : { start: entry && !isInside ? entry.start : paragraph.start, end: paragraph.end };
-      units.push({ start, end, text: text.slice(start, end), place, term: entry?.term ?? '', lead, kind });
+      units.push({
+        start,
+        end,
+        text: text.slice(start, end),
+        place,
+        term: entry?.term ?? '',
+        entry,
+        lead,
+        kind,
+      });
     }
     const last = units.at(-1);
     if (last && kind === 'sentence' && /:$/.test(last.text)) lead = last;

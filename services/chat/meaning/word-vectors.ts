@@ -92,9 +92,40 @@ export function meaningOf(text: string): Float32Array {
   return length > 1e-6 ? sum.map((value) => value / length) : new Float32Array(0);
 }
 
+/** Returns how rare a word is in English, from 0 for the most frequent one to 1 for one that the table lacks. */
+export function rarityInEnglish(word: string): number {
+  const { ranks } = loaded();
+  const rank = ranks.get(word);
+  return rank === undefined ? 1 : Math.log(1 + rank) / Math.log(1 + ranks.size);
+}
+
+/** Cosine up to which words have nothing in common but the language. */
+const alikeMin = 0.4;
+
+/** Returns how much the nearest of other words is like a word: 0 for what has only the language in common, 1 for the same. */
+export function wordsAreAlike(word: string, others: readonly string[]): number {
+  const { ranks, values } = loaded();
+  const own = ranks.get(word);
+  if (own === undefined) return 0;
+  const vector = vectorAt(values, own);
+  const length = Math.sqrt(dot(vector, vector)) || 1;
+  let best = 0;
+  for (const other of others) {
+    const rank = ranks.get(other);
+    if (rank === undefined) continue;
+    const compared = vectorAt(values, rank);
+    best = Math.max(best, dot(vector, compared) / length / (Math.sqrt(dot(compared, compared)) || 1));
+  }
+  return Math.max(0, (best - alikeMin) / (1 - alikeMin));
+}
+
+function vectorAt(values: Int8Array, rank: number): Int8Array {
+  return values.subarray(rank * meaningDimensions, (rank + 1) * meaningDimensions);
+}
+
 /** Weight of a word over the length of its stored vector. */
 function factorOf(values: Int8Array, rank: number): number {
-  const vector = values.subarray(rank * meaningDimensions, (rank + 1) * meaningDimensions);
+  const vector = vectorAt(values, rank);
   return wordWeight(rank) / (Math.sqrt(dot(vector, vector)) || 1);
 }
 

@@ -284,6 +284,8 @@ function evidenceFor(question: Question, indexes: readonly VectorIndex[]): Query
       return filled.length === 0 ? 1 : Math.min(...filled.map((index) => index.rarityOf(feature)));
     },
     isKnown: (stem) => filled.some((index) => index.hasFeature(featureOf(stem))),
+    shareIn: (document, stem) =>
+      Math.max(0, ...filled.map((each) => each.shareIn(document, featureOf(stem)))),
   });
 }
 

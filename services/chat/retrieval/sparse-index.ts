@@ -88,6 +88,17 @@ export class VectorIndex {
     return Math.log(1 + (this.#size - count + 0.5) / (count + 0.5));
   }
 
+  /** Returns the share of a document's chunks that have a feature; 0 for a document that is not there. */
+  shareIn(document: number, feature: number): number {
+    const count = this.#ordinals.get(document)?.length ?? 0;
+    const postings = this.#postings.get(feature);
+    if (count === 0 || !postings) return 0;
+    let having = 0;
+    for (let index = 0; index < postings.length; index++)
+      if (this.#documents[(postings.items[index] as number) >>> 8] === document) having++;
+    return having / count;
+  }
+
   /** The nearest chunks, nearest first, of all documents or of the given ones. Scores are cosines. */
   nearest(features: readonly number[], limit: number, only?: ReadonlySet<number>): Match[] {
     const weighted = features.map((feature) => ({ feature, rarity: this.rarityOf(feature) ** rarityPower }));

@@ -10,12 +10,14 @@ sick ill illness sickness | begin start commence | end finish stop terminate | c
 fix repair solve | error failure fault problem | delete remove erase | show display print | change modify edit alter adjust | allow permit let | forbid prohibit disallow
 limit restrict throttle cap | maximum max most | minimum min least | amount number quantity count | size length | speed rate bandwidth | attempt try trial retry | attempts tries retries prompts
 picture image photo | phone telephone | mail email e-mail | address location | help support assistance | document file | directory folder | setting option parameter preference configuration
-password passphrase | login signin sign-in logon | user account | picture figure | money cash funds | refund reimbursement reimburse repayment | expense expenses costs | travel trip journey
+password passwd passphrase | login signin sign-in logon | user account | picture figure | money cash funds | refund reimbursement reimburse repayment | expense expenses costs | travel trip journey
 car vehicle automobile | child kid children kids | doctor physician | required mandatory obligatory compulsory | optional voluntary | deadline due | yearly annual annually | monthly month
 weekly week | daily day | big large | small little | fast quick rapid | old age | buy acquire | sell sale | answer reply response | ask request | send submit transmit | get receive obtain
 download fetch retrieve | copy duplicate | code status value | home remote telework wfh | contract agreement | quit resign leave | fire dismiss terminate | hire recruit employ
 default standard | customize customise configure adapt personalize | interrupted aborted broken stopped stops | version release | start launch run | explain describe | author writer | movie film | apartment flat | elevator lift | truck lorry
-info information | docs documentation | config configuration | db database | postgres postgresql | repo repository | hr personnel | ceo director | faq questions | pwd password | app application program`
+info information | docs documentation | config configuration | db database | postgres postgresql | repo repository | hr personnel | ceo director | faq questions | pwd password | app application program
+wrote written write author | make made | build built | hold held | keep kept | send sent | choose chosen chose | leave left | lead led | pay paid | spend spent | lose lost | find found | begin began begun | give gave given
+take took taken | drive drove driven | speak spoke spoken | break broke broken | hide hid hidden | forget forgot forgotten | know knew known | show shown | grow grew grown | draw drew drawn | throw threw thrown | buy bought | sell sold | tell told | teach taught | think thought | bring brought | catch caught | win won | run ran | weigh weight | die died death dead`
   .split(/[|\n]/)
   .map((line) => line.trim().split(/\s+/))
   .filter((words) => words.length > 1);
@@ -42,18 +44,36 @@ export function rephrased(
   const texts = passages.map(
     ({ title, section, filename, text }) => `${title} ${section} ${filename} ${text}`,
   );
-  const near = new Map(texts.flatMap((text) => termsOf(text)).map(({ word, stem }) => [word, stem] as const));
-  const stems = new Set(near.values());
+  const near = wordsOf(texts);
+  const stems = new Set(Array.from(near.values(), ({ stem }) => stem));
   const first = new Set(stemsOf(texts[0] ?? ''));
   let changed = query;
   for (const term of [...evidence.question.terms].toSorted((one, other) => other.start - one.start)) {
     if (first.has(term.stem)) continue;
-    const word = insteadOf(term, { near, stems, isKnown: evidence.isKnown(term.stem) });
-    if (word === undefined) continue;
     const { start, end } = placeOf(query, term);
+    const isName = start > 0 && /^\p{Lu}/u.test(query.slice(start, end));
+    const word = insteadOf(term, { near, stems, isName, isKnown: evidence.isKnown(term.stem) });
+    if (word === undefined) continue;
     if (start >= 0) changed = changed.slice(0, start) + word + changed.slice(end);
   }
   return changed === query ? undefined : changed;
+}
+
+interface NearWord {
+  readonly stem: string;
+  /** True if it is written in capitals somewhere. */
+  readonly isName: boolean;
+}
+
+function wordsOf(texts: readonly string[]): Map<string, NearWord> {
+  const near = new Map<string, NearWord>();
+  for (const text of texts) {
+    for (const { word, stem, start } of termsOf(text)) {
+      const isName = near.get(word)?.isName || /\p{Lu}/u.test(text.charAt(start));
+      near.set(word, { stem, isName });
+    }
+  }
+  return near;
 }
 
 function placeOf(query: string, { word }: Term): { start: number; end: number } {
@@ -66,9 +86,16 @@ function insteadOf(
   {
     near,
     stems,
+    isName,
     isKnown,
-  }: { near: ReadonlyMap<string, string>; stems: ReadonlySet<string>; isKnown: boolean },
+  }: {
+    near: ReadonlyMap<string, NearWord>;
+    stems: ReadonlySet<string>;
+    isName: boolean;
+    isKnown: boolean;
+  },
 ): string | undefined {
+  if (isName) return isKnown ? undefined : misspelledName(word, near);
   const american = inAmerican(word);
   if (american !== word && stemsOf(american).every((each) => stems.has(each))) return american;
   const synonym = alternatives.get(stem)?.find((each) => stemsOf(each).every((part) => stems.has(part)));
@@ -82,7 +109,15 @@ function insteadOf(
   return best;
 }
 
+/** A name has no synonyms, and another one that is spelled alike is mostly of something else: `Exim` is not `exit`. */
+function misspelledName(word: string, near: ReadonlyMap<string, NearWord>): string | undefined {
+  if (word.length < nameLengthMin) return undefined;
+  const alike = [...near].filter(([each, { isName }]) => isName && differsByOne(word, each));
+  return alike.length === 1 ? alike[0]?.[0] : undefined;
+}
+
 const typoLengthMin = 4;
+const nameLengthMin = 6;
 
 /** The common word that a word is with two letters that changed places. */
 function commonWordFor(word: string): string | undefined {
@@ -109,9 +144,17 @@ function inAmerican(word: string): string {
     );
 }
 
-/** True if two words differ by one letter, or by two in long words; letters that changed places count as one. */
+/** True if two words differ by one letter, or by two in long words. */
 function isTypo(one: string, other: string): boolean {
-  const most = one.length >= 8 ? 2 : 1;
+  return differsByAtMost(one.length >= 8 ? 2 : 1, one, other);
+}
+
+function differsByOne(one: string, other: string): boolean {
+  return differsByAtMost(1, one, other);
+}
+
+/** Letters that changed places count as one. */
+function differsByAtMost(most: number, one: string, other: string): boolean {
   if (one === other || one[0] !== other[0] || Math.abs(one.length - other.length) > most) return false;
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -8,6 +8,14 @@ export interface Pair {
   readonly weight: number;
 }
 
+/** Statistics of the words of the searched documents, by stem. */
+export interface LibraryWords {
+  rarityOf(stem: string): number;
+  isKnown(stem: string): boolean;
+  /** Share of the passages of a document that have a word. */
+  shareIn(document: number, stem: string): number;
+}
+
 /** Weights of a question's words, to judge how much of it a text covers. */
 export class QueryTermWeights {
   readonly question: Question;
@@ -20,17 +28,13 @@ export class QueryTermWeights {
   readonly #words: ReadonlyMap<string, string>;
   readonly #total: number;
   readonly #isKnown: (stem: string) => boolean;
+  readonly #shareIn: (document: number, stem: string) => number;
 
-  constructor(
-    question: Question,
-    {
-      rarityOf: rarityInLibrary,
-      isKnown,
-    }: { rarityOf(stem: string): number; isKnown(stem: string): boolean },
-  ) {
+  constructor(question: Question, { rarityOf: rarityInLibrary, isKnown, shareIn }: LibraryWords) {
     this.question = question;
     this.rarityInLibrary = rarityInLibrary;
     this.#isKnown = isKnown;
+    this.#shareIn = shareIn;
     for (const { stem } of question.terms) this.#rarities.set(stem, Math.max(0.01, rarityInLibrary(stem)));
     this.#total = [...this.#rarities.values()].reduce((sum, rarity) => sum + rarity, 0) || 1;
     this.#names = namesOf(question);
@@ -43,6 +47,11 @@ export class QueryTermWeights {
   /** Returns true if any document has a word with that stem. */
   isKnown(stem: string): boolean {
     return this.#isKnown(stem);
+  }
+
+  /** Returns how much a document is about a word: the share of its passages that have it. */
+  shareIn(document: number, stem: string): number {
+    return this.#shareIn(document, stem);
   }
 
   /** Returns the rarity of a word of the question; 0 for any other word. */

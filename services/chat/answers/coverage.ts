@@ -1,0 +1,143 @@
+import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
+import { rarityInEnglish, wordsAreAlike } from '../meaning/word-vectors.ts';
+import type { Evidence, Passage } from '../retrieval/index.ts';
+import { isMonthOf } from './dates.ts';
+
+/** What can have a word of a question, nearest first: the quote with what stands above it, and its passage. */
+export interface CoveredText {
+  readonly quote: string;
+  readonly context: ReadonlySet<string>;
+  readonly passage: Passage;
+  readonly passageStems: ReadonlySet<string>;
+}
+
+/** How much of a question an answer leaves out, each from 0 to 1. */
+export interface Uncovered {
+  /** Share of the question's words, by their rarity. */
+  readonly share: number;
+  /** Share of those words that no document has. */
+  readonly unknown: number;
+  /** Of the rarest word that is left out. */
+  readonly worst: number;
+  /** Of what the question says something about: `sudo` in "How many tries does sudo allow?" */
+  readonly subject: number;
+}
+
+/** Part of a word that counts as covered where the quote lacks it: its document is about it, or it stands near the quote. */
+const coveredShares = { document: 0.8, passage: 0.5 };
+/** A document is about a word that so many of its passages have. */
+const aboutShareMin = 0.25;
+/** Rarity of a word that one passage of some thousands has. */
+const rarityMax = 8;
+const subjectRarity = 5;
+/** Weight of words that are often said in other ways. */
+const loosely = 0.4;
+
+/** Compares the words of a question with what is quoted for it, and with what that is about. */
+export function uncoveredBy(text: CoveredText, evidence: Evidence): Uncovered {
+  const loose = looseWords(evidence.question.text);
+  const lacks = lacksOf(text, evidence);
+  const missing = lacks.map(({ stem, lack }) => {
+    return { stem, rarity: rarityOf(stem, evidence), lack: lack * (loose.has(stem) ? loosely : 1) };
+  });
+  const subjects = subjectsOf(evidence.question.text);
+  const ofSubjects = lacks.filter(({ stem }) => subjects.has(stem));
+  const total = missing.reduce((sum, { rarity }) => sum + rarity, 0) || 1;
+  const shareOf = (some: typeof missing) =>
+    some.reduce((sum, { rarity, lack }) => sum + rarity * lack, 0) / total;
+  return {
+    share: shareOf(missing),
+    unknown: shareOf(missing.filter(({ stem }) => !evidence.isKnown(stem))),
+    worst: Math.max(0, ...missing.map(({ rarity, lack }) => Math.min(1, rarity / rarityMax) * lack)),
+    subject: Math.max(
+      0,
+      ...ofSubjects.map(({ stem, lack }) => Math.min(1, rarityOf(stem, evidence) / subjectRarity) * lack),
+    ),
+  };
+}
+
+/** The rarity of a word in the documents, which say little if they are few, and in English. */
+function rarityOf(stem: string, evidence: Evidence): number {
+  const inEnglish = rarityInEnglish(evidence.wordOf(stem) ?? stem) * rarityMax;
+  return (evidence.rarityOf(stem) + inEnglish) / 2;
+}
+
+/** The words of a question, each with how much it lacks, from 0 to 1. */
+export function lacksOf(text: CoveredText, evidence: Evidence): { stem: string; lack: number }[] {
+  const quote = termsOf(text.quote);
+  const stems = new Set(quote.map(({ stem }) => stem));
+  const words = quote.map(({ word }) => word);
+  return evidence.question.terms.map((term) => {
+    return { stem: term.stem, lack: 1 - coverOf(term, { ...text, stems, words }, evidence) };
+  });
+}
+
+interface Compared extends CoveredText {
+  readonly stems: ReadonlySet<string>;
+  readonly words: readonly string[];
+}
+
+function coverOf(term: Term, text: Compared, evidence: Evidence): number {
+  const { stem, word, start } = term;
+  const isName = start > 0 && /^[\p{Lu}\p{N}]/u.test(evidence.question.text.slice(start));
+  if (text.stems.has(stem) || text.context.has(stem) || isMonthOf(stem, text.quote)) return 1;
+  const isAbout = evidence.shareIn(text.passage.document, stem) >= aboutShareMin;
+  const around = isAbout ? coveredShares.document : text.passageStems.has(stem) ? coveredShares.passage : 0;
+  // Names that are alike are names of different things.
+  if (isName) return isOfOneName(term, text, evidence) ? Math.max(around, coveredShares.document) : around;
+  return Math.max(around, sharedStart(stem, text.stems), wordsAreAlike(word, text.words));
+}
+
+/** Returns true for a part of a name of which another part stands with the quote, if the document has both: `Bornes` of `Mille Bornes`. */
+function isOfOneName(
+  { stem, start, end }: Term,
+  { context, passage }: Compared,
+  evidence: Evidence,
+): boolean {
+  const { text, terms } = evidence.question;
+  const isBeside = (other: Term) =>
+    (other.end < start ? text.slice(other.end, start) : text.slice(end, other.start)) === ' ';
+  const others = terms.filter((other) => isBeside(other) && /^\p{Lu}/u.test(text.slice(other.start)));
+  return others.some((other) => context.has(other.stem)) && evidence.shareIn(passage.document, stem) > 0;
+}
+
+const startMin = 4;
+
+/** Words of one family begin alike: `weigh` and `weight`, `compress` and `compression`. */
+function sharedStart(stem: string, others: ReadonlySet<string>): number {
+  let best = 0;
+  for (const other of others) {
+    const shorter = Math.min(stem.length, other.length);
+    if (shorter < startMin || !(stem.startsWith(other) || other.startsWith(stem))) continue;
+    best = Math.max(best, shorter / Math.max(stem.length, other.length));
+  }
+  return best;
+}
+
+/** The first word behind an auxiliary, and the last word behind a preposition. */
+const subjectPattern =
+  /\b(?:does|do|did|has|have|had) (?:(?:the|an?|any|my|your|our|one|some) )*([\p{L}\p{N}_.+-]+)|\b(?:of|in|for|on|with|from|about) (?:(?:the|an?|my|your|our) )*([\p{L}\p{N}_.+-]+)(?=\W*$|,| (?:by|at|per|in|on|for|when|if)\b)/giu;
+
+function subjectsOf(question: string): Set<string> {
+  const found = [...question.matchAll(subjectPattern)].flatMap(([, one = '', other = '']) =>
+    stemsOf(`${one} ${other}`),
+  );
+  return new Set(found);
+}
+
+/** Measures that `how` asks for, and what it is an instance of: the answer has a value of them, and seldom the word. */
+const asked =
+  /\bhow (?!many\b|much\b|do\b|does\b|did\b|can\b|could\b|to\b|is\b|are\b|should\b)(\p{L}+)|^\W*(?:and |(?:in|on|at|to|by|for|with|from|after|before|below|above) )?(?:which|what) (?!is\b|are\b|was\b|were\b|does\b|do\b|did\b)((?:\p{L}+ )*?\p{L}+) (?:do|does|did|is|are|was|were|can|could|may|must|should|will|has|have|had|\p{L}+s)\b/giu;
+/** Verbs that say little. */
+const plainVerbs = new Set(
+  stemsOf(
+    'happen take keep hold enter check apply wait work run need want come go put make turn start stop set allow let mark accord accept contain include belong exist stand support call change help handle deal stay remain appear occur look find try become write say read choose create add provide offer perform',
+  ),
+);
+
+function looseWords(question: string): Set<string> {
+  const loose = new Set(plainVerbs);
+  for (const [, measure = '', instance = ''] of question.matchAll(asked))
+    for (const stem of stemsOf(`${measure} ${instance}`)) loose.add(stem);
+  return loose;
+}

@@ -1,0 +1,15 @@
+import { stemsOf } from '#kit/search/terms.ts';
+
+const months = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
+
+export function isMonth(word: string): boolean {
+  return months.includes(word.toLowerCase());
+}
+
+/** Returns true if a text has a day of the month that a stem names, written as in 2015-12-01. */
+export function isMonthOf(stem: string, text: string): boolean {
+  const month = months.findIndex((name) => stemsOf(name)[0] === stem) + 1;
+  return month > 0 && new RegExp(`\\b\\d{4}[-/]${String(month).padStart(2, '0')}\\b`).test(text);
+}
