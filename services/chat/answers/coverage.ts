@@ -1,9 +1,9 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { rarityInEnglish, wordsAreAlike } from '../meaning/word-vectors.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
-import { isMonthOf } from './dates.ts';
+import { isMonthOf } from './question/dates.ts';
 
-/** What can have a word of a question, nearest first: the quote with what stands above it, and its passage. */
+/** Texts that can have a word of a question, nearest first: the quote with what stands above it, and its passage. */
 export interface CoveredText {
   readonly quote: string;
   readonly context: ReadonlySet<string>;
@@ -11,7 +11,7 @@ export interface CoveredText {
   readonly passageStems: ReadonlySet<string>;
 }
 
-/** How much of a question an answer leaves out, each from 0 to 1. */
+/** Parts of a question that an answer leaves out, each from 0 to 1. */
 export interface Uncovered {
   /** Share of the question's words, by their rarity. */
   readonly share: number;

@@ -1,9 +1,9 @@
 import { stemsOf } from '#kit/search/terms.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
 import { uncoveredBy } from './coverage.ts';
-import { isMonthOf } from './dates.ts';
-import { asksForKind, lacksCounted } from './kinds.ts';
 import type { Place } from './places.ts';
+import { isMonthOf } from './question/dates.ts';
+import { asksForKind, lacksCounted } from './question/kinds.ts';
 import { hasName, namesIn, type Requirements, topicsOf } from './requirements.ts';
 
 /** Features that tell if the place to be quoted answers the question, each from about 0 to 1; and if each speaks for it or against it. */
@@ -38,7 +38,7 @@ export const judgeFeatureNames = Object.keys(judgeFeatureSigns) as (keyof typeof
 /** The best place for a question, as the judge sees it. */
 export interface Judged {
   readonly place: Place;
-  /** What is quoted of it. */
+  /** The part of it that is quoted. */
   readonly quote: string;
   /** Score of the best place of another passage; undefined if there is none. */
   readonly next: number | undefined;

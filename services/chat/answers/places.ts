@@ -1,6 +1,6 @@
 import { termsOf } from '#kit/search/terms.ts';
 import { type Evidence, type Found, isCommonWord, type Passage } from '../retrieval/index.ts';
-import { counts, hasDoer, hasKind } from './kinds.ts';
+import { counts, hasDoer, hasKind } from './question/kinds.ts';
 import { quoteFor } from './quote.ts';
 import {
   hasName,

@@ -1,7 +1,7 @@
 import { stemsOf, termsOf } from '#kit/search/terms.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
-import { isMonth, isMonthOf } from './dates.ts';
-import { type AskedKind, askedKindOf, asksForKind, hasKind } from './kinds.ts';
+import { isMonth, isMonthOf } from './question/dates.ts';
+import { type AskedKind, askedKindOf, asksForKind, hasKind } from './question/kinds.ts';
 import type { CandidateSentence } from './sentence-features.ts';
 
 /** Demands of a question on its answer, beside being about the same. */
@@ -20,7 +20,7 @@ export interface Requirements {
 }
 
 const numberAlone = /(?<![\p{L}\d])\d+(?:[.,]\d+)*(?![\p{L}\d]|[.,]\d)/gu;
-/** What something is counted by: `second` in "How many requests per second?" */
+/** The unit that something is counted by: `second` in "How many requests per second?" */
 const ratePattern = /\b(?:per|each|every) (?<unit>\p{L}+)/giu;
 /** A product with its version, which belong together. */
 const numberedName = /(?<=\S\s)\p{Lu}[\p{L}]+ \d+(?:\.\d+)*(?![\p{L}\d%]|[.,]\d)/gu;

@@ -1,7 +1,7 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
 import type { Span } from '../sentences.ts';
-import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question-type.ts';
+import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
 import { type Unit, unitsOf } from './structure.ts';
 
 /** Names of the features of a sentence that may answer a question, each from about 0 to 1. */

@@ -1,5 +1,5 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
-import { isCommonWord } from '../retrieval/index.ts';
+import { isCommonWord } from '../../retrieval/index.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
 
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
