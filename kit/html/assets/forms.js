@@ -6,8 +6,8 @@ if (firstBad instanceof HTMLElement) firstBad.focus();
 for (const input of document.querySelectorAll('[data-count-max]')) {
   if (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement) countCharacters(input);
 }
-for (const form of document.querySelectorAll('form[method="post"]')) {
-  if (form instanceof HTMLFormElement) sendOnce(form);
+for (const form of document.querySelectorAll('form')) {
+  if (form.method !== 'dialog') showSending(form);
 }
 dropSentDraft();
 for (const form of document.querySelectorAll('form[data-draft]')) {
@@ -51,10 +51,11 @@ function revealWith(button) {
 }
 
 /**
- * Sends a form once. After 300 ms its button shows that the form is on its way. A form that a script sends in its place has its own signs.
+ * After 300 ms the button of a form shows that the form is on its way. A form that changes something is sent once. A form that a script
+ * sends in its place has its own signs.
  * @param {HTMLFormElement} form
  */
-function sendOnce(form) {
+function showSending(form) {
   let isSent = false;
   /** @type {HTMLElement | null} */
   let button = null;
@@ -66,8 +67,9 @@ function sendOnce(form) {
     button?.removeAttribute('aria-busy');
   };
   form.addEventListener('submit', (event) => {
-    if (isSent) event.preventDefault();
-    if (isSent || !navigator.onLine) return;
+    if (isSent && form.method === 'post') event.preventDefault();
+    if (event.defaultPrevented || !navigator.onLine) return;
+    end();
     isSent = true;
     button = event.submitter ?? form.querySelector('button:not([type="button"])');
     timer = setInterval(() => {

@@ -4,6 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { startTestServer, type TestServer } from '../../http/testing.ts';
 import { testBrowser } from '../../testing/browser.ts';
 import { PageClient } from '../../testing/page-client.ts';
+import { until } from '../../testing/until.ts';
 import { html } from '../html.ts';
 import { layout } from '../layout.ts';
 import { loadAssets } from './assets.ts';
@@ -35,12 +36,18 @@ before(async () => {
           const frame = visit.frame();
           const form = (action: string) =>
             html`<form method="post" action="/${action}">${frame.csrfField}<button>${action}</button></form>`;
-          const main = html`${form('save')}${form('file')}`;
+          const main = html`${form('save')}${form('file')}<form action="/found"><input name="q"><button>Search</button></form>`;
           return layout({ ...frame, service: 'Forms', navigation: [] }, { title: 'Forms', main });
         });
         routes.post('/sign-in', { access: 'public' }, async (visit) => {
           visit.signIn({ name: 'alice' });
           return visit.redirect('/');
+        });
+        routes.get('/found', { access: 'public' }, async (visit) => {
+          sent++;
+          await held.promise;
+          const { q } = visit.request.query as { q: string };
+          return layout({ ...visit.frame(), service: 'Forms', navigation: [] }, { title: q, main: '' });
         });
         routes.post('/save', { access: 'public' }, async (visit) => {
           sent++;
@@ -73,6 +80,20 @@ function pressTwice(action: string): string {
   })`;
 }
 
+/** A script that searches for a word, and for another one as soon as the button is busy. */
+const searchTwice = `new Promise((resolve) => {
+  const form = document.querySelector('form[action="/found"]');
+  const button = form.querySelector('button');
+  form.q.value = 'first';
+  new MutationObserver((_, observer) => {
+    observer.disconnect();
+    form.q.value = 'second';
+    button.click();
+    resolve();
+  }).observe(button, { attributeFilter: ['aria-busy'] });
+  button.click();
+})`;
+
 describe('a form on its way', { skip: browser.skip }, () => {
   test('shows it on its button, which keeps its width and works once', async () => {
     const { page, complaints } = await browser.open({ baseUrl: server.url });
@@ -85,6 +106,17 @@ describe('a form on its way', { skip: browser.skip }, () => {
     await loaded;
     assert.equal(await page.locator('[aria-busy]').count(), 0);
     assert.deepEqual([sent, complaints], [1, []]);
+  });
+
+  test('that searches shows it too, and may be sent again with another word', async () => {
+    const { page, complaints } = await browser.open({ baseUrl: server.url });
+    await page.goto('/');
+    [sent, held] = [0, Promise.withResolvers<void>()];
+    await page.evaluate(searchTwice);
+    await until(async () => sent === 2);
+    held.resolve();
+    await page.getByRole('heading', { name: 'second' }).waitFor();
+    assert.deepEqual(complaints, []);
   });
 
   test('is ready again when its answer was a file', async () => {
