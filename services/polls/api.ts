@@ -4,7 +4,13 @@ import type { AccountSession, RowHistory } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
-import { addTokenRoute, createTokenAccess, mayView, type TokenAccess } from '#kit/drf/authtoken/index.ts';
+import {
+  addTokenRoute,
+  createTokenAccess,
+  mayView,
+  type PageTokens,
+  type TokenAccess,
+} from '#kit/drf/authtoken/index.ts';
 import { serializerFields } from '#kit/drf/entity-fields.ts';
 import { fieldErrors } from '#kit/drf/errors.ts';
 import { primaryKey } from '#kit/drf/fields.ts';
@@ -27,6 +33,7 @@ export interface ApiOptions extends VoteApiOptions {
   readonly clock: Clock;
   readonly history: RowHistory;
   readonly oidc: OidcSignIn<AccountSession> | undefined;
+  readonly pageTokens: PageTokens;
 }
 
 /** The models of permissions, as in the admin. */

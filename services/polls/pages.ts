@@ -1,5 +1,6 @@
 import type { AccountSession, Admin } from '#kit/admin/index.ts';
 import { AppError } from '#kit/base/errors.ts';
+import type { PageTokens } from '#kit/drf/authtoken/index.ts';
 import { pageNumber } from '#kit/html/components/pager.ts';
 import { qrCodeSvg } from '#kit/html/components/qr-code.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
@@ -23,6 +24,8 @@ export interface PagesOptions extends ResultOptions {
   readonly admin: Admin<AccountSession>;
   readonly making: MakingOptions;
   readonly pictures: Pictures;
+  /** Tokens with which who is signed in tries the API at `/docs`. */
+  readonly pageTokens: PageTokens;
   /** Encrypts cookies. */
   readonly secret: string;
   /** The public address, if it is set; else that of each request. */
@@ -45,6 +48,10 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
       clock,
       assets,
       publicUrl: options.publicUrl,
+      async apiToken(visit) {
+        const user = visit.who && (await options.making.accounts.sessions.userOf(visit.who.token));
+        return user && options.pageTokens.issue(user);
+      },
       errorPage: async (visit, error) =>
         (await formAgain(visit, error, options.making)) ??
         (await admin.errorPage(visit, error)) ??

@@ -2,7 +2,7 @@ import { accountMigrations, accountSettings, openAccounts, setupAddress } from '
 import { adminMigrations, openStaffSignIn, RowHistory } from '#kit/admin/index.ts';
 import { type Environment, flag, integer, type Settings, text } from '#kit/base/config.ts';
 import { type Database, databaseCheck, databaseSettings, healthMigrations, rowGauge } from '#kit/db/index.ts';
-import { tokenMigrations, tokenScheme } from '#kit/drf/authtoken/index.ts';
+import { PageTokens, tokenMigrations, tokenScheme } from '#kit/drf/authtoken/index.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
 import { addTrailingSlashes } from '#kit/http/requests/trailing-slash.ts';
@@ -115,6 +115,8 @@ export const polls = defineService({
     });
     const admin = createPollsAdmin({ accounts, database, clock, models, oidc });
     const history = new RowHistory(models);
+    const pageTokens = new PageTokens({ secret, clock });
+    const shared = { database, clock, polls, votes, voteCookie, pageTokens };
     const making = {
       database,
       accounts,
@@ -125,20 +127,9 @@ export const polls = defineService({
       sharedLimits: stack.use(new SharedLimits({ database, clock, log })),
       limits: { account: config.POLLS_LIMIT_MADE, address: config.POLLS_LIMIT_MADE_ADDRESS },
     };
-    addPages(server.app, {
-      making,
-      pictures: stack.use(new Pictures()),
-      database,
-      polls,
-      votes,
-      voteCookie,
-      live,
-      admin,
-      clock,
-      secret,
-      publicUrl: config.POLLS_URL,
-    });
-    addApi(server.app, { database, accounts, polls, votes, voteCookie, clock, history, oidc });
+    const pictures = stack.use(new Pictures());
+    addPages(server.app, { ...shared, making, pictures, live, admin, secret, publicUrl: config.POLLS_URL });
+    addApi(server.app, { ...shared, accounts, history, oidc });
     const url = await server.listen();
     const inProduction = config.ADMIN_SETUP_LINK;
     return { url, setupLink: () => setupAddress(accounts, { url, context, inProduction }) };

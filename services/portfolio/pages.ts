@@ -1,3 +1,4 @@
+import type { Accounts } from '#kit/accounts/index.ts';
 import type { AccountSession, Admin } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
@@ -14,6 +15,7 @@ import { addImportPages } from './imports/pages.ts';
 import { pageRoutes } from './routes.ts';
 import { type PageVisit, signInHref, signInRequired, type Visitors } from './site.ts';
 import type { Tables } from './store/store.ts';
+import type { Tokens } from './tokens.ts';
 
 export interface PagesParts {
   readonly database: Database<Tables>;
@@ -21,11 +23,14 @@ export interface PagesParts {
   readonly visitors: Visitors;
   readonly secret: string;
   readonly clock: Clock;
+  readonly accounts: Accounts;
+  /** For who is signed in and tries the API at `/docs`. */
+  readonly tokens: Tokens;
 }
 
 /** The portfolio as pages, imports, and the admin. */
 export function addPages(app: HttpApp, parts: PagesParts): void {
-  const { admin, secret, clock } = parts;
+  const { admin, secret, clock, accounts, tokens } = parts;
   const options: PagesOptions<AccountSession> = {
     name: 'portfolio',
     secret,
@@ -33,6 +38,10 @@ export function addPages(app: HttpApp, parts: PagesParts): void {
     sessionSeconds: 86_400,
     readerLocale: true,
     assets: loadAssets(),
+    async apiToken({ who }) {
+      const user = who && (await accounts.sessions.userOf(who.token));
+      return user && tokens.issueTo(user.username).token;
+    },
     errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? errorPageOf(visit, error),
   };
   servePages<AccountSession>(app, options, (pages) => {

@@ -125,19 +125,16 @@ async function build(parts: ServiceParts<typeof settings>) {
     secret: pageSecret,
     stack,
   });
-  addApi(server.app, {
-    database,
-    oidc,
-    tokens: new Tokens({ secret, clock, clients }),
-    issued,
-    limit: limitSharedRequests({ shared }, clock),
-  });
+  const tokens = new Tokens({ secret, clock, clients });
+  addApi(server.app, { database, oidc, tokens, issued, limit: limitSharedRequests({ shared }, clock) });
   const isPublic =
     config.PORTFOLIO_PAGES === 'auto'
       ? environment !== 'production' && clients === undefined
       : config.PORTFOLIO_PAGES === 'public';
   addPages(server.app, {
     database,
+    accounts,
+    tokens,
     visitors: createVisitors(accounts, isPublic),
     admin: createPortfolioAdmin({ accounts, database, clock, oidc }),
     secret: pageSecret,

@@ -49,7 +49,11 @@ export class Tokens {
 
   /** A token for a client that proves itself by `Authorization: Basic` or `X-API-Key`. */
   issue(authorization: string | undefined, apiKey: string | undefined) {
-    const sub = this.#clients ? clientOf(this.#clients, authorization, apiKey) : anybody;
+    return this.issueTo(this.#clients ? clientOf(this.#clients, authorization, apiKey) : anybody);
+  }
+
+  /** A token for a subject that is known. */
+  issueTo(sub: string) {
     const issuedAt = Math.floor(this.#clock.now() / 1_000);
     const token = this.#jwt.sign({ sub, nbf: issuedAt, scope }, tokenSeconds);
     return {

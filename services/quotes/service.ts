@@ -124,6 +124,10 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
       clock,
       sameSite: 'lax',
       publicUrl: config.QUOTES_URL,
+      async apiToken(visit) {
+        const { reader } = await visitors(visit);
+        return reader && (await tokens.issue(reader.id)).access;
+      },
       assets: loadAssets(new URL('./assets/', import.meta.url)),
       errorPage: async (visit, error) =>
         (await admin.errorPage(visit, error)) ?? (await ownErrorPage(visit, error)),

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
 import type { Generated } from 'kysely';
 import type { Accounts, AccountTables, User } from '../../accounts/index.ts';
+import { createJwt, type Jwt } from '../../auth/tokens/jwt.ts';
 import type { Clock } from '../../base/clock.ts';
 import { randomBytes } from '../../base/random.ts';
 import type { Database, KitMigrations, Session } from '../../db/index.ts';
@@ -28,12 +29,15 @@ export interface TokensOptions {
   readonly database: Database<TokenTables>;
   readonly accounts: Accounts;
   readonly clock: Clock;
+  /** Takes tokens of the pages, too. */
+  readonly pageTokens?: PageTokens;
   /** Takes access tokens of an OpenID provider, too, by `Authorization: Bearer`. */
   readonly oidc?: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
 }
 
 /** A user has at most so many. A further one replaces the one that was unused for longest. */
 const tokensMax = 20;
+const pageTokenSeconds = 600;
 const hintLength = 6;
 /** A token that is used all the time is written so often, because each write costs reads on PostgreSQL twice their own time. */
 const touchEveryMs = 60_000;
@@ -45,6 +49,33 @@ function touchToken({ kysely }: Session<TokenTables>, hash: string, nowMs: numbe
     .where('hash', '=', hash)
     .where('last_used_at_ms', '<', nowMs)
     .executeTakeFirst();
+}
+
+/**
+ * Tokens with which somebody who is signed in on the pages tries the API at `/docs`, for ten minutes. They are signed and not stored, so
+ * that they take no place among the tokens of the user.
+ */
+export class PageTokens {
+  readonly #jwt: Jwt;
+
+  /** @param secret at least 32 bytes */
+  constructor({ secret, clock }: { secret: string; clock: Clock }) {
+    const key = Buffer.from(hkdfSync('sha256', secret, '', 'page tokens', 32));
+    this.#jwt = createJwt({ secret: key, clock, issuer: 'pages', audience: 'api' });
+  }
+
+  issue(user: Pick<User, 'id'>): string {
+    return this.#jwt.sign({ sub: String(user.id) }, pageTokenSeconds);
+  }
+
+  /** The id of the user; undefined for another token, or an expired one. */
+  userIdOf(token: string): number | undefined {
+    try {
+      return Number(this.#jwt.verify(token).sub);
+    } catch {
+      return undefined;
+    }
+  }
 }
 
 /** A new token of a user, 40 hexadecimal digits. It is valid until it is revoked; only its hash is stored. */
@@ -80,9 +111,13 @@ export async function issueToken({ database, clock }: TokensOptions, user: User)
 
 /** Returns the owner of a token; undefined if it is unknown or was revoked. */
 export async function userOfToken(
-  { database, accounts, clock }: TokensOptions,
+  { database, accounts, clock, pageTokens }: TokensOptions,
   token: string,
 ): Promise<User | undefined> {
+  if (token.includes('.')) {
+    const id = pageTokens?.userIdOf(token);
+    return id === undefined ? undefined : accounts.byId(id);
+  }
   const hash = hashOf(token);
   const row = await database.kysely
     .selectFrom('auth_token')

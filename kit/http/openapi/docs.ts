@@ -80,9 +80,10 @@ function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocu
 }
 
 /** The script replaces the heading by that of Scalar. */
-function reference({ server }: FastifyRequest, { title }: HttpServerOptions): string {
+function reference({ server }: FastifyRequest, { title, securitySchemes }: HttpServerOptions): string {
+  const [scheme = 'bearer'] = Object.keys(securitySchemes ?? {});
   const hasTokens = server.hasRoute({ method: 'GET', url: apiTokenPath });
-  return `<div id="reference"${hasTokens ? ` data-token="${apiTokenPath}"` : ''}><h1>${escaped(title)}</h1></div>
+  return `<div id="reference"${hasTokens ? ` data-token="${apiTokenPath}" data-scheme="${scheme}"` : ''}><h1>${escaped(title)}</h1></div>
 <noscript>This page needs JavaScript. The same is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="/docs/scalar.js"></script>
 <script src="/docs/start.js"></script>`;

@@ -21,11 +21,15 @@ function show(token) {
     agent: { disabled: true },
     mcp: { disabled: true },
     showDeveloperTools: 'never',
-    ...(token && {
-      authentication: { preferredSecurityScheme: 'bearer', securitySchemes: { bearer: { token } } },
-    }),
+    ...(token && { authentication: authenticationBy(reference.dataset.scheme, token) }),
     ...(theme && { forceDarkModeState: theme, hideDarkModeToggle: true }),
   });
+}
+
+// The dialect of Django REST Framework has a header of its own.
+function authenticationBy(scheme, token) {
+  const value = scheme === 'bearer' ? { token } : { value: `Token ${token}` };
+  return { preferredSecurityScheme: scheme, securitySchemes: { [scheme]: value } };
 }
 
 // Scalar's copy buttons have no text for screen readers, and the names of others lack the text that is seen.
