@@ -57,6 +57,7 @@ describe('the suite', () => {
         `${base}/docs`,
         `${base}/sign-in`,
         `${base}/admin/`,
+        `${base}/api/graphql`,
       ];
       while (seen.size < 40) {
         const url = waiting.shift();

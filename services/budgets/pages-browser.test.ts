@@ -179,10 +179,11 @@ describe('in a browser', { skip: browser.skip }, () => {
   });
 
   test('GraphiQL runs a query', async () => {
-    const { page, complaints } = await browser.open({ baseUrl: app.url });
-    await page.goto('/docs');
-    await page.evaluate(`sessionStorage.setItem('token', ${JSON.stringify(alice.token)})`);
+    const tab = await browser.open({ baseUrl: app.url });
+    const { page, complaints } = tab;
+    await signIn(tab);
     await page.goto('/api/graphql');
+    await page.getByRole('link', { name: 'Budgets', exact: true }).waitFor();
     await page.getByRole('button', { name: /Execute query/ }).click();
     await page.locator('.result-window', { hasText: '"name": "Trip"' }).waitFor();
     assert.deepEqual(complaints, []);

@@ -12,6 +12,19 @@ import { iconAddress } from '../suite.ts';
 /** Path at which pages offer `/docs` a token of the visitor who is signed in. */
 export const apiTokenPath = '/docs/token';
 
+/** A page for programmers: its content in HTML, and the addresses of stylesheets that only it needs. */
+export interface ToolPage {
+  readonly body: string;
+  readonly styles?: readonly string[];
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** A page for programmers with the header of `/docs`: the way back to the service, its documents and the menu of services. */
+    toolPage(request: FastifyRequest, page: ToolPage): string;
+  }
+}
+
 const hidden = { access: 'public', schema: { hide: true } } as const;
 
 /**
@@ -31,8 +44,9 @@ export function addDocs(app: HttpApp, options: HttpServerOptions, responses: Err
   app.get('/openapi.json', hidden, readDocument);
   app.get('/docs', hidden, (request, reply) => {
     reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
-    return reply.send(frame(request, options, reference(request, options)));
+    return reply.send(frame(request, options, { body: reference(request, options) }));
   });
+  app.decorate('toolPage', (request, page) => frame(request, options, page));
   const { suite } = options.context;
   if (suite) {
     app.get(iconAddress, hidden, (_request, reply) =>
@@ -66,12 +80,10 @@ function addDocument(app: HttpApp, options: HttpServerOptions, document: ApiDocu
     const text = escaped(await document.read());
     reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
     return reply.send(
-      frame(
-        request,
-        options,
-        `<main class="document"><h1>${escaped(label)}</h1><p>${escaped(description)} <a href="/docs/${file}" download>${escaped(file)}</a></p>
+      frame(request, options, {
+        body: `<main class="document"><h1>${escaped(label)}</h1><p>${escaped(description)} <a href="/docs/${file}" download>${escaped(file)}</a></p>
 <pre tabindex="0"><code>${text}</code></pre></main>`,
-      ),
+      }),
     );
   });
   app.get(`/docs/${file}`, hidden, async (_request, reply) =>
@@ -92,7 +104,7 @@ function reference({ server }: FastifyRequest, { title, securitySchemes }: HttpS
 function frame(
   { server, protocol, host }: FastifyRequest,
   { title, documents = [], context: { suite } }: HttpServerOptions,
-  body: string,
+  { body, styles = [] }: ToolPage,
 ): string {
   const menu = suite?.menu(`${protocol}://${host}`) ?? '';
   const hasHome = server.hasRoute({ method: 'GET', url: '/' });
@@ -108,7 +120,7 @@ function frame(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="${suite ? iconAddress : 'data:,'}">
 <title>${escaped(title)}</title>
-<link rel="stylesheet" href="/docs/docs.css">
+${['/docs/docs.css', ...styles].map((href) => `<link rel="stylesheet" href="${href}">`).join('')}
 </head>
 <body>
 ${links.length > 0 || menu ? `<header class="home">${links.join(' ')}${menu}</header>` : ''}

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply } from 'fastify';
 import { notFound } from '#kit/base/errors.ts';
+import { apiTokenPath } from '#kit/http/openapi/docs.ts';
 import { securityHeaders } from '#kit/http/responses/security-headers.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 
@@ -20,36 +21,29 @@ const files: Readonly<Record<string, PackageFile>> = {
   'graphiql.css': { from: 'graphiql', path: 'graphiql.min.css', type: 'text/css' },
 };
 
-const start = `const token = sessionStorage.getItem('token') ?? '';
+const start = `const response = await fetch('${apiTokenPath}', { headers: { accept: 'application/json' } });
+const { token } = response.ok ? await response.json() : {};
 const fetcher = GraphiQL.createFetcher({ url: '/api/graphql' });
 ReactDOM.createRoot(document.getElementById('graphiql')).render(
   React.createElement(GraphiQL, {
     fetcher,
-    defaultHeaders: JSON.stringify({ authorization: 'Bearer ' + (token || 'PASTE A TOKEN OF /api/auth/login') }, null, 2),
+    defaultHeaders: JSON.stringify({ authorization: 'Bearer ' + (token ?? 'PASTE A TOKEN OF /api/auth/login') }, null, 2),
     defaultQuery: '{ budgets { id name limit createdAt } }',
   }),
 );
 `;
 
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>GraphiQL</title>
-<link rel="stylesheet" href="${folder}graphiql.css">
-<link rel="stylesheet" href="${folder}page.css">
-</head>
-<body>
-<div id="graphiql"></div>
-<script src="${folder}react.js"></script>
-<script src="${folder}react-dom.js"></script>
-<script src="${folder}graphiql.js"></script>
-<script src="${folder}start.js"></script>
-</body>
-</html>
+const style = `html, body { height: 100%; margin: 0; }
+body { display: flex; flex-direction: column; }
+#graphiql { flex: 1; min-height: 0; }
 `;
+
+const page = {
+  styles: [`${folder}graphiql.css`, `${folder}page.css`],
+  body: `<div id="graphiql"></div>
+${['react.js', 'react-dom.js', 'graphiql.js'].map((name) => `<script src="${folder}${name}"></script>`).join('\n')}
+<script type="module" src="${folder}start.js"></script>`,
+};
 
 export interface Graphiql {
   send(reply: FastifyReply): FastifyReply;
@@ -62,7 +56,7 @@ export function addGraphiql(app: HttpApp): Graphiql {
     reply.type('text/javascript; charset=utf-8').send(start),
   );
   app.get(`${folder}page.css`, hidden, (_request, reply) =>
-    reply.type('text/css; charset=utf-8').send('html, body, #graphiql { height: 100%; margin: 0; }'),
+    reply.type('text/css; charset=utf-8').send(style),
   );
   for (const [name, file] of Object.entries(files)) {
     app.get(folder + name, hidden, async (_request, reply) =>
@@ -76,7 +70,9 @@ export function addGraphiql(app: HttpApp): Graphiql {
     send(reply) {
       // Without its packages the page would be blank.
       for (const file of Object.values(files)) urlOf(file);
-      return reply.type('text/html; charset=utf-8').headers(securityHeaders.tool).send(page);
+      const { request } = reply;
+      reply.type('text/html; charset=utf-8').headers(securityHeaders.tool);
+      return reply.send(request.server.toolPage(request, page));
     },
   };
 }
