@@ -47,6 +47,13 @@ const signIns: Readonly<
 const firstPaths = ['/', '/admin/', '/sign-in', '/account', '/posts/new', '/polls/', '/nothing-here'];
 const pathsMax = 400;
 
+interface Parts {
+  readonly services: Services;
+  readonly findings: Findings;
+  readonly random: Random;
+  readonly slowMs: number;
+}
+
 /** The pages of one service as one visitor sees them: links are followed, and forms are sent with odd values. */
 export class PageFuzz {
   readonly #services: Services;
@@ -56,18 +63,16 @@ export class PageFuzz {
   readonly #browser: PageClient;
   readonly #name: string;
   readonly #role: string;
+  readonly #slowMs: number;
   readonly #paths = [...firstPaths];
   readonly statuses = new Map<number, number>();
   /** The request that took longest. */
   slowest = { tookMs: 0, what: '' };
 
-  private constructor(
-    name: string,
-    role: string,
-    parts: { services: Services; findings: Findings; random: Random },
-  ) {
+  private constructor(name: string, role: string, parts: Parts) {
     this.#name = name;
     this.#role = role;
+    this.#slowMs = parts.slowMs;
     this.#services = parts.services;
     this.#findings = parts.findings;
     this.#random = parts.random;
@@ -80,10 +85,7 @@ export class PageFuzz {
   }
 
   /** The visitors of a service: a stranger, and each who can sign in with a password. */
-  static async open(
-    name: string,
-    parts: { services: Services; findings: Findings; random: Random },
-  ): Promise<PageFuzz[]> {
+  static async open(name: string, parts: Parts): Promise<PageFuzz[]> {
     const visitors = [new PageFuzz(name, 'stranger', parts)];
     for (const [role, path, field, known] of signIns[name] ?? []) {
       const visitor = new PageFuzz(name, role, parts);
@@ -227,7 +229,7 @@ export class PageFuzz {
     if (status >= 500 && ![503, 504].includes(status))
       this.#findings.add(`${what}: ${status}`, `${shown} ${/<main[\s\S]{0,600}/.exec(html)?.[0] ?? ''}`);
     if (tookMs > this.slowest.tookMs) this.slowest = { tookMs: Math.round(tookMs), what };
-    if (tookMs > 10_000) this.#findings.add(`${what}: slow`, `${Math.round(tookMs)} ms ${shown}`);
+    if (tookMs > this.#slowMs) this.#findings.add(`${what}: slow`, `${Math.round(tookMs)} ms ${shown}`);
     if (html.includes('<fuzz-mark') && headers.get('content-type')?.startsWith('text/html'))
       this.#findings.add(
         `${what}: text is not escaped`,

@@ -17,6 +17,8 @@ interface FuzzOptions {
   readonly names?: readonly string[];
   /** Requests at once. */
   readonly lanes?: number;
+  /** A page that takes longer is a finding. */
+  readonly slowMs?: number;
 }
 
 interface Fuzz {
@@ -32,6 +34,7 @@ export async function runFuzz(options: FuzzOptions) {
     databaseUrl = '',
     names = [],
     lanes = 4,
+    slowMs = 10_000,
   } = options;
   const findings = new Findings();
   const summary = [`seed ${seed}`];
@@ -41,7 +44,8 @@ export async function runFuzz(options: FuzzOptions) {
   const apis = new Map<string, ApiFuzz>();
   for (const name of chosen) apis.set(name, await ApiFuzz.open(name, { services, findings, random }));
   const pages: PageFuzz[] = [];
-  for (const name of chosen) pages.push(...(await PageFuzz.open(name, { services, findings, random })));
+  for (const name of chosen)
+    pages.push(...(await PageFuzz.open(name, { services, findings, random, slowMs })));
   const edges = await openEdges({ services, findings, random });
   const wire = new WireFuzz({ services, findings, random });
   const kinds: readonly (readonly Fuzz[])[] = [
