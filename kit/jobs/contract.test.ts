@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { globSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -13,8 +15,9 @@ import { createTraceparent, formatTraceparent } from '../base/trace.ts';
 import { openDatabase } from '../db/index.ts';
 import { NatsLink } from '../nats/link.ts';
 import { testFolder } from '../testing/folder.ts';
-import { natsIsMissing, startTestNats } from '../testing/nats.ts';
+import { natsIsMissing, startNats, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
+import { mountDisk, mountingIsForbidden } from '../testing/small-disk.ts';
 import {
   type Job,
   type JobQueue,
@@ -63,6 +66,47 @@ async function natsContract(): Promise<void> {
     await until(() => seen.includes(later));
   });
 
+  test('cannot be queued while the disk of the server is full', {
+    skip: mountingIsForbidden(),
+  }, async (context) => {
+    const { disk, server } = await startNatsOnDisk();
+    context.after(async () => {
+      await server.kill();
+      disk[Symbol.dispose]();
+    });
+    const queue = await (await openNats(server.url))(context);
+    await queue.add([jobOf(newId())]);
+    disk.fill();
+    const fillUp = async () => {
+      for (;;) await queue.add([{ ...jobOf(newId()), payload: randomBytes(500) }]);
+    };
+    await assert.rejects(fillUp(), withCode('unavailable'));
+  });
+
+  test('are taken after the server lost the numbers of its stream', async (context) => {
+    const folder = testFolder('nats');
+    const server = await startNats(() => folder);
+    context.after(() => server.kill());
+    const queue = await (await openNats(server.url))(context);
+    const kind = newKind();
+    const seen = collect(context, queue, { kind });
+    await queue.add([jobOf(newId(), kind), jobOf(newId(), kind)]);
+    await until(() => seen.length === 2);
+    // The acknowledgements are stored a moment later.
+    await delay(500);
+    await server.kill();
+    for (const path of globSync('jetstream/*/streams/*/msgs/*', { cwd: folder })) rmSync(join(folder, path));
+    await server.revive();
+    const later = newId();
+    await until(() =>
+      queue.add([jobOf(later, kind)]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(() => seen.includes(later));
+  });
+
   test('are taken and done again after the server lost its streams', async (context) => {
     const queue = await (await openNats(url))(context);
     const kind = newKind();
@@ -88,6 +132,14 @@ async function natsContract(): Promise<void> {
     await until(() => seen.includes(later));
     await queue.ping();
   });
+}
+
+/** The folder of a server and its disk of 16 MiB. */
+async function startNatsOnDisk() {
+  const disk = mountDisk(16 * 1024 * 1024);
+  const store = join(disk.folder, 'store');
+  mkdirSync(store);
+  return { disk, store, server: await startNats(() => store) };
 }
 
 /** Opens a queue, and again the same one as another process would. */

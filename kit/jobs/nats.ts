@@ -65,7 +65,7 @@ export class NatsJobs implements JobQueue {
       max_msgs_per_subject: 1,
       max_age: deadMaxAgeMs * nanosecondsPerMs,
     };
-    this.#streams = new NatsStreams({ link, streams: [queued, dead] });
+    this.#streams = new NatsStreams({ link, streams: [queued, dead], ownsConsumers: true });
   }
 
   async add(jobs: readonly NewJob[]): Promise<void> {

@@ -133,7 +133,7 @@ export function connectionOptions({ url, name }: Pick<NatsOptions, 'url' | 'name
   };
 }
 
-/** Returns true if the server did not respond, or has no JetStream at the moment. */
+/** Returns true if the server did not respond, has no JetStream at the moment, or could not store a message, as on a full disk. */
 function isUnavailable(error: unknown): boolean {
   const names = [
     'TimeoutError',
@@ -146,6 +146,7 @@ function isUnavailable(error: unknown): boolean {
   ];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (names.includes(cause.name) || ('code' in cause && cause.code === 503)) return true;
+    if ('status' in cause && Number(cause.status) >= 500) return true;
   }
   return false;
 }

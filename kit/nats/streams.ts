@@ -8,6 +8,12 @@ export interface NatsStreamsOptions {
   readonly link: NatsLink;
   /** Streams that exist keep their own configuration. */
   readonly streams: readonly NamedStream[];
+  /**
+   * True if all consumers of the streams are this program's, which opens them again. One that is ahead of its stream is deleted: a server
+   * that crashed while its disk was full may number an empty stream from 1 again, and the consumer would take new messages for those that it has
+   * delivered.
+   */
+  readonly ownsConsumers?: boolean;
   /** Called before a missing stream is created. If it throws, the stream is not created. */
   readonly onMissing?: () => Promise<void>;
 }
@@ -71,8 +77,11 @@ export class NatsStreams implements AsyncDisposable {
   }
 
   async #create(): Promise<void> {
-    const { link, streams, onMissing } = this.#options;
+    const { link, streams, ownsConsumers, onMissing } = this.#options;
     const missing = await link.use((nats) => missingOf(nats, streams));
+    if (ownsConsumers)
+      for (const stream of streams)
+        if (!missing.includes(stream)) await link.use((nats) => deleteConsumersAhead(nats, stream));
     if (missing.length === 0) return;
     await onMissing?.();
     for (const stream of missing) await link.use(({ manager }) => manager.streams.add(stream));
@@ -90,6 +99,14 @@ async function missingOf({ manager }: Nats, streams: readonly NamedStream[]): Pr
     }
   }
   return missing;
+}
+
+async function deleteConsumersAhead({ manager }: Nats, { name }: NamedStream): Promise<void> {
+  // The stream is read after its consumers: it is never behind them but after a loss.
+  const consumers = await Array.fromAsync(manager.consumers.list(name));
+  const { state } = await manager.streams.info(name);
+  for (const consumer of consumers)
+    if (consumer.delivered.stream_seq > state.last_seq) await manager.consumers.delete(name, consumer.name);
 }
 
 /**

@@ -9,7 +9,11 @@ import { type Stage, soon, type Workload } from './workload.ts';
 export async function chatLoad(stage: Stage): Promise<Workload[]> {
   const client = stage.clientOf('chat');
   const sessionOf = async () => (await client.must('/api/session', { body: {} })).json.session_id as string;
-  return [await turns(stage, client, sessionOf), streams(stage, client), uploads(stage, client)];
+  return [
+    await turns(stage, client, sessionOf),
+    await streams(stage, client, sessionOf),
+    uploads(stage, client),
+  ];
 }
 
 async function turns(stage: Stage, client: Client, sessionOf: () => Promise<string>): Promise<Workload> {
@@ -49,12 +53,23 @@ async function turns(stage: Stage, client: Client, sessionOf: () => Promise<stri
 }
 
 /** Streams that are left after two events, and asked for again from there: no event is missing and none comes twice. */
-function streams({ ledger, mark }: Stage, client: Client): Workload {
+async function streams(
+  { ledger, mark }: Stage,
+  client: Client,
+  sessionOf: () => Promise<string>,
+): Promise<Workload> {
+  // A session each would soon be more than are kept.
+  const session_id = await sessionOf();
   let turn = 0;
   return {
     name: 'chat: resumed streams',
     async step() {
-      const body = { query: `Fog ${turn}?`, request_id: `${mark}-stream-${turn++}`, stream: true };
+      const body = {
+        query: `Fog ${turn}?`,
+        request_id: `${mark}-stream-${turn++}`,
+        stream: true,
+        session_id,
+      };
       const ids: number[] = [];
       let last = '';
       for (let attempt = 0; attempt < 30 && last !== 'done'; attempt++) {

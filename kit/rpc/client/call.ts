@@ -59,7 +59,7 @@ export class RemoteCall {
 
   /**
    * Sends the request and returns the response. It retries, at another server if there is one, if that can help and is safe.
-   * Throws an `AppError`, immediately if the call ends early.
+   * Throws an `AppError`, immediately if the call ends early: `unavailable` if nothing was done.
    */
   async send<T>(request: unknown, begin: (endpoint: Endpoint) => Attempt<T>): Promise<T> {
     const { endpoints } = this.#method;
@@ -76,7 +76,7 @@ export class RemoteCall {
       const { response, failure } = await attempt.outcome;
       if (!failure) return response;
       const delayMs = this.#retryDelayMs(failure, endpoint, count);
-      if (delayMs === undefined) throw failure.error;
+      if (delayMs === undefined) throw this.#errorOf(failure);
       if (delayMs > 0) await this.#whileOpen(wait(delayMs));
       failed = endpoint;
     }
@@ -153,6 +153,12 @@ export class RemoteCall {
       this.#stopWaiting = reject;
       waiting.then(resolve, reject);
     });
+  }
+
+  /** A connection that broke after the request was sent does not tell whether a method with side effects was carried out. */
+  #errorOf({ error, isUndone, isConnection }: Failure): AppError {
+    if (isUndone || !isConnection || this.#method.isIdempotent) return error;
+    return new AppError('timeout', 'the RPC server went away before it responded', { cause: error });
   }
 
   #onTimeout(error: AppError): void {

@@ -11,7 +11,9 @@ interface WorkerParts extends RunParts {
 }
 
 const attemptsMax = 8;
-const lookEveryMs = 15_000;
+const lookEveryMs = 5_000;
+/** Leases without a report, after which the job counts as lost. */
+const silentLeases = 2;
 
 /** Runs reanalyses from the queue, one at a time, and queues again those whose job was lost. */
 export function startReanalyses(parts: WorkerParts): AsyncDisposable {
@@ -35,10 +37,10 @@ function startWorker(parts: WorkerParts): AsyncDisposable {
   });
 }
 
-/** Nobody has reported on them for several leases, so the queue may have lost their jobs. */
+/** Nobody has reported on them for some time, so the queue may have lost their jobs. */
 function requeueForgotten({ database, clock, leaseMs, log, queue }: WorkerParts): AsyncDisposable {
   const look = async (): Promise<void> => {
-    for (const { id } of await findForgotten(database, clock.now() - 4 * leaseMs)) {
+    for (const { id } of await findForgotten(database, clock.now() - silentLeases * leaseMs)) {
       await markSeen(database, id, clock.now());
       await queue.add([{ id, kind: reanalysisKind, payload: new Uint8Array() }]);
     }
