@@ -32,11 +32,18 @@ export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
       pages[index] = lines.filter((line) => !edges.has(line) || !isRunning(line.text));
     }
     const blocks = pages.flatMap((lines, index) => paragraphsOf(lines, body, index + 1));
-    const warnings = blocks.length === 0 ? ['The pages have no text; scanned pages are not read.'] : [];
-    return { blocks, pages: pdf.numPages, warnings };
+    return { blocks, pages: pdf.numPages, warnings: warningsFor(pages) };
   } finally {
     await pdf.loadingTask.destroy();
   }
+}
+
+/** Says which part of the pages has no text, if it is more than covers and blank pages are. */
+function warningsFor(pages: readonly (readonly Line[])[]): string[] {
+  const empty = pages.filter((lines) => lines.length === 0).length;
+  if (empty === pages.length) return ['The pages have no text; scanned pages are not read.'];
+  if (empty * 3 <= pages.length) return [];
+  return [`${empty} of ${pages.length} pages have no text; scanned pages are not read.`];
 }
 
 /** The first and the last lines of a page, which may be on every page. */

@@ -21,11 +21,29 @@ export function extractCsv(text: string, delimiter?: string): Extracted {
   return { blocks: rowBlocks(rows) };
 }
 
-/** Rows with the first one as header. */
+/** Rows with the first full one as header. Rows above it with a value or two, as the title of a table, stand for themselves. */
 export function rowBlocks(rows: readonly (readonly string[])[]): Block[] {
-  const [header = [], ...rest] = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
-  if (rest.length === 0) return header.length > 0 ? [{ text: header.join('; ') }] : [];
-  return rest.map((row) => ({ text: describedRow(header, row) }));
+  const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
+  const at = headerAt(filled);
+  const above = filled
+    .slice(0, at)
+    .map((row) => ({ text: row.filter((cell) => cell.trim() !== '').join('; ') }));
+  const [header = [], ...rest] = filled.slice(at);
+  if (rest.length === 0) return header.length > 0 ? [...above, { text: header.join('; ') }] : above;
+  return [...above, ...rest.map((row) => ({ text: describedRow(header, row) }))];
+}
+
+const titleRowsMax = 10;
+
+/** The place of the header: the first row, or below rows with few values the first one with as many as rows usually have. */
+function headerAt(rows: readonly (readonly string[])[]): number {
+  const widths = rows.map((row) => row.filter((cell) => cell.trim() !== '').length);
+  const usual = widths.toSorted((one, other) => one - other)[widths.length >> 1] ?? 0;
+  if (usual < 3 || (widths[0] ?? 0) * 2 > usual) return 0;
+  return Math.max(
+    0,
+    widths.slice(0, titleRowsMax).findIndex((width) => width >= usual),
+  );
 }
 
 /** The sign between the values of the first line. */

@@ -1,7 +1,7 @@
 import type { Block, Extracted } from '../blocks.ts';
 import { rowBlocks } from '../table.ts';
 import { type Attributes, byNumber, checkOffice, elementsOf, readArchive, readXml } from './archive.ts';
-import { readHiddenFormats } from './spreadsheet-styles.ts';
+import { readDateFormats, readHiddenFormats } from './spreadsheet-styles.ts';
 import { readThemeColors } from './theme-colors.ts';
 
 /** Each row of each sheet, with the names of its columns; the name of a sheet is a heading. Hidden sheets, rows, columns and cells are left out. */
@@ -14,14 +14,17 @@ export function extractSpreadsheet(bytes: Uint8Array): Extracted {
   );
   const shared = sharedTexts(members.get('xl/sharedStrings.xml') ?? '');
   const colors = readThemeColors(members.get('xl/theme/theme1.xml') ?? '');
-  const hiddenFormats = readHiddenFormats(members.get('xl/styles.xml') ?? '', colors);
+  const styles = members.get('xl/styles.xml') ?? '';
+  const formats: Formats = {
+    shared,
+    hiddenFormats: readHiddenFormats(styles, colors),
+    dateFormats: readDateFormats(styles),
+    is1904: /^(1|true)$/.test(
+      elementsOf(members.get('xl/workbook.xml') ?? '', 'workbookPr')[0]?.date1904 ?? '',
+    ),
+  };
   const blocks = sheetsOf(members).flatMap(({ member, title, isHidden }): Block[] =>
-    isHidden
-      ? []
-      : [
-          { text: title, level: 1 },
-          ...rowBlocks(rowsOf(members.get(member) ?? '', { shared, hiddenFormats })),
-        ],
+    isHidden ? [] : [{ text: title, level: 1 }, ...rowBlocks(rowsOf(members.get(member) ?? '', formats))],
   );
   return { blocks };
 }
@@ -70,21 +73,25 @@ function sharedTexts(xml: string): string[] {
 interface Formats {
   readonly shared: readonly string[];
   readonly hiddenFormats: ReadonlySet<number>;
+  readonly dateFormats: ReadonlySet<number>;
+  /** True if days are counted from 1904, as workbooks of old Macs do. */
+  readonly is1904: boolean;
 }
 
-function rowsOf(xml: string, { shared, hiddenFormats }: Formats): string[][] {
+function rowsOf(xml: string, { shared, hiddenFormats, dateFormats, is1904 }: Formats): string[][] {
   // Rules and styles of tables give cells other grounds than their formats.
   const tellsGrounds = !/<(?:conditionalFormatting|tablePart)\b/.test(xml);
   const rows: string[][] = [];
   const hiddenColumns = new Set<number>();
-  let [column, type, value, isValue, isHiddenRow, isHiddenCell] = [0, '', '', false, false, false];
+  let [column, type, value, format, isValue, isHiddenRow, isHiddenCell] = [0, '', '', 0, false, false, false];
   readXml(xml, {
     open(name, attributes) {
       if (name === 'col' && isHidden(attributes, 'width')) addColumns(hiddenColumns, attributes);
       if (name === 'row') isHiddenRow = isHidden(attributes, 'ht');
       if (name === 'row' && !isHiddenRow) rows.push([]);
       if (name === 'c') [column, type, value] = [columnOf(attributes.r ?? ''), attributes.t ?? '', ''];
-      if (name === 'c') isHiddenCell = tellsGrounds && hiddenFormats.has(Number(attributes.s ?? 0));
+      if (name === 'c') format = Number(attributes.s ?? 0);
+      if (name === 'c') isHiddenCell = tellsGrounds && hiddenFormats.has(format);
       isValue = name === 'v' || name === 't';
     },
     text(part) {
@@ -96,11 +103,26 @@ function rowsOf(xml: string, { shared, hiddenFormats }: Formats): string[][] {
       const row = rows.at(-1) ?? [];
       if (hiddenColumns.has(column) || isHiddenCell) value = '';
       while (row.length < Math.min(column, columnsMax)) row.push('');
-      if (column < columnsMax)
-        row[column] = type === 's' && value !== '' ? (shared[Number(value)] ?? '') : value;
+      if (column >= columnsMax) return;
+      if (type === 's' && value !== '') row[column] = shared[Number(value)] ?? '';
+      else row[column] = /^n?$/.test(type) && dateFormats.has(format) ? dateOf(value, is1904) : value;
     },
   });
   return rows;
+}
+
+const dayMs = 86_400_000;
+
+/** A number of days as a date of ISO 8601, with the time if it has one. Below a day it is a time. */
+function dateOf(value: string, is1904: boolean): string {
+  const days = Number(value);
+  if (value.trim() === '' || !(days >= 0 && days < 2_958_466)) return value;
+  // Workbooks have a February 29, 1900, which there was not.
+  const start = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
+  const moment = new Date(Math.round((start + days * dayMs) / 1_000) * 1_000).toISOString();
+  const [date = '', time = ''] = moment.slice(0, 19).split('T');
+  if (days < 1 && !is1904) return time;
+  return time === '00:00:00' ? date : `${date} ${time}`;
 }
 
 const columnsMax = 1_000;
