@@ -106,6 +106,23 @@ describe('one sign-in for all services', { skip: browser.skip }, () => {
     }
   });
 
+  test('a sign-in page has one primary button', async () => {
+    const { page } = await browser.open({ widthPx: 390 });
+    for (const path of [
+      'polls/admin/login/',
+      'quotes/accounts/login/',
+      'budgets/sign-in',
+      'gateway/sign-in',
+    ]) {
+      const [name = '', ...rest] = path.split('/');
+      await page.goto(`${urlOf(name)}/${rest.join('/')}`);
+      const colors = (await page.evaluate(
+        "[...document.querySelectorAll('main a.primary, main form button.wide')].map((button) => getComputedStyle(button).backgroundColor)",
+      )) as string[];
+      assert.deepEqual([colors.length, new Set(colors).size], [2, 2], path);
+    }
+  });
+
   test('a reader has no rights of staff', async () => {
     const page = await signedInAs('reader');
     assert.equal(await page.getByRole('link', { name: 'Admin' }).count(), 0);

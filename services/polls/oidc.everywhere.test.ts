@@ -60,6 +60,9 @@ test('an administrator of the provider signs in to the admin, under a name that 
   const page = await stranger.open(`/admin/login/?next=${list}`);
   assert.match(page.html, /href="\/sign-in\/oidc\?next=%2Fadmin%2Fpolls%2Fquestion%2F">Sign in with Octavo</);
   assert.match(page.html, /name="password"/);
+  assert.match(page.html, /<title>Sign in · Polls admin</);
+  const maker = await stranger.open('/admin/login/?next=/polls/new/');
+  assert.match(maker.html, /<title>Sign in · Polls</, 'makers of polls are not on their way to the admin');
   const ann = await signedIn('ann');
   const { status, html } = await ann.client.open(list);
   assert.equal(status, 200);

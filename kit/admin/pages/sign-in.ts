@@ -90,6 +90,11 @@ function frameFor<T>(site: Registry, visit: Visit<T>): Frame {
   return { ...visit.frame(), service: site.title, home: '/admin/', navigation: [], flash: visit.takeFlash() };
 }
 
+/** The frame for people on their way to a page outside the admin. */
+function siteFrameFor<T>(site: Registry, visit: Visit<T>): Frame {
+  return { ...frameFor(site, visit), service: site.title.replace(/ admin$/, ''), home: '/' };
+}
+
 async function signInPage<T>(
   { site, accounts }: SignInParts<T>,
   visit: Visit<T>,
@@ -97,7 +102,7 @@ async function signInPage<T>(
 ): Promise<string> {
   const { next, username = '', problem, errors = {} } = view;
   const choice = (await accounts.oidc?.choice(next)) ?? accounts.otherSignIn;
-  const frame = frameFor(site, visit);
+  const frame = next.startsWith('/admin/') ? frameFor(site, visit) : siteFrameFor(site, visit);
   if (accounts.oidc?.isOnly)
     return standalone(frame, { title: 'Sign in', main: html`${problem && notice('bad', problem)}${choice}` });
   return standalone(frame, {

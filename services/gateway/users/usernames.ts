@@ -87,9 +87,9 @@ export class Usernames {
   }
 }
 
-/** A user in a sentence: `alice`, or `number 77` if no account has that number. */
+/** A user in a sentence: `alice`, or `77` if no account has that ID. */
 export function userText(uid: number, names: ReadonlyMap<number, string>): string {
-  return names.get(uid) ?? `number ${uid}`;
+  return names.get(uid) ?? String(uid);
 }
 
 /** Problem of a text that {@link Usernames.uidOf} does not find, behind the name of a field. */
