@@ -15,7 +15,7 @@ import type { Context } from './commands.ts';
 import { addCustomerPages } from './customers/pages.ts';
 import { addExpensePages } from './expenses/pages.ts';
 import { addExportPages } from './exports/pages.ts';
-import type { Hub } from './feed/index.ts';
+import type { NotificationHub } from './feed/index.ts';
 import type { Imports } from './imports/index.ts';
 import { addImportPages } from './imports/pages.ts';
 import { addNotificationPages } from './notifications/pages.ts';
@@ -41,7 +41,7 @@ export interface PagesOptions {
   readonly accounts: Accounts;
   readonly tasks: Tasks;
   readonly imports: Imports;
-  readonly hub: Hub;
+  readonly hub: NotificationHub;
   readonly visitors: Visitors;
   readonly admin: Admin<PageSession>;
   readonly clock: Clock;

@@ -29,6 +29,7 @@ import { createBudgetsAdmin, createStaffTokens } from './admin.ts';
 import { addAuthenticationApi } from './authentication/api.ts';
 import {
   type Accounts,
+  AnonymousIdempotency,
   accountErrors,
   authenticate,
   authenticateHeader,
@@ -42,7 +43,6 @@ import {
   getsDemoData,
   LinkMails,
   LinkTokens,
-  OnceKeys,
   SessionWatch,
   type SignedIn,
   sweepOnceKeys,
@@ -62,7 +62,7 @@ import {
 import { documentsOf } from './edges/documents.ts';
 import { addExpenseApi } from './expenses/api.ts';
 import { addExportApi } from './exports/api.ts';
-import { Hub } from './feed/index.ts';
+import { NotificationHub } from './feed/index.ts';
 import { addGraphql } from './graphql/api.ts';
 import { typeDefinitions } from './graphql/schema.ts';
 import { checkGrpcTls } from './grpc/tls.ts';
@@ -142,7 +142,7 @@ async function build(parts: Parts) {
   const tasks: Tasks = { core, queue, kinds: createTaskKinds({ imports, mailer, sender }) };
   const userLimit = userLimitOf(config, clock);
   const limit = addApi(parts, server.app, { core, accounts, tasks, imports, userLimit, secret });
-  const hub = stack.use(new Hub(events, stack.use(new SessionWatch(core, log))));
+  const hub = stack.use(new NotificationHub(events, stack.use(new SessionWatch(core, log))));
   const admin = createBudgetsAdmin(staff, core, { tokens: staffTokens, oidc });
   const stopping = new AbortController();
   server.app.addHook('preClose', async () => stopping.abort());
@@ -250,7 +250,7 @@ function addApi(
   const bearer = createBearer(core, accounts.tokens, userLimit);
   app.decorateRequest('signedIn');
   const limit = limitSharedRequests({ shared: limits.named('auth', perMinute, 60_000) }, clock);
-  addAuthenticationApi(app, { accounts, bearer, onceKeys: new OnceKeys(secret), limit });
+  addAuthenticationApi(app, { accounts, bearer, onceKeys: new AnonymousIdempotency(secret), limit });
   addBudgetApi(app, core, bearer);
   addExpenseApi(app, core, bearer);
   addSearchApi(app, core, bearer);
@@ -315,7 +315,7 @@ function startWork(
   stack.use(runEvery(sweepMs, sweep, { log, failure: 'expired rows could not be deleted' }));
 }
 
-function measure(metrics: Registry, { db, hub }: { db: Database<Tables>; hub: Hub }): void {
+function measure(metrics: Registry, { db, hub }: { db: Database<Tables>; hub: NotificationHub }): void {
   new Gauge({
     name: 'budgets_followers',
     help: 'Connections that follow notifications: WebSockets, streams of pages and GraphQL, and WatchBudget.',
@@ -336,7 +336,7 @@ function measure(metrics: Registry, { db, hub }: { db: Database<Tables>; hub: Hu
 interface Edges {
   readonly core: Context;
   readonly accounts: Accounts;
-  readonly hub: Hub;
+  readonly hub: NotificationHub;
   readonly userLimit: UserLimit;
   /** Ends streams when the service stops. */
   readonly stopping: AbortSignal;

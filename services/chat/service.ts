@@ -58,7 +58,7 @@ import { type ChatConfig, checkSettings, settings } from './settings.ts';
 import type { Tables } from './tables.ts';
 import { DomainApi, Names, type ToolCalls } from './tools/index.ts';
 import { addTurnApi } from './turns/api.ts';
-import { createTurnMetrics, Turns } from './turns/index.ts';
+import { createTurnMetrics, TurnRegistry } from './turns/index.ts';
 
 export type { StrategyScores } from './evaluation/index.ts';
 
@@ -108,7 +108,7 @@ async function build(parts: ServiceParts<typeof settings>) {
   const turnParts = { database, retriever, clock, libraryMode, model, domain, foreignTools };
   const generationsMax = config.CHAT_GENERATIONS_MAX;
   const turns = stack.use(
-    new Turns({ ...turnParts, log, metrics: createTurnMetrics(metrics), generationsMax }),
+    new TurnRegistry({ ...turnParts, log, metrics: createTurnMetrics(metrics), generationsMax }),
   );
   const shared = { database, clock, gate, libraryMode };
   if (people) dropEndedSessions(server.app, gate);

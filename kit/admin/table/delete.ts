@@ -49,7 +49,7 @@ export async function dependentsOf(
   for (let parent = open.shift(); parent; parent = open.shift()) {
     for (const key of keys.filter((each) => each.parent === parent.table)) {
       const [column, parentColumn] = [key.columns[0] as string, key.parentColumns[0] as string];
-      const referring = (name: string) => whereIn(site, { key, column }, name, parent.rows(parentColumn));
+      const referring = (name: string) => inSelection(site, { key, column }, name, parent.rows(parentColumn));
       const count = await countRows(site, referring(column));
       if (count === 0) continue;
       found.push({ ...named(site, key.table), count, effect: key.onDelete });
@@ -76,7 +76,7 @@ function selectColumn(site: Registry, model: TableModel, selection: Selection, c
     .where(sql<SqlBool>`${sql.ref(`${model.table}.${columnOf(model, model.key)}`)} in ${keys}`) as Rows;
 }
 
-function whereIn(
+function inSelection(
   site: Registry,
   { key, column: referring }: { key: ForeignKey; column: string },
   column: string,

@@ -13,7 +13,7 @@ export {
   verifyEmail,
   verifyOrRequest,
 } from './accounts.ts';
-export { AnonymousIdempotency as OnceKeys, sweepOnceKeys } from './anonymous-idempotency.ts';
+export { AnonymousIdempotency, sweepOnceKeys } from './anonymous-idempotency.ts';
 export { createDemoAccount, demoFile, demoPeople, demoSignIns, getsDemoData } from './demo.ts';
 export { completeErasures } from './erasure.ts';
 export { LinkTokens } from './links.ts';

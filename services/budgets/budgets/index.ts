@@ -1,4 +1,4 @@
-export { Budget, BudgetInput, BudgetPatch, BudgetSummary, type PlannedBudget as Plan } from './budget.ts';
+export { Budget, BudgetInput, BudgetPatch, BudgetSummary, type PlannedBudget } from './budget.ts';
 export {
   type BudgetsFilter,
   createBudget,

@@ -1,2 +1,2 @@
 export { followFrom, keptMs, stoppable } from './follow.ts';
-export { type LiveEvent, NotificationHub as Hub } from './notification-hub.ts';
+export { type LiveEvent, NotificationHub } from './notification-hub.ts';

@@ -6,7 +6,7 @@ import {
   deleteBudget,
   getBudget,
   listPlans,
-  type Plan,
+  type PlannedBudget,
   parseBudgetInput,
   parseBudgetPatch,
   updateBudget,
@@ -22,7 +22,7 @@ import {
   parseExpensePatch,
   updateExpense,
 } from '../expenses/index.ts';
-import { followFrom, type Hub, stoppable } from '../feed/index.ts';
+import { followFrom, type NotificationHub, stoppable } from '../feed/index.ts';
 import { listNotifications, type Notification, readNotification } from '../notifications/index.ts';
 import { parseSearchRequest, searchExpenses } from '../search/index.ts';
 import type { Loaders } from './loaders.ts';
@@ -32,7 +32,7 @@ import type { MutationCallers } from './mutation-callers.ts';
 export interface GraphqlContext {
   readonly core: Context;
   readonly accounts: Accounts;
-  readonly hub: Hub;
+  readonly hub: NotificationHub;
   readonly caller: SignedIn;
   readonly loaders: Loaders;
   readonly commanders: MutationCallers;
@@ -103,18 +103,18 @@ export const subscriptions = {
 };
 
 export const budgetFields = {
-  limitMinor: ({ limitMinor }: Plan) => String(limitMinor),
-  period: ({ period }: Plan) => period.toUpperCase(),
-  rollover: ({ rollover }: Plan) => rollover.toUpperCase(),
-  spent: async ({ id, spent }: Plan, { period }: Arguments, { loaders }: GraphqlContext) =>
+  limitMinor: ({ limitMinor }: PlannedBudget) => String(limitMinor),
+  period: ({ period }: PlannedBudget) => period.toUpperCase(),
+  rollover: ({ rollover }: PlannedBudget) => rollover.toUpperCase(),
+  spent: async ({ id, spent }: PlannedBudget, { period }: Arguments, { loaders }: GraphqlContext) =>
     typeof period === 'string'
       ? (await loaders.spending.load({ budgetId: id, period })).spent
       : (spent ?? (await loaders.budget.load(id)).spent),
-  remaining: async ({ id, remaining }: Plan, { period }: Arguments, { loaders }: GraphqlContext) =>
+  remaining: async ({ id, remaining }: PlannedBudget, { period }: Arguments, { loaders }: GraphqlContext) =>
     typeof period === 'string'
       ? (await loaders.spending.load({ budgetId: id, period })).remaining
       : (remaining ?? (await loaders.budget.load(id)).remaining),
-  expenses: async ({ id }: Plan, given: Arguments, { loaders }: GraphqlContext) => {
+  expenses: async ({ id }: PlannedBudget, given: Arguments, { loaders }: GraphqlContext) => {
     const { first, after } = parsePage(withDefaults(given, 20));
     const { edges, hasMore, total } = await loaders.expenses.load({ budgetId: id, first, after });
     const pageInfo = { hasNextPage: hasMore, endCursor: edges.at(-1)?.cursor ?? null };

@@ -20,7 +20,7 @@ import {
 import type { Caller, Context } from '../commands.ts';
 import { invalid } from '../edges/schema-parser.ts';
 import { createExpense, parseExpenseInput } from '../expenses/index.ts';
-import { followFrom, type Hub } from '../feed/index.ts';
+import { followFrom, type NotificationHub } from '../feed/index.ts';
 import { lastNotification } from '../notifications/index.ts';
 import {
   dayOfMessage,
@@ -42,7 +42,7 @@ export interface Signed {
 /** Dependencies of the methods. */
 export interface HandlerParts {
   readonly core: Context;
-  readonly hub: Hub;
+  readonly hub: NotificationHub;
   /** Ends watches when the service stops. */
   readonly stopping: AbortSignal;
 }

@@ -12,7 +12,7 @@ import { BudgetServiceDefinition } from '#proto/budget/v1/budget_service.ts';
 import type { SignedIn } from '../authentication/index.ts';
 import { getBudget } from '../budgets/index.ts';
 import type { Context } from '../commands.ts';
-import type { Hub } from '../feed/index.ts';
+import type { NotificationHub } from '../feed/index.ts';
 import { limitTime, passDeadline } from './deadline.ts';
 import { createErrorMapping } from './errors.ts';
 import { createHandlers, type Signed } from './handlers.ts';
@@ -26,7 +26,7 @@ const descriptors = new URL('../../../proto/gen/budget/descriptors.binpb', impor
 
 export interface GrpcOptions {
   readonly core: Context;
-  readonly hub: Hub;
+  readonly hub: NotificationHub;
   readonly log: Log;
   /** Throws `rate_limited` if a user makes too many calls. */
   readonly count: (caller: SignedIn) => void;

@@ -10,7 +10,7 @@ import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { authenticateSession, SessionWatch } from '../authentication/index.ts';
 import type { Context } from '../commands.ts';
-import { Hub } from '../feed/index.ts';
+import { NotificationHub } from '../feed/index.ts';
 import { expandEvents } from '../notifications/index.ts';
 import { budgets } from '../service.ts';
 import type { Tables } from '../store/tables.ts';
@@ -37,7 +37,7 @@ test('a watch loses no change between its first state and what follows', async (
   const times = { clock, leaseMs: 15_000, keptMs: 86_400_000 };
   const common = { database: db, source: '/octavo/budgets', log: silentLog, metrics };
   const events = stack.use(openTableEvents({ ...common, ...times, expand: expandEvents }));
-  const hub = stack.use(new Hub(events, stack.use(new SessionWatch(core, silentLog))));
+  const hub = stack.use(new NotificationHub(events, stack.use(new SessionWatch(core, silentLog))));
   const caller = await authenticateSession(core, decodeJwt(alice.token).jti ?? '');
   assert.ok(caller);
   const signal = AbortSignal.timeout(10_000);

@@ -6,7 +6,7 @@ import { AppError } from '#kit/base/errors.ts';
 import type { Log } from '#kit/base/log.ts';
 import type { SignedIn } from '../authentication/index.ts';
 import type { Context } from '../commands.ts';
-import type { Hub } from '../feed/index.ts';
+import type { NotificationHub } from '../feed/index.ts';
 import { lastNotification, readNotifications } from '../notifications/index.ts';
 import { Delivery } from './delivery.ts';
 import { type ClientMessage, parseMessage } from './message.ts';
@@ -35,7 +35,7 @@ const asText = { binary: false };
 
 export interface LiveOptions {
   readonly core: Context;
-  readonly hub: Hub;
+  readonly hub: NotificationHub;
   readonly log: Log;
   readonly authenticate: (token: string) => Promise<SignedIn>;
 }

@@ -5,7 +5,7 @@ import { count, time } from '#kit/html/format.ts';
 import { html } from '#kit/html/html.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { sendEvents } from '#kit/http/responses/event-stream.ts';
-import { followFrom, type Hub, stoppable } from '../feed/index.ts';
+import { followFrom, type NotificationHub, stoppable } from '../feed/index.ts';
 import { pageRoutes } from '../routes.ts';
 import { type PageParts, type PageSession, parameter, type Visitor } from '../site/page-context.ts';
 import { cursorPager, hrefWith } from '../site/views.ts';
@@ -19,7 +19,7 @@ const pageSize = 50;
 const silentMs = 15_000;
 
 export interface NotificationPagesParts extends PageParts {
-  readonly hub: Hub;
+  readonly hub: NotificationHub;
   /** Ends streams when the service stops. */
   readonly stopping: AbortSignal;
 }

@@ -87,7 +87,7 @@ export async function listRecurring(
 
 /**
  * Changes what is given, from the next day on: what has begun is added by the rule as it was, and expenses that were added stay. Only
- * an earlier start adds what was missed before the former one.
+ * an earlier start adds what was missed before the old one.
  */
 export function updateRecurring(
   core: Context,
@@ -210,7 +210,7 @@ async function addOn(
   if (added.length > 0) await checkThresholds(unit, budget, added);
 }
 
-/** The days of a year at most that an earlier start adds, and how many occurrences there are before the former start. */
+/** The days of a year at most that an earlier start adds, and how many occurrences there are before the old start. */
 function missedBefore(before: Row, row: Row, nowMs: number): { days: string[]; made: number } {
   const days: string[] = [];
   let made = 0;

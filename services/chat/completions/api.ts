@@ -9,17 +9,17 @@ import type { ChatModel } from '../model/index.ts';
 import { routes } from '../routes.ts';
 import {
   builtInModel,
-  type RunningTurn,
   type TurnAnswer,
+  type TurnRegistry,
   type TurnRequest,
-  type Turns,
+  type TurnStream,
   toTurnRequest,
 } from '../turns/index.ts';
 import { completionErrors, sendCompletionError, toCompletionError } from './api-errors.ts';
 import { CompletionRequest, modelNotFound, toConversation } from './messages.ts';
 
 export interface CompletionApiParts {
-  readonly turns: Turns;
+  readonly turns: TurnRegistry;
   readonly gate: Gate;
   readonly model: ChatModel | undefined;
   /** In Unix seconds. */
@@ -136,10 +136,7 @@ interface ChunkOptions {
   readonly signal: AbortSignal;
 }
 
-async function* chunksOf(
-  turn: RunningTurn,
-  { head, hasUsage, signal }: ChunkOptions,
-): AsyncGenerator<string> {
+async function* chunksOf(turn: TurnStream, { head, hasUsage, signal }: ChunkOptions): AsyncGenerator<string> {
   const chunk = (more: object) =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`;
   const delta = (content: object, finish: string | null = null) => [

@@ -1,7 +1,7 @@
 import { AppError } from '#kit/base/errors.ts';
 import { type Static, Type } from '#kit/base/schema.ts';
 import { invalidValue } from '../errors.ts';
-import type { Said } from '../turns/index.ts';
+import type { ChatMessage } from '../turns/index.ts';
 
 const Part = Type.Object({ type: Type.String(), text: Type.Optional(Type.String({ format: 'text' })) });
 const Content = Type.Union([Type.String({ format: 'text' }), Type.Array(Part), Type.Null()]);
@@ -30,7 +30,7 @@ export type CompletionRequest = Static<typeof CompletionRequest>;
 
 export interface Conversation {
   readonly query: string;
-  readonly history: readonly Said[];
+  readonly history: readonly ChatMessage[];
   readonly instructions: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function toConversation(messages: CompletionRequest['messages']): Convers
   }));
   const last = texts.at(-1);
   if (last?.role !== 'user') throw invalidValue('messages', 'must end with a message of the user');
-  const history = texts.slice(0, -1).flatMap(({ role, text }): Said[] => {
+  const history = texts.slice(0, -1).flatMap(({ role, text }): ChatMessage[] => {
     if (role === 'system' || role === 'developer' || text.trim() === '') return [];
     return [{ role: role === 'user' ? 'user' : 'assistant', content: text }];
   });

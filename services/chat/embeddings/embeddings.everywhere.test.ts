@@ -190,7 +190,7 @@ test('another model gives all documents new vectors, and the old ones go', async
   const after = await storedVectors(first);
   assert.deepEqual(after.map(({ chunk }) => chunk).sort(), before.map(({ chunk }) => chunk).sort());
   assert.notEqual(after[0]?.model, before[0]?.model);
-  // The first process, with the former model, does not take them back.
+  // The first process, with the old model, does not take them back.
   const words = await search(first, 'ferry');
   assert.deepEqual([words.sources[0], words.metadata.embedding_model], ['ferries.txt', 'builtin-hash']);
 });

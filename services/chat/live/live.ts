@@ -13,18 +13,18 @@ import type { Gate } from '../gate/index.ts';
 import { publicOwner } from '../owner.ts';
 import { findSession } from '../sessions/index.ts';
 import {
-  type Asker,
   ChatRequest,
-  type RunningTurn,
+  type Client,
   type SessionTurn,
   type TurnEvent,
-  type Turns,
+  type TurnRegistry,
+  type TurnStream,
   toTurnRequest,
 } from '../turns/index.ts';
 import { roomOf, type SentPacket, SessionRooms } from './session-rooms.ts';
 
 export interface LiveParts {
-  readonly turns: Turns;
+  readonly turns: TurnRegistry;
   readonly gate: Gate;
   readonly log: Log;
   readonly trustedProxy: TrustedProxy | undefined;
@@ -39,11 +39,11 @@ const limits = { frame_bytes: frameBytesMax, running_turns: turnsMax, recovery_s
 
 type Reply = Readonly<Record<string, unknown>>;
 type Message = Readonly<Record<string, unknown>>;
-type LiveSocket = Socket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, { asker?: Asker }>;
+type LiveSocket = Socket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, { asker?: Client }>;
 
 /** A turn that a socket waits for. */
 interface Following {
-  readonly turn: RunningTurn;
+  readonly turn: TurnStream;
   leave: () => void;
 }
 
@@ -51,14 +51,17 @@ const validateChat = compileValidator(ChatRequest);
 
 /** Accepts questions by Socket.IO, under the same rules as over HTTP. */
 export function addLive(app: HttpApp, parts: LiveParts): AsyncDisposable {
-  const io = new Server<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, { asker?: Asker }>(app.server, {
-    path: '/socket.io',
-    maxHttpBufferSize: frameBytesMax,
-    connectionStateRecovery: { maxDisconnectionDuration: recoveryMs, skipMiddlewares: false },
-    allowRequest: ({ headers: { origin, host } }, decide) => {
-      decide(null, origin === undefined || URL.parse(origin)?.host === host);
+  const io = new Server<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, { asker?: Client }>(
+    app.server,
+    {
+      path: '/socket.io',
+      maxHttpBufferSize: frameBytesMax,
+      connectionStateRecovery: { maxDisconnectionDuration: recoveryMs, skipMiddlewares: false },
+      allowRequest: ({ headers: { origin, host } }, decide) => {
+        decide(null, origin === undefined || URL.parse(origin)?.host === host);
+      },
     },
-  });
+  );
   io.use(async (socket, next) => {
     try {
       socket.data.asker = await askerOf(socket, parts);
@@ -100,7 +103,7 @@ interface SocketParts extends LiveParts {
 
 function addMessages(socket: LiveSocket, parts: SocketParts): void {
   const { turns, following } = parts;
-  const on = (name: string, handle: (message: Message, asker: Asker) => Promise<Reply>) => {
+  const on = (name: string, handle: (message: Message, asker: Client) => Promise<Reply>) => {
     socket.on(name, async (given: unknown, acknowledge: unknown) => {
       const message = (typeof given === 'object' && given !== null ? given : {}) as Message;
       const reply = typeof acknowledge === 'function' ? acknowledge : () => {};
@@ -146,7 +149,7 @@ function addMessages(socket: LiveSocket, parts: SocketParts): void {
 
 /** Sends the events of a turn to its socket and to those that joined its session. Resolves at the first event; throws if there is none. */
 async function forward(
-  turn: RunningTurn,
+  turn: TurnStream,
   key: Pick<SessionTurn, 'owner' | 'requestId'>,
   socket: LiveSocket,
   { io, rooms, following }: SocketParts,
@@ -206,7 +209,7 @@ function packetOf(event: TurnEvent, request_id: string): SentPacket | undefined 
 async function askerOf(
   { handshake, request }: LiveSocket,
   { gate, turns, trustedProxy }: LiveParts,
-): Promise<Asker> {
+): Promise<Client> {
   const { token } = handshake.auth;
   const shown = typeof token === 'string' && token !== '' ? token : undefined;
   const { cookie = '' } = handshake.headers;

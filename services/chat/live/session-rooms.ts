@@ -3,7 +3,7 @@ import type { Server } from 'socket.io';
 import { toAppError } from '#kit/base/errors.ts';
 import type { Log } from '#kit/base/log.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import type { SessionTurn, TurnEvent, Turns } from '../turns/index.ts';
+import type { SessionTurn, TurnEvent, TurnRegistry } from '../turns/index.ts';
 
 /** Interval of looks for turns that other transports and processes have begun. */
 const lookMs = 250;
@@ -16,7 +16,7 @@ const prefix = 'session:';
 export type SentPacket = { readonly name: string; readonly data: unknown };
 
 export interface RoomParts {
-  readonly turns: Turns;
+  readonly turns: TurnRegistry;
   readonly log: Log;
   packetOf(event: TurnEvent, requestId: string): SentPacket | undefined;
 }

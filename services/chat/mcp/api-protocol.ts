@@ -12,7 +12,13 @@ import { productVersion } from '#kit/base/version.ts';
 import { compileValidator } from '#kit/http/validation/validator.ts';
 import { strategyIds } from '../retrieval/index.ts';
 import { domainTools, ToolCalls } from '../tools/index.ts';
-import { type Asker, queryMax, searchFor, type Turns, toQuestionRequest } from '../turns/index.ts';
+import {
+  type Client,
+  queryMax,
+  searchPassages,
+  type TurnRegistry,
+  toQuestionRequest,
+} from '../turns/index.ts';
 
 const searchTool = {
   name: 'search_documents',
@@ -42,8 +48,8 @@ const validators = new Map(
 /** Answers one message of a client, and ends when the client goes away. */
 export async function answerMcp(
   { request, response, body }: { request: IncomingMessage; response: ServerResponse; body: unknown },
-  turns: Turns,
-  asker: Asker,
+  turns: TurnRegistry,
+  asker: Client,
 ): Promise<void> {
   const gone = new AbortController();
   const server = createServer(turns, asker, gone.signal);
@@ -58,7 +64,7 @@ export async function answerMcp(
   await transport.handleRequest(request, response, body);
 }
 
-function createServer(turns: Turns, asker: Asker, signal: AbortSignal): McpServer {
+function createServer(turns: TurnRegistry, asker: Client, signal: AbortSignal): McpServer {
   const mcp = new McpServer(
     { name: 'octavo-chat', version: productVersion() },
     { capabilities: { tools: {} } },
@@ -110,9 +116,9 @@ function checkArguments(tool: string, given: Readonly<Record<string, unknown>>):
   if (problems.length > 0) throw new AppError('validation_failed', `${problems.join('; ')}.`);
 }
 
-async function search({ parts }: Turns, { owner }: Asker, given: Readonly<Record<string, unknown>>) {
+async function search({ parts }: TurnRegistry, { owner }: Client, given: Readonly<Record<string, unknown>>) {
   const { top_k: topK = 5, ...asked } = given as { query: string; strategy?: string; top_k?: number };
-  const { ranked } = await searchFor(parts, { ...toQuestionRequest(asked), topK }, owner, undefined);
+  const { ranked } = await searchPassages(parts, { ...toQuestionRequest(asked), topK }, owner, undefined);
   return { results: ranked.map(({ source, passage }) => ({ ...source, text: passage.text })) };
 }
 

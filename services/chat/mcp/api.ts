@@ -2,13 +2,13 @@ import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import type { Gate } from '../gate/index.ts';
 import { routes } from '../routes.ts';
-import type { Turns } from '../turns/index.ts';
+import type { TurnRegistry } from '../turns/index.ts';
 
 /** Errors of the protocol have the form of JSON-RPC. */
 const ProtocolError = Type.Unknown({ description: 'An error of JSON-RPC, or of this API' });
 
 export interface McpParts {
-  readonly turns: Turns;
+  readonly turns: TurnRegistry;
   readonly gate: Gate;
 }
 

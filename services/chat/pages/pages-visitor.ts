@@ -14,7 +14,7 @@ import { type Owner, publicOwner } from '../owner.ts';
 import { pageRoutes } from '../routes.ts';
 import { listSessions } from '../sessions/index.ts';
 import type { Tables } from '../tables.ts';
-import type { Turns } from '../turns/index.ts';
+import type { TurnRegistry } from '../turns/index.ts';
 import { frameOf } from './pages-frame.ts';
 import type { Starters } from './starters.ts';
 
@@ -22,7 +22,7 @@ export interface PageParts {
   readonly database: Database<Tables>;
   readonly clock: Clock;
   readonly libraryMode: LibraryMode;
-  readonly turns: Turns;
+  readonly turns: TurnRegistry;
   readonly gate: Gate;
   readonly ingest: IngestParts;
   readonly starters: Starters;

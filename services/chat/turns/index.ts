@@ -1,8 +1,8 @@
-export { searchPassages as searchFor, type TurnParts } from './answer-turn.ts';
+export { searchPassages, type TurnParts } from './answer-turn.ts';
 export { createTurnMetrics } from './metrics.ts';
 export { ChatRequest, queryMax, toQuestionRequest, toTurnRequest } from './question.ts';
-export { type Client as Asker, TurnRegistry as Turns } from './registry/turn-registry.ts';
-export type { TurnStream as RunningTurn } from './registry/turn-stream.ts';
+export { type Client, TurnRegistry } from './registry/turn-registry.ts';
+export type { TurnStream } from './registry/turn-stream.ts';
 export type { SessionTurn } from './store-parts.ts';
-export type { ChatMessage as Said, TurnAnswer, TurnEvent, TurnRequest } from './turn.ts';
+export type { ChatMessage, TurnAnswer, TurnEvent, TurnRequest } from './turn.ts';
 export { builtInModel } from './write-answer.ts';

@@ -157,7 +157,7 @@ function othersOf(
   };
 }
 
-/** Signs the former user of the browser out of all applications, if it is another one. */
+/** Signs the previous user of the browser out of all applications, if it is another one. */
 async function leaveOtherSession({ interaction }: Step, { user }: Caller, parts: OidcPages): Promise<void> {
   const { session } = interaction;
   if (!session?.accountId || session.accountId === user.id) return;
