@@ -128,7 +128,7 @@ function signsOf(
 ): Signs {
   const isFirst = unit.start < headedMax;
   return {
-    term: unit.term === '' ? 0 : agreement(wordsOfTerm(unit.term), evidence),
+    term: Math.max(0, ...formsOfTerm(unit.term).map((form) => agreement(form, evidence))),
     heading: isFirst ? agreement(lastHeading(passage.section), evidence) ** 2 : 0,
     counted: counts(kind, unit.text) || (unit.term !== '' && counts(kind, quote)) ? 1 : 0,
     kind: hasKind(kind, unit.text, unit.kind !== 'sentence') && hasDoer(kind, unit.text) ? 1 : 0,
@@ -148,10 +148,10 @@ function tellsHowTo({ text, term }: CandidateSentence): boolean {
 /** Only what stands just below a heading is what it announces. */
 const headedMax = 600;
 
-/** The words of a term: `max_connections (integer)` and `NumberOfPasswordPrompts` are several. */
-function wordsOfTerm(term: string): string {
+/** A term as it is written, and with the words that it is made of: `NumberOfPasswordPrompts`. */
+function formsOfTerm(term: string): string[] {
   const plain = term.replace(/[([{<].*$/, '').split(/[,;|=]|\s{2,}/, 1)[0] ?? '';
-  return `${plain} ${plain.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')}`;
+  return [plain, plain.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')];
 }
 
 /** The last heading, without its number. */

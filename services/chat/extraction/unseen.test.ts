@@ -189,6 +189,22 @@ test('text of a PDF that is too small to see is left out', async () => {
   assert.deepEqual(await shown('application/pdf', pdf), ['1: Opening hours are long.']);
 });
 
+test('text of a PDF in the color of its ground is left out, on paper and on a bar', async () => {
+  const line = (y: number, text: string) => `BT /F1 12 Tf 72 ${y} Td (${text}) Tj ET`;
+  const pdf = pdfOf(
+    [
+      line(700, 'Opening hours are long.'),
+      `1 1 1 rg ${line(650, 'SECRET of the paper')}`,
+      `0.1 0.2 0.5 rg 60 590 400 30 re f 1 1 1 rg ${line(600, 'The bar is easy to read.')}`,
+      `0.95 0.97 1 rg 60 540 400 30 re f ${line(550, 'SECRET of the bar')}`,
+    ].join(' '),
+  );
+  assert.deepEqual(await shown('application/pdf', pdf), [
+    '1: Opening hours are long.',
+    '1: The bar is easy to read.',
+  ]);
+});
+
 /** A page with this content. */
 function pdfOf(content: string): Uint8Array {
   const objects = [

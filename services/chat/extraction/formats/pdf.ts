@@ -2,6 +2,7 @@ import { getDocumentProxy } from 'unpdf';
 import { unreadable } from '../../errors.ts';
 import { limits } from '../limits.ts';
 import type { Block, Extracted } from './blocks.ts';
+import { type Area, unseenAreas } from './pdf-unseen.ts';
 import { runningLines } from './text.ts';
 
 /** A line of a page: its text, where it is, and how large its letters are. */
@@ -13,6 +14,8 @@ interface Line {
 
 /** The paragraphs of each page. Lines in much larger letters than most are headings. */
 export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
+  // First, as the other library takes the bytes away.
+  const unseen = await unseenAreas(bytes, limits.pagesMax);
   const pdf = await open(bytes);
   try {
     if (pdf.numPages > limits.pagesMax) {
@@ -22,7 +25,8 @@ export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
     for (let number = 1; number <= pdf.numPages; number++) {
       const page = await pdf.getPage(number);
       const { items } = await page.getTextContent();
-      pages.push(linesOf(items as readonly TextItem[]));
+      const hidden = unseen[number - 1] ?? [];
+      pages.push(linesOf((items as readonly TextItem[]).filter((item) => !isWithin(item, hidden))));
       page.cleanup();
     }
     const body = usualHeight(pages.flat());
@@ -75,6 +79,18 @@ interface TextItem {
   readonly hasEOL?: boolean;
 }
 
+/** Returns true for a text that begins in one of the areas. */
+function isWithin({ str = '', transform }: TextItem, areas: readonly Area[]): boolean {
+  const [x = 0, y = 0] = transform?.slice(4) ?? [];
+  if (str.trim() === '') return false;
+  return areas.some(
+    ({ left, bottom, right, top }) =>
+      x >= left - edgeMax && x <= right + edgeMax && y >= bottom - edgeMax && y <= top + edgeMax,
+  );
+}
+
+/** Letters begin so far from the edge of their text. */
+const edgeMax = 2;
 /** Size up to which a text is too small to see. */
 const tinyPoints = 1;
 
