@@ -50,8 +50,8 @@ type Builder =
 
 /**
  * The fields of an entity that people edit, as JSON Schema, declared once: the API, the admin and the types are made from them. Beside its
- * keywords (`maxLength`, `description`, …), a field has a `label` for forms, and a choice has `labels`. `Type.Optional` marks a field that
- * has a default, a union with `Type.Null` or a `minLength` of 0 one that may be empty.
+ * keywords (`maxLength`, `description`, …), a field has a `label` for forms, and a choice has `labels`. A field with a default is
+ * `Type.Optional`. A field that may be empty is a union with `Type.Null`, or a text with a `minLength` of 0.
  */
 export type EntityFields = Readonly<Record<string, TSchema>>;
 

@@ -161,11 +161,11 @@ export function beside(visit: PageVisit, { question, choices, standing }: PollVi
   const entries: (readonly [string, Content])[] = [
     ['State', stateBadge(isClosed)],
     ['Published', time(question.pub_date)],
+    ...(closes_at === null ? [] : [[isClosed ? 'Closed' : 'Closes', time(closes_at)] as const]),
     ['Votes allowed', duplicatesWords[duplicates]],
     ...(takesSeveral(question) ? [['Answers per vote', `Up to ${question.max_choices}`] as const] : []),
     ['Results', resultsWords[results]],
   ];
-  if (closes_at !== null) entries.splice(2, 0, [isClosed ? 'Closed' : 'Closes', time(closes_at)]);
   if (showsResults) {
     const label = takesSeveral(question) ? 'Voters' : 'Votes';
     const { total } = toCounts(question, choices);

@@ -102,7 +102,7 @@ export async function listBudgets(
 }
 
 /** Lists budgets without their spending, by one statement. */
-export async function listBudgetsWithoutSpending(
+export async function listPlans(
   core: Context,
   caller: Caller,
   filter: BudgetsFilter,

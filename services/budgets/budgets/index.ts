@@ -6,7 +6,7 @@ export {
   getBudget,
   getBudgetSummary,
   listBudgets,
-  listBudgetsWithoutSpending as listPlans,
+  listPlans,
   parseBudgetInput,
   parseBudgetPatch,
   requireBudget,

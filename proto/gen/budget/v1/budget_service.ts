@@ -95,7 +95,7 @@ export interface UpdateBudgetRequest {
   budget:
     | Budget
     | undefined;
-  /** The fields to change: name, limit. All of them if absent. */
+  /** The fields to change: name, limit, or * for both. If absent, those that are set in the budget. */
   updateMask: string[] | undefined;
 }
 
@@ -1635,7 +1635,7 @@ export const BudgetServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Changes name and limit, or those of them that update_mask names. Errors: NOT_FOUND, INVALID_ARGUMENT (with BadRequest), ABORTED (etag). */
+    /** Changes the fields that update_mask names. Errors: NOT_FOUND, INVALID_ARGUMENT (with BadRequest), ABORTED (etag). */
     updateBudget: {
       name: "UpdateBudget",
       requestType: UpdateBudgetRequest as typeof UpdateBudgetRequest,
