@@ -133,6 +133,9 @@ export function connectionOptions({ url, name }: Pick<NatsOptions, 'url' | 'name
   };
 }
 
+/** Codes of JetStream for too little memory and too little storage. */
+const noRoom: readonly unknown[] = [10_028, 10_047];
+
 /** Returns true if the server did not respond, has no JetStream at the moment, or could not store a message, as on a full disk. */
 function isUnavailable(error: unknown): boolean {
   const names = [
@@ -146,7 +149,8 @@ function isUnavailable(error: unknown): boolean {
   ];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (names.includes(cause.name) || ('code' in cause && cause.code === 503)) return true;
-    if ('status' in cause && Number(cause.status) >= 500) return true;
+    if ('status' in cause && cause.status === 503) return true;
+    if ('code' in cause && noRoom.includes(cause.code)) return true;
   }
   return false;
 }
