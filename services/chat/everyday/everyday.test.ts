@@ -35,6 +35,7 @@ test('greetings, thanks and questions about the library get a reply that is not 
     ['bye', /Goodbye/],
     ['what can you do?', /quotes from your documents/],
     ['How many documents are there?', /2 documents/],
+    ['how many documents are in here?', /2 documents/],
     ['list the documents', /\n- Staff handbook \(handbook\.md\)/],
     ['which documents do you have?', /canteen/],
     ['Is there a document about the canteen?', /canteen\.txt/],

@@ -23,7 +23,7 @@ const list = new RegExp(
   `^(?:(?:(?:can|could) (?:you|i) )?(?:list|show|see|display|give|enumerate)(?: me| us)?(?: a list of)?(?: all)?(?: of)?(?: the| your| my| available)* ${libraryWords}(?: (?:you have|there are|available|that are there|in the library))?|(?:which|what)(?: kinds? of)? ${libraryWords} (?:do you have|have you got|are (?:there|available|in the library)|do you know|can you (?:read|search)|did i upload)|what(?:'s| is| do you have) in (?:the|your|my) ${libraryWords}|what do you (?:know(?: about)?|have)|(?:the )?list of ${libraryWords})$`,
 );
 const count = new RegExp(
-  `^how many ${libraryWords}(?: (?:are there|do you have|have you got|are in the library|do you know|did i upload))?$`,
+  `^how many ${libraryWords}(?: (?:are there|are (?:in )?here|do you have|have you got|are in the library|do you know|did i upload))?$`,
 );
 const find =
   /^(?:do you have|have you got|is there|are there|do you know)(?: (?:anything|something|any documents?|a document|documents?|(?:any )?information|a file|files|a manual))? (?:about|on|for|regarding|concerning) (.+)$/;
