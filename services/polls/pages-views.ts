@@ -39,7 +39,6 @@ export function frameOf(visit: PageVisit, question?: Question): Frame {
       { href: pageRoutes.newPoll, label: 'New poll', icon: 'plus' },
       { href: pageRoutes.mine, label: 'My polls', icon: 'edit' },
       { href: '/docs', label: 'API', icon: 'list' },
-      { href: '/admin/', label: 'Admin', icon: 'lock' },
     ],
     flash: visit.hasFlash && visit.takeFlash(),
   };

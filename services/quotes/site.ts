@@ -73,7 +73,7 @@ function frameOf(visit: Visit<PageSession>, reader: Reader | undefined, hasAccou
       { href: pageRoutes.home, label: 'Quote of the day' },
       { href: pageRoutes.quotes, label: 'All quotes' },
       { href: '/docs', label: 'API' },
-      { href: '/admin/', label: 'Admin' },
+      ...(reader?.isStaff ? [{ href: '/admin/', label: 'Admin' }] : []),
     ],
     account: reader && {
       name: reader.username,

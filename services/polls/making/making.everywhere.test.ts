@@ -207,6 +207,15 @@ describe('an account', () => {
     assert.equal((await bob.send(path, { ...change, choices: '', choice_5: 'Fifth' })).status, 409);
   });
 
+  test('is led to the admin only as staff, and voters never', async () => {
+    const linkOf = async (client: PageClient, path: string) =>
+      /href="\/admin\/"/.test((await client.open(path)).html);
+    const [alice, bob] = [await signedIn('alice'), await signedIn('bob')];
+    assert.deepEqual([await linkOf(alice, '/polls/mine/'), await linkOf(alice, '/polls/')], [true, false]);
+    assert.equal(await linkOf(new PageClient(polls.url), '/polls/'), false);
+    assert.equal(await linkOf(bob, '/polls/mine/'), (await bob.open('/admin/')).status === 200);
+  });
+
   test('lists many polls page by page', async () => {
     const bob = await signedIn('bob');
     await using database = await polls.openDatabase();

@@ -18,7 +18,10 @@ import type { OwnPolls } from './store.ts';
 /** The frame of pages with forms, which shows who is signed in. */
 function makerFrame({ visit, user }: Maker): Frame {
   const account = user && { name: user.username, detail: '', signOutHref: '/admin/logout/' };
-  return { ...frameOf(visit), csrfField: visit.frame().csrfField, account };
+  const frame = frameOf(visit);
+  const staff = user?.isStaff ? [{ href: '/admin/', label: 'Admin', icon: 'lock' } as const] : [];
+  const navigation = [...frame.navigation, ...staff];
+  return { ...frame, csrfField: visit.frame().csrfField, account, navigation };
 }
 
 interface NewPollView {

@@ -61,6 +61,9 @@ test('staff open the quote of a report on the site, also after it was withdrawn'
   await staff.open(list);
   const withdraw = { action: 'withdraw', _selected_action: String(json.id), post: 'yes' };
   assert.equal((await staff.send(list, withdraw)).status, 303);
-  assert.equal((await staff.open(address)).status, 200);
+  const shown = await staff.open(address);
+  assert.deepEqual([shown.status, /href="\/admin\/"/.test(shown.html)], [200, true]);
+  const home = await (await app.browser('bob')).open('/');
+  assert.doesNotMatch(home.html, /href="\/admin\/"/, 'readers have no links of staff');
   assert.equal((await app.call('GET', `/api/quotes/${id}/`)).status, 404);
 });
