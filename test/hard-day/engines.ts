@@ -97,7 +97,7 @@ interface Ground {
 async function startServers(stack: AsyncDisposableStack, { diskOf, gateTo }: Ground) {
   const missing = natsIsMissing();
   if (missing) throw new Error(missing);
-  const disks = { postgres: diskOf(1_024), nats: diskOf(256), s3: diskOf(256) };
+  const disks = { postgres: diskOf(1_024), nats: diskOf(256), s3: diskOf(1_024) };
   if (disks.postgres) chmodSync(disks.postgres.folder, 0o711);
   let stores = 0;
   const newStore = () => {
