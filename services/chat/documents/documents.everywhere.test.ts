@@ -299,6 +299,20 @@ test('a document that is read later can be asked for', async () => {
   assert.deepEqual(await found('dredger'), ['The dredger works at night.']);
 });
 
+test('an answer says that a document is still being read', async () => {
+  await using own = await startChat();
+  const ask = async () =>
+    (await own.send('POST', '/api/chat', { query: 'What does the dredger cost?' })).json;
+  await own.upload([{ name: 'harbor.txt', content: 'The harbor opens at noon.' }]);
+  assert.deepEqual((await ask()).metadata.warnings, []);
+  const content = Array.from({ length: 40_000 }, (_, n) => `Ferry ${n} leaves pier ${n % 7} with ${n} cars.`);
+  const later = await own.upload([{ name: 'ferries.txt', content: content.join('\n\n') }], { wait: 'false' });
+  assert.deepEqual((await ask()).metadata.warnings, ['A document is still being read and was not searched.']);
+  const path = `/api/documents/${later.json.documents[0].document_id}`;
+  await until(async () => (await own.send('GET', path)).json.status === 'indexed');
+  assert.deepEqual((await ask()).metadata.warnings, []);
+});
+
 test('a question in other words finds a passage by its meaning, also one of an earlier version', async () => {
   await using own = await startChat();
   await own.upload([

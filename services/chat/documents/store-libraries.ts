@@ -32,3 +32,14 @@ export async function knownLibraries(store: Store, keys: readonly string[]): Pro
   const rows = await store.kysely.selectFrom('library').select('id').where('key', 'in', keys).execute();
   return rows.map(({ id }) => id);
 }
+
+/** Counts the documents of the libraries that are still being read, which no search finds yet. */
+export async function countUnread({ kysely }: Store, libraries: readonly number[]): Promise<number> {
+  const { total } = await kysely
+    .selectFrom('document')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where('library', 'in', libraries)
+    .where('status', '=', 'processing')
+    .executeTakeFirstOrThrow();
+  return total;
+}

@@ -2,7 +2,7 @@ import type { Clock } from '#kit/base/clock.ts';
 import { newOrderedId } from '#kit/base/ids.ts';
 import type { Database } from '#kit/db/index.ts';
 import { type Answered, extractiveAnswer } from '../answers/index.ts';
-import { knownLibraries } from '../documents/index.ts';
+import { countUnread, knownLibraries } from '../documents/index.ts';
 import { everydayReply, intentOf, withoutCourtesy } from '../everyday/index.ts';
 import { type LibraryMode, librariesOf } from '../library.ts';
 import type { ChatModel, ToolOffer } from '../model/index.ts';
@@ -117,7 +117,14 @@ export async function searchPassages(
   sessionId: string | undefined,
 ): Promise<Found> {
   const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, sessionId));
-  return retriever.search({ query, asked, strategy, topK, rerank, filters, libraries });
+  const found = await retriever.search({ query, asked, strategy, topK, rerank, filters, libraries });
+  const unread = await countUnread(database, libraries);
+  if (unread === 0) return found;
+  const warning =
+    unread === 1
+      ? 'A document is still being read and was not searched.'
+      : `${unread} documents are still being read and were not searched.`;
+  return { ...found, warnings: [...found.warnings, warning] };
 }
 
 interface SearchFields extends Pick<TurnRequest, 'query' | 'strategy' | 'topK' | 'rerank' | 'filters'> {
