@@ -87,6 +87,14 @@ test('a change whose commit was not confirmed is unknown, and one before it is u
   assert.deepEqual(await idsOf(database), [1, 2, 3]);
 });
 
+test('a stream that gets no connection is unavailable', { skip }, async () => {
+  const { gate, gatedUrl } = await gated();
+  await using place = new Place(gatedUrl);
+  const database = await place.open();
+  gate.cut();
+  await assert.rejects(Array.fromAsync(database.stream(notesIn(database), { batchRows: 5 })), unavailable);
+});
+
 test('a stream that loses its connection between two batches is unavailable', { skip }, async () => {
   await using place = new Place(url);
   const database = await openWithNotes(place, 25);

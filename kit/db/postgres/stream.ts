@@ -21,7 +21,9 @@ export async function* streamRows(
   query: Query,
   { batchRows, signal }: StreamOptions,
 ): AsyncGenerator<Row[]> {
-  const lease = await leaseUnlessAborted(streamPool, signal);
+  const lease = await leaseUnlessAborted(streamPool, signal).catch((error: unknown) => {
+    throw fromPostgresError(error, columns);
+  });
   const { client } = lease;
   const ended = new AbortController();
   const cancel = (): void => void cancelUntil(ended.signal, pool, client);

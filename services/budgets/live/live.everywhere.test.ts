@@ -28,6 +28,20 @@ describe('sign-in', () => {
     }
   });
 
+  test('a client that resumes as soon as it is connected waits for it', async () => {
+    const alice = await service.person('resuming');
+    for (const name of ['Food', 'Travel']) await say(alice, name);
+    // Many at once, so that sign-ins take their time.
+    const clients = Array.from({ length: 80 }, () => signedIn(alice));
+    for (const client of clients)
+      client.socket.once('open', () => client.send({ type: 'resume', lastSeq: 0 }));
+    for (const client of clients) {
+      const types = [await client.next(), await client.next(), await client.next()].map(({ type }) => type);
+      assert.deepEqual(types, ['ready', 'notification', 'notification']);
+      client.socket.close();
+    }
+  });
+
   test('a wrong token is 4401, and nothing is possible without one', async () => {
     assert.equal(
       await new SocketClient(`${service.url}/ws`, { headers: { authorization: 'Bearer no' } }).closed,

@@ -69,7 +69,8 @@ export class LiveSocket {
     socket.on('close', () => this.#stop());
     socket.on('error', () => socket.terminate());
     const token = tokenOf(request);
-    if (token !== undefined) this.#guard(() => this.#signIn(token));
+    // What the client sends meanwhile waits for it.
+    if (token !== undefined) this.#handled = this.#signIn(token).catch((error) => this.#fail(error));
     else
       this.#timer = setTimeout(
         () => this.#close('signInTimeout', 'Not signed in in time.'),
