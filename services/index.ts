@@ -3,7 +3,7 @@ import type { Service } from '#kit/service.ts';
 import { type Entry, System, type SystemOptions, suiteSettings, unknownService } from './system.ts';
 import { basePort, topology } from './topology.ts';
 
-export { imports, seeds } from './seeds.ts';
+export { imports, type Loaded, seeds } from './seeds.ts';
 export { grpcPortsFor, topology } from './topology.ts';
 
 /** Starts the named services and those that they call. */

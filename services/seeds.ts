@@ -15,11 +15,19 @@ export interface SeedOptions {
   readonly onProgress: (done: number) => void;
 }
 
-type Seed = (environment: Environment, options: SeedOptions) => Promise<string | undefined>;
+/** Demo data that was loaded. */
+export interface Loaded {
+  /** Number of records that were missing. */
+  readonly count: number;
+  /** The number with its noun, such as `14 polls`. */
+  readonly text: string;
+}
+
+type Seed = (environment: Environment, options: SeedOptions) => Promise<Loaded | undefined>;
 
 /**
- * Demo data, by the service whose pages show it. Each returns how much it loaded, such as `14 polls`; undefined if it loaded nothing
- * because the service holds data of its owner's.
+ * Demo data, by the service whose pages show it. Each returns how much it loaded; undefined if it loaded nothing because the service
+ * holds data of its owner's.
  */
 export const seeds: Readonly<Record<string, Seed>> = {
   polls: async (environment, { isForced }) => {
@@ -66,10 +74,11 @@ export const seeds: Readonly<Record<string, Seed>> = {
   budgets: async (environment) => {
     const { loadDemo } = await import('./budgets/service.ts');
     const loaded = await loadDemo(environment, contextFor('budgets', { environment }));
-    const words = loaded?.signIns.map(
+    if (!loaded) return undefined;
+    const words = loaded.signIns.map(
       ({ username, password }) => ` (sign in as ${username} with ${password})`,
     );
-    return loaded && `${amount(loaded.expenses, 'expenses')}${words?.join('')}`;
+    return amount(loaded.expenses, `expenses${words.join('')}`);
   },
   chat: async (environment, { isForced }) => {
     const { loadHandbook } = await import('./chat/service.ts');
@@ -106,8 +115,8 @@ async function nameAuthors(system: System, environment: Environment): Promise<vo
   }
 }
 
-function amount<T extends number | undefined>(count: T, noun: string) {
-  return count === undefined ? undefined : `${count.toLocaleString('en')} ${noun}`;
+function amount(count: number | undefined, noun: string): Loaded | undefined {
+  return count === undefined ? undefined : { count, text: `${count.toLocaleString('en')} ${noun}` };
 }
 
 export interface ImportOptions {

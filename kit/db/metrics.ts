@@ -33,34 +33,46 @@ export function writeMetrics(registry: Registry | undefined, database: string): 
   };
 }
 
-/** A gauge that a query fills whenever metrics are read. It is NaN while the database cannot be used. */
-export function queriedGauge(
+/**
+ * Gauges that one query fills whenever metrics are read, with their help by name. They are NaN while the database cannot be used. Gauges are
+ * read at the same time, so that they share the query.
+ */
+export function queriedGauges<Name extends string>(
   registry: Registry,
-  {
-    name,
-    help,
-    read,
-  }: { readonly name: string; readonly help: string; readonly read: () => Promise<number> },
+  helps: Readonly<Record<Name, string>>,
+  read: () => Promise<Readonly<Record<Name, number>>>,
 ): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    async collect() {
-      this.set(await read().catch(() => Number.NaN));
-    },
-  });
+  let reading: Promise<Readonly<Record<Name, number>> | undefined> | undefined;
+  const readOnce = () => {
+    reading ??= read()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
+  for (const name of Object.keys(helps) as Name[])
+    new Gauge({
+      name,
+      help: helps[name],
+      registers: [registry],
+      async collect() {
+        this.set((await readOnce())?.[name] ?? Number.NaN);
+      },
+    });
 }
 
 /** A gauge of the rows of a table, for tables in which a count takes milliseconds. */
 export function rowGauge<DB>(
   registry: Registry,
   database: Session<DB>,
-  { table, ...gauge }: { readonly name: string; readonly help: string; readonly table: keyof DB & string },
+  { name, help, table }: { readonly name: string; readonly help: string; readonly table: keyof DB & string },
 ): void {
   const count = sql<{ total: number }>`SELECT count(*) AS total FROM ${sql.table(table)}`;
-  const read = async () => (await count.execute(database.kysely)).rows[0]?.total ?? 0;
-  queriedGauge(registry, { ...gauge, read });
+  queriedGauges(registry, { [name]: help }, async () => {
+    const { rows } = await count.execute(database.kysely);
+    return { [name]: rows[0]?.total ?? 0 };
+  });
 }
 
 function once<M>(registry: Registry, name: string, create: (name: string) => M): M {

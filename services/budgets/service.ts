@@ -9,7 +9,7 @@ import { TokenBucket } from '#kit/auth/token-bucket.ts';
 import type { Environment } from '#kit/base/config.ts';
 import { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, databaseCheck, healthMigrations, queriedGauge, rowGauge } from '#kit/db/index.ts';
+import { type Database, databaseCheck, healthMigrations, queriedGauges, rowGauge } from '#kit/db/index.ts';
 import type { EventStream } from '#kit/events/index.ts';
 import { keepNumberTexts } from '#kit/http/requests/body.ts';
 import { type LimitSharedRequest, limitSharedRequests } from '#kit/http/requests/rate-limit.ts';
@@ -324,10 +324,8 @@ function measure(metrics: Registry, { db, hub }: { db: Database<Tables>; hub: No
       this.set(hub.size);
     },
   });
-  queriedGauge(metrics, {
-    name: 'budgets_tasks_open',
-    help: 'Tasks that are not finished.',
-    read: () => countOpenTasks(db),
+  queriedGauges(metrics, { budgets_tasks_open: 'Tasks that are not finished.' }, async () => {
+    return { budgets_tasks_open: await countOpenTasks(db) };
   });
   rowGauge(metrics, db, { name: 'budgets_budgets', help: 'Budgets of all accounts.', table: 'budget' });
 }

@@ -46,7 +46,7 @@ describe('the demo data', () => {
     const environment = environmentOf();
     await using database = await openPolls(environment, contextFor('polls', { environment }));
     const load = async (isForced: boolean) =>
-      seeds.polls?.(environment, { count: 1, isForced, onProgress: () => {} });
+      (await seeds.polls?.(environment, { count: 1, isForced, onProgress: () => {} }))?.text;
     const own = { question_text: 'Ours?', pub_date: '2026-01-01T00:00:00Z', closes_at: null };
     const rules = { results: 'always', duplicates: 'none' } as const;
     await database.write((session) => questionWrites.insert(session, { ...own, ...rules }));

@@ -1,7 +1,7 @@
 import { type Config, flag, integer, type Settings } from '#kit/base/config.ts';
 import type { Log } from '#kit/base/log.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, DatabaseHealth, databaseSettings, queriedGauge } from '#kit/db/index.ts';
+import { type Database, DatabaseHealth, databaseSettings, queriedGauges } from '#kit/db/index.ts';
 import { createHttpServer } from '#kit/http/server.ts';
 import { checkRpcToken, type Handlers, rpcSettings, serveRpc } from '#kit/rpc/index.ts';
 import { defineService, type ServiceContext, type ServiceParts } from '#kit/service.ts';
@@ -104,10 +104,8 @@ async function build(parts: Parts) {
     health,
     checks: checksOf(opened),
   });
-  queriedGauge(context.metrics, {
-    name: 'posts_stored',
-    help: 'Posts that are not deleted.',
-    read: () => countPosts(opened.database, undefined),
+  queriedGauges(context.metrics, { posts_stored: 'Posts that are not deleted.' }, async () => {
+    return { posts_stored: await countPosts(opened.database, undefined) };
   });
   if (config.POSTS_WORKER) startWork(parts, opened);
   return { url: await listen(parts, handlers, { ...opened, health }), handlers };

@@ -5,7 +5,7 @@ import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import type { Environment } from '#kit/base/config.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { type Database, databaseCheck, healthMigrations, queriedGauge } from '#kit/db/index.ts';
+import { type Database, databaseCheck, healthMigrations, queriedGauges } from '#kit/db/index.ts';
 import { drfErrors } from '#kit/drf/errors.ts';
 import { useDrf } from '#kit/drf/scope.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
@@ -219,13 +219,13 @@ function addApis(
 
 /** Counts of records, read from the database when Prometheus asks. */
 function measure(database: Database<Tables>, metrics: Registry): void {
-  const gauges = {
-    published: 'Published quotes.',
-    waiting: 'Quotes that wait for staff.',
-    open_reports: 'Reports that wait for an answer.',
-  } as const;
-  for (const [kind, help] of Object.entries(gauges)) {
-    const read = async () => (await countAll(database))[kind as keyof typeof gauges];
-    queriedGauge(metrics, { name: `quotes_${kind}`, help, read });
-  }
+  const helps = {
+    quotes_published: 'Published quotes.',
+    quotes_waiting: 'Quotes that wait for staff.',
+    quotes_open_reports: 'Reports that wait for an answer.',
+  };
+  queriedGauges(metrics, helps, async () => {
+    const { published, waiting, reports } = await countAll(database);
+    return { quotes_published: published, quotes_waiting: waiting, quotes_open_reports: reports };
+  });
 }

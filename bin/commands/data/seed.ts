@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '#kit/base/errors.ts';
-import { seeds } from '../../../services/index.ts';
+import { type Loaded, seeds } from '../../../services/index.ts';
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -32,10 +32,10 @@ export async function run(args: string[]): Promise<number> {
   return 0;
 }
 
-function textOf(loaded: string | undefined): string {
+function textOf(loaded: Loaded | undefined): string {
   if (loaded === undefined)
     return 'nothing loaded, because it holds data of your own; --force adds demo data beside it';
-  return loaded.startsWith('0 ') ? 'nothing to load, the demo data is there' : `${loaded} loaded`;
+  return loaded.count === 0 ? 'nothing to load, the demo data is there' : `${loaded.text} loaded`;
 }
 
 function show(name: string, done: number, count: number): void {

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { Database, StreamOptions, WriteOptions } from '../database.ts';
 import { outerHandleError } from '../errors.ts';
@@ -7,12 +6,11 @@ import { compileQuery, kyselyOver } from '../kysely.ts';
 import type { WriteMetrics } from '../metrics.ts';
 import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../session.ts';
 import type { Transaction } from '../transaction.ts';
-import { type ConstraintColumns, fromPostgresError, isTransient } from './errors.ts';
+import { type ConstraintColumns, fromPostgresError, isTransient, whileTransient } from './errors.ts';
 import type { PostgresPool } from './pool.ts';
 import { beginRead, inTransaction, postgresTransaction, runQuery } from './session.ts';
 import { streamRows } from './stream.ts';
 
-const attempts = 12;
 const beginUnsynced = 'BEGIN; SET LOCAL synchronous_commit = off';
 
 interface PostgresParts {
@@ -101,15 +99,10 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
     });
   }
 
-  async #retry<T>(act: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await act();
-      } catch (error) {
-        if (!isTransient(error) || attempt === attempts) throw fromPostgresError(error, this.#parts.columns);
-      }
-      await delay(Math.random() * Math.min(2 ** attempt, 200));
-    }
+  #retry<T>(act: () => Promise<T>): Promise<T> {
+    return whileTransient(act).catch((error: unknown) => {
+      throw fromPostgresError(error, this.#parts.columns);
+    });
   }
 
   #refuseInside(): void {

@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { AppError } from '../../base/errors.ts';
 import { databaseUnavailable, referenceConflict, UnknownOutcome, uniqueConflict } from '../errors.ts';
 
 const uniqueViolation = '23505';
 const foreignKeyViolations = new Set(['23503', '23001']);
+const attempts = 12;
 const conflictsOfTransactions = new Set(['40001', '40P01']);
 /**
  * Connection (08), a transaction that was idle too long (25P03), resources such as a full disk (53), a lock or a statement that took
@@ -31,6 +33,18 @@ export function isRolledBack(error: unknown): boolean {
 /** Returns true if the transaction may succeed when it runs again: two conflicted, or a prepared plan went stale. */
 export function isTransient(error: unknown): boolean {
   return conflictsOfTransactions.has(codeOf(error)) || isStalePlan(error);
+}
+
+/** Repeats a transaction as long as its error {@link isTransient}, a dozen times in all. */
+export async function whileTransient<T>(transact: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transact();
+    } catch (error) {
+      if (!isTransient(error) || attempt === attempts) throw error;
+    }
+    await delay(Math.random() * Math.min(2 ** attempt, 200));
+  }
 }
 
 /** Returns true if the connection cannot be used any more: the server closes it, or it keeps a stale plan. */

@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { DatabaseOptions } from '../database.ts';
 import { kyselyOver } from '../kysely.ts';
 import { writeMetrics } from '../metrics.ts';
 import { type HistoryTables, migrate, readMigrations, type SqlMigration } from '../migrations.ts';
 import { PostgresDatabase } from './database.ts';
-import { type ConstraintColumns, fromPostgresError, isTransient, startError } from './errors.ts';
+import { type ConstraintColumns, fromPostgresError, startError, whileTransient } from './errors.ts';
 import {
   migrationTimeouts,
   PostgresPool,
@@ -19,7 +18,6 @@ import { ClientRunner, inTransaction } from './session.ts';
 /** Several services share a server that accepts 100 connections by default. */
 const connectionsMax = 8;
 const streamConnectionsMax = 4;
-const migrationAttempts = 10;
 
 /** Opens the schema `name` of the database at `url`, migrated. */
 export async function openPostgres<DB>(
@@ -38,7 +36,8 @@ export async function openPostgres<DB>(
   try {
     // A step over a large table takes longer than any statement of a request.
     await using migrating = new PostgresPool({ url, schema, log, max: 1, timeouts: migrationTimeouts });
-    await untilUndisturbed(() =>
+    // It may wait for requests of a running replica in a circle: each locks tables that the other needs next.
+    await whileTransient(() =>
       migrating.use((client) =>
         inTransaction(client, 'BEGIN', () => migrateSchema(client, { schema, migrations, log })),
       ),
@@ -49,21 +48,6 @@ export async function openPostgres<DB>(
   } catch (error) {
     await Promise.all([pool[Symbol.asyncDispose](), streamPool[Symbol.asyncDispose]()]);
     throw startError(error, url) ?? fromPostgresError(error, new Map());
-  }
-}
-
-/**
- * Repeats a migration that PostgreSQL undid because it waited for requests of a running replica in a circle: each locks tables that the
- * other needs next.
- */
-async function untilUndisturbed(migrate: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await migrate();
-    } catch (error) {
-      if (!isTransient(error) || attempt === migrationAttempts) throw error;
-    }
-    await delay(attempt * 100);
   }
 }
 

@@ -79,6 +79,7 @@ class CertificateFiles implements experimental.CertificateProvider {
   addIdentityCertificateListener(listener: Listener): void {
     this.#listeners.add(listener);
     process.nextTick(() => listener(this.#certificate));
+    if (this.#listeners.size > 1) return;
     for (const path of Object.values(this.#files))
       watchFile(path, { interval: refreshIntervalMs, persistent: false }, this.#refresh);
   }

@@ -1,5 +1,5 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
-import { rarityInEnglish, wordsAreAlike } from '../meaning/word-vectors.ts';
+import { likenessTo, rarityInEnglish } from '../meaning/word-vectors.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
 import { isMonthOf } from './question/dates.ts';
 
@@ -85,7 +85,7 @@ function coverOf(term: Term, text: Compared, evidence: Evidence): number {
   const around = isAbout ? coveredShares.document : text.passageStems.has(stem) ? coveredShares.passage : 0;
   // Names that are alike are names of different things.
   if (isName) return isOfOneName(term, text, evidence) ? Math.max(around, coveredShares.document) : around;
-  return Math.max(around, sharedStart(stem, text.stems), wordsAreAlike(word, text.words));
+  return Math.max(around, sharedStart(stem, text.stems), likenessTo(word, text.words));
 }
 
 /** Returns true for a part of a name of which another part stands with the quote, if the document has both: `Bornes` of `Mille Bornes`. */

@@ -103,7 +103,7 @@ export function rarityInEnglish(word: string): number {
 const alikeMin = 0.4;
 
 /** Returns how much the nearest of other words is like a word: 0 for what has only the language in common, 1 for the same. */
-export function wordsAreAlike(word: string, others: readonly string[]): number {
+export function likenessTo(word: string, others: readonly string[]): number {
   const { ranks, values } = loaded();
   const own = ranks.get(word);
   if (own === undefined) return 0;

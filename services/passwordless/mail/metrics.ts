@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '#kit/base/clock.ts';
-import { type Database, queriedGauge } from '#kit/db/index.ts';
+import { type Database, queriedGauges } from '#kit/db/index.ts';
 import type { MailOutcome } from '#kit/mail/delivery/index.ts';
 import type { MailTables } from './store.ts';
 import { openMails } from './store-admin.ts';
@@ -16,18 +16,17 @@ export class MailMetrics {
       labelNames: ['outcome'],
       registers: [metrics],
     });
-    queriedGauge(metrics, {
-      name: 'passwordless_mail_queue_depth',
-      help: 'Mails that are pending or being sent, in all processes',
-      read: async () => (await openMails(database))?.entries ?? 0,
-    });
-    queriedGauge(metrics, {
-      name: 'passwordless_mail_oldest_age_seconds',
-      help: 'Age of the oldest mail that is not finished; 0 if there is none',
-      async read() {
-        const sinceMs = (await openMails(database))?.oldest_ms ?? clock.now();
-        return Math.max(0, (clock.now() - sinceMs) / 1_000);
-      },
+    const helps = {
+      passwordless_mail_queue_depth: 'Mails that are pending or being sent, in all processes',
+      passwordless_mail_oldest_age_seconds: 'Age of the oldest mail that is not finished; 0 if there is none',
+    };
+    queriedGauges(metrics, helps, async () => {
+      const open = await openMails(database);
+      const nowMs = clock.now();
+      return {
+        passwordless_mail_queue_depth: open?.entries ?? 0,
+        passwordless_mail_oldest_age_seconds: Math.max(0, (nowMs - (open?.oldest_ms ?? nowMs)) / 1_000),
+      };
     });
   }
 

@@ -4,7 +4,8 @@ import { testFolder } from '#kit/testing/folder.ts';
 import { testMode } from '#kit/testing/mode.ts';
 import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
 import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
-import { password, startPolls } from '../testing.ts';
+import { startPolls } from '../testing.ts';
+import { formOf, rules, signIn, texts } from './testing.ts';
 
 const provider = await TestProvider.start();
 provider.people.set('ann', { sub: 'ann', preferred_username: 'ann' });
@@ -16,25 +17,12 @@ after(async () => {
   await provider[Symbol.asyncDispose]();
 });
 
-const texts = { question_text: 'Where to <b>eat</b>?', choice_1: 'Here', choice_2: ' There ', choice_3: '' };
-const rules = { max_choices: '1', results: 'always', duplicates: 'none', closes_at: '' };
-
 /** Each test has limits of its own. */
 function later(): void {
   polls.clock.advance(3_600_000);
 }
 
-async function signedIn(username: string): Promise<PageClient> {
-  const client = new PageClient(polls.url);
-  await client.open('/admin/login/');
-  const { status } = await client.send('/admin/login/', { username, password, next: '/polls/new/' });
-  assert.equal(status, 303);
-  return client;
-}
-
-function formOf({ html }: PageResponse): string {
-  return /name="form" value="([^"]+)"/.exec(html)?.[1] ?? '';
-}
+const signedIn = (username: string) => signIn(polls, username);
 
 async function makeBy(client: PageClient, fields: object = {}): Promise<PageResponse> {
   const form = formOf(await client.open('/polls/new/'));

@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
-import { password, startPolls } from '../testing.ts';
+import { PageClient } from '#kit/testing/page-client.ts';
+import { startPolls } from '../testing.ts';
+import { formOf, rules, signIn, texts } from './testing.ts';
 
 const polls = await startPolls();
 after(() => polls[Symbol.asyncDispose]());
 
-const texts = { question_text: 'Where to <b>eat</b>?', choice_1: 'Here', choice_2: ' There ', choice_3: '' };
-const rules = { max_choices: '1', results: 'always', duplicates: 'none', closes_at: '' };
-
-async function signedIn(username: string): Promise<PageClient> {
-  const client = new PageClient(polls.url);
-  await client.open('/admin/login/');
-  const { status } = await client.send('/admin/login/', { username, password, next: '/polls/new/' });
-  assert.equal(status, 303);
-  return client;
-}
-
-function formOf({ html }: PageResponse): string {
-  return /name="form" value="([^"]+)"/.exec(html)?.[1] ?? '';
-}
+const signedIn = (username: string) => signIn(polls, username);
 
 test('a new poll is kept if the session has ended, or began in another tab', async () => {
   polls.clock.advance(3_600_000);

@@ -242,9 +242,9 @@ function inOrder<Row extends Quote>(ids: readonly number[], rows: readonly Row[]
 
 /** Counts of all quotes and of open reports. */
 export async function countAll({ kysely }: Store) {
-  const { rows } = await sql<{ published: number; waiting: number; open_reports: number }>`SELECT
+  const { rows } = await sql<{ published: number; waiting: number; reports: number }>`SELECT
     (SELECT coalesce(sum(quotes), 0) FROM category) AS published,
     (SELECT count(*) FROM quote WHERE is_published = 0) AS waiting,
-    (SELECT count(*) FROM report WHERE status = 'open') AS open_reports`.execute(kysely);
-  return rows[0] ?? { published: 0, waiting: 0, open_reports: 0 };
+    (SELECT count(*) FROM report WHERE status = 'open') AS reports`.execute(kysely);
+  return rows[0] ?? { published: 0, waiting: 0, reports: 0 };
 }

@@ -10,7 +10,7 @@ import { readerId } from './store.ts';
 test('demo quotes come beside quotes of somebody else only on demand, and use nobody’s account', async () => {
   const environment = { OCTAVO_DATA: testFolder('quotes'), LOG_LEVEL: 'silent', NODE_ENV: 'test' };
   const load = async (isForced: boolean) =>
-    seeds.quotes?.(environment, { count: 1, isForced, onProgress: () => {} });
+    (await seeds.quotes?.(environment, { count: 1, isForced, onProgress: () => {} }))?.text;
   const { database, dayKeys } = await openQuotes(environment, contextFor('quotes', { environment }));
   await using _ = database;
   const nowMs = Date.UTC(2026, 0, 1);
