@@ -16,8 +16,9 @@ async function main(argv: readonly string[]): Promise<number> {
   if (rest.includes('--help') || rest.includes('-h')) return print(helpOf(name, command));
   if (existsSync('.env')) process.loadEnvFile('.env');
   try {
+    const options = takeSharedOptions(rest);
     const { run } = await command.load();
-    return await run(takeSharedOptions(rest));
+    return await run(options);
   } catch (error) {
     return report(error);
   }

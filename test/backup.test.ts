@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
@@ -126,6 +126,7 @@ test('nothing is restored while services run, not even with --force', async () =
   assert.equal(octavo(['restore', file], folder).status, 0);
 });
 
+let migratedFolder: string | undefined;
 const keptFiles = [
   'authz.secret',
   'authz-demo-editor.json',
@@ -139,12 +140,21 @@ const keptFiles = [
 /** A data folder with migrated databases, every kind of kept file, and files that no backup holds. */
 function dataFolder(): string {
   const folder = testFolder('data');
-  octavo(['migrate'], folder);
+  cpSync(migrated(), folder, { recursive: true });
   mkdirSync(join(folder, 'objects/exports'), { recursive: true });
   mkdirSync(join(folder, 'objects/.incoming'));
   for (const name of [...keptFiles, 'objects/.incoming/begun', 'mine.txt'])
     writeFileSync(join(folder, name), `of ${name}`);
   return folder;
+}
+
+/** A folder with migrated databases, made once. */
+function migrated(): string {
+  if (!migratedFolder) {
+    migratedFolder = testFolder('migrated');
+    octavo(['migrate'], migratedFolder);
+  }
+  return migratedFolder;
 }
 
 function octavo(args: string[], folder: string, settings: Record<string, string> = {}) {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { silentLog } from '#kit/base/log.ts';
+import { findChromium } from '#kit/testing/chromium.ts';
 import { seeds, startSystem, upNames } from '../services/index.ts';
 import type { System } from '../services/system.ts';
 
@@ -26,7 +27,6 @@ export const folder = join(import.meta.dirname, '../docs/pictures');
 
 const postCount = 150;
 const triesMax = 20;
-const browsers = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome'];
 
 /** File name of a picture. */
 export function fileOf(name: string, scheme: string): string {
@@ -40,7 +40,7 @@ export async function takePictures(target: string, names = Object.keys(pages)): 
     throw new Error(`${unknown} has no picture; those with one are ${Object.keys(pages)}`);
   mkdirSync(target, { recursive: true });
   const data = mkdtempSync(join(tmpdir(), 'octavo-pictures-'));
-  const executablePath = browsers.find((path) => path && existsSync(path));
+  const executablePath = findChromium();
   try {
     await using system = await startDemo(data);
     const browser = await chromium.launch({

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
 import { freePort } from '#kit/testing/free-port.ts';
 import { commands } from '../bin/commands.ts';
@@ -17,8 +17,14 @@ import { childrenOf, octavo, quick, run } from './command-line.ts';
 const folder = testFolder('whole');
 
 describe('octavo up', () => {
-  test('prints addresses and demo sign-ins, and exits with 0 on SIGTERM', async () => {
-    await using up = await Up.start(join(folder, 'up'));
+  const data = join(folder, 'up');
+  let up: Up;
+  before(async () => {
+    up = await Up.start(data);
+  });
+  after(() => up.stop());
+
+  test('prints addresses and demo sign-ins', async () => {
     const portal = await fetch(up.addressOf('portal'));
     assert.equal(portal.status, 200);
     assert.match(await portal.text(), new RegExp(new URL(up.addressOf('gateway')).host));
@@ -36,12 +42,9 @@ describe('octavo up', () => {
       up.output,
       /Demo sign-ins:[\s\S]*Become administrator of all services.*\n +http:\/\/localhost:\d+\/setup\/\S+\n\nRead the mails here \(no mail server is set\):\n +http:\/\/localhost:\d+\/mails\n\nReady in \d+ ms\. Ctrl\+C stops everything\.\s*$/,
     );
-    assert.equal(await up.stop(), 0);
   });
 
   test('is filled by the command of its portal, whose demo account appears at once', async () => {
-    const data = join(folder, 'filled');
-    await using up = await Up.start(data);
     const portal = async () => (await fetch(up.addressOf('portal'))).text();
     const before = await portal();
     assert.doesNotMatch(before, /demo@example\.com/);
@@ -54,13 +57,16 @@ describe('octavo up', () => {
   });
 
   test('reports an address that is in use', async () => {
-    await using up = await Up.start(join(folder, 'first'));
     const { port } = new URL(up.addressOf('portal'));
     const second = await octavo(['up', '--port', port], { OCTAVO_DATA: join(folder, 'second') });
     assert.equal(second.code, 69);
     // One of the ports above the first may be taken by another test, and is then reported instead.
     const reported = Number(/port (\d+) on 127\.0\.0\.1 is in use/.exec(second.stderr)?.[1]);
     assert.ok(reported >= Number(port) && reported < Number(port) + upNames().length, second.stderr);
+  });
+
+  test('exits with 0 on SIGTERM', async () => {
+    assert.equal(await up.stop(), 0);
   });
 });
 
@@ -297,7 +303,7 @@ describe('several workers behind one port', () => {
 });
 
 /** A running `octavo up` on free ports. */
-class Up implements AsyncDisposable {
+class Up {
   readonly #child: ChildProcess;
   readonly #output: string;
 
@@ -337,10 +343,6 @@ class Up implements AsyncDisposable {
     this.#child.kill('SIGTERM');
     const [code] = (await ended) as [number | null];
     return code;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
   }
 }
 

@@ -20,7 +20,7 @@ export interface FileFormOptions {
   readonly cancelHref?: string;
 }
 
-/** The form that takes a file, on a page with the module `imports.js`, which also takes one that is dropped. */
+/** The form that takes a file. The module `imports.js` of its page takes a dropped file too, and shows how much of it was sent. */
 export function fileForm(options: FileFormOptions): Html {
   const { action, csrfField, label, help, accept, error, fields, cancelHref } = options;
   const input = field({
@@ -36,6 +36,7 @@ export function fileForm(options: FileFormOptions): Html {
     undefined,
     html`<form class="form" method="post" action="${action}" enctype="multipart/form-data" data-drop>${csrfField}${fields}
 ${input}
+<div data-uploading hidden>${progress({ label: 'Uploading', value: 0 })}</div><div data-upload-problem role="alert"></div>
 <div class="actions"><button>Continue</button>${cancel}</div></form>`,
   );
 }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findChromium } from './chromium.ts';
 
 /** A browser for tests: `describe('in a browser', { skip: browser.skip }, …)`. */
 export interface TestBrowser {
@@ -29,19 +30,12 @@ export interface Tab {
   barriers(): Promise<string[]>;
 }
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/**
- * Finds Chromium: `CHROMIUM_PATH`, else the usual places of Debian and others. If there is none, the tests are skipped; with
- * `CI=true` that is an error. The browser starts with the first tab.
- */
+/** Finds Chromium. If there is none, the tests are skipped; with `CI=true` that is an error. The browser starts with the first tab. */
 export function testBrowser(): TestBrowser {
-  const executablePath = [process.env.CHROMIUM_PATH ?? '', ...places].find(
-    (path) => path && existsSync(path),
-  );
+  const executablePath = findChromium();
   const skip = executablePath
     ? false
-    : 'Chromium is not installed (apt install chromium, or set CHROMIUM_PATH)';
+    : 'Chromium is not installed (apt install chromium-headless-shell, or set CHROMIUM_PATH)';
   if (skip && process.env.CI === 'true') throw new Error(skip);
   let started: Promise<Browser> | undefined;
   after(async () => (await started)?.close());

@@ -1,13 +1,12 @@
 // Helps with forms: focuses the first invalid field, counts characters while you type, shows passwords, prevents sending a form twice, and keeps
 // what you typed across a reload, a lost connection or an expired session (in this tab only).
-const firstBad = document.querySelector('[aria-invalid="true"]');
-if (firstBad instanceof HTMLElement) firstBad.focus();
+prepare(document);
+document.addEventListener('contentchange', ({ target }) => {
+  if (target instanceof Element) prepare(target);
+});
 
 for (const input of document.querySelectorAll('[data-count-max]')) {
   if (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement) countCharacters(input);
-}
-for (const form of document.querySelectorAll('form')) {
-  if (form.method !== 'dialog') showSending(form);
 }
 dropSentDraft();
 for (const form of document.querySelectorAll('form[data-draft]')) {
@@ -18,6 +17,18 @@ for (const form of document.querySelectorAll('form[data-sign-out]')) {
 }
 for (const button of document.querySelectorAll('[data-reveal]')) {
   if (button instanceof HTMLButtonElement) revealWith(button);
+}
+
+/**
+ * Also for a part of the page that a module has replaced.
+ * @param {ParentNode} root
+ */
+function prepare(root) {
+  const firstBad = root.querySelector('[aria-invalid="true"]');
+  if (firstBad instanceof HTMLElement) firstBad.focus();
+  for (const form of root.querySelectorAll('form')) {
+    if (form.method !== 'dialog') showSending(form);
+  }
 }
 
 /** @param {HTMLInputElement | HTMLTextAreaElement} input */
@@ -73,7 +84,7 @@ function showSending(form) {
     isSent = true;
     button = event.submitter ?? form.querySelector('button:not([type="button"])');
     timer = setInterval(() => {
-      if (event.defaultPrevented) return clearInterval(timer);
+      if (event.defaultPrevented) return end();
       if (!tookFile()) return button?.setAttribute('aria-busy', 'true');
       end();
       delete document.documentElement.dataset.waiting;

@@ -1,17 +1,15 @@
-// Takes dropped files, and shows the progress of an import. Without this module the page with the result comes when all is done.
+// Takes dropped files, and shows the progress of an upload and of an import. Without this module the page with the result comes when all is done.
 import { acceptDrops } from './drops.js';
+import { showUploading } from './uploads.js';
 
 const attempts = 4;
 
 /** @typedef {{ share: number, created: number, failed: number, problem?: string, canContinue?: boolean }} State */
 
-const upload = document.querySelector('[data-drop]');
-if (upload instanceof HTMLFormElement) {
-  const input = upload.querySelector('input[type="file"]');
-  acceptDrops(upload, (files) => {
-    if (input instanceof HTMLInputElement) input.files = files;
-  });
-}
+takeFiles(document);
+document.addEventListener('contentchange', ({ target }) => {
+  if (target instanceof Element) takeFiles(target);
+});
 
 const form = document.querySelector('[data-import]');
 if (form instanceof HTMLFormElement) {
@@ -23,6 +21,17 @@ if (form instanceof HTMLFormElement) {
     fields.set('do', 'import');
     void run(form, fields);
   });
+}
+
+/** @param {ParentNode} root */
+function takeFiles(root) {
+  const upload = root.querySelector('[data-drop]');
+  if (!(upload instanceof HTMLFormElement)) return;
+  const input = upload.querySelector('input[type="file"]');
+  acceptDrops(upload, (files) => {
+    if (input instanceof HTMLInputElement) input.files = files;
+  });
+  showUploading(upload);
 }
 
 /**

@@ -1,0 +1,66 @@
+// Sends a form with a file and shows how much of it has arrived, then the page that answers it. Without this module the browser sends it.
+
+/** @param {HTMLFormElement} form */
+export function showUploading(form) {
+  const place = form.querySelector('[data-uploading]');
+  const bar = place?.querySelector('progress');
+  const detail = place?.querySelector('[data-progress-detail]');
+  const problem = form.querySelector('[data-upload-problem]');
+  if (!(place instanceof HTMLElement) || !bar || !detail || !problem) return;
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    problem.textContent = '';
+    send(form, (share) => {
+      place.hidden = share === undefined;
+      if (share === undefined) return;
+      if (share < 1) bar.value = share * bar.max;
+      else bar.removeAttribute('value');
+      detail.textContent = share < 1 ? `${Math.floor(share * 100)}%` : 'The file is being read';
+    }).catch((/** @type {Error} */ error) => {
+      problem.textContent = error.message;
+    });
+  });
+}
+
+/**
+ * Only XMLHttpRequest tells how much was sent.
+ * @param {HTMLFormElement} form
+ * @param {(share: number | undefined) => void} move takes the share of the file that was sent; undefined at the end
+ * @returns {Promise<void>}
+ */
+async function send(form, move) {
+  const button = form.querySelector('button:not([type])');
+  button?.setAttribute('disabled', '');
+  const request = new XMLHttpRequest();
+  request.upload.addEventListener('progress', ({ loaded, total }) => move(loaded / total));
+  try {
+    await new Promise((resolve, reject) => {
+      request.addEventListener('load', resolve);
+      request.addEventListener('error', () =>
+        reject(new Error('The file could not be sent. Check your connection, then try again.')),
+      );
+      request.open('POST', form.action);
+      request.setRequestHeader('accept', 'text/html');
+      request.send(new FormData(form));
+    });
+  } finally {
+    button?.removeAttribute('disabled');
+    move(undefined);
+  }
+  if (request.responseURL === form.action) showPage(request.responseText);
+  else location.assign(request.responseURL);
+}
+
+/**
+ * Shows a page that has the address of the form that was sent, such as one that says what is wrong with the file.
+ * @param {string} text
+ */
+function showPage(text) {
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  const [old, fresh] = [document, page].map((one) => one.querySelector('main'));
+  if (!old || !fresh) return location.reload();
+  document.title = page.title;
+  old.replaceWith(fresh);
+  window.scrollTo(0, 0);
+  fresh.dispatchEvent(new CustomEvent('contentchange', { bubbles: true }));
+}
