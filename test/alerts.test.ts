@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
@@ -11,15 +12,17 @@ import { startBudgets } from '../services/budgets/testing.ts';
 import { startChat } from '../services/chat/testing.ts';
 import { startModel } from '../services/chat/testing-model.ts';
 import { castOf } from '../services/gateway/testing.ts';
-import { startTestSystem } from '../services/testing.ts';
+import { startProcess, startTestSystem, stopProcess } from '../services/testing.ts';
 
-/** Conditions that can be made true within seconds. Those of the other alerts are series of `deploy/prometheus/alerts.test.yaml` alone. */
+/** Conditions that can be made true within seconds. Those of dead jobs and late events are series of `deploy/prometheus/alerts.test.yaml` alone. */
 const provoked = [
   'OctavoDown',
   'OctavoEventsNotPublished',
   'OctavoExportsNotStored',
   'OctavoFailing',
   'OctavoIntegrationDown',
+  'OctavoMemory',
+  'OctavoRestarting',
   'OctavoSentimentFailing',
   'OctavoSlow',
   'OctavoSpansDropped',
@@ -29,7 +32,7 @@ const patienceMs = 90_000;
 const skip = prometheusIsMissing();
 
 describe('alerts', { skip }, () => {
-  test('fire when their conditions are true', { timeout: 180_000 }, async () => {
+  test('fire when their conditions are true', { timeout: 240_000 }, async () => {
     await using stack = new AsyncDisposableStack();
     const model = stack.use(await startModel());
     const system = stack.use(
@@ -45,12 +48,14 @@ describe('alerts', { skip }, () => {
     );
     const chat = stack.use(await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' }));
     const budgets = stack.use(await startBudgets({ environment: { NATS_URL: 'nats://127.0.0.1:1' } }));
+    const tokensPort = await freePort();
     const prometheus = await startPrometheus(
       {
         'octavo-gateway': system.url,
         'octavo-chat': chat.url,
         'octavo-budgets': budgets.url,
         'octavo-gone': `http://127.0.0.1:${await freePort()}`,
+        'octavo-tokens': `http://127.0.0.1:${tokensPort}`,
       },
       { rules: hastened() },
     );
@@ -73,10 +78,14 @@ describe('alerts', { skip }, () => {
       useGateway(system, stop.signal),
       askSlowly(chat, model, stop.signal),
       addBudgets(budgets, stop.signal),
+      restart(tokensPort, stop.signal),
     ]);
+    const memory = Buffer.alloc(1.6e9, 1);
     await untilFiring(provoked, trouble);
     stop.abort();
     await trouble;
+    assert.equal(memory.at(-1), 1, 'it was held until here');
+    await untilFiring(['OctavoWritesQueue'], queueWrites(budgets));
     // All services of this test share one event loop, so it is blocked when nothing else is needed.
     const over = new AbortController();
     const blocked = blockEventLoop(over.signal);
@@ -140,6 +149,27 @@ async function addBudgets(
     budgets.clock.advance(30_000);
     await setTimeout(1_000);
   }
+}
+
+/** A process that is killed as soon as Prometheus has seen it. */
+async function restart(port: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { child } = await startProcess('tokens', { LOG_LEVEL: 'fatal' }, port);
+    await setTimeout(1_500);
+    await stopProcess(child, 'SIGKILL');
+  }
+}
+
+/** Writes that wait for a lock of another process. */
+async function queueWrites({ folder, person }: Awaited<ReturnType<typeof startBudgets>>): Promise<void> {
+  const { post } = await person();
+  const other = new DatabaseSync(join(folder, 'budgets.sqlite'));
+  other.exec('begin immediate');
+  const writes = Array.from({ length: 200 }, () => post('/api/budgets', { name: 'Food', limit: 100 }));
+  await setTimeout(4_000);
+  other.exec('rollback');
+  other.close();
+  await Promise.all(writes);
 }
 
 /** Keeps the process from its timers for longer than the limit of the alert. */
