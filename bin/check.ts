@@ -26,7 +26,7 @@ const checks: readonly Check[] = [
 ];
 
 /** Tasks at once: more than a processor has, since many tests wait for a timer or a server. */
-const tasksAtOnce = availableParallelism() + 2;
+const tasksAtOnce = availableParallelism() + 1;
 
 /** Heavier than any group of tests, so that programs start first. */
 const programWeight = 10_000;
