@@ -98,7 +98,7 @@ export const polls = defineService({
     const polls = new PollReads({ database, clock });
     const read = (questions: readonly number[]) =>
       database.read((session) => watchedPolls(session, questions));
-    const watching = { everyMs: 250, watchersMax: 1_000, gauge: 'polls_watchers', metrics, log };
+    const watching = { everyMs: 250, watchersMax: 10_000, gauge: 'polls_watchers', metrics, log };
     const live = new WatchedValues({ read, ...watching });
     server.app.addHook('preClose', async () => live[Symbol.dispose]());
     addTrailingSlashes(server.app, '/polls/');

@@ -12,7 +12,7 @@ import { toClientError } from './errors.ts';
 import { createSchema } from './executable-schema.ts';
 import { Execution } from './execution.ts';
 import { addGraphiql, type Graphiql } from './graphiql.ts';
-import { createLoaders } from './loaders.ts';
+import { createLoaders, type Loaders } from './loaders.ts';
 import { MutationCallers } from './mutation-callers.ts';
 import type { GraphqlContext } from './resolvers.ts';
 import { createEventStream, type EventStreamOptions } from './transport/event-stream.ts';
@@ -43,12 +43,20 @@ export interface GraphqlOptions {
 export function addGraphql(app: HttpApp, options: GraphqlOptions): void {
   const { access, isExplorable, log, stopping } = options;
   const execution = new Execution(createSchema(), { introspection: isExplorable });
-  const contextOf = (caller: SignedIn): GraphqlContext => ({
-    ...options.shared,
-    caller,
-    loaders: createLoaders(options.shared.core, caller),
-    commanders: new MutationCallers(options.shared.core, caller),
-  });
+  const contextOf = (caller: SignedIn): GraphqlContext => {
+    const { core } = options.shared;
+    let loaders: Loaders | undefined;
+    return {
+      ...options.shared,
+      caller,
+      // Few operations need them, and a subscription would keep them.
+      get loaders() {
+        loaders ??= createLoaders(core, caller);
+        return loaders;
+      },
+      commanders: new MutationCallers(core, caller),
+    };
+  };
   const contextOfRequest = (request: FastifyRequest) => contextOf(options.callerOf(request));
   const handle = createHttpHandler({ execution, contextOf: contextOfRequest, log, stopping });
   const graphiql = isExplorable ? addGraphiql(app) : undefined;

@@ -21,6 +21,8 @@ interface Watched<V> {
   value: V | null | undefined;
   /** The value as JSON, to see whether it changed. */
   json: string;
+  /** Wakes the watchers. */
+  readonly changes: Notifier;
 }
 
 /** Longest time without a message to a watcher. */
@@ -33,7 +35,6 @@ const silentMs = 15_000;
 export class WatchedValues<V> implements Disposable {
   readonly #options: WatchedValuesOptions<V>;
   readonly #watched = new Map<number, Watched<V>>();
-  readonly #reads = new Notifier();
   #timer: NodeJS.Timeout | undefined;
   #watchers = 0;
   #isOver = false;
@@ -59,16 +60,15 @@ export class WatchedValues<V> implements Disposable {
     const watched = this.#enter(key);
     try {
       let shown: string | undefined;
-      let shownMs = 0;
       while (!this.#isOver) {
-        await this.#reads.wait();
-        const { value, json } = watched;
+        const { value, json, changes } = watched;
         if (value === null) return;
-        const isSilent = json === shown && performance.now() - shownMs < silentMs;
-        if (value === undefined || isSilent) continue;
-        yield json === shown ? undefined : value;
-        shown = json;
-        shownMs = performance.now();
+        if (value !== undefined && json !== shown) {
+          shown = json;
+          yield value;
+        } else if (!(await changes.wait(silentMs)) && shown !== undefined) {
+          yield undefined;
+        }
       }
     } finally {
       this.#leave(key, watched);
@@ -78,13 +78,18 @@ export class WatchedValues<V> implements Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#reads.notify();
+    for (const { changes } of this.#watched.values()) changes.notify();
   }
 
   #enter(key: number): Watched<V> {
     if (this.#watchers >= this.#options.watchersMax)
       throw new AppError('unavailable', 'Too many people are watching.');
-    const watched = this.#watched.get(key) ?? { watchers: 0, value: undefined, json: '' };
+    const watched = this.#watched.get(key) ?? {
+      watchers: 0,
+      value: undefined,
+      json: '',
+      changes: new Notifier(),
+    };
     this.#watched.set(key, watched);
     watched.watchers++;
     this.#watchers++;
@@ -113,9 +118,12 @@ export class WatchedValues<V> implements Disposable {
     const asked = [...this.#watched];
     const values = await read(asked.map(([key]) => key));
     for (const [key, watched] of asked) {
-      watched.value = values.get(key) ?? null;
-      watched.json = JSON.stringify(watched.value);
+      const value = values.get(key) ?? null;
+      const json = JSON.stringify(value);
+      if (json === watched.json) continue;
+      watched.value = value;
+      watched.json = json;
+      watched.changes.notify();
     }
-    this.#reads.notify();
   }
 }
