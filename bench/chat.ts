@@ -7,7 +7,7 @@
  *
  *   node bench/chat.ts quality|answers|dense|paraphrases|speed FOLDER [questions or chunks] [--database URL]
  *   node bench/chat.ts ingest|vectors|first-token
- *   node bench/chat.ts real|model [--held-back] [--verbose] [--packages FOLDER]
+ *   node bench/chat.ts real|model [first|second|third] [--held-back] [--verbose] [--packages FOLDER]
  */
 import { parseArgs } from 'node:util';
 import { measureDense } from './chat/dense.ts';
@@ -15,6 +15,7 @@ import { measureFirstToken } from './chat/first-token.ts';
 import { measureIngest } from './chat/ingest.ts';
 import { measureParaphrases } from './chat/paraphrases.ts';
 import { measureAnswers, measureQuality } from './chat/quality.ts';
+import { type RealSet, tuningSets } from './chat/real/grades.ts';
 import { measureReal } from './chat/real/measure.ts';
 import { measureSpeed } from './chat/speed.ts';
 import { measureVectors } from './chat/vectors.ts';
@@ -39,7 +40,7 @@ else if (part === 'ingest') await measureIngest();
 else if (part === 'first-token') await measureFirstToken();
 else if (part === 'real')
   await measureReal({
-    isHeldBack: values['held-back'],
+    sets: setsOf(),
     isVerbose: values.verbose,
     folder: values.packages,
   });
@@ -47,7 +48,7 @@ else if (part === 'model') {
   const { LLM_BASE_URL = '', LLM_MODEL = '', LLM_API_KEY } = process.env;
   if (LLM_BASE_URL === '' || LLM_MODEL === '') throw new Error('set LLM_BASE_URL and LLM_MODEL');
   await measureReal({
-    isHeldBack: values['held-back'],
+    sets: setsOf(),
     isVerbose: values.verbose,
     folder: values.packages,
     model: { LLM_BASE_URL, LLM_MODEL, ...(LLM_API_KEY && { LLM_API_KEY }) },
@@ -56,3 +57,9 @@ else if (part === 'model') {
   throw new Error(
     'name what to measure: quality, answers, real, model, dense, paraphrases, speed, vectors, ingest or first-token',
   );
+
+/** The set that is named, or all that may be looked at while the answers are improved. */
+function setsOf(): readonly RealSet[] {
+  if (values['held-back']) return ['held-back'];
+  return folder === '' ? tuningSets : tuningSets.filter((set) => set === folder);
+}

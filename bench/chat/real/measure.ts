@@ -2,15 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess, stopProcess } from '../../../services/testing.ts';
-import {
-  type Ask,
-  type Grade,
-  gradeOf,
-  questionsOf,
-  type RealSet,
-  type Reply,
-  tuningSets,
-} from './grades.ts';
+import { type Ask, type Grade, gradeOf, questionsOf, type RealSet, type Reply } from './grades.ts';
 import { readLibrary } from './library.ts';
 
 interface Graded extends Ask {
@@ -20,8 +12,7 @@ interface Graded extends Ask {
 }
 
 export interface RealOptions {
-  /** Asks the questions that are not looked at while the answers are improved. */
-  readonly isHeldBack: boolean;
+  readonly sets: readonly RealSet[];
   /** Prints each question with its answer. */
   readonly isVerbose: boolean;
   /** Keeps downloaded packages for the next run. */
@@ -31,8 +22,8 @@ export interface RealOptions {
 }
 
 /** Questions that people ask about documents that nobody wrote for this project, without a model or with one. */
-export async function measureReal({ isHeldBack, ...options }: RealOptions): Promise<void> {
-  for (const set of isHeldBack ? (['held-back'] as const) : tuningSets) {
+export async function measureReal({ sets, ...options }: RealOptions): Promise<void> {
+  for (const set of sets) {
     console.log(`${set} set:`);
     await measureSet(set, options);
   }
@@ -40,7 +31,7 @@ export async function measureReal({ isHeldBack, ...options }: RealOptions): Prom
 
 async function measureSet(
   set: RealSet,
-  { isVerbose, folder, model }: Omit<RealOptions, 'isHeldBack'>,
+  { isVerbose, folder, model }: Omit<RealOptions, 'sets'>,
 ): Promise<void> {
   const place = mkdtempSync(join(tmpdir(), 'octavo-real-'));
   const { url, child } = await startProcess('chat', {
