@@ -25,6 +25,11 @@ export function loadPdfium(): Promise<Pdfium> {
   return loading;
 }
 
+/** Lets the next call of {@link loadPdfium} load it anew, as after a crash. */
+export function unloadPdfium(): void {
+  loading = undefined;
+}
+
 async function load(): Promise<Pdfium> {
   const file = fileURLToPath(import.meta.resolve('@embedpdf/pdfium/pdfium.wasm'));
   const { buffer } = new Uint8Array(await readFile(file));

@@ -19,6 +19,7 @@ const unsureBelow = 0.5;
 const decisive = {
   exact: 0.01,
   kind: 0.01,
+  column: 1,
   names: 0.6,
   nameNowhere: 1,
   muchUnknown: 1,

@@ -4,6 +4,7 @@ import { uncoveredBy } from './coverage.ts';
 import type { Place } from './places.ts';
 import { isMonthOf } from './question/dates.ts';
 import { asksForKind, lacksCounted } from './question/kinds.ts';
+import { shareOfOthers } from './question/values.ts';
 import { hasName, namesIn, type Requirements, topicsOf } from './requirements.ts';
 
 /** Features that tell if the place to be quoted answers the question, each from about 0 to 1; and if each speaks for it or against it. */
@@ -20,6 +21,8 @@ export const judgeFeatureSigns = {
   muchUnknown: -1,
   rarest: -1,
   property: -1,
+  column: -1,
+  otherCounted: -1,
   topic: -1,
   uncovered: -1,
   worstUncovered: -1,
@@ -78,6 +81,8 @@ export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array 
     uncovered.unknown > muchUnknown ? 1 : 0,
     rarest && !around.has(rarest.stem) ? 1 : 0,
     misses.property,
+    place.unit.kind === 'row' ? misses.property : 0,
+    required.kind.counted === undefined ? 0 : shareOfOthers(required.kind.counted, quote),
     topics.length > 0 && topics.every((stem) => !hasName(around, stem)) ? 1 : 0,
     uncovered.share,
     uncovered.worst,

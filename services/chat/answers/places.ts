@@ -1,9 +1,12 @@
 import { termsOf } from '#kit/search/terms.ts';
 import { type Evidence, type Found, isCommonWord, type Passage } from '../retrieval/index.ts';
+import { hasNamedField } from './columns.ts';
 import { counts, hasDoer, hasKind } from './question/kinds.ts';
+import { hasAskedThing, tellsDoer } from './question/things.ts';
 import { quoteFor } from './quote.ts';
 import {
   hasName,
+  lastHeading,
   type Misses,
   missesOf,
   namesIn,
@@ -50,6 +53,10 @@ interface Signs {
   readonly kind: number;
   /** It tells how to do something, and that is asked for. */
   readonly howTo: number;
+  /** It has the path or the key that is asked for. */
+  readonly thing: number;
+  /** It says who did what is asked. */
+  readonly doer: number;
 }
 
 /**
@@ -66,8 +73,10 @@ const weights = {
   question: 8,
   row: 2,
   topic: 3,
+  record: 1,
+  named: 2,
 };
-const signWeights = { term: 8, heading: 4, counted: 4, kind: 1, howTo: 1.5 };
+const signWeights = { term: 8, heading: 4, counted: 4, kind: 1, howTo: 1.5, thing: 2, doer: 3 };
 
 /** The sentences of the first passages, those first that answer best with their headings, terms and lists. */
 export function bestPlaces(found: Found): Place[] {
@@ -95,7 +104,11 @@ export function bestPlaces(found: Found): Place[] {
       signWeights.counted * signs.counted +
       signWeights.kind * signs.kind +
       signWeights.howTo * signs.howTo +
-      (unit.kind === 'row' && evidence.share((stem) => unit.stems.has(stem)) > 0.99 ? weights.row : 0) -
+      signWeights.thing * signs.thing +
+      signWeights.doer * signs.doer +
+      (unit.kind === 'row' && evidence.share((stem) => unit.stems.has(stem)) > 0.99 ? weights.row : 0) +
+      (unit.kind === 'row' && hasNamedField(unit.text, required.names) ? weights.named : 0) -
+      (unit.kind === 'row' && unit.text.includes('\n') ? weights.record : 0) -
       weights.names * misses.names -
       weights.exact * misses.exact -
       weights.kind * misses.kind -
@@ -131,8 +144,15 @@ function signsOf(
     term: Math.max(0, ...formsOfTerm(unit.term).map((form) => agreement(form, evidence))),
     heading: isFirst ? agreement(lastHeading(passage.section), evidence) ** 2 : 0,
     counted: counts(kind, unit.text) || (unit.term !== '' && counts(kind, quote)) ? 1 : 0,
-    kind: hasKind(kind, unit.text, unit.kind !== 'sentence') && hasDoer(kind, unit.text) ? 1 : 0,
+    kind:
+      hasKind(kind, unit.text, { unit: unit.kind, above: `${unit.term} ${lastHeading(passage.section)}` }) &&
+      hasDoer(kind, unit.text)
+        ? 1
+        : 0,
     howTo: asksHowTo.test(evidence.question.text) && tellsHowTo(unit) ? 1 : 0,
+    thing: hasAskedThing(evidence.question.text, unit.text) ? 1 : 0,
+    doer:
+      kind.isDoer && tellsDoer(evidence.question.text, unit.text, `${unit.term} ${passage.section}`) ? 1 : 0,
   };
 }
 
@@ -152,16 +172,6 @@ const headedMax = 600;
 function formsOfTerm(term: string): string[] {
   const plain = term.replace(/[([{<].*$/, '').split(/[,;|=]|\s{2,}/, 1)[0] ?? '';
   return [plain, plain.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')];
-}
-
-/** The last heading, without its number. */
-function lastHeading(section: string): string {
-  return (
-    section
-      .split(' > ')
-      .at(-1)
-      ?.replace(/^[\d.]+\s/, '') ?? ''
-  );
 }
 
 /** Share of the telling words of a text that are asked for, times the share of the question that they are; 0 to 1. */

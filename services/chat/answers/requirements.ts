@@ -1,5 +1,6 @@
 import { stemsOf, termsOf } from '#kit/search/terms.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
+import { lacksColumn } from './columns.ts';
 import { isMonth, isMonthOf } from './question/dates.ts';
 import { type AskedKind, askedKindOf, asksForKind, hasKind } from './question/kinds.ts';
 import type { CandidateSentence } from './sentence-features.ts';
@@ -13,8 +14,10 @@ export interface Requirements {
   readonly kind: AskedKind;
   /** Stems of the term to define. */
   readonly defined: readonly string[];
-  /** Stem of the property that is asked for: `popul` in "What is the population of Barbados?" */
-  readonly property: string | undefined;
+  /** The property that is asked for and other words for it, by stem: `popul` in "What is the population of Barbados?" */
+  readonly property: readonly string[];
+  /** Stems of the words before the property: `iata` in "What is the IATA code of the airport?" */
+  readonly modifiers: readonly string[];
   /** True if the state of now is asked for, and a person has it. */
   readonly isCurrent: boolean;
 }
@@ -30,7 +33,7 @@ const pathPattern = /(?<![\w.:/])\/[\w.-]+(?:\/[\w.-]+)*/g;
 const defining =
   /^\W*(?:what|who) (?:is|are|was|were|does|do)\s+(?:(?:the|a|an)\s+)?(.+?)(?:\s+(?:do|mean|stand for|about))?\s*[?.!]*$/i;
 const propertyPattern =
-  /^\W*(?:and )?(?:what|who) (?:is|are|was|were) the (?:[\p{L}-]+ ){0,4}?(?<property>[\p{L}-]+) (?:of|in|for|on|at)\b/iu;
+  /^\W*(?:and )?(?:what|who) (?:is|are|was|were) the (?<modifiers>(?:[\p{L}-]+ ){0,4}?)(?<property>[\p{L}-]+) (?:of|in|for|on|at)\b/iu;
 const currentPattern = /\b(?:current|currently|now|today|nowadays|these days|at present)\b/i;
 
 export function requirementsOf({ question }: Evidence): Requirements {
@@ -45,7 +48,7 @@ export function requirementsOf({ question }: Evidence): Requirements {
     .filter((term) => isName(term) && /^\p{L}{2}/u.test(term.word))
     .map(({ stem }) => stem);
   const kind = askedKindOf(text, names.length > 0);
-  const property = propertyPattern.exec(text)?.groups?.property;
+  const { property, modifiers = '' } = propertyPattern.exec(text)?.groups ?? {};
   return {
     names,
     exact: [
@@ -64,9 +67,29 @@ export function requirementsOf({ question }: Evidence): Requirements {
     defined: stemsOf(about)
       .filter((stem) => terms.some((term) => term.stem === stem))
       .slice(0, 4),
-    property: property && stemsOf(property)[0],
+    property: property ? stemsOf(property).slice(0, 1) : measuresOf(text),
+    modifiers: stemsOf(modifiers),
     isCurrent: kind.isPerson && currentPattern.test(text),
   };
+}
+
+/** By an adjective, what it measures. */
+const measures: Readonly<Record<string, readonly string[]>> = {
+  old: ['age', 'born', 'birth', 'year'],
+  tall: ['height', 'size'],
+  high: ['height', 'elevation', 'altitude'],
+  heavy: ['weight', 'mass'],
+  deep: ['depth'],
+  wide: ['width'],
+  fast: ['speed', 'velocity', 'rate'],
+  far: ['distance', 'range'],
+};
+
+/** Stems of a measure that a question asks for by its adjective: `tall` and `height` in "How tall is it?" */
+function measuresOf(text: string): string[] {
+  const adjective = /^\W*(?:and )?how (\p{L}+)\b/iu.exec(text)?.[1]?.toLowerCase() ?? '';
+  const nouns = measures[adjective];
+  return nouns ? stemsOf([adjective, ...nouns].join(' ')) : [];
 }
 
 /** Rare words of a question that titles or names of found documents have: an answer from a document without them is of something else. */
@@ -109,7 +132,7 @@ export function missesOf(
   unit: CandidateSentence,
   { quote, above, passage, document }: QuoteContext,
 ): Misses {
-  const { names, exact, defined, kind, property } = required;
+  const { names, exact, defined, kind } = required;
   const own = `${unit.term} ${quote}`;
   const missing = names.map((stem) => {
     if (hasName(unit.context, stem) || isMonthOf(stem, quote)) return 0;
@@ -124,10 +147,34 @@ export function missesOf(
       exact,
       (each) => !hasExact(each, own, quote) && !(each.startsWith('/') && hasPath(above, each)),
     ),
-    kind: isPast || !hasKind(kind, quote, unit.kind !== 'sentence') ? 1 : 0,
-    property: property === undefined || hasName(unit.context, property) ? 0 : 1,
+    kind:
+      isPast || !hasKind(kind, quote, { unit: unit.kind, above: `${unit.term} ${lastHeading(above)}` })
+        ? 1
+        : 0,
+    property: lacksProperty(required, unit) ? 1 : 0,
     defines: defined.length === 0 ? 0 : definitionOf(unit.text, defined),
   };
+}
+
+/** The last heading, without its number. */
+export function lastHeading(section: string): string {
+  return (
+    section
+      .split(' > ')
+      .at(-1)
+      ?.replace(/^[\d.]+\s/, '') ?? ''
+  );
+}
+
+/** A row tells only what it has a column for. */
+function lacksProperty({ property, modifiers }: Requirements, unit: CandidateSentence): boolean {
+  if (property.length === 0) return false;
+  if (unit.kind === 'row') {
+    const names = [...property, ...modifiers];
+    if (lacksColumn(unit.text, names, unit.context)) return true;
+    if (names.some((stem) => unit.context.has(stem))) return false;
+  }
+  return !property.some((stem) => hasName(unit.context, stem));
 }
 
 const pastWords = /\b(?:was|were|had been|former|formerly|at (?:the|that) time|then|used to be|until)\b/i;
@@ -168,7 +215,7 @@ export function isComplete({ kind }: Requirements, unit: CandidateSentence, evid
   if (!asksForKind(kind)) return false;
   return (
     evidence.share((stem) => unit.stems.has(stem)) > 0.99 &&
-    hasKind(kind, unit.text, unit.kind !== 'sentence')
+    hasKind(kind, unit.text, { unit: unit.kind, above: unit.term })
   );
 }
 

@@ -1,6 +1,7 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
 import type { Span } from '../sentences.ts';
+import { abbreviatedIn } from './columns.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
 import { type Unit, unitsOf } from './structure.ts';
 
@@ -161,9 +162,11 @@ interface ReadSentence extends Span {
 }
 
 function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
+  const words = termsOf(evidence.question.text);
   return unitsOf(passage.text).map((unit) => {
     const { start, end, text } = unit;
     const terms = termsOf(text);
+    const columns = unit.kind === 'row' ? abbreviatedIn(text, words) : [];
     const placed = terms.map((term, at) => ({ term, at }));
     const isAsked = ({ stem }: Term) => evidence.wordOf(stem) !== undefined;
     return {
@@ -172,7 +175,7 @@ function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
       end,
       text,
       terms,
-      stems: new Set(terms.map(stemOf)),
+      stems: new Set([...terms.map(stemOf), ...columns]),
       places: placed.filter(({ term }) => isAsked(term)).map(({ at }) => at),
       fresh: placed.filter(({ term }) => !isAsked(term) && !isCommonWord(term.word)),
     };

@@ -1,3 +1,4 @@
+import { recordsOf } from '../records.ts';
 import { entryIndent, entryTerm, hasRows, paragraphsOf, type Span, sentencesOf } from '../sentences.ts';
 
 /** A sentence or a row of a passage, with the context that it needs. Offsets are in the passage. */
@@ -53,8 +54,18 @@ export function unitsOf(text: string): Unit[] {
         kind,
       });
     }
+    for (const record of recordsOf(text, paragraph))
+      units.push({
+        ...none,
+        ...record,
+        text: text.slice(record.start, record.end),
+        place: record,
+        kind: 'row',
+      });
     const last = units.at(-1);
     if (last && kind === 'sentence' && /:$/.test(last.text)) lead = last;
   }
   return units;
 }
+
+const none = { term: '', entry: undefined, lead: undefined } as const;

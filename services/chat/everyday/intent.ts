@@ -25,8 +25,11 @@ const list = new RegExp(
 const count = new RegExp(
   `^how many ${libraryWords}(?: (?:are there|are (?:in )?here|do you have|have you got|are in the library|do you know|did i upload))?$`,
 );
-const find =
-  /^(?:do you have|have you got|is there|are there|do you know)(?: (?:anything|something|any documents?|a document|documents?|(?:any )?information|a file|files|a manual))? (?:about|on|for|regarding|concerning) (.+)$/;
+const things =
+  '(?:anything|something|some ?thing|any ?thing|any documents?|a document|documents?|docs|files?|(?:any |some )?information|info|a file|manuals?|a manual)';
+const find = new RegExp(
+  `^(?:(?:do you have|have you got|is there|are there|do you know)(?: ${things})?|${things}|what (?:do you (?:have|know)|is there)|(?:which|what) (?:documents?|files?|manuals?) (?:are(?: there)?|do you have)) (?:about|on|for|regarding|concerning) (.+)$`,
+);
 const summary =
   /^(?:(?:summari[sz]e|sum up)|(?:give|show|write)(?: me| us)? (?:an? )?(?:(?:short|brief|quick) )?(?:summary|overview|outline)(?: of| about| on)?|(?:an? )?(?:summary|overview|outline) (?:of|about)|tl ?;? ?dr:?(?: of| for)?|tell me(?: more)? about) (.+)$/;
 const aboutDocument =

@@ -4,8 +4,10 @@ import {
   type Filters,
   filteredDocuments,
   isCommonWord,
+  keywordMatches,
   type Passage,
   passagesOf,
+  toQuestion,
 } from '../retrieval/index.ts';
 import { sentencesOf } from '../sentences.ts';
 import type { Intent } from './intent.ts';
@@ -18,7 +20,10 @@ export interface Reply extends Answer {
   readonly passages: readonly Passage[];
 }
 
-const shownMax = 15;
+const shownLengthMax = 1_000;
+const mentionsMax = 200;
+/** Documents that mention a topic are named if they have so many of the mentions that the first has. */
+const mentionShare = 0.2;
 const openingChunks = 10;
 const sentencesMax = 3;
 const sectionsMax = 8;
@@ -53,7 +58,13 @@ export async function everydayReply(
       );
     case 'find': {
       const found = documentsOn(documents, intent.topic);
-      return found.length === 0 ? undefined : said(`${countOf(found)} about this:\n${linesOf(found)}`);
+      if (found.length > 0) return said(`${countOf(found)} about this:\n${linesOf(found)}`);
+      const mentioning = await documentsMentioning(store, intent.topic, { documents, libraries, only });
+      return mentioning.length === 0
+        ? undefined
+        : said(
+            `${countOf(mentioning)} that mention${mentioning.length === 1 ? 's' : ''} this:\n${linesOf(mentioning)}`,
+          );
     }
     case 'summary': {
       const [first, ...others] = documentsOn(documents, intent.topic);
@@ -77,12 +88,17 @@ function countOf(documents: readonly Listed[]): string {
   return documents.length === 1 ? 'There is 1 document' : `There are ${documents.length} documents`;
 }
 
+/** As many lines as fit into an answer that people read, at least one. */
 function linesOf(documents: readonly Listed[]): string {
-  const lines = documents
-    .slice(0, shownMax)
-    .map(({ title, filename }) =>
-      title === filename || filename.startsWith(`${title}.`) ? `- ${filename}` : `- ${title} (${filename})`,
-    );
+  const lines: string[] = [];
+  let length = 0;
+  for (const { title, filename } of documents) {
+    const isNamedSo = title === filename || filename.startsWith(`${title}.`);
+    const line = isNamedSo ? `- ${filename}` : `- ${title} (${filename})`;
+    length += line.length + 1;
+    if (lines.length > 0 && length > shownLengthMax) break;
+    lines.push(line);
+  }
   const rest = documents.length - lines.length;
   return [...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n');
 }
@@ -113,6 +129,36 @@ function documentsOn(documents: readonly Listed[], topic: string): Listed[] {
   const meant = scored.filter(({ isMeant }) => isMeant);
   meant.sort((one, other) => other.score - one.score || other.document.chunkCount - one.document.chunkCount);
   return meant.map(({ document }) => document);
+}
+
+/** The documents with passages that have all words of a topic, those with most of them first. */
+async function documentsMentioning(
+  store: Store,
+  topic: string,
+  {
+    documents,
+    libraries,
+    only,
+  }: {
+    readonly documents: readonly Listed[];
+    readonly libraries: readonly number[];
+    readonly only: readonly number[] | undefined;
+  },
+): Promise<Listed[]> {
+  const { terms } = toQuestion(topic);
+  const wanted = terms.map((term) => ({ terms: [term], weight: 1 }));
+  const query = { wanted, unwanted: [], match: 'every' } as const;
+  const matches = await Promise.all(
+    libraries.map((library) => keywordMatches(store, query, { library, limit: mentionsMax, only })),
+  );
+  const ids = matches.flat().map(({ id }) => id);
+  const passages = ids.length === 0 ? [] : [...(await passagesOf(store, ids)).values()];
+  const counts = new Map<number, number>();
+  for (const { document } of passages) counts.set(document, (counts.get(document) ?? 0) + 1);
+  const least = Math.max(0, ...counts.values()) * mentionShare;
+  return documents
+    .filter(({ id }) => (counts.get(id) ?? 0) > 0 && (counts.get(id) ?? 0) >= least)
+    .sort((one, other) => (counts.get(other.id) ?? 0) - (counts.get(one.id) ?? 0));
 }
 
 /** The first sentences of a document, and the names of its sections. */

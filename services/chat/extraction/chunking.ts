@@ -1,3 +1,4 @@
+import { recordsOf } from '../records.ts';
 import { entryTerm, type Span, sentencesOf } from '../sentences.ts';
 import type { Block } from './formats/blocks.ts';
 
@@ -102,9 +103,12 @@ class Chunker {
   }
 }
 
-/** A long paragraph as parts of whole sentences of about the same length. */
+/** A long paragraph as parts of whole sentences or records of about the same length. */
 function packed(text: string): Span[] {
-  const sentences = sentencesOf(text).flatMap((sentence) => divided(text, sentence));
+  const records = recordsOf(text);
+  const sentences = (records.length > 1 ? records : sentencesOf(text)).flatMap((sentence) =>
+    divided(text, sentence),
+  );
   const aim = Math.ceil(text.length / Math.ceil(text.length / chunkLengthMax)) + 60;
   const parts: { start: number; end: number }[] = [];
   for (const sentence of sentences) {

@@ -13,6 +13,11 @@ export function pdfOf(pages: readonly string[]): Uint8Array<ArrayBuffer> {
       `<</Length ${content.length}>>stream\n${content}\nendstream`,
     );
   }
+  return pdfFrom(objects);
+}
+
+/** A PDF of numbered objects, the first of which is its catalog. */
+export function pdfFrom(objects: readonly string[]): Uint8Array<ArrayBuffer> {
   let text = '%PDF-1.4\n';
   const offsets = objects.map((object, index) => {
     const offset = text.length;

@@ -14,6 +14,7 @@ export {
   type Filters,
   filteredDocuments,
   headingsOf,
+  keywordMatches,
   type Passage,
   passagesOf,
   withNeighbors,

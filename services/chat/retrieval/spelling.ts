@@ -22,14 +22,26 @@ take took taken | drive drove driven | speak spoke spoken | break broke broken |
   .map((line) => line.trim().split(/\s+/))
   .filter((words) => words.length > 1);
 
-/** By stem, the words that may stand in its place. */
-const alternatives = new Map<string, string[]>();
+/** By stem, each word with those that may stand in its place. */
+const alternatives = new Map<string, { readonly word: string; readonly others: readonly string[] }[]>();
 for (const words of synonyms) {
   for (const word of words) {
-    for (const stem of stemsOf(word).slice(0, 1)) {
-      alternatives.set(stem, [...(alternatives.get(stem) ?? []), ...words.filter((each) => each !== word)]);
-    }
+    const others = words.filter((each) => each !== word);
+    for (const stem of stemsOf(word).slice(0, 1))
+      alternatives.set(stem, [...(alternatives.get(stem) ?? []), { word, others }]);
   }
+}
+
+/** The words that may stand in the place of one. Not all words of a stem are forms of one word: `duplicity` is none of `duplicate`. */
+function alternativesOf({ word, stem }: Term): string[] {
+  const isForm = (base: string) => {
+    const start = base.replace(/(?:e|y|ies|es|s|ed|ing)$/, '');
+    return (
+      word.startsWith(start) &&
+      /^(?:|e|y|ies|ied|es|s|ed|d|r|er|ers|ing|ings|ment|ments|ion|ions)$/.test(word.slice(start.length))
+    );
+  };
+  return (alternatives.get(stem) ?? []).flatMap(({ word: base, others }) => (isForm(base) ? others : []));
 }
 
 /**
@@ -49,7 +61,7 @@ export function rephrased(
   const first = new Set(stemsOf(texts[0] ?? ''));
   let changed = query;
   for (const term of [...evidence.question.terms].toSorted((one, other) => other.start - one.start)) {
-    if (first.has(term.stem)) continue;
+    if (first.has(term.stem) || askedValues.test(term.word)) continue;
     const { start, end } = placeOf(query, term);
     const isName = start > 0 && /^\p{Lu}/u.test(query.slice(start, end));
     const word = insteadOf(term, { near, stems, isName, isKnown: evidence.isKnown(term.stem) });
@@ -58,6 +70,9 @@ export function rephrased(
   }
   return changed === query ? undefined : changed;
 }
+
+/** Words that say which value is wanted: another one in their place would ask for something else. */
+const askedValues = /^(?:defaults?|standard)$/;
 
 interface NearWord {
   readonly stem: string;
@@ -82,7 +97,7 @@ function placeOf(query: string, { word }: Term): { start: number; end: number } 
 }
 
 function insteadOf(
-  { word, stem }: Term,
+  term: Term,
   {
     near,
     stems,
@@ -95,10 +110,11 @@ function insteadOf(
     isKnown: boolean;
   },
 ): string | undefined {
+  const { word } = term;
   if (isName) return isKnown ? undefined : misspelledName(word, near);
   const american = inAmerican(word);
   if (american !== word && stemsOf(american).every((each) => stems.has(each))) return american;
-  const synonym = alternatives.get(stem)?.find((each) => stemsOf(each).every((part) => stems.has(part)));
+  const synonym = alternativesOf(term).find((each) => stemsOf(each).every((part) => stems.has(part)));
   if (synonym) return synonym;
   if (isKnown || word.length < typoLengthMin || /\d/.test(word)) return undefined;
   const common = commonWordFor(word);
@@ -117,6 +133,7 @@ function misspelledName(word: string, near: ReadonlyMap<string, NearWord>): stri
 }
 
 const typoLengthMin = 4;
+const wrongLetterMin = 5;
 const nameLengthMin = 6;
 
 /** The common word that a word is with two letters that changed places. */
@@ -144,9 +161,16 @@ function inAmerican(word: string): string {
     );
 }
 
-/** True if two words differ by one letter, or by two in long words. */
-function isTypo(one: string, other: string): boolean {
-  return differsByAtMost(one.length >= 8 ? 2 : 1, one, other);
+/**
+ * True if a word is another one that was mistyped: it differs by one letter, or by two in long words. A program is often named after a word
+ * that it makes longer or ends otherwise, such as `firewalld`, and a short one is seldom mistyped by a wrong letter.
+ */
+function isTypo(word: string, other: string): boolean {
+  if (!differsByAtMost(word.length >= 8 ? 2 : 1, word, other)) return false;
+  if (word.startsWith(other)) return word.at(-1) === word.at(-2);
+  const isSwapped = [...word].sort().join('') === [...other].sort().join('');
+  if (isSwapped || word.length !== other.length) return true;
+  return word.length >= wrongLetterMin && word.at(-1) === other.at(-1);
 }
 
 function differsByOne(one: string, other: string): boolean {

@@ -281,6 +281,7 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
 const readMax = 10;
 /** Other senses of a question are not tried above this. */
 const sureEnough = 0.7;
+const answeredFrom = 0.5;
 
 /**
  * The answer in quotes, to the question in the sense that has the best one. It is asked once more with other words for what the documents
@@ -299,9 +300,15 @@ async function findAnswer(
   };
   const betterOf = <A extends Answered>(one: A, other: A) =>
     other.answer.confidence > one.answer.confidence ? other : one;
-  let best = await answerTo(meant[0] ?? request.query);
+  const [first = request.query] = meant;
+  let best = await answerTo(first);
+  // Another thing put into the question before is what is meant, if that is answered at all.
+  const isReplacing = request.asked !== undefined && !first.endsWith(request.asked);
+  const enough = isReplacing ? answeredFrom : sureEnough;
   for (const question of meant.slice(1)) {
-    if (best.answer.confidence >= sureEnough) break;
+    // A question that may go on is about something else only if nothing answers it in any other sense.
+    const isAlone = question === request.asked;
+    if (best.answer.confidence >= enough || (isAlone && !best.answer.abstained)) break;
     best = betterOf(best, await answerTo(question));
   }
   const passages = best.read.ranked.map(({ passage }) => passage);

@@ -18,9 +18,14 @@ const asksAlone =
 const instead =
   /^(?:and|or|but|what about|how about)?\s*(?:(?<preposition>for|of|in|on|at|by|with|from|to|about|per|as)\s+)?(?<thing>[^?!.,]+?)\s*[?!.]*$/i;
 
+/** Another one of the same things: "a green one". */
+const otherOf = /^(?:an?|the) ([\p{L}-]+) ones?$/iu;
+const describedThing = /(\b(?:an?|the) )[\p{L}-]+ (?=\p{L}+)/iu;
+
 /**
  * The ways in which a question may be meant after the messages before it, most likely first. A question that stands alone is meant as it
- * is. Another one takes the place of something in the question before, or takes its names or its words.
+ * is. Another one takes the place of something in the question before, or takes its names, its subject or its words; or it is about
+ * something else after all, which comes last.
  */
 export function meantQuestions(query: string, history: readonly ChatMessage[]): readonly string[] {
   const asked = history
@@ -48,9 +53,18 @@ function meantAfter(query: string, asked: readonly string[]): readonly string[] 
   const meant = [
     ...substituted(query, before),
     ...withWords(names.length < words.length ? names : []),
+    ...withWords(words.length > 1 ? words.filter(({ text }) => text === subjectOf(before)) : []),
     ...withWords(words),
+    ...(own.size > 1 ? [query] : []),
   ].map((each) => each.slice(0, queryMax));
   return meant.length === 0 ? [query] : [...new Set(meant)];
+}
+
+/** The thing that a question ends with behind a preposition: `tmux` in "What is the prefix key in tmux?" */
+function subjectOf(question: string): string | undefined {
+  return /\b(?:of|in|for|on|with|from|about) (?:(?:the|an?|my|your|our) )?([\p{L}\p{N}_.+-]+?)[?!.\s]*$/iu.exec(
+    question,
+  )?.[1];
 }
 
 function isFollowUp(query: string): boolean {
@@ -64,13 +78,16 @@ function isFollowUp(query: string): boolean {
 function substituted(query: string, before: string): string[] {
   if (asksAlone.test(query) && !/^(?:what|how) about\b/i.test(query)) return [];
   const { preposition, thing = '' } = instead.exec(query.trim())?.groups ?? {};
-  if (thing === '' || refersBack.test(thing)) return [];
+  if (thing === '' || (refersBack.test(thing) && !otherOf.test(thing))) return [];
   const end = /[?!.\s]*$/.exec(before)?.index ?? before.length;
   const body = before.slice(0, end);
   if (preposition) {
     const at = body.toLowerCase().lastIndexOf(` ${preposition.toLowerCase()} `);
     if (at > 0) return [`${body.slice(0, at)} ${preposition} ${thing}?`];
   }
+  const other = otherOf.exec(thing)?.[1];
+  if (other !== undefined && describedThing.test(body))
+    return [`${body.replace(describedThing, `$1${other} `)}?`];
   const like = [
     [/^\d+$/, /\d+(?!.*\d)/],
     [/^--?[A-Za-z][\w-]*$/, /(?<![\w-])--?[A-Za-z][\w-]*(?!.*\s--?[A-Za-z])/],

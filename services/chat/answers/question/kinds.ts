@@ -1,6 +1,8 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { isCommonWord } from '../../retrieval/index.ts';
+import type { Unit } from '../structure.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
+import { type AskedValue, askedValueOf, statesValue } from './values.ts';
 
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
 export interface AskedKind {
@@ -12,6 +14,7 @@ export interface AskedKind {
   readonly isNumber: boolean;
   readonly isDate: boolean;
   readonly isMoney: boolean;
+  readonly value: AskedValue;
   readonly isPerson: boolean;
   /** The person did something. */
   readonly isDoer: boolean;
@@ -27,7 +30,7 @@ const quantityPattern =
 const numberPattern =
   /\b(?:which|what)(?: is the| was the)? (?:\w+ )?(?:port|version|percentage|population)\b|\b(?:how old|(?:port|version|phone|telephone) number)\b/i;
 const moneyPattern =
-  /\bhow much\b.*\b(?:cost|costs|charge|earn|pay|paid|spend)\b|\bwhat (?:does|do|did)\b.*\bcost\b/i;
+  /\bhow much\b.*\b(?:costs?|charged?|earn|pay|paid|spend)\b|\bwhat (?:does|do|did)\b.*\b(?:cost|charge)\b|\b(?:what|which) (?:is|are|was|were) the (?:\p{L}+ )?(?:price|cost|fee|salary|wage|rent)s? (?:of|for|to)\b/iu;
 const countedPattern =
   /\bhow many (?<counted>(?:[\p{L}-]+ ){1,4}?)(?:of|in|on|at|per|for|to|from|by|with|are|is|were|was|do|does|did|can|could|may|must|should|will|would|have|has|had)\b/iu;
 
@@ -49,12 +52,21 @@ export function askedKindOf(text: string, hasNames: boolean): AskedKind {
     isNumber: numberPattern.test(text),
     isDate: /\b(?:what|which) (?:year|date|century|decade)\b/i.test(text),
     isMoney: moneyPattern.test(text),
+    value: askedValueOf(text),
     isPerson: (hasNames ? /^\W*(?:and )?who(?:se|m)?\b/i : whoDid).test(text),
     isDoer: whoDid.test(text),
     isPlace: /^\W*(?:and )?where (?:was|were|did)\b.*\b(?:born|die|buried|killed)\b/i.test(text),
     asked: new Set(stemsOf(text)),
-    counted: counted && stemsOf(counted).at(-1),
+    counted: counted && stemsOf(headOf(counted))[0],
   };
+}
+
+/** The first word in the plural, as a verb may follow it: `people` in "How many people play chess?" */
+function headOf(counted: string): string {
+  const words = counted.trim().split(/\s+/);
+  return (
+    words.find((word) => /(?:[^s]s|people|men|women|children|feet|data)$/i.test(word)) ?? words.at(-1) ?? ''
+  );
 }
 
 /** Returns true if a question asks how many there are of something that a text does not name. */
@@ -67,10 +79,18 @@ export function asksForKind(kind: AskedKind): boolean {
   return kind.isTime || kind.isQuantity || kind.isNumber || kind.isPerson || kind.isPlace;
 }
 
-/** Returns true if a text has something of the kind that is asked for. Names at its start count if it is a row. */
-export function hasKind(kind: AskedKind, given: string, isRow: boolean): boolean {
+/**
+ * Returns true if a text has something of the kind that is asked for. Names at its start count unless it is a sentence. What stands above
+ * it may say what its values are; those of a row are told by its columns.
+ */
+export function hasKind(
+  kind: AskedKind,
+  given: string,
+  { unit, above = '' }: { readonly unit: Unit['kind']; readonly above?: string },
+): boolean {
   const text = withoutReferences(given);
   if (kind.isMoney) return moneyWords.test(text);
+  if (unit !== 'row' && !statesValue(kind.value, text, above, kind.asked)) return false;
   if (!asksForKind(kind)) return true;
   const fresh = termsOf(text).filter(({ stem }) => !kind.asked.has(stem));
   if (kind.isPast)
@@ -81,10 +101,10 @@ export function hasKind(kind: AskedKind, given: string, isRow: boolean): boolean
   if (kind.isQuantity)
     return (
       fresh.some((term) => isQuantity(term) || isTime(term)) ||
-      (kind.counted === undefined ? amountWords.test(text) : countsInWords(kind.counted, text))
+      (kind.counted === undefined ? measureWords.test(text) : countsInWords(kind.counted, text))
     );
   if (kind.isPlace) return namesPlace(text);
-  return fresh.some((term) => isNameIn(text, term, isRow));
+  return fresh.some((term) => isNameIn(text, term, unit !== 'sentence'));
 }
 
 function isNameIn(text: string, { word, start }: Term, isRow: boolean): boolean {
@@ -150,6 +170,9 @@ const timeWords =
 /** Times ago, and days that are written as numbers. */
 const pastTimes =
   /\b(?:century|centuries|decade|ago|yesterday|today)\b|\b\d+ (?:days?|weeks?|months?|years?) (?:ago|before|later|after)\b|\b\d{4}-\d\d-\d\d\b|\b\d\d?[./]\d\d?[./]\d{2,4}\b/i;
+/** Amounts in words that stand by themselves. */
+const measureWords =
+  /\b(?:unlimited|no limit|forever|indefinitely|infinite|once|twice|always|never|whenever|constantly|daily|hourly|weekly|monthly|yearly|(?:each|every) time|(?:one|an?|each|every) (?:\w+ )?(?:second|minute|hour|day|week|month|year|decade|century|byte|bit|character|page|line)s?)\b/i;
 const amountWords =
   /\b(?:unlimited|no|all|none|once|twice|every|always|never|one|single|zero|several|daily|hourly|weekly|monthly|yearly|constantly)\b/i;
 const moneyWords =

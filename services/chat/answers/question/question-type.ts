@@ -29,7 +29,7 @@ export function questionType(text: string): QuestionType {
 }
 
 const numberWords = new Set(
-  'two three four five six seven eight nine ten eleven twelve hundred thousand million billion dozen half third quarter percent'.split(
+  'two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen half third quarter percent'.split(
     ' ',
   ),
 );

@@ -25,7 +25,7 @@ export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
     for (let number = 1; number <= pdf.numPages; number++) {
       const page = await pdf.getPage(number);
       const { items } = await page.getTextContent();
-      const hidden = unseen[number - 1] ?? [];
+      const hidden = unseen?.[number - 1] ?? [];
       pages.push(linesOf((items as readonly TextItem[]).filter((item) => !isWithin(item, hidden))));
       page.cleanup();
     }
@@ -36,11 +36,14 @@ export async function extractPdf(bytes: Uint8Array): Promise<Extracted> {
       pages[index] = lines.filter((line) => !edges.has(line) || !isRunning(line.text));
     }
     const blocks = pages.flatMap((lines, index) => paragraphsOf(lines, body, index + 1));
-    return { blocks, pages: pdf.numPages, warnings: warningsFor(pages) };
+    const warnings = [...warningsFor(pages), ...(unseen ? [] : [unseenUnknown])];
+    return { blocks, pages: pdf.numPages, warnings };
   } finally {
     await pdf.loadingTask.destroy();
   }
 }
+
+const unseenUnknown = 'Text in the color of its ground could not be told from other text.';
 
 /** Says which part of the pages has no text, if it is more than covers and blank pages are. */
 function warningsFor(pages: readonly (readonly Line[])[]): string[] {

@@ -1,0 +1,55 @@
+import { stemsOf, type Term } from '#kit/search/terms.ts';
+
+const abbreviationMin = 3;
+
+/** A column of a row, or a line of a record, with its value: `country` and `Norway` of "country: Norway; year: 1952". */
+interface Field {
+  readonly name: string;
+  readonly value: string;
+}
+
+export function fieldsOf(row: string): Field[] {
+  const fields = row.matchAll(/(?:^|[;\n])[ \t]*([^:=;\n]{1,60}?)[ \t]*[:=](?=\s|$)[ \t]*([^;\n]*)/g);
+  return Array.from(fields, ([, name = '', value = '']) => ({ name, value: value.trim() }));
+}
+
+/** Returns true if a row has columns of which one with a value, or none, is called by one of some stems. */
+export function lacksColumn(row: string, stems: readonly string[], around: ReadonlySet<string>): boolean {
+  const fields = fieldsOf(row);
+  if (fields.length < 2 || stems.length === 0) return false;
+  const isCalled = ({ name }: Field) => stemsOf(name).some((stem) => stems.includes(stem));
+  const called = fields.filter(isCalled);
+  if (called.length > 0) return called.every(({ value }) => value === '');
+  return !stems.some((stem) => around.has(stem));
+}
+
+/** Returns true if the value of a column is a name that is asked for, and nothing else. */
+export function hasNamedField(row: string, names: readonly string[]): boolean {
+  if (names.length === 0) return false;
+  return fieldsOf(row).some(({ value }) => {
+    const own = stemsOf(value);
+    return own.length > 0 && own.every((stem) => names.includes(stem));
+  });
+}
+
+/** Stems of the words of a question that columns abbreviate: `population` by `pop`, `per capita` by `gdpPercap`. */
+export function abbreviatedIn(row: string, asked: readonly Term[]): string[] {
+  const parts = fieldsOf(row).flatMap(({ name }) =>
+    name
+      .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+      .toLowerCase()
+      .split(/[^\p{L}]+/u)
+      .filter((part) => part.length >= abbreviationMin),
+  );
+  return asked.flatMap((term, at) => {
+    const next = asked[at + 1];
+    if (parts.some((part) => isAbbreviation(part, term.word))) return [term.stem];
+    const isOfBoth = (part: string) =>
+      next !== undefined && part.length > term.word.length && isAbbreviation(part, term.word + next.word);
+    return next && parts.some(isOfBoth) ? [term.stem, next.stem] : [];
+  });
+}
+
+function isAbbreviation(part: string, word: string): boolean {
+  return word.startsWith(part) && (word.length > part.length + 1 || word === part);
+}

@@ -1,0 +1,48 @@
+/** Things that a question asks for by name, each with the texts that have one. */
+const things: readonly (readonly [asked: RegExp, has: RegExp])[] = [
+  // Paths, and places in programs.
+  [
+    /^\W*(?:and )?(?:where (?:is|are|does|do|can|should|must)\b|(?:in |to |from )?(?:which|what) (?:\p{L}+ )?(?:files?|director(?:y|ies)|folders?|paths?)\b)/iu,
+    /(?<![\w.:/])~?\/[\w.-]+|\b[\w.-]+\/(?:[\w.-]+\/?)*(?=[\s.,;)]|$)|\b(?:in|under|below|to) (?:(?:the|an?|its|your) )?[\w./"'“”-]+ (?:director(?:y|ies)|folders?|files?|menu|tab|sections?)\b/i,
+  ],
+  // Keys, by name or as a row begins with one.
+  [
+    /^\W*(?:and )?(?:which|what) (?:\p{L}+ )?(?:keys?|shortcuts?|key combinations?)\b|\bwhat is the (?:\p{L}+ )*(?:key|shortcut)\b/iu,
+    /\b(?:Ctrl|Control|Alt|Shift|Cmd|Meta|Esc|Escape|Enter|Tab|Space|SPC)\b|\b[CM]-\S|\bF\d{1,2}\b|(?<!\S)\^[A-Z]\b|^\s*\S {1,}\p{Lu}/u,
+  ],
+];
+
+/** Returns true if a question asks for a thing that a text has: a path, a key. */
+export function hasAskedThing(question: string, text: string): boolean {
+  return things.some(([asked, has]) => asked.test(question) && has.test(text));
+}
+
+const doing = /^\W*(?:and )?who (?:first |originally |also )?(?<verb>\p{L}+)/iu;
+const name =
+  "\\p{Lu}[\\p{L}.'’-]+(?: \\p{Lu}\\.?)?(?: (?:van|von|de|der|da|di|du))*(?: \\p{Lu}[\\p{L}'’-]+)+";
+/** Verbs for making something, in the forms that stand before `by`. */
+const made =
+  'written|created|developed|designed|authored|programmed|implemented|coded|drafted|made|built|started|invented';
+const makes =
+  /^(?:wrote|made|built|created|developed|designed|authored|programmed|implemented|coded|drafted|invented|started)$/;
+const participles: Readonly<Record<string, string>> = {
+  began: 'begun',
+  drew: 'drawn',
+  sang: 'sung',
+  gave: 'given',
+  took: 'taken',
+  chose: 'chosen',
+};
+
+/** Returns true if a text says who did what a question asks, or names people under a heading for authors. */
+export function tellsDoer(question: string, text: string, above: string): boolean {
+  const verb = doing.exec(question)?.groups?.verb?.toLowerCase();
+  if (verb === undefined) return false;
+  const participle = makes.test(verb) ? made : (participles[verb] ?? verb);
+  const patterns = [
+    `${name}(?:,? (?:who|which)| and [^.;]{0,30}?)?,? (?:\\p{L}+ )?${verb}\\b`,
+    `\\b(?:${participle})\\b (?:\\p{L}+ ){0,3}?by (?:the )?${name}`,
+  ];
+  const isOfAuthors = makes.test(verb) && /\bauthors?\b/i.test(above) && new RegExp(name, 'u').test(text);
+  return isOfAuthors || patterns.some((pattern) => new RegExp(pattern, 'u').test(text.replace(/\s+/g, ' ')));
+}
