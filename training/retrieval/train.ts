@@ -37,7 +37,7 @@ const judgedMax = 400;
 /** Shift of the judges towards refusing. One that was learned on two sets is surer of itself than it should be. */
 const strictness = { shipped: 0, fold: 1.6 };
 /** Weight of questions of each kind for the judge of the place that is quoted, beside those of `real.ts`. */
-const kinds = { own: 4, near: 0.7, unanswerable: 0.1, foreign: 0.3, others: 0.3 };
+const kinds = { own: 3, near: 0.7, unanswerable: 0.1, foreign: 0.3, others: 0.3 };
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {

@@ -21,6 +21,8 @@ export interface Uncovered {
   readonly worst: number;
   /** Of what the question says something about: `sudo` in "How many tries does sudo allow?" */
   readonly subject: number;
+  /** Of what was done at the time or place that is asked for: `renamed` in "When was it renamed?" */
+  readonly deed: number;
 }
 
 /** Part of a word that counts as covered where the quote lacks it: its document is about it, or it stands near the quote. */
@@ -41,6 +43,7 @@ export function uncoveredBy(text: CoveredText, evidence: Evidence): Uncovered {
     return { stem, rarity: rarityOf(stem, evidence), lack: lack * (loose.has(stem) ? loosely : 1) };
   });
   const subjects = subjectsOf(evidence.question.text);
+  const deed = stemsOf(deedPattern.exec(evidence.question.text)?.[1] ?? '')[0];
   const ofSubjects = lacks.filter(({ stem }) => subjects.has(stem));
   const total = missing.reduce((sum, { rarity }) => sum + rarity, 0) || 1;
   const shareOf = (some: typeof missing) =>
@@ -53,6 +56,7 @@ export function uncoveredBy(text: CoveredText, evidence: Evidence): Uncovered {
       0,
       ...ofSubjects.map(({ stem, lack }) => Math.min(1, rarityOf(stem, evidence) / subjectRarity) * lack),
     ),
+    deed: lacks.find(({ stem }) => stem === deed)?.lack ?? 0,
   };
 }
 
@@ -117,6 +121,9 @@ function sharedStart(stem: string, others: ReadonlySet<string>): number {
 /** The first word behind an auxiliary, and the last word behind a preposition. */
 const subjectPattern =
   /\b(?:does|do|did|has|have|had) (?:(?:the|an?|any|my|your|our|one|some) )*([\p{L}\p{N}_.+-]+)|\b(?:of|in|for|on|with|from|about) (?:(?:the|an?|my|your|our) )*([\p{L}\p{N}_.+-]+)(?=\W*$|,| (?:by|at|per|in|on|for|when|if)\b)/giu;
+
+const deedPattern =
+  /^\W*(?:and )?(?:when|where|why|in (?:which|what) \p{L}+) (?:was|were|is|are|has|have|had) .*?(\p{L}+(?:ed|own|awn|tten|ught|ken|ven|sen))[?.!\s]*$/iu;
 
 function subjectsOf(question: string): Set<string> {
   const found = [...question.matchAll(subjectPattern)].flatMap(([, one = '', other = '']) =>

@@ -26,6 +26,7 @@ const decisive = {
   subject: 0.9,
 } as const satisfies Partial<Record<(typeof judgeFeatureNames)[number], number>>;
 const decidedShare = 0.2;
+const uncoveredMax = 0.1;
 
 /** An answer, with the passages that are shown as its sources. */
 export interface Answered {
@@ -45,7 +46,8 @@ export function extractiveAnswer(
   const places = bestPlaces(found).filter(({ text }) => shownText(text) !== '');
   const [best] = places;
   const confidence = confidenceIn(places, found, judge);
-  const isAnswered = best !== undefined && found.confidence >= 0.5 && confidence >= confidenceMin;
+  const isAbout = found.confidence >= 0.5 || (confidence >= unsureBelow && isCovered(places, found));
+  const isAnswered = best !== undefined && isAbout && confidence >= confidenceMin;
   const quotes = isAnswered ? quotesOf(places, found.evidence) : [];
   const kept = withSources(found, new Set(quotes.map(({ passage }) => passage)), sourcesMax);
   if (!isAnswered)
@@ -107,6 +109,11 @@ function featuresOf(places: readonly Place[], { ranked, confidence, evidence }: 
   const { text: quote } = quoted(place, evidence);
   const required = requirementsOf(evidence);
   return judgeFeatures({ place, quote, next, required, confidence, passages }, evidence);
+}
+
+/** A place that has all that the question says is about it, whatever the words of its passage tell by themselves. */
+function isCovered(places: readonly Place[], found: Found): boolean {
+  return (featuresOf(places, found)[judgeFeatureNames.indexOf('uncovered')] ?? 1) <= uncoveredMax;
 }
 
 /** Likelihood that the first place answers the question. What lacks something that was asked for by name or by kind is as good as none. */

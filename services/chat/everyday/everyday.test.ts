@@ -66,3 +66,24 @@ test('a greeting before a question does not take its place', async () => {
   });
   assert.match(json.answer, /27 days/);
 });
+
+test('documents on a topic are found by what they say where no title has it, and long lists are cut', async () => {
+  await using chat = await startChat();
+  const ask = async (query: string) => (await chat.send('POST', '/api/chat', { query })).json;
+  await chat.upload([
+    { name: 'games.txt', content: 'On Friday the club plays chess. The chess board is in the hall.' },
+    { name: 'canteen.txt', content: 'The canteen opens at eleven.' },
+  ]);
+  for (const query of [
+    'do you have something about chess?',
+    'anything about chess?',
+    'any documents on chess?',
+  ])
+    assert.match((await ask(query)).answer, /^There is 1 document that mentions this:\n- games\.txt$/, query);
+  assert.equal((await ask('is there anything on astronomy?')).abstained, true);
+  const files = Array.from({ length: 10 }, (_, place) => `${'long name '.repeat(12)}${place}.txt`);
+  for (const name of files) await chat.upload([{ name, content: `The file of ${name}` }]);
+  const { answer } = await ask('list the documents');
+  assert.ok(answer.length < 1_200, answer.length);
+  assert.match(answer, /- and \d more$/);
+});

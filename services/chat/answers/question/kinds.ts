@@ -1,5 +1,6 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { isCommonWord } from '../../retrieval/index.ts';
+import { fieldsOf } from '../columns.ts';
 import type { Unit } from '../structure.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
 import { type AskedValue, askedValueOf, statesValue } from './values.ts';
@@ -90,7 +91,8 @@ export function hasKind(
 ): boolean {
   const text = withoutReferences(given);
   if (kind.isMoney) return moneyWords.test(text);
-  if (unit !== 'row' && !statesValue(kind.value, text, above, kind.asked)) return false;
+  if (fieldsOf(unit === 'row' ? text : '').length < 2 && !statesValue(kind.value, text, above, kind.asked))
+    return false;
   if (!asksForKind(kind)) return true;
   const fresh = termsOf(text).filter(({ stem }) => !kind.asked.has(stem));
   if (kind.isPast)
