@@ -78,20 +78,25 @@ export interface Entry<R extends Running = Running> {
 }
 
 /** A service as visitors see it: its pages, `/docs`, the portal and the menu of services use this name. */
-export interface SiteEntry {
+export type SiteEntry = Site & (Application | { readonly isApplication?: never; readonly samples?: never });
+
+interface Site {
   readonly title: string;
   /** Purpose of a visit, in a few words. */
   readonly summary: string;
   readonly mark: { readonly icon: MarkIcon; readonly accent: MarkAccent };
-  /** It signs people in with an OpenID provider. */
-  readonly isApplication?: true;
   /** It has an admin at `/admin/`. */
   readonly hasAdmin?: true;
   /** Metrics that tell visitors of the portal how much is going on. */
   readonly activity?: readonly ActivityMetric[];
   /** Metrics that tell administrators how many records there are. */
   readonly records?: readonly RecordMetric[];
-  /** Requests that visitors of the portal can try out. */
+}
+
+interface Application {
+  /** It signs people in with an OpenID provider. */
+  readonly isApplication: true;
+  /** Requests that visitors of the portal can try out, with a token of the provider: no other service takes one. */
   readonly samples?: readonly SampleRequest[];
 }
 

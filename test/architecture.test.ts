@@ -121,12 +121,15 @@ test('no files import each other in a circle, not even for types', () => {
 });
 
 test('inside a service nothing calls back to an edge, and no edge calls another', () => {
-  refuse(({ file, target }) => {
-    if (!isInside(file) || !isInside(target) || serviceOf(target) !== serviceOf(file)) return false;
-    const [from, to] = [layerOf(file), layerOf(target)];
-    if (to === 'service') return true;
-    return from !== 'service' && edges.includes(to) && from !== to;
-  });
+  refuse(
+    ({ file, target }) => {
+      if (!isInside(file) || !isInside(target) || serviceOf(target) !== serviceOf(file)) return false;
+      const [from, to] = [layerOf(file), layerOf(target)];
+      if (to === 'service') return true;
+      return from !== 'service' && edges.includes(to) && from !== to;
+    },
+    `${edges.join(', ')} are edges: as files, as the first word of a file, or as folders. Put what two of them share, types too, into the file of the noun or another file that is no edge`,
+  );
 });
 
 test('SQL stays in the store', () => {
@@ -286,8 +289,10 @@ function findings(pattern: RegExp, files: readonly string[]): string[] {
   });
 }
 
-function refuse(isBad: (edge: { file: string; target: string }) => boolean): void {
-  assert.deepEqual(imports.filter(isBad), []);
+/** Fails if an import is bad. The message names each, and says what to do instead. */
+function refuse(isBad: (edge: { file: string; target: string }) => boolean, advice?: string): void {
+  const found = imports.filter(isBad).map(({ file, target }) => `${file} imports ${target}`);
+  assert.ok(found.length === 0, [...found, ...(advice ? [advice] : [])].join('\n'));
 }
 
 function importsOf(file: string): string[] {

@@ -9,6 +9,7 @@ import { commands } from '../bin/commands.ts';
 import { checksum, notedChecksum } from '../proto/checksum.ts';
 import { PostServiceDefinition } from '../proto/gen/posts/v1/posts.ts';
 import { loadServices, startSystem, topology, upNames } from '../services/index.ts';
+import { basePort } from '../services/topology.ts';
 import { documents, inlineCode, read, root } from './documents.ts';
 
 interface OpenApi {
@@ -31,6 +32,23 @@ test('every service has its row with its ports in the README', () => {
       if (port !== undefined)
         assert.ok(row.includes(String(port)), `the row of ${name} does not say ${port}`);
     }
+  }
+});
+
+test('the README says how many services there are to use', () => {
+  const numbers = ['Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
+  const services = topology.filter(({ name, site }) => site && name !== 'portal');
+  const claim = `${numbers[services.length - 7]} ready-made backends`;
+  assert.ok(read('README.md').includes(claim), `README.md does not say "${claim}"`);
+});
+
+test('the service that kit/README.md shows imports what is there', async () => {
+  const lines = [...read('kit/README.md').matchAll(/^import \{ (.*) \} from '(#kit\/.*)';$/gm)];
+  assert.ok(lines.length > 0);
+  for (const [, names = '', module = ''] of lines) {
+    const exported = (await import(module)) as object;
+    for (const name of names.split(', ').filter((each) => !each.startsWith('type ')))
+      assert.ok(name in exported, `kit/README.md imports ${name}, which ${module} does not have`);
   }
 });
 
@@ -109,6 +127,21 @@ test('the table of methods of posts lists what the proto has', () => {
   assert.deepEqual(listed.toSorted(), methods.toSorted(), 'services/posts/README.md');
 });
 
+test('every service is in the table of the deployment, and its address in the list', () => {
+  const text = read('deploy/README.md');
+  for (const { name, upPort } of topology) {
+    assert.ok(text.includes(`| \`${name}\``), `the table of deploy/README.md has no row for ${name}`);
+    if (upPort === undefined) continue;
+    const port = 8080 + upPort - basePort;
+    const address = new RegExp(`\\b${name} (is )?at (http://localhost:)?${port}\\b`);
+    assert.match(
+      text,
+      address,
+      `the list of addresses in deploy/README.md does not say "${name} at ${port}"`,
+    );
+  }
+});
+
 test('every published port is in the README of the deployment', () => {
   const ports = topology.flatMap(({ upPort }) => (upPort === undefined ? [] : [upPort]));
   const range = `${Math.min(...ports)}-${Math.max(...ports)}`;
@@ -177,7 +210,7 @@ test('every service has a threat model', () => {
       assert.ok(section.includes(`**${part}.**`), `${section.split('\n')[0]} has no "${part}"`);
   const headings = [...text.matchAll(/^## (.*)$/gm)].join();
   for (const { name } of topology.filter((each) => !each.name.endsWith('-worker')))
-    assert.match(headings.toLowerCase(), new RegExp(name), name);
+    assert.ok(headings.toLowerCase().includes(name), `docs/threats.md has no section for ${name}`);
 });
 
 test('the bill of materials has the packages of production, and no others', () => {

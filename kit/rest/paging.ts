@@ -57,7 +57,7 @@ export function cursorPaging({ limit = 100, limitMax = 500 } = {}): Paging<PageR
 }
 
 /** Pages that begin at any offset. */
-export function offsetPaging({ limit = 50, limitMax = 100 } = {}): Paging<OffsetRequest> {
+export function offsetPaging({ limit = 50, limitMax = 100 } = {}) {
   const parameters = {
     limit: Type.Integer({ minimum: 1, maximum: limitMax, default: limit }),
     offset: Type.Integer({ minimum: 0, default: 0 }),
@@ -66,7 +66,7 @@ export function offsetPaging({ limit = 50, limitMax = 100 } = {}): Paging<Offset
     parameters,
     description: 'The `Link` header has the other pages, `X-Total-Count` the number of items on all pages.',
     links: (url, request, { total }) => offsetLinks(url, request, total),
-  };
+  } satisfies Paging<OffsetRequest>;
 }
 
 /** Links to the first, previous, next and last page of a list that is paged by offset. */

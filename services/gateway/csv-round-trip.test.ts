@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { FileRow } from '#kit/imports/rows.ts';
 import { createPostParser, postOf } from './bulk/import-fields.ts';
 import { csvFormat } from './exports/format.ts';
+import { postWith } from './posts/testing.ts';
 
 const special = [
   '"',
@@ -37,16 +38,10 @@ const posts = fc.array(
 );
 
 test('posts that are exported as CSV and imported again are the same', () => {
-  const time = '2026-01-31T08:15:00.000Z';
   fc.assert(
     fc.property(posts, fc.boolean(), fc.integer({ min: 1, max: 50 }), (written, withMark, chunkLength) => {
       const { head, batch, tail } = csvFormat({ withMark, safe: true });
-      const all = written.map((post, index) => ({
-        id: index + 1,
-        ...post,
-        createdAt: time,
-        updatedAt: time,
-      }));
+      const all = written.map((post, index) => postWith({ id: index + 1, ...post }));
       const file = head + batch(all, true) + tail;
       const name = 'posts.csv';
       const parser = createPostParser({ name });

@@ -3,20 +3,14 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import type { Post } from '../posts/post.ts';
+import { postWith } from '../posts/testing.ts';
 import { csvHeader, csvRecords } from './format.ts';
 
 const createdAt = '2026-01-31T08:15:00.000Z';
 
 function post(texts: { title?: string; body?: string } = {}): Post {
-  return {
-    id: 42,
-    userId: 2,
-    title: 'Fog',
-    body: 'The ferries wait.',
-    createdAt,
-    updatedAt: createdAt,
-    ...texts,
-  };
+  const fog = { title: 'Fog', body: 'The ferries wait.' };
+  return postWith({ id: 42, userId: 2, ...fog, createdAt, updatedAt: createdAt, ...texts });
 }
 
 function recordOf(texts: { title?: string; body?: string }, safe = true): string {

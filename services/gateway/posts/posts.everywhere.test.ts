@@ -12,7 +12,7 @@ const fog = { title: 'Fog', body: 'The ferries wait.' };
 const confirmed = { 'x-mfa-verified': 'true' };
 
 describe('creating a post', () => {
-  test('returns it with its six fields', async () => {
+  test('returns it with all its fields', async () => {
     const response = await cast.alice.post('/posts', { userId: 7, ...fog });
     assert.equal(response.status, 201);
     assert.deepEqual(Object.keys(response.json), ['data', 'meta']);

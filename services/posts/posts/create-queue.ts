@@ -4,7 +4,7 @@ import type { Announcement } from '../events/index.ts';
 import type { ReservedIds } from '../statistics/index.ts';
 import { AbortFlags, type Caller, isLate, lateError } from './callers.ts';
 import type { Creation } from './create.ts';
-import type { NewPost, Post } from './post.ts';
+import { createdPost, type NewPost, type Post } from './post.ts';
 
 const groupMax = 256;
 
@@ -57,8 +57,7 @@ export class CreateQueue {
         if (!reserved) continue;
         const { lastId, createdAtMs } = reserved;
         for (const [index, { post, resolve }] of left.entries()) {
-          const times = { createdAtMs, updatedAtMs: createdAtMs, revision: 1 };
-          resolve({ id: lastId + index + 1, ...post, ...times });
+          resolve(createdPost(post, lastId + index + 1, createdAtMs));
         }
         return;
       }

@@ -21,6 +21,11 @@ export interface PostChange {
   readonly body?: string | undefined;
 }
 
+/** A new post as it is stored under an id. */
+export function createdPost({ userId, title, body }: NewPost, id: number, createdAtMs: number): Post {
+  return { id, userId, title, body, createdAtMs, updatedAtMs: createdAtMs, revision: 1 };
+}
+
 /** Returns the problems of a new post, by field. */
 export function problemsOf(post: NewPost): Fields | undefined {
   const problems = {

@@ -1,38 +1,25 @@
 import type { WriteSession } from '#kit/db/index.ts';
 import type { Store, Tables } from '../database.ts';
 import type { Post } from './post.ts';
+import { postColumns, rowOf } from './store.ts';
 
 /** A post as it was when it was deleted. */
 export interface DeletedPost extends Post {
   readonly deletedAtMs: number;
 }
 
-const columns = [
-  'id',
-  'user_id as userId',
-  'title',
-  'body',
-  'created_at_ms as createdAtMs',
-  'updated_at_ms as updatedAtMs',
-  'revision',
-] as const;
-
-export async function keepDeleted(
-  { kysely }: WriteSession<Tables>,
-  { id, userId, title, body, createdAtMs, updatedAtMs, revision, deletedAtMs }: DeletedPost,
-): Promise<void> {
-  const times = { created_at_ms: createdAtMs, updated_at_ms: updatedAtMs, deleted_at_ms: deletedAtMs };
+export async function keepDeleted({ kysely }: WriteSession<Tables>, post: DeletedPost): Promise<void> {
   await kysely
     .insertInto('deleted_post')
-    .values({ id, user_id: userId, title, body, revision, ...times })
+    .values({ ...rowOf(post), deleted_at_ms: post.deletedAtMs })
     .execute();
 }
 
 /** A deleted post as it was, unless it was deleted before that time. */
 export function findDeleted({ kysely }: Store, { id, sinceMs }: { id: number; sinceMs: number }) {
   return kysely
-    .selectFrom('deleted_post')
-    .select(columns)
+    .selectFrom('deleted_post as post')
+    .select(postColumns)
     .where('id', '=', id)
     .where('deleted_at_ms', '>', sinceMs)
     .executeTakeFirst();
@@ -44,8 +31,8 @@ export function listDeleted(
   { sinceMs, limit, offset }: { sinceMs: number; limit: number; offset: number },
 ) {
   return kysely
-    .selectFrom('deleted_post')
-    .select([...columns, 'deleted_at_ms as deletedAtMs'])
+    .selectFrom('deleted_post as post')
+    .select([...postColumns, 'deleted_at_ms as deletedAtMs'])
     .where('deleted_at_ms', '>', sinceMs)
     .orderBy('deleted_at_ms', 'desc')
     .orderBy('id', 'desc')

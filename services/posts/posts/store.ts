@@ -1,7 +1,7 @@
 import { statement, type WriteSession } from '#kit/db/index.ts';
-import type { Store, Tables } from '../database.ts';
+import type { PostRow, Store, Tables } from '../database.ts';
 import type { ReservedIds } from '../statistics/index.ts';
-import { hasChanged, type NewPost, type Post } from './post.ts';
+import { createdPost, hasChanged, type NewPost, type Post } from './post.ts';
 
 /** A post as it is written. */
 export interface PostText extends NewPost {
@@ -23,15 +23,9 @@ export async function insertPosts(
   { lastId, createdAtMs, pause }: ReservedIds & { pause: () => Promise<void> | undefined },
 ): Promise<void> {
   for (let start = 0; start < posts.length; start += rowsAtOnce) {
-    const rows = posts.slice(start, start + rowsAtOnce).map(({ userId, title, body, normalized }, index) => ({
-      id: lastId + start + index + 1,
-      user_id: userId,
-      title,
-      body,
-      created_at_ms: createdAtMs,
-      updated_at_ms: createdAtMs,
-      revision: 1,
-      folded: normalized,
+    const rows = posts.slice(start, start + rowsAtOnce).map((post, index) => ({
+      ...rowOf(createdPost(post, lastId + start + index + 1, createdAtMs)),
+      folded: post.normalized,
     }));
     await kysely.insertInto('post').values(rows).execute();
     await pause();
@@ -39,14 +33,10 @@ export async function insertPosts(
 }
 
 /** Writes one post as it is given, times and revision included. */
-export async function insertPost(
-  { kysely }: WriteSession<Tables>,
-  { id, userId, title, body, createdAtMs, updatedAtMs, revision, normalized }: Post & PostText,
-): Promise<void> {
-  const times = { created_at_ms: createdAtMs, updated_at_ms: updatedAtMs };
+export async function insertPost({ kysely }: WriteSession<Tables>, post: Post & PostText): Promise<void> {
   await kysely
     .insertInto('post')
-    .values({ id, user_id: userId, title, body, revision, ...times, folded: normalized })
+    .values({ ...rowOf(post), folded: post.normalized })
     .execute();
 }
 
@@ -69,6 +59,13 @@ export async function removePost({ kysely }: WriteSession<Tables>, { id, revisio
     .where('revision', '=', revision)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw hasChanged(id);
+}
+
+/** The row of a post, here and among those that were deleted. */
+export function rowOf(post: Post): Omit<PostRow, 'folded'> {
+  const { id, userId, title, body, createdAtMs, updatedAtMs, revision } = post;
+  const times = { created_at_ms: createdAtMs, updated_at_ms: updatedAtMs };
+  return { id, user_id: userId, title, body, revision, ...times };
 }
 
 /** The columns of a post, as a {@link Post}. */

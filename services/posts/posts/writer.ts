@@ -19,7 +19,7 @@ import {
 } from './create.ts';
 import { CreateQueue } from './create-queue.ts';
 import type { DeletedPosts } from './deleted.ts';
-import { checkChange, checkNewPost, type NewPost, type Post, type PostChange } from './post.ts';
+import { checkChange, checkNewPost, createdPost, type NewPost, type Post, type PostChange } from './post.ts';
 import type { WriterTasks } from './writer-thread.ts';
 
 interface PostWriterOptions {
@@ -79,9 +79,7 @@ export class PostWriter implements AsyncDisposable {
       { posts: [post], errors: [], idempotency },
       call,
     );
-    const { userId, title, body } = post;
-    const times = { createdAtMs, updatedAtMs: createdAtMs, revision: 1 };
-    return { post: { id: ids[0] as number, userId, title, body, ...times }, replayed };
+    return { post: createdPost(post, ids[0] as number, createdAtMs), replayed };
   }
 
   /** Resolves when the post is durable. */

@@ -15,6 +15,7 @@ import { migrations, openPostDatabase, type Tables } from '../database.ts';
 import { deletePost, updatePost } from '../posts/changes.ts';
 import { insertPrepared, preparePosts } from '../posts/create.ts';
 import type { NewPost, Post } from '../posts/index.ts';
+import { createdPost } from '../posts/post.ts';
 import { bulkCreate, dropSchema, exported, inTestMode, listing, startPosts } from '../testing/testing.ts';
 import type { PageRequest } from './request.ts';
 import { readPage } from './store.ts';
@@ -219,8 +220,7 @@ async function create(database: Database<Tables>, posts: readonly NewPost[]): Pr
   const insert = async (session: WriteSession<Tables>) =>
     insertPrepared(session, await preparePosts(posts), { nowMs, announcements: [] });
   const { lastId } = await database.write(insert);
-  const times = { createdAtMs: nowMs, updatedAtMs: nowMs, revision: 1 };
-  return posts.map((post, index) => ({ id: lastId + index + 1, ...post, ...times }));
+  return posts.map((post, index) => createdPost(post, lastId + index + 1, nowMs));
 }
 
 function toRequest(
