@@ -1,3 +1,5 @@
+import { FakeClock } from '#kit/base/clock.ts';
+import { appCode } from '#kit/testing/authenticator.ts';
 import { sendRequest } from '#kit/testing/http-client.ts';
 import type { Cloned } from './clone.ts';
 
@@ -64,6 +66,34 @@ export const growing: Readonly<Record<string, GrowingService>> = {
       'first page': () => '/api/v1/posts?pageSize=20',
       'page in the middle': (count) => `/api/v1/posts?pageSize=20&page=${Math.ceil(count / 40)}`,
       statistics: () => '/api/v1/posts/analytics',
+    },
+  },
+  passwordless: {
+    records: 'users with a session',
+    file: 'passwordless.sqlite',
+    settings: {
+      PASSWORDLESS_WORKER: 'off',
+      PASSWORDLESS_LIMIT_ENROLL_PER_IP: '0',
+      PASSWORDLESS_LIMIT_VERIFY_PER_IP: '0',
+    },
+    async open(url, count) {
+      // By an authenticator app, which needs no mail; somebody else each time, since a code works once.
+      const email = `alice.${count}@example.com`;
+      const { secret } = await post(`${url}/totp/enroll`, { email });
+      const code = appCode(secret, new FakeClock(Date.now()));
+      return bearer((await post(`${url}/totp/verify`, { email, code })).access_token);
+    },
+    tables: [
+      { table: 'user', columns: { id: "'user ' || i", email: "'user' || i || '@example.com'" } },
+      { table: 'session', columns: { id: "'session ' || i", user_id: "'user ' || i" } },
+      {
+        table: 'refresh_token',
+        columns: { hash: "'hash ' || i", session_id: "'session ' || i" },
+      },
+    ],
+    requests: {
+      account: () => '/me',
+      'own sessions': () => '/sessions',
     },
   },
   polls: {

@@ -105,7 +105,7 @@ export interface Response {
 }
 
 /**
- * Sends a request. It failed if no server took it or the response is 503, which promises that nothing was done. A response of 504, and a
+ * Sends a request. It failed if no server took it or the response is 503 or 408, which promises that nothing was done. A response of 504, and a
  * connection that ends or stays silent, leave the outcome unknown.
  */
 export async function send(url: string, request: Request = {}): Promise<Outcome<Response>> {
@@ -129,7 +129,8 @@ async function attempt(
       signal: AbortSignal.timeout(patienceMs),
     });
     const text = await response.text();
-    if (response.status === 503) return 'failed';
+    // A frozen process has not read the request in time, and says so when it goes on.
+    if (response.status === 503 || response.status === 408) return 'failed';
     if (response.status === 504) return 'unknown';
     if (response.status >= 500) throw new Broken(`${method ?? ''} ${url}: ${response.status} ${text}`);
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
