@@ -21,10 +21,10 @@ export interface Claimable {
 const toleranceMs = 5;
 
 /**
- * Finds what workers must not do: claim what another holds and whose lease runs, finish what they do not hold, finish twice, or add
- * again what is finished. A row that is deleted counts as finished.
+ * Finds what workers must not do: claim what another holds and whose lease runs, finish what they do not hold, or add again what is
+ * finished, unless it `mayComeAgain`. A row that is deleted counts as finished.
  */
-export function claimProblems(changes: readonly ClaimChange[]): string[] {
+export function claimProblems(changes: readonly ClaimChange[], { mayComeAgain = false } = {}): string[] {
   const done = new Set<string>();
   return changes.flatMap((change) => {
     const { id, before, after, atMs } = change;
@@ -32,7 +32,8 @@ export function claimProblems(changes: readonly ClaimChange[]): string[] {
     const isAfterwards = done.has(id);
     const isFinished = !after || after.isDone;
     if (isFinished) done.add(id);
-    if (isAfterwards && !isFinished) problems.push(`${id} was taken up again after it was done`);
+    if (isAfterwards && !isFinished && !mayComeAgain)
+      problems.push(`${id} was taken up again after it was done`);
     if (!before) return problems;
     const isClaim = after !== undefined && after.claims > before.claims;
     if (isClaim && after.claims !== before.claims + 1) problems.push(`${id} was claimed twice at once`);
