@@ -92,7 +92,7 @@ export const topology: readonly Entry[] = [
       ],
       records: [{ metric: 'posts_stored', label: 'Posts' }],
       samples: [
-        { label: 'List posts', path: '/api/v1/posts?limit=5' },
+        { label: 'List posts', path: '/api/v1/posts?pageSize=5' },
         { label: 'Write a post', path: '/api/v1/posts', body: { title: 'Hello', body: 'A first post' } },
       ],
     },

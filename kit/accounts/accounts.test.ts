@@ -87,6 +87,15 @@ function cases(url: string | undefined): void {
     );
   });
 
+  test('a session notes when its user signed in, also without a password', async () => {
+    const { accounts, clock } = await open();
+    const { id } = await accounts.create(alice);
+    assert.equal((await accounts.byId(id))?.lastSignInAtMs, undefined);
+    clock.advance(1_000);
+    await accounts.sessions.start({ id }, visitor);
+    assert.equal((await accounts.byId(id))?.lastSignInAtMs, clock.now());
+  });
+
   test('sign-ins are logged by their outcome and their user, without names and passwords', async () => {
     const lines: string[] = [];
     const log = createLog({ service: 'test', destination: { write: (line) => lines.push(line) } });

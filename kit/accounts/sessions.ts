@@ -8,6 +8,7 @@ import {
   deleteSession,
   deleteSessions,
   insertSession,
+  noteSignIn,
   sweepSessions,
   toUser,
   touchSession,
@@ -38,14 +39,18 @@ export class Sessions {
     const { database, clock } = this.#options;
     const token = newSecret();
     const nowMs = clock.now();
-    await insertSession(database, {
-      hash: hashOf(token),
-      user_id: user.id,
-      created_at_ms: nowMs,
-      last_used_at_ms: nowMs,
-      expires_at_ms: nowMs + sessionLimits.maxAgeMs,
-      address: visitor.address,
-      user_agent: visitor.userAgent,
+    await database.write(async (session) => {
+      await insertSession(session, {
+        hash: hashOf(token),
+        user_id: user.id,
+        created_at_ms: nowMs,
+        last_used_at_ms: nowMs,
+        expires_at_ms: nowMs + sessionLimits.maxAgeMs,
+        address: visitor.address,
+        user_agent: visitor.userAgent,
+      });
+      // Also of people who come from a provider, without a password.
+      await noteSignIn(session, user.id, nowMs);
     });
     return token;
   }

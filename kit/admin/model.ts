@@ -49,6 +49,8 @@ export interface TableAction<DB> extends BulkAction {
 /** A form on one object besides the one that changes it. */
 export interface ObjectForm {
   readonly label: string;
+  /** Shown above the fields, such as what else the form changes. */
+  readonly help?: string;
   /** The permission that it needs; `change` by default. */
   readonly needs?: PermissionAction;
   readonly fields: Readonly<Record<string, Field>>;

@@ -106,7 +106,8 @@ export function pollPage(visit: PageVisit, view: PollView, manageAddress?: strin
   const { question, choices, standing, chosen, picked, problem } = view;
   const isSeveral = takesSeveral(question);
   const frame = frameOf(visit, question);
-  const isOpen = !standing.isClosed && choices.length > 0;
+  const isDone = chosen.length > 0 && question.duplicates !== 'none';
+  const isOpen = !standing.isClosed && !isDone && choices.length > 0;
   const form = html`<form class="stack" method="post" action="${pathOf(pageRoutes.vote, question.id)}">${frame.csrfField}
 ${choiceGroup({
   name: 'choice',

@@ -44,13 +44,13 @@ export const questionFields = {
     Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       label: 'Closes',
       description:
-        'The poll accepts no votes after this time. Leave it empty to keep the poll open; results that show when the poll closes then stay hidden.',
+        'The poll accepts no votes after this time. If it is empty, the poll stays open, and results that show when it closes stay hidden.',
     }),
   ),
   results: Type.Optional(
     labelled(resultsWords, {
       label: 'Show the results',
-      description: 'Time at which visitors see the results.',
+      description: 'When visitors see the results.',
     }),
   ),
   duplicates: Type.Optional(
@@ -60,7 +60,7 @@ export const questionFields = {
     Type.Integer({
       label: 'Answers per vote',
       description:
-        'Number of choices that one vote may name, 1 to 20. With several, percentages are shares of the people who voted.',
+        'How many choices a voter may pick, 1 to 20. With several, percentages are shares of the people who voted.',
       minimum: 1,
       maximum: choicesMax,
       default: 1,

@@ -175,9 +175,11 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
     }),
   );
   const csrfField = trial?.suiteSignIn && frame.csrfField;
-  const first = (trial?.suiteSignIn || signIns.length > 0) && signInCard(signIns, reports, csrfField);
+  const first =
+    (trial?.suiteSignIn || signIns.length > 0) && signInCard(signIns, reports, { csrfField, isSignedIn });
   const next =
-    trial?.seeding && nextSteps(reports, { seeding: trial.seeding, demoData, csrfField: frame.csrfField });
+    trial?.seeding &&
+    nextSteps(reports, { seeding: trial.seeding, demoData, csrfField: frame.csrfField, isSignedIn });
   // New visitors see the one click that signs them in before anything else.
   const isNew = !isSignedIn && csrfField !== undefined;
   return single(frame, {
@@ -186,10 +188,9 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
     actions: options.people && signInActions(visit, options.people, frame.csrfField),
     styles: ['charts.css'],
     modules: ['keep.js'],
-    main: html`<div class="stack">${isNew && first}${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
+    main: html`<div class="stack">${isNew && html`${first}${next}`}${reports.length === 0 ? noServices() : html`<ul class="tiles">${tiles}</ul>`}
 ${(trial || isAdministrator) && trafficCard(reports, activityOf)}${isAdministrator && recordsCard(reports, activityOf)}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${!isNew && first}
-${trial && trialCard(csrfField)}
-${next}</div>`,
+${!isNew && next}${trial && trialCard(csrfField)}</div>`,
   });
 }
 

@@ -28,7 +28,7 @@ export function recordsCard(
       kind: 'main' as const,
       cell: ({ title, url }: RecordLine) => html`<a href="${url}">${title}</a>`,
     },
-    { header: 'Records', kind: 'fit' as const, cell: ({ label }: RecordLine) => label },
+    { header: 'Kind', kind: 'fit' as const, cell: ({ label }: RecordLine) => label },
     { header: 'Number', kind: 'number' as const, cell: ({ amount }: RecordLine) => formatNumber(amount) },
   ];
   return card('Records', table<RecordLine>({ caption: 'Records', columns, rows, isSmall: true }));

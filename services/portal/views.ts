@@ -45,7 +45,7 @@ export function tile(
 <p>${summary}</p><p>${badge(tones[state], words[state])}${problem}</p>
 ${activity && activity.phrases.length > 0 && html`<p>${activity.phrases.join(', ')}</p>`}
 ${hint && html`<p class="small muted">Sign in ${hint}.</p>`}
-<p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && ` · ${activity.version}`}</p></li>`;
+<p class="small muted">${isAdministrator && entrances?.hasAdmin && html`<a href="${through('/admin/')}">Admin</a> · `}<a href="${url}/docs">API</a> · ${url.replace(/^https?:\/\//, '')}${activity?.version && html` <span class="unbroken">· ${activity.version}</span>`}</p></li>`;
 }
 
 /** Requests and errors of all services in the last hour. */
@@ -75,22 +75,22 @@ function minutesAgo(minutes: number): string {
 
 /**
  * Demo accounts.
- * @param csrfField token of the forms; undefined without one sign-in for all services
+ * @param given.csrfField token of the forms; undefined without one sign-in for all services
  */
 export function signInCard(
   signIns: readonly SignIn[],
   reports: readonly SiteReport[],
-  csrfField: Html | undefined,
+  { csrfField, isSignedIn }: { csrfField: Html | undefined; isSignedIn: boolean },
 ): Content {
   if (!csrfField) return card('Demo sign-ins', passwordTable(signIns, reports));
   const buttons = demoRoles.map(
     (role, index) =>
-      html`<button${attributes({ class: index === 0 ? undefined : 'secondary' })} name="role" value="${role}">Sign in as ${role}</button>`,
+      html`<button${attributes({ class: index === 0 && !isSignedIn ? undefined : 'secondary' })} name="role" value="${role}">Sign in as ${role}</button>`,
   );
   return card(
     'Demo sign-ins',
-    html`<div class="stack"><p>One click signs you in to every service.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
-${signIns.length > 0 && html`<details><summary>Accounts with a password</summary>${passwordTable(signIns, reports)}</details>`}</div>`,
+    html`<div class="stack"><p>One click signs you in to every service except Accounts, which keeps accounts of its own.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
+${signIns.length > 0 && html`<details><summary>Accounts with a password</summary><p>Others than those of the buttons, for the sign-in forms and the APIs.</p>${passwordTable(signIns, reports)}</details>`}</div>`,
   );
 }
 
@@ -148,10 +148,17 @@ export interface Seeding {
   readonly needsDatabaseUrl: boolean;
 }
 
+interface NextStepsOptions {
+  readonly seeding: Seeding;
+  readonly demoData: DemoDataState;
+  readonly csrfField: Html;
+  readonly isSignedIn: boolean;
+}
+
 /** First steps for somebody who is new here. */
 export function nextSteps(
   reports: readonly SiteReport[],
-  { seeding, demoData, csrfField }: { seeding: Seeding; demoData: DemoDataState; csrfField: Html },
+  { seeding, demoData, csrfField, isSignedIn }: NextStepsOptions,
 ): Content {
   const running = reports.filter(({ name }) => seeding.seedable.includes(name));
   if (running.length === 0) return undefined;
@@ -160,7 +167,7 @@ export function nextSteps(
   const titles = new Intl.ListFormat('en').format(running.map(({ title }) => title));
   return card(
     'What to do next',
-    html`<ol><li>Sign in with a demo account, then open a service.</li>
+    html`<ol>${!isSignedIn && html`<li>Sign in with a demo account, then open a service.</li>`}
 <li>Load demo data into ${titles}. ${loading(demoData, running, csrfField)}
 <details><summary>Load it by a command</summary><p>In the folder of the project${seeding.needsDatabaseUrl && html`, with <code>DATABASE_URL</code> set as for these services`}:</p>
 <div class="actions"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></details></li>

@@ -95,6 +95,6 @@ async function page(
     title: form.label,
     parent: { href: `${object}/change/`, label: titleOf(model, values) },
     main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels)}
-<form class="stack object" method="post" action="${object}/${name}/" novalidate>${frame.csrfField}${card(undefined, html`<div class="form">${controls}<div class="actions"><button>${form.label}</button>${linkButton(`${object}/change/`, 'Go back', 'quiet')}</div></div>`)}</form>`,
+<form class="stack object" method="post" action="${object}/${name}/" novalidate>${frame.csrfField}${card(undefined, html`<div class="form">${form.help && html`<p>${form.help}</p>`}${controls}<div class="actions"><button>${form.label}</button>${linkButton(`${object}/change/`, 'Go back', 'quiet')}</div></div>`)}</form>`,
   });
 }

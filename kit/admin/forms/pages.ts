@@ -140,8 +140,15 @@ async function formPage(
 <form class="stack object" method="post" action="${action}" novalidate>${frame.csrfField}${loaded && versionFields(state, form.site.clock.now())}${fields}
 <div class="card save"><button name="_save" value="1">Save</button>${may.add && html`<button class="secondary" name="_addanother" value="1">Save and add another</button>`}
 <button class="secondary" name="_continue" value="1">Save and continue editing</button>${id !== undefined && may.delete && html`<a class="button quiet remove" href="${base}/${id}/delete/">Delete</a>`}</div></form>`
-      : html`${notice('info', `You may view ${model.plural} but not change them.`)}<div class="stack object">${fields}</div>`,
+      : html`${notice('info', viewOnly(model))}<div class="stack object">${fields}</div>`,
   });
+}
+
+/** Of objects that nobody changes here, or of those that this user may only view. */
+function viewOnly({ plural, can }: ModelVisit['model']): string {
+  return can?.change !== false
+    ? `You may view ${plural} but not change them.`
+    : `${capitalized(plural)} are not changed here.`;
 }
 
 /** Renders the versions that the form was loaded with, so that changes by others are noticed. */

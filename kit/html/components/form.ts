@@ -186,5 +186,6 @@ ${value}</textarea>`;
 }
 
 function sentence(label: string, error: string): string {
+  if (error.startsWith('This field ')) return error.replace('This field', label);
   return /^(is|must|has|does|can|could|was)\b/.test(error) ? `${label} ${error}` : error;
 }

@@ -233,10 +233,10 @@ function deeds(
   if (visibility !== 'hidden') buttons.push(['hide', 'Hide']);
   if (visibility !== 'link')
     buttons.push(['show', visibility === 'hidden' ? 'Show again' : 'Remove from the list']);
-  if (isAccount && visibility !== 'listed') buttons.push(['list', 'Show in the list of polls']);
+  if (isAccount && visibility !== 'listed') buttons.push(['list', 'Put on the list of polls']);
   return html`<form class="actions" method="post" action="${path}">${csrfField}${buttons.map(
     ([deed, label]) => html`<button class="secondary" name="deed" value="${deed}">${label}</button>`,
-  )}${linkButton(`${path}delete/`, 'Delete', 'quiet')}</form>`;
+  )}${linkButton(`${path}delete/`, 'Delete')}</form>`;
 }
 
 /** Asks before a poll is deleted. */

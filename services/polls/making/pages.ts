@@ -117,7 +117,8 @@ async function save(
   const author = authorOf(maker, clock.now());
   const id = known ?? (await createPoll(parts, shown, { owner: user?.id, hash, now, author }));
   if (!user) tokens.keep(visit, { question: id, token });
-  return visit.redirect(pathOf(pageRoutes.poll, id), { tone: 'good', text: 'Your poll is ready.' });
+  const path = pathOf(user ? pageRoutes.mineOne : pageRoutes.poll, id);
+  return visit.redirect(path, { tone: 'good', text: 'Your poll is ready. Share its link.' });
 }
 
 function tooMany({ lines }: Typed): string {
