@@ -117,7 +117,12 @@ describe('in a browser', { skip: browser.skip }, () => {
       await page.getByText('The poll was not created').waitFor();
       await check('the form with errors');
       await page.getByLabel('Question').fill('Where to eat?');
-      for (const [index, text] of ['Here', 'The Thai place behind the station', 'x'.repeat(52), 'At home'].entries())
+      for (const [index, text] of [
+        'Here',
+        'The Thai place behind the station',
+        'x'.repeat(52),
+        'At home',
+      ].entries())
         await page.getByLabel(`Choice ${index + 1}`, { exact: true }).fill(text);
       await page.getByLabel('Choice 5', { exact: true }).fill('Nowhere');
       await page.getByRole('button', { name: 'More choices' }).click();

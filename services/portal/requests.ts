@@ -30,7 +30,7 @@ export async function requestsPage({ sites, samples, signIn }: RequestsOptions):
         ? undefined
         : card(
             site.title,
-            requests.map((each) => requestOf(each, site, token)),
+            html`<div class="stack">${requests.map((each) => requestOf(each, site, token))}</div>`,
           );
     }),
   );
