@@ -1,11 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { startProcess, stopProcess } from '../../../services/testing.ts';
-import { type Ask, type Grade, gradeOf, questionsOf, type RealSet, type Reply } from './grades.ts';
-import { readLibrary } from './library.ts';
+import {
+  type Ask,
+  type Grade,
+  gradeOf,
+  questionsOf,
+  type RealQuestion,
+  type RealSet,
+  type Reply,
+} from './grades.ts';
+import { type LibraryFile, readLibrary } from './library.ts';
 
-interface Graded extends Ask {
+/** A question with its reply and its grade. */
+export interface Graded extends Ask {
   readonly kind: string;
   readonly reply: Reply;
   readonly grade: Grade;
@@ -29,10 +39,21 @@ export async function measureReal({ sets, ...options }: RealOptions): Promise<vo
   }
 }
 
-async function measureSet(
-  set: RealSet,
-  { isVerbose, folder, model }: Omit<RealOptions, 'sets'>,
-): Promise<void> {
+async function measureSet(set: RealSet, { folder, ...options }: Omit<RealOptions, 'sets'>): Promise<void> {
+  const packages = folder ?? mkdtempSync(join(tmpdir(), 'octavo-packages-'));
+  try {
+    await measureLibrary(readLibrary(packages, set), questionsOf(set), options);
+  } finally {
+    if (folder === undefined) rmSync(packages, { recursive: true });
+  }
+}
+
+/** Uploads documents to a chat of its own, asks it the questions, prints the shares of each grade and returns the graded replies. */
+export async function measureLibrary(
+  files: readonly LibraryFile[],
+  questions: readonly RealQuestion[],
+  { isVerbose, model }: Pick<RealOptions, 'isVerbose' | 'model'>,
+): Promise<Graded[]> {
   const place = mkdtempSync(join(tmpdir(), 'octavo-real-'));
   const { url, child } = await startProcess('chat', {
     OCTAVO_DATA: place,
@@ -42,34 +63,30 @@ async function measureSet(
     ...model,
   });
   try {
-    for (const { name, content } of readLibrary(folder ?? join(place, 'packages'), set)) {
+    for (const { name, content } of files) {
       const body = new FormData();
       body.append('file', new Blob([content]), name);
       const response = await fetch(`${url}/api/upload`, { method: 'POST', body });
       if (response.status !== 201) throw new Error(`${name}: ${await response.text()}`);
     }
-    const graded = await gradeAll(url, set);
+    const graded = await gradeAll(url, questions);
     if (isVerbose) for (const each of graded) printOne(each);
     printShares(graded);
     if (model) printSupport(graded);
+    return graded;
   } finally {
     await stopProcess(child);
     rmSync(place, { recursive: true });
   }
 }
 
-async function gradeAll(url: string, set: RealSet): Promise<Graded[]> {
+async function gradeAll(url: string, questions: readonly RealQuestion[]): Promise<Graded[]> {
   const graded: Graded[] = [];
-  for (const { kind, turns, ask = '', ...expected } of questionsOf(set)) {
+  for (const { kind, turns, ask = '', ...expected } of questions) {
     let session: string | undefined;
     for (const [place, turn] of (turns ?? [{ ask, ...expected }]).entries()) {
       const body = { query: turn.ask, use_tools: false, session_id: session };
-      const response = await fetch(`${url}/api/chat`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      const reply = (await response.json()) as Reply & { session_id: string };
+      const reply = await replyTo(url, body);
       session = reply.session_id;
       const name = kind === 'conversation' ? (place === 0 ? 'first turn' : 'follow-up') : kind;
       const grade = gradeOf(turn, reply);
@@ -78,6 +95,23 @@ async function gradeAll(url: string, set: RealSet): Promise<Graded[]> {
     }
   }
   return graded;
+}
+
+const triesMax = 5;
+
+/** The reply to a question. A busy server is asked again; any other error ends the measurement, as it is no answer that could be graded. */
+async function replyTo(url: string, body: object): Promise<Reply & { readonly session_id: string }> {
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(`${url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.ok) return (await response.json()) as Reply & { session_id: string };
+    if (tries === triesMax || (response.status !== 429 && response.status !== 503))
+      throw new Error(`${response.status}: ${await response.text()}`);
+    await setTimeout(1_000 * Number(response.headers.get('retry-after') ?? 1));
+  }
 }
 
 /** Number of answers that the model wrote, and of those that are no refusals and have a source for all that they state. */
