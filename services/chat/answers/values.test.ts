@@ -31,6 +31,9 @@ NOTES
        in their order. The ferry Sula is green. The profiles of ships are read from
        /etc/ferryd/ships.d and shown to guests.
 
+BERTHS
+       A berth consists of two parts, and a berth has a lamp.
+
 AUTHORS
        ferryd was written by Ingrid Holm. Its founder can be found in the Harbor Office.
 `;
@@ -78,6 +81,7 @@ test('a bound, a default and a price are answered by a text that states them', a
     'What does the ferry Sula cost?',
     'What is the largest file that ferryd can read?',
     'How many people use ferryd?',
+    'How long is a berth?',
   ]) {
     const { abstained, answer } = await ask(query);
     assert.ok(abstained, `${query} ${answer}`);

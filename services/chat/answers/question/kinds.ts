@@ -3,7 +3,7 @@ import { isCommonWord } from '../../retrieval/index.ts';
 import { fieldsOf } from '../columns.ts';
 import type { Unit } from '../structure.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
-import { type AskedValue, askedValueOf, statesValue } from './values.ts';
+import { type AskedValue, askedValueOf, countsOnlyThings, statesValue } from './values.ts';
 
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
 export interface AskedKind {
@@ -11,6 +11,8 @@ export interface AskedKind {
   /** Something has happened, so a condition is no answer. */
   readonly isPast: boolean;
   readonly isQuantity: boolean;
+  /** A length, a size or an age, which numbers of things do not tell. */
+  readonly isMeasure: boolean;
   /** An amount in words is no answer. */
   readonly isNumber: boolean;
   readonly isDate: boolean;
@@ -50,6 +52,7 @@ export function askedKindOf(text: string, hasNames: boolean): AskedKind {
     isTime: questionType(text).time,
     isPast: /^\W*(?:and )?when (?:was|were|did)\b/i.test(text),
     isQuantity: quantityPattern.test(text),
+    isMeasure: /\bhow (?:long|old|far|high|large|big|tall|deep|fast|heavy)\b/i.test(text),
     isNumber: numberPattern.test(text),
     isDate: /\b(?:what|which) (?:year|date|century|decade)\b/i.test(text),
     isMoney: moneyPattern.test(text),
@@ -94,12 +97,14 @@ export function hasKind(
   if (fieldsOf(unit === 'row' ? text : '').length < 2 && !statesValue(kind.value, text, above, kind.asked))
     return false;
   if (!asksForKind(kind)) return true;
-  const fresh = termsOf(text).filter(({ stem }) => !kind.asked.has(stem));
+  const telling = kind.isQuantity ? text.replace(noAmounts, ' ') : text;
+  const fresh = termsOf(telling).filter(({ stem }) => !kind.asked.has(stem));
   if (kind.isPast)
     return fresh.some((term) => isTime(term) || /^\d{3,4}s?$/.test(term.word)) || pastTimes.test(text);
   if (kind.isTime)
     return fresh.some((term) => isTime(term) || isQuantity(term)) || (!kind.isDate && timeWords.test(text));
   if (kind.isNumber) return fresh.some(({ word }) => /\d/.test(word));
+  if (kind.isMeasure && countsOnlyThings(text)) return false;
   if (kind.isQuantity)
     return (
       fresh.some((term) => isQuantity(term) || isTime(term)) ||
@@ -108,6 +113,9 @@ export function hasKind(
   if (kind.isPlace) return namesPlace(text);
   return fresh.some((term) => isNameIn(text, term, unit !== 'sentence'));
 }
+
+/** Versions, paths and parts of a whole with an ending, as in "1/20th". */
+const noAmounts = /(?<!\w)\d+(?:\.\d+){2,}|(?<![\w.:/])~?\/[\w./-]+|\b\d+\/\d+\p{L}+/gu;
 
 function isNameIn(text: string, { word, start }: Term, isRow: boolean): boolean {
   return /\p{Lu}/u.test(text.charAt(start)) && !isCommonWord(word) && (start > 0 || isRow);
