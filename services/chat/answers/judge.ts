@@ -82,7 +82,7 @@ export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array 
     uncovered.unknown > muchUnknown ? 1 : 0,
     rarest && !around.has(rarest.stem) ? 1 : 0,
     misses.property,
-    place.unit.kind === 'row' ? misses.property : 0,
+    unit.kind === 'row' ? misses.property : 0,
     required.kind.counted === undefined ? 0 : shareOfOthers(required.kind.counted, quote),
     topics.length > 0 && topics.every((stem) => !hasName(around, stem)) ? 1 : 0,
     uncovered.share,

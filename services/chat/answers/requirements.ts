@@ -1,6 +1,6 @@
 import { stemsOf, termsOf } from '#kit/search/terms.ts';
 import type { Evidence, Passage } from '../retrieval/index.ts';
-import { lacksColumn } from './columns.ts';
+import { fieldsOf, lacksColumn } from './columns.ts';
 import { isMonth, isMonthOf } from './question/dates.ts';
 import { type AskedKind, askedKindOf, asksForKind, hasKind } from './question/kinds.ts';
 import type { CandidateSentence } from './sentence-features.ts';
@@ -12,6 +12,8 @@ export interface Requirements {
   /** Numbers and options, which must be in the sentence itself or be its term. */
   readonly exact: readonly string[];
   readonly kind: AskedKind;
+  /** Stems of all words that are searched for. */
+  readonly terms: readonly string[];
   /** Stems of the term to define. */
   readonly defined: readonly string[];
   /** The property that is asked for and other words for it, by stem: `popul` in "What is the population of Barbados?" */
@@ -64,6 +66,7 @@ export function requirementsOf({ question }: Evidence): Requirements {
       ...(/\bdefault/i.test(text) ? ['default'] : []),
     ],
     kind,
+    terms: terms.map(({ stem }) => stem),
     defined: stemsOf(about)
       .filter((stem) => terms.some((term) => term.stem === stem))
       .slice(0, 4),
@@ -166,8 +169,16 @@ export function lastHeading(section: string): string {
   );
 }
 
+/** A row with no word of the question but those of its columns is of something else: "Relevance: 3". */
+function namesNothing(terms: readonly string[], unit: CandidateSentence): boolean {
+  const columns = new Set(fieldsOf(unit.text).flatMap(({ name }) => stemsOf(name)));
+  const others = terms.filter((stem) => !columns.has(stem));
+  return columns.size > 0 && others.length > 0 && others.every((stem) => !unit.context.has(stem));
+}
+
 /** A row tells only what it has a column for. */
-function lacksProperty({ property, modifiers }: Requirements, unit: CandidateSentence): boolean {
+function lacksProperty({ property, modifiers, terms }: Requirements, unit: CandidateSentence): boolean {
+  if (unit.kind === 'row' && namesNothing(terms, unit)) return true;
   if (property.length === 0) return false;
   if (unit.kind === 'row') {
     const names = [...property, ...modifiers];
@@ -186,7 +197,7 @@ function hasExact(wanted: string, own: string, quote: string): boolean {
   if (wanted.startsWith('/')) return hasPath(own, wanted);
   const [, name = '', number = wanted] = /^(\p{L}+) (.+)$/u.exec(wanted) ?? [];
   if (name === '') return containsNumber(own, wanted);
-  const pattern = `\\b(?:${name}|version|release)\\b[^\\d.;:]{0,12}\\b${number.replaceAll('.', '\\.')}(?!\\d|\\.[1-9])`;
+  const pattern = `\\b(?:${name}|version|release)\\b(?::|[^\\d.;:]{0,12}) ?\\b${number.replaceAll('.', '\\.')}(?!\\d|\\.[1-9])`;
   return new RegExp(pattern, 'i').test(own);
 }
 

@@ -99,8 +99,7 @@ export function hasKind(
   if (!asksForKind(kind)) return true;
   const telling = kind.isQuantity ? text.replace(noAmounts, ' ') : text;
   const fresh = termsOf(telling).filter(({ stem }) => !kind.asked.has(stem));
-  if (kind.isPast)
-    return fresh.some((term) => isTime(term) || /^\d{3,4}s?$/.test(term.word)) || pastTimes.test(text);
+  if (kind.isPast) return fresh.some(isTime) || pastTimes.test(text);
   if (kind.isTime)
     return fresh.some((term) => isTime(term) || isQuantity(term)) || (!kind.isDate && timeWords.test(text));
   if (kind.isNumber) return fresh.some(({ word }) => /\d/.test(word));
@@ -179,11 +178,11 @@ const timeWords =
   /\b(?:after|before|during|while|until|once|as soon as|upon|first|hourly|daily|weekly|monthly|yearly|ago|today|tomorrow|yesterday|noon|midnight|morning|evening|spring|summer|autumn|fall|winter|beginning|(?:start|end) of|boot|reboot|startup|shutdown|always|never|\w+days?|hours?|minutes?|weeks?|months?|years?)\b/i;
 /** Times ago, and days that are written as numbers. */
 const pastTimes =
-  /\b(?:century|centuries|decade|ago|yesterday|today)\b|\b\d+ (?:days?|weeks?|months?|years?) (?:ago|before|later|after)\b|\b\d{4}-\d\d-\d\d\b|\b\d\d?[./]\d\d?[./]\d{2,4}\b/i;
+  /\b(?:in|since|until|by|from|about|around|year|ad|before|after) (?:the )?\d{3,4}s?\b|\b(?:1\d|20)\d0s\b|\b(?:century|centuries|decade|ago|yesterday|today)\b|\b\d+ (?:days?|weeks?|months?|years?) (?:ago|before|later|after)\b|\b\d{4}-\d\d-\d\d\b|\b\d\d?[./]\d\d?[./]\d{2,4}\b/i;
 /** Amounts in words that stand by themselves. */
 const measureWords =
   /\b(?:unlimited|no limit|forever|indefinitely|infinite|once|twice|always|never|whenever|constantly|daily|hourly|weekly|monthly|yearly|(?:each|every) time|(?:one|an?|each|every) (?:\w+ )?(?:second|minute|hour|day|week|month|year|decade|century|byte|bit|character|page|line)s?)\b/i;
 const amountWords =
   /\b(?:unlimited|no|all|none|once|twice|every|always|never|one|single|zero|several|daily|hourly|weekly|monthly|yearly|constantly)\b/i;
 const moneyWords =
-  /[$€£¥]|\b(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?|cents?|free of charge|for free|gratis)\b|\b(?:price|cost|fee|charge|salary|wage|amount)s?\b\W+(?:is |of |are )?\d/i;
+  /[$€£¥] ?\d|\d ?[€£¥$]|\b(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?|cents?|free of charge|for free|gratis)\b|\b(?:price|cost|fee|charge|salary|wage|amount)s?\b\W+(?:is |of |are )?\d/i;
