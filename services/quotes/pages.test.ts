@@ -109,7 +109,7 @@ describe('the page of a quote', () => {
     assert.match((await alice.open(`/quotes/${id}/`)).html, /The quote is changed\..*“After\.”/s);
     const wrong = await alice.send(`/quotes/${id}/edit/`, { ...fields, author: ' ' });
     assert.equal(wrong.status, 400);
-    assert.match(wrong.html, /This field may not be blank/);
+    assert.match(wrong.html, /Author may not be blank/);
     const bob = await app.browser('bob');
     await bob.open('/quotes/new/');
     for (const path of ['edit/', 'delete/']) {
