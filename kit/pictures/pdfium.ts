@@ -25,7 +25,7 @@ export function loadPdfium(): Promise<Pdfium> {
   return loading;
 }
 
-/** Lets the next call of {@link loadPdfium} load it anew, as after a crash. */
+/** Lets the next call of {@link loadPdfium} load it again, as after a crash. */
 export function unloadPdfium(): void {
   loading = undefined;
 }
