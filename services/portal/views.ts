@@ -90,7 +90,7 @@ export function signInCard(
   return card(
     'Demo sign-ins',
     html`<div class="stack"><p>One click signs you in to every service except Accounts, which keeps accounts of its own.</p><form class="actions" method="post" action="/demo-sign-in">${csrfField}${buttons}</form>
-${signIns.length > 0 && html`<details><summary>Accounts with a password</summary><p>Others than those of the buttons, for the sign-in forms and the APIs.</p>${passwordTable(signIns, reports)}</details>`}</div>`,
+${signIns.length > 0 && html`<details><summary>Accounts with a password</summary><p>Other accounts than those of the buttons, for sign-in forms and APIs.</p>${passwordTable(signIns, reports)}</details>`}</div>`,
   );
 }
 

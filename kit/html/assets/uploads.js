@@ -1,6 +1,9 @@
-// Sends a form with a file and shows how much of it has arrived, then the page that answers it. Without this module the browser sends it.
+// Posts files and tells how much of them was sent.
 
-/** @param {HTMLFormElement} form */
+/**
+ * Sends a form and shows how much of its file has arrived, then the page that answers it. Without this the browser sends it.
+ * @param {HTMLFormElement} form
+ */
 export function showUploading(form) {
   const place = form.querySelector('[data-uploading]');
   const bar = place?.querySelector('progress');
@@ -23,7 +26,6 @@ export function showUploading(form) {
 }
 
 /**
- * Only XMLHttpRequest tells how much was sent.
  * @param {HTMLFormElement} form
  * @param {(share: number | undefined) => void} move takes the share of the file that was sent; undefined at the end
  * @returns {Promise<void>}
@@ -31,24 +33,39 @@ export function showUploading(form) {
 async function send(form, move) {
   const button = form.querySelector('button:not([type])');
   button?.setAttribute('disabled', '');
-  const request = new XMLHttpRequest();
-  request.upload.addEventListener('progress', ({ loaded, total }) => move(loaded / total));
   try {
-    await new Promise((resolve, reject) => {
-      request.addEventListener('load', resolve);
-      request.addEventListener('error', () =>
-        reject(new Error('The file could not be sent. Check your connection, then try again.')),
-      );
-      request.open('POST', form.action);
-      request.setRequestHeader('accept', 'text/html');
-      request.send(new FormData(form));
+    const { responseURL, responseText } = await post(form.action, new FormData(form), {
+      accept: 'text/html',
+      move,
     });
+    if (responseURL === form.action) showPage(responseText);
+    else location.assign(responseURL);
   } finally {
     button?.removeAttribute('disabled');
     move(undefined);
   }
-  if (request.responseURL === form.action) showPage(request.responseText);
-  else location.assign(request.responseURL);
+}
+
+/**
+ * Posts a form, and resolves to the request with its response. Throws an error for people if there is none. Only XMLHttpRequest tells how
+ * much was sent.
+ * @param {string} address
+ * @param {FormData} body
+ * @param {{ accept: string, move: (share: number) => void }} options
+ * @returns {Promise<XMLHttpRequest>}
+ */
+export function post(address, body, { accept, move }) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.upload.addEventListener('progress', ({ loaded, total }) => move(loaded / total));
+    request.addEventListener('load', () => resolve(request));
+    request.addEventListener('error', () =>
+      reject(new Error('The file could not be sent. Check your connection, then try again.')),
+    );
+    request.open('POST', address);
+    request.setRequestHeader('accept', accept);
+    request.send(body);
+  });
 }
 
 /**

@@ -74,7 +74,7 @@ export function clientModel({ database, clock }: ModelParts): Model {
     forms: {
       secret: {
         label: 'New secret',
-        help: 'The application cannot sign anybody in until it has the new secret, which is shown once. The secret of today stops working at once.',
+        help: 'The application cannot sign anybody in until it has the new secret, which is shown once. The current secret stops working at once.',
         fields: {},
         recordedAs: 'created a new secret',
         async submit(id) {

@@ -1,5 +1,6 @@
 // Uploads files one by one, each with its progress, and lets people drop them. Without this module the form sends all at once.
 import { acceptDrops } from './drops.js';
+import { post } from './uploads.js';
 
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-upload]'));
 const input = /** @type {HTMLInputElement | null} */ (form?.elements.namedItem('file') ?? null);
@@ -62,24 +63,17 @@ function addLine(name) {
 }
 
 /**
- * Only XMLHttpRequest tells how much was sent.
  * @param {HTMLFormElement} form
  * @param {File} file
  * @param {ReturnType<typeof addLine>} line
- * @returns {Promise<void>}
  */
-function upload(form, file, line) {
-  return new Promise((resolve) => {
-    const request = new XMLHttpRequest();
-    const body = new FormData();
-    body.append('file', file);
-    request.upload.addEventListener('progress', ({ loaded, total }) => line.progress(loaded / total));
-    request.addEventListener('error', () => line.end('could not be sent; try it again', 'bad'));
-    request.addEventListener('load', () => line.end(...resultOf(request)));
-    request.addEventListener('loadend', () => resolve());
-    request.open('POST', form.dataset.upload ?? '');
-    request.send(body);
-  });
+async function upload(form, file, line) {
+  const body = new FormData();
+  body.append('file', file);
+  const options = { accept: 'application/json', move: line.progress };
+  const request = await post(form.dataset.upload ?? '', body, options).catch(() => undefined);
+  if (request) line.end(...resultOf(request));
+  else line.end('could not be sent; try it again', 'bad');
 }
 
 /**
