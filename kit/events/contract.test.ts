@@ -13,6 +13,7 @@ import { NatsLink } from '../nats/link.ts';
 import { testFolder } from '../testing/folder.ts';
 import { natsIsMissing, startTestNats } from '../testing/nats.ts';
 import { testDatabaseUrl } from '../testing/postgres.ts';
+import { startGate } from '../testing/proxies.ts';
 import {
   appendEvents,
   type EventStream,
@@ -235,6 +236,22 @@ async function natsContract(databaseUrl: string | undefined): Promise<void> {
     assert.deepEqual(mine(late), names);
     assert.deepEqual([...new Set(mine(seen))], names);
     await side.events.ping();
+  });
+
+  test('come soon after a reconnect whose first request is cut off', async (context) => {
+    const gate = await startGate(new URL(server.url).host);
+    const side = await openPublishing(context, await openNats(databaseUrl, `nats://${gate.address}`, name));
+    const seen = consume(context, side);
+    await append(side, 'before');
+    await until(() => seen.some(({ subject }) => subject === 'before'));
+    gate.cut();
+    gate.cutResponseTo('CONSUMER.INFO');
+    gate.open();
+    const startedMs = performance.now();
+    await append(side, 'after');
+    await until(() => seen.some(({ subject }) => subject === 'after'));
+    const ms = performance.now() - startedMs;
+    assert.ok(ms < 14_000, `after ${ms} ms`);
   });
 
   test('are reported as failing while their stream is missing, and go on once it is there again', async (context) => {

@@ -44,6 +44,11 @@ const readerName = 'publisher';
 const unacknowledgedMax = 100;
 /** Batches that a consumer holds, so that it does not wait for the server. */
 const batchesAhead = 3;
+/**
+ * How long a request for messages is open. The client also waits this long, give or take a half, before it asks again after a reconnect to a server
+ * that is not ready yet.
+ */
+const pullMs = 5_000;
 /** Renewals of messages in progress within the time of one lease. */
 const renewals = 3;
 const backoff = { firstMs: 200, maxMs: 10_000 };
@@ -266,8 +271,8 @@ class NatsConsumer implements AsyncDisposable {
     const consumer = await open();
     const messages = await consumer.consume({
       max_messages: batchesAhead * batchMax,
-      expires: 30_000,
-      idle_heartbeat: 5_000,
+      expires: pullMs,
+      idle_heartbeat: pullMs / 2,
       abort_on_missing_resource: true,
     });
     this.#isFailing = false;
