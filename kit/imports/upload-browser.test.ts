@@ -12,6 +12,7 @@ import { receiveUpload } from './upload.ts';
 import { fileForm } from './views.ts';
 
 const browser = testBrowser();
+const bytesMax = 1024 * 1024;
 const good = Buffer.alloc(500_000, 'good,file\n');
 const bad = Buffer.alloc(500_000, 'bad,file\n');
 
@@ -31,10 +32,10 @@ before(async () => {
       (routes) => {
         routes.get('/', { access: 'public' }, async (visit) => page(visit));
         routes.get('/preview', { access: 'public' }, async (visit) => page(visit, 'Preview'));
-        const form = { access: 'public', accepts: 'multipart/form-data', bodyBytesMax: 1_000_000 } as const;
+        const form = { access: 'public', accepts: 'multipart/form-data', bodyBytesMax: bytesMax } as const;
         routes.post('/', form, async (visit) => {
           const { file } = await receiveUpload(visit.request, {
-            bytesMax: 1_000_000,
+            bytesMax,
             onFile: (fields) => visit.checkToken(fields[csrfFieldName]),
             keep: async (chunks) => Buffer.concat(await Array.fromAsync(chunks)),
           });
@@ -56,7 +57,7 @@ function page(visit: Visit<{ name: string }>, title = 'Upload', error?: string):
     {
       title,
       modules: ['imports.js'],
-      main: fileForm({ action: '/', csrfField, label: 'File', help: '', accept: '.csv', error }),
+      main: fileForm({ action: '/', csrfField, label: 'File', help: '', accept: '.csv', bytesMax, error }),
     },
   );
 }
@@ -85,6 +86,19 @@ describe('a file on its way', { skip: browser.skip }, () => {
       complaints.filter((complaint) => !complaint.includes('422')),
       [],
     );
+  });
+
+  test('that is too large is not sent, and another one is', async () => {
+    const { page } = await browser.open({ baseUrl: server.url });
+    await page.goto('/');
+    const choose = (buffer: Buffer) =>
+      page.locator('input[type="file"]').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+    await choose(Buffer.alloc(bytesMax + 1, 'x'));
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('The file must be at most 1 MB.').waitFor();
+    await choose(good);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL('/preview');
   });
 
   test('that could not be sent says so, and is sent when one tries again', async () => {

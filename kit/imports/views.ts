@@ -13,6 +13,8 @@ export interface FileFormOptions {
   readonly help: Content;
   /** Endings and media types of the files, as in the attribute `accept`. */
   readonly accept: string;
+  /** A file that is larger is not sent. */
+  readonly bytesMax: number;
   /** Problem with the file, to be read after the label. */
   readonly error?: string | undefined;
   /** Fields before the file. */
@@ -22,7 +24,7 @@ export interface FileFormOptions {
 
 /** The form that takes a file. The module `imports.js` of its page takes a dropped file too, and shows how much of it was sent. */
 export function fileForm(options: FileFormOptions): Html {
-  const { action, csrfField, label, help, accept, error, fields, cancelHref } = options;
+  const { action, csrfField, label, help, accept, bytesMax, error, fields, cancelHref } = options;
   const input = field({
     name: 'file',
     label,
@@ -34,7 +36,7 @@ export function fileForm(options: FileFormOptions): Html {
   const cancel = cancelHref !== undefined && linkButton(cancelHref, 'Cancel', 'quiet');
   return card(
     undefined,
-    html`<form class="form" method="post" action="${action}" enctype="multipart/form-data" data-drop>${csrfField}${fields}
+    html`<form class="form" method="post" action="${action}" enctype="multipart/form-data" data-drop data-bytes-max="${bytesMax}">${csrfField}${fields}
 ${input}
 <div data-uploading hidden>${progress({ label: 'Uploading', value: 0 })}</div><div data-upload-problem role="alert"></div>
 <div class="actions"><button>Continue</button>${cancel}</div></form>`,

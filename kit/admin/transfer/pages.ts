@@ -43,6 +43,7 @@ export async function importPage(context: ModelVisit, problem?: string): Promise
       help: html`CSV or JSON, in UTF-8, at most ${formatNumber(importRowsMax)} rows and 5 MB. You see what would happen before anything is saved.
 The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}. Rows with <code>${model.key}</code> change that ${model.label}, rows without add one. An export has the same columns.`,
       accept: '.csv,.json,text/csv,application/json',
+      bytesMax: importBytesMax,
     })}`,
   });
 }

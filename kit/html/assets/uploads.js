@@ -12,7 +12,8 @@ export function showUploading(form) {
   if (!(place instanceof HTMLElement) || !bar || !detail || !problem) return;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    problem.textContent = '';
+    problem.textContent = sizeProblem(form, [...new FormData(form).values()]) ?? '';
+    if (problem.textContent) return;
     send(form, (share) => {
       place.hidden = share === undefined;
       if (share === undefined) return;
@@ -44,6 +45,18 @@ async function send(form, move) {
     button?.removeAttribute('disabled');
     move(undefined);
   }
+}
+
+/**
+ * What is wrong with the size of files for a form that names its limit in `data-bytes-max`. The server closes the connection on a larger file
+ * before all of it was sent, which looks like a network that failed.
+ * @param {HTMLFormElement} form
+ * @param {readonly FormDataEntryValue[]} files
+ */
+export function sizeProblem({ dataset }, files) {
+  const bytesMax = Number(dataset.bytesMax);
+  if (!files.some((file) => file instanceof File && file.size > bytesMax)) return undefined;
+  return `The file must be at most ${(bytesMax / 1024 / 1024).toLocaleString('en')} MB.`;
 }
 
 /**

@@ -14,6 +14,7 @@ import { budgetFirst, day, money, problems } from '../site/views.ts';
 import { errorTable } from '../tasks/index.ts';
 import { importFields } from './formats/guess.ts';
 import type { ImportPlan, ImportResult, PreviewRow } from './import.ts';
+import { fileBytesMax } from './upload.ts';
 
 interface UploadView {
   readonly budgets: readonly Budget[];
@@ -42,6 +43,7 @@ export function uploadPage(visitor: Visitor, { budgets, budgetId, problem }: Upl
           error: problem?.errors.file,
           help: 'CSV with any columns, OFX or QFX, or QIF; at most 50 MB. You see a preview before anything is added.',
           accept: '.csv,.tsv,.txt,.ofx,.qfx,.qif,text/csv',
+          bytesMax: fileBytesMax,
         })}`;
   return visitor.render({
     title: 'Import',

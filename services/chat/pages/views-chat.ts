@@ -6,7 +6,7 @@ import { count, time } from '#kit/html/format.ts';
 import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
 import { icon } from '#kit/html/icons.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import type { Document } from '../documents/index.ts';
+import { type Document, limits } from '../documents/index.ts';
 import { type Strategy, strategies } from '../retrieval/index.ts';
 import { pageRoutes, pathOf, routes } from '../routes.ts';
 import type { Message, Session } from '../sessions/index.ts';
@@ -132,7 +132,7 @@ function askForm({ csrfField }: Frame, { session }: ChatView, { hidden, content 
 function composer({ csrfField }: Frame, view: ChatView): Html {
   const { session, strategy, failed, draft } = view;
   const chosen = strategies.find(({ id }) => id === strategy);
-  return html`<div class="dock"><form class="composer card" method="post" action="${pageRoutes.ask}" data-composer data-drop data-upload="${routes.upload}">${csrfField}
+  return html`<div class="dock"><form class="composer card" method="post" action="${pageRoutes.ask}" data-composer data-drop data-upload="${routes.upload}" data-bytes-max="${limits.fileBytesMax}">${csrfField}
 <input type="hidden" name="session" value="${session?.id ?? ''}"><label class="hidden" for="query">Question</label>
 <textarea id="query" name="query" rows="1" required maxlength="4000" placeholder="${session ? 'Ask a follow-up question' : 'Ask a question'}" enterkeyhint="send" aria-describedby="keys" autofocus>${failed?.query ?? draft}</textarea>
 <div class="actions"><details class="menu" data-strategy><summary class="button quiet" title="How passages are found">${icon('search')}<span data-chosen>${chosen?.name}</span>${icon('down')}</summary>

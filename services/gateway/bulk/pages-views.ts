@@ -10,6 +10,8 @@ import { importPath, pageRoutes } from '../routes.ts';
 import { importFields } from './import-fields.ts';
 import type { ImportResult } from './imported-files.ts';
 
+/** The largest file that can be imported. */
+export const fileBytesMax = 256 * 1024 * 1024;
 const rowsShown = 5;
 const charactersShown = 120;
 
@@ -20,6 +22,7 @@ export function importPage(frame: Frame, error?: string): string {
     label: 'CSV or JSON file',
     help: 'At most 256 MB, in UTF-8. You can also drop it here. You see a preview before anything is saved.',
     accept: '.csv,.json,.jsonl,.ndjson,text/csv,application/json',
+    bytesMax: fileBytesMax,
     error,
     cancelHref: pageRoutes.posts,
   });

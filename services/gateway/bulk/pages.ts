@@ -20,7 +20,14 @@ import { createPostParser, type ImportedFile, importFields, postOf } from './imp
 import type { ImportedFiles, ImportRef, ImportResult } from './imported-files.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import { importFile } from './pages-import.ts';
-import { importPage, interruptedPage, type Preview, previewPage, resultPage } from './pages-views.ts';
+import {
+  fileBytesMax,
+  importPage,
+  interruptedPage,
+  type Preview,
+  previewPage,
+  resultPage,
+} from './pages-views.ts';
 
 interface Parts {
   readonly visitors: Visitors;
@@ -29,7 +36,6 @@ interface Parts {
   readonly importedFiles: ImportedFiles;
 }
 
-const fileBytesMax = 256 * 1024 * 1024;
 /** Part of the file that a preview reads. */
 const previewBytes = 64 * 1024;
 

@@ -8,7 +8,7 @@ import type { Imported, Kind } from '../records.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { money, type Visitor } from '../site.ts';
 import { type FileGuess, importFieldsOf } from './fields.ts';
-import type { ImportResult, Options, Preview } from './pages-run.ts';
+import { type ImportResult, type Options, type Preview, uploadBytesMax } from './pages-run.ts';
 
 const rowsShown = 5;
 
@@ -29,6 +29,7 @@ export function uploadPage(visitor: Visitor, error?: string): string {
       label: 'File',
       help: html`JSON with <code>team</code>, <code>investments</code> and <code>sectors</code>, or CSV of one of them; UTF-8, at most 5 MB. You see a preview before anything is saved.`,
       accept: '.json,.csv,application/json,text/csv',
+      bytesMax: uploadBytesMax,
       error,
     }),
   });

@@ -1,6 +1,6 @@
 // Uploads files one by one, each with its progress, and lets people drop them. Without this module the form sends all at once.
 import { acceptDrops } from './drops.js';
-import { post } from './uploads.js';
+import { post, sizeProblem } from './uploads.js';
 
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-upload]'));
 const input = /** @type {HTMLInputElement | null} */ (form?.elements.namedItem('file') ?? null);
@@ -68,6 +68,8 @@ function addLine(name) {
  * @param {ReturnType<typeof addLine>} line
  */
 async function upload(form, file, line) {
+  const problem = sizeProblem(form, [file]);
+  if (problem) return line.end(problem, 'bad');
   const body = new FormData();
   body.append('file', file);
   const options = { accept: 'application/json', move: line.progress };
