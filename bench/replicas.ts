@@ -9,6 +9,7 @@ import type { ChildProcess } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { testFolder } from '#kit/testing/folder.ts';
+import { sendRequest } from '#kit/testing/http-client.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
 import { growing } from './growth/services.ts';
@@ -22,10 +23,16 @@ const { values: options, positionals } = parseArgs({
 const seconds = Number(options.seconds);
 const clients = 64;
 
-const targets: Readonly<Record<string, readonly Omit<Load, 'url'>[]>> = {
+interface Target extends Omit<Load, 'url' | 'accounts'> {
+  /** Each client has an account of its own. */
+  readonly hasAccounts?: boolean;
+}
+
+const budget = { method: 'POST', body: JSON.stringify({ name: 'Food', limit: 100 }) };
+const targets: Readonly<Record<string, readonly Target[]>> = {
   polls: [{}],
   quotes: [{}],
-  budgets: [{}, { method: 'POST', body: JSON.stringify({ name: 'Food', limit: 100 }) }],
+  budgets: [{}, budget, { ...budget, hasAccounts: true }],
 };
 const paths: Readonly<Record<string, string>> = {
   polls: '/polls/',
@@ -50,7 +57,8 @@ async function measure(name: string): Promise<void> {
   const first = await startProcess(name, environment);
   const headers = await service.open(first.url, 0);
   const second = await startProcess(name, environment);
-  for (const load of targets[name] ?? []) {
+  for (const { hasAccounts, ...load } of targets[name] ?? []) {
+    const accounts = hasAccounts ? await signUp(first.url) : [{}];
     for (const replicas of [[first], [first, second]]) {
       const before = await cpuOf(replicas, database.url);
       const reports = await Promise.all(
@@ -58,6 +66,7 @@ async function measure(name: string): Promise<void> {
           offer({
             headers,
             ...load,
+            accounts,
             url: `${url}${paths[name]}`,
             connections: clients / replicas.length,
             seconds,
@@ -71,11 +80,25 @@ async function measure(name: string): Promise<void> {
       const each = (part: 'service' | 'server') => ((after[part] - before[part]) / requests).toFixed(0);
       const failures = sum(reports.map((report) => report.failures));
       console.log(
-        `${name} ${load.method ?? 'GET'}, ${replicas.length} of 2 replicas: ${perSecond.toFixed(0)}/s, ${each('service')} µs of the service and ${each('server')} µs of PostgreSQL each, p95 ${Math.max(...reports.map(({ p95Ms }) => p95Ms)).toFixed(1)} ms, ${failures} failed`,
+        `${name} ${load.method ?? 'GET'}${hasAccounts ? ' by as many accounts as clients' : ''}, ${replicas.length} of 2 replicas: ${perSecond.toFixed(0)}/s, ${each('service')} µs of the service and ${each('server')} µs of PostgreSQL each, p95 ${Math.max(...reports.map(({ p95Ms }) => p95Ms)).toFixed(1)} ms, ${failures} failed`,
       );
     }
   }
   await Promise.all([first, second].map(({ child }) => stopProcess(child, 'SIGKILL')));
+}
+
+/** Headers of new accounts of budgets, one for each client. */
+function signUp(url: string): Promise<Readonly<Record<string, string>>[]> {
+  return Promise.all(
+    Array.from({ length: clients }, async (_, index) => {
+      const account = { email: `client-${index}@example.com`, password: 'ferries wait in fog' };
+      const { json } = await sendRequest(`${url}/api/auth/register`, {
+        method: 'POST',
+        body: JSON.stringify(account),
+      });
+      return { authorization: `Bearer ${json.token}` };
+    }),
+  );
 }
 
 /** CPU time in microseconds of the processes, and of the connections of PostgreSQL, which are processes on this machine too. */

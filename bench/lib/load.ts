@@ -9,6 +9,8 @@ export interface Load {
   readonly url: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further headers of the connections, in turn. */
+  readonly accounts?: readonly Readonly<Record<string, string>>[];
   readonly body?: string;
   /** Connections, each with one request at a time; 64 by default. */
   readonly connections?: number;
@@ -45,16 +47,19 @@ if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 async function run(load: Load): Promise<LoadReport> {
-  const { connections = 64, seconds = 4 } = load;
-  const request = requestOf(load);
+  const { connections = 64, seconds = 4, accounts = [{}] } = load;
+  const requests = accounts.map((account) =>
+    requestOf({ ...load, headers: { ...load.headers, ...account } }),
+  );
   let durationsMs: number[] = [];
   let failures = 0;
-  const sockets = Array.from({ length: connections }, () =>
-    drive(load.url, request, (durationMs, status) => {
+  const sockets = Array.from({ length: connections }, (_, index) => {
+    const request = requests[index % requests.length] ?? requestOf(load);
+    return drive(load.url, request, (durationMs, status) => {
       durationsMs.push(durationMs);
       if (status < 200 || status > 299) failures++;
-    }),
-  );
+    });
+  });
   await setTimeout(Math.min(warmUpMsMax, seconds * 1_000));
   durationsMs = [];
   failures = 0;

@@ -51,6 +51,10 @@ export interface WriteSession<DB> extends Session<DB> {
    * transactions which take it commit one after another. SQLite has one writer anyway and does nothing.
    */
   lock(name: string): Promise<void>;
+  /**
+   * Holds `name` to the end of this transaction beside others that share it, and is one of the `sharers` of the database. On SQLite it does nothing.
+   */
+  share(name: string): Promise<void>;
 }
 
 /**

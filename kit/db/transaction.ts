@@ -8,7 +8,7 @@ interface TransactionOptions {
   readonly runner: Runner;
   /** Turns an error of the driver into what callers see. */
   readonly translate: (error: unknown) => unknown;
-  readonly lock?: (name: string) => Promise<void>;
+  readonly lock?: (name: string, mode: 'alone' | 'shared') => Promise<void>;
 }
 
 /**
@@ -64,7 +64,11 @@ export class Transaction<DB> implements WriteSession<DB>, Runner {
   }
 
   async lock(name: string): Promise<void> {
-    await this.#guard(async () => this.#options.lock?.(name));
+    await this.#guard(async () => this.#options.lock?.(name, 'alone'));
+  }
+
+  async share(name: string): Promise<void> {
+    await this.#guard(async () => this.#options.lock?.(name, 'shared'));
   }
 
   async #guard<T>(act: () => Promise<T>): Promise<T> {

@@ -7,6 +7,7 @@ import { Notifier } from '../concurrency/notifier.ts';
 import { runEvery } from '../concurrency/run-every.ts';
 import type { Database, Session } from '../db/index.ts';
 import type { EventMetrics, Waiting } from './metrics.ts';
+import { readRows } from './outbox-rows.ts';
 import {
   addReader,
   countRows,
@@ -16,7 +17,6 @@ import {
   moveReader,
   type OutboxRow,
   renewReader,
-  rowsAfter,
   takeReader,
 } from './outbox-statements.ts';
 
@@ -99,10 +99,13 @@ export class OutboxConsumer implements AsyncDisposable {
     const lease = { name, holder: this.#holder, untilMs: nowMs + leaseMs };
     let position = (await this.#save((session) => takeReader(session, { ...lease, nowMs })))?.position;
     while (position !== undefined && !signal.aborted) {
-      const rows = await rowsAfter(database, position, rowsAtOnce);
-      const last = rows.at(-1);
+      const after = { position, limit: rowsAtOnce };
+      const last = await this.#renewing(async () => {
+        const rows = await readRows(database, after, signal);
+        if (rows.length > 0) await handle(rows, signal);
+        return rows.at(-1);
+      });
       if (!last) return true;
-      await this.#renewing(() => handle(rows, signal));
       const untilMs = clock.now() + leaseMs;
       const moved = { ...lease, position: last.seq, untilMs };
       const { numUpdatedRows } = await this.#save((session) => moveReader(session, moved));
@@ -117,7 +120,7 @@ export class OutboxConsumer implements AsyncDisposable {
     return this.#options.database.write(work, { mayBeLost: true });
   }
 
-  async #renewing(work: () => Promise<void>): Promise<void> {
+  async #renewing<T>(work: () => Promise<T>): Promise<T> {
     const { name, clock, leaseMs } = this.#options;
     const renew = async () => {
       const untilMs = clock.now() + leaseMs;
@@ -125,7 +128,7 @@ export class OutboxConsumer implements AsyncDisposable {
       await this.#save((session) => renewReader(session, renewed)).catch(() => {});
     };
     using _renewing = runEvery(leaseMs / renewals, renew);
-    await work();
+    return await work();
   }
 
   async #failed(error: unknown, signal: AbortSignal): Promise<void> {

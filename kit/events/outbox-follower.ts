@@ -4,7 +4,8 @@ import { backoffMs } from '../concurrency/backoff.ts';
 import { Notifier } from '../concurrency/notifier.ts';
 import type { Database } from '../db/index.ts';
 import { type Expand, eventsOf } from './outbox.ts';
-import { type EventTables, lastRow, type OutboxRow, rowsAfter } from './outbox-statements.ts';
+import { beginReading, readRows } from './outbox-rows.ts';
+import type { EventTables, OutboxRow } from './outbox-statements.ts';
 import type { EventHandler } from './stream.ts';
 
 export interface OutboxFollowerOptions {
@@ -41,6 +42,8 @@ export class OutboxFollower implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #position: number | undefined;
+  /** Rows before the position that were committed when this began. */
+  #late: readonly OutboxRow[] = [];
 
   constructor(options: OutboxFollowerOptions) {
     this.#options = options;
@@ -76,8 +79,11 @@ export class OutboxFollower implements AsyncDisposable {
   /** False if there was nothing to read. */
   async #read(signal: AbortSignal): Promise<boolean> {
     const { database, handle } = this.#options;
-    this.#position ??= (await lastRow(database))?.seq ?? 0;
-    const rows = await rowsAfter(database, this.#position, rowsAtOnce);
+    if (this.#position === undefined)
+      ({ position: this.#position, late: this.#late } = await beginReading(database, signal));
+    if (this.#late.length > 0) await handle(this.#late, signal);
+    this.#late = [];
+    const rows = await readRows(database, { position: this.#position, limit: rowsAtOnce }, signal);
     const last = rows.at(-1);
     if (!last) return false;
     await handle(rows, signal);

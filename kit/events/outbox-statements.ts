@@ -8,7 +8,7 @@ export interface EventTables {
 }
 
 export interface OutboxRow {
-  /** Increases in the order of commits. */
+  /** Higher than that of every row that had been committed when this one was appended. Rows that were rolled back leave gaps. */
   seq: number;
   type: string;
   data: Uint8Array;
@@ -21,7 +21,7 @@ export interface ReaderRow {
   /** The last row that was handled. */
   position: number;
   /** The process that has the lease on this name, and until when. */
-  holder: string;
+  lease_holder: string;
   until_ms: number;
 }
 
@@ -44,6 +44,18 @@ export function rowsAfter({ kysely }: Session<EventTables>, position: number, li
     .execute();
 }
 
+/** The numbers of the newest rows up to one. */
+export async function seqsUpTo({ kysely }: Session<EventTables>, last: number, limit: number) {
+  const rows = await kysely
+    .selectFrom('event_outbox')
+    .select('seq')
+    .where('seq', '<=', last)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ seq }) => seq);
+}
+
 /** The position of a reader, and whether there are rows after it. */
 export async function findPosition({ kysely }: Session<EventTables>, name: string) {
   const { rows } = await sql<{
@@ -57,7 +69,7 @@ export async function findPosition({ kysely }: Session<EventTables>, name: strin
 export function addReader({ kysely }: Session<EventTables>, name: string) {
   return kysely
     .insertInto('event_reader')
-    .values({ name, position: 0, holder: '', until_ms: 0 })
+    .values({ name, position: 0, lease_holder: '', until_ms: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -69,9 +81,9 @@ export function takeReader(
 ) {
   return kysely
     .updateTable('event_reader')
-    .set({ holder: given.holder, until_ms: given.untilMs })
+    .set({ lease_holder: given.holder, until_ms: given.untilMs })
     .where('name', '=', given.name)
-    .where((e) => e.or([e('holder', '=', given.holder), e('until_ms', '<=', given.nowMs)]))
+    .where((e) => e.or([e('lease_holder', '=', given.holder), e('until_ms', '<=', given.nowMs)]))
     .returning('position')
     .executeTakeFirst();
 }
@@ -85,7 +97,7 @@ export function moveReader(
     .updateTable('event_reader')
     .set({ position: given.position, until_ms: given.untilMs })
     .where('name', '=', given.name)
-    .where('holder', '=', given.holder)
+    .where('lease_holder', '=', given.holder)
     .executeTakeFirst();
 }
 
@@ -93,7 +105,7 @@ export function moveReader(
 export function restartReader({ kysely }: Session<EventTables>, name: string) {
   return kysely
     .updateTable('event_reader')
-    .set({ position: 0, holder: '', until_ms: 0 })
+    .set({ position: 0, lease_holder: '', until_ms: 0 })
     .where('name', '=', name)
     .execute();
 }
@@ -106,7 +118,7 @@ export function renewReader(
     .updateTable('event_reader')
     .set({ until_ms: untilMs })
     .where('name', '=', name)
-    .where('holder', '=', holder)
+    .where('lease_holder', '=', holder)
     .executeTakeFirst();
 }
 
@@ -116,9 +128,9 @@ export function leaveReader(
 ) {
   return kysely
     .updateTable('event_reader')
-    .set({ holder: '', until_ms: 0 })
+    .set({ lease_holder: '', until_ms: 0 })
     .where('name', '=', name)
-    .where('holder', '=', holder)
+    .where('lease_holder', '=', holder)
     .execute();
 }
 

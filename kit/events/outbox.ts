@@ -1,5 +1,6 @@
 import type { WriteSession } from '../db/index.ts';
 import type { StreamEvent } from './event.ts';
+import { outboxLock } from './outbox-rows.ts';
 import { type EventTables, insertRow, type OutboxRow } from './outbox-statements.ts';
 
 /** Events of one type that a transaction writes as one row. */
@@ -26,15 +27,14 @@ export interface Expanded {
 export type Expand = (type: string, data: Uint8Array) => readonly Expanded[];
 
 /**
- * Appends events in the transaction that causes them: they are published if and only if it commits, in the order of commits.
- * Transactions that append wait for each other until they have committed.
+ * Appends events in the transaction that causes them: they are published if and only if it commits, after all that had committed when
+ * they were appended. So a transaction first makes its changes, which wait for others of the same rows, and then appends.
  */
 export async function appendEvents(
   session: WriteSession<EventTables>,
   { type, data, timeMs, traceparent }: EventBatch,
 ): Promise<void> {
-  // The lock makes sequence numbers follow the order of commits.
-  await session.lock('events');
+  await session.share(outboxLock);
   await insertRow.run(session, { type, data, time_ms: timeMs, traceparent: traceparent ?? null });
 }
 

@@ -8,7 +8,7 @@ import type { Outcome, Query, Row, Runner, Session, WriteSession } from '../sess
 import type { Transaction } from '../transaction.ts';
 import { type ConstraintColumns, fromPostgresError, isTransient, whileTransient } from './errors.ts';
 import type { PostgresPool } from './pool.ts';
-import { beginRead, inTransaction, postgresTransaction, runQuery } from './session.ts';
+import { beginRead, inTransaction, lockName, postgresTransaction, runQuery, sharersOf } from './session.ts';
 import { streamRows } from './stream.ts';
 
 const beginUnsynced = 'BEGIN; SET LOCAL synchronous_commit = off';
@@ -71,6 +71,11 @@ export class PostgresDatabase<DB> implements Database<DB>, Runner {
   stream<R>(query: Compilable<R> | RawBuilder<R>, options: StreamOptions): AsyncGenerator<R[]> {
     this.#refuseInside();
     return streamRows(this.#parts, compileQuery(this.kysely, query), options) as AsyncGenerator<R[]>;
+  }
+
+  async sharers(name: string): Promise<ReadonlySet<unknown>> {
+    const query = { sql: sharersOf, parameters: [lockName(this.#parts, name)], writes: false };
+    return new Set((await this.execute(query)).rows.map(({ id }) => id));
   }
 
   async ping(): Promise<void> {

@@ -14,12 +14,29 @@ export function postgresTransaction<DB>(
     dialect: 'postgres',
     runner,
     translate: (error) => fromPostgresError(error, options.columns),
-    lock: async (name) => {
-      const sql = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
-      await runner.execute({ sql, parameters: [`${options.schema}:${name}`], writes: true, name: 'lock' });
+    lock: async (name, mode) => {
+      const lock = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+      const sql = `SELECT ${lock}(hashtextextended($1, 0))`;
+      await runner.execute({
+        sql,
+        parameters: [lockName(options, name)],
+        writes: true,
+        name: `lock ${mode}`,
+      });
     },
   });
 }
+
+/** The advisory locks of a service have names of its own. */
+export function lockName({ schema }: { readonly schema: string }, name: string): string {
+  return `${schema}:${name}`;
+}
+
+/** The transactions that share a lock now, by ids that no other transaction has. The key of an advisory lock is divided between two columns. */
+export const sharersOf = `SELECT virtualtransaction AS id FROM pg_locks
+  WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock' AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32) | objid::bigint = hashtextextended($1, 0)`;
 
 /** Begins what {@link inTransaction} only reads with: one snapshot. */
 export const beginRead = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -102,6 +102,10 @@ export class SqliteDatabase<DB> implements Database<DB>, Runner {
     return this.#streamRows(compileQuery(this.kysely, query), options) as AsyncGenerator<R[]>;
   }
 
+  async sharers(): Promise<ReadonlySet<unknown>> {
+    return new Set();
+  }
+
   async ping(): Promise<void> {
     // Open connections go on with a file that has no name any more, and lose what they write when they close.
     if (inodeOf(this.#writer.file) !== this.#inode) {

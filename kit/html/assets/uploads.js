@@ -48,7 +48,7 @@ async function send(form, move) {
 }
 
 /**
- * What is wrong with the size of files for a form that names its limit in `data-bytes-max`. The server closes the connection on a larger file
+ * Problem with the size of files, for a form that names its limit in `data-bytes-max`. The server closes the connection on a larger file
  * before all of it was sent, which looks like a network that failed.
  * @param {HTMLFormElement} form
  * @param {readonly FormDataEntryValue[]} files

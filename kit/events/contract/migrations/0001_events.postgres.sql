@@ -9,7 +9,7 @@ CREATE TABLE event_outbox (
 CREATE TABLE event_reader (
   name text PRIMARY KEY,
   position bigint NOT NULL,
-  holder text NOT NULL,
+  lease_holder text NOT NULL,
   until_ms bigint NOT NULL
 );
 

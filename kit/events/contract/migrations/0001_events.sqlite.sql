@@ -9,7 +9,7 @@ CREATE TABLE event_outbox (
 CREATE TABLE event_reader (
   name text PRIMARY KEY,
   position integer NOT NULL,
-  holder text NOT NULL,
+  lease_holder text NOT NULL,
   until_ms integer NOT NULL
 ) STRICT;
 
