@@ -45,7 +45,7 @@ const unacknowledgedMax = 100;
 /** Batches that a consumer holds, so that it does not wait for the server. */
 const batchesAhead = 3;
 /**
- * How long a request for messages is open. The client also waits this long, give or take a half, before it asks again after a reconnect to a server
+ * Duration of a request for messages. The client also waits this long, give or take a half, before it asks again after a reconnect to a server
  * that is not ready yet.
  */
 const pullMs = 5_000;
