@@ -134,7 +134,7 @@ describe('servers behind one address', () => {
   });
 
   test('are restarted one by one without a call that fails, even a write', async () => {
-    const start = (port = 0) => serveTest(handlersWith(), { port, limits: { drainMs: 200 } });
+    const start = (port = 0) => serveTest(handlersWith(), { port, limits: { drainMs: 800 } });
     const [one, other] = [await start(), await start()];
     await using client = clientOf(`${one.url},${other.url}`);
     const over = new AbortController();
