@@ -5,16 +5,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
+import { FakeClock } from '#kit/base/clock.ts';
 import { freePort } from '#kit/testing/free-port.ts';
 import { bearer } from '#kit/testing/http-client.ts';
 import { prometheusIsMissing, startPrometheus } from '#kit/testing/prometheus.ts';
+import { until } from '#kit/testing/until.ts';
 import { startBudgets } from '../services/budgets/testing.ts';
 import { startChat } from '../services/chat/testing.ts';
 import { startModel } from '../services/chat/testing-model.ts';
 import { castOf } from '../services/gateway/testing.ts';
+import { inferenceToken, startInferenceServer } from '../services/posts/testing/inference.ts';
 import { startProcess, startTestSystem, stopProcess } from '../services/testing.ts';
 
-/** Conditions that can be made true within seconds. Those of dead jobs and late events are series of `deploy/prometheus/alerts.test.yaml` alone. */
+/** Alerts whose conditions last as long as their causes. */
 const provoked = [
   'OctavoDown',
   'OctavoEventsNotPublished',
@@ -48,12 +51,14 @@ describe('alerts', { skip }, () => {
     );
     const chat = stack.use(await startChat({ LLM_BASE_URL: model.url, LLM_MODEL: 'scripted' }));
     const budgets = stack.use(await startBudgets({ environment: { NATS_URL: 'nats://127.0.0.1:1' } }));
+    const lagging = stack.use(await startLagging());
     const tokensPort = await freePort();
     const prometheus = await startPrometheus(
       {
         'octavo-gateway': system.url,
         'octavo-chat': chat.url,
         'octavo-budgets': budgets.url,
+        'octavo-posts': lagging.url,
         'octavo-gone': `http://127.0.0.1:${await freePort()}`,
         'octavo-tokens': `http://127.0.0.1:${tokensPort}`,
       },
@@ -86,6 +91,8 @@ describe('alerts', { skip }, () => {
     await trouble;
     assert.equal(memory.at(-1), 1, 'it was held until here');
     await untilFiring(['OctavoWritesQueue'], queueWrites(budgets));
+    await untilFiring(['OctavoJobsDead'], lagging.failJob());
+    await untilFiring(['OctavoEventsLate'], lagging.recover());
     // All services of this test share one event loop, so it is blocked when nothing else is needed.
     const over = new AbortController();
     const blocked = blockEventLoop(over.signal);
@@ -149,6 +156,41 @@ async function addBudgets(
     budgets.clock.advance(30_000);
     await setTimeout(1_000);
   }
+}
+
+/** Posts whose inference server is away from the start, on a clock of their own. */
+async function startLagging() {
+  const port = await freePort();
+  const clock = new FakeClock(Date.now());
+  const settings = {
+    INFERENCE_URL: `http://127.0.0.1:${port}`,
+    INFERENCE_MODEL: 'octavo-1',
+    INFERENCE_TOKEN: inferenceToken,
+  };
+  const system = await startTestSystem(settings, clock);
+  const { alice } = await castOf(system);
+  const servers = new AsyncDisposableStack();
+  return {
+    url: system.url,
+    /** A job fails at each attempt. A post waits meanwhile. */
+    async failJob(): Promise<void> {
+      await alice.create();
+      const { jobId } = (await alice.post('/posts/reanalyze')).json.data;
+      await until(async () => {
+        clock.advance(10_000);
+        await setTimeout(300);
+        return (await alice.get(`/posts/reanalyze/${jobId}`)).json.data.status === 'failed';
+      });
+    },
+    /** The post is classified after all, minutes late. */
+    async recover(): Promise<void> {
+      await startInferenceServer({ after: (work) => servers.defer(async () => work()) }, port);
+    },
+    async [Symbol.asyncDispose]() {
+      await system[Symbol.asyncDispose]();
+      await servers.disposeAsync();
+    },
+  };
 }
 
 /** A process that is killed as soon as Prometheus has seen it. */

@@ -9,6 +9,8 @@ export interface Waiting {
 
 /** Metrics reported by a stream. */
 export interface EventMetrics {
+  /** Shows a consumer before its first event: Prometheus sees how much a counter grew only from a value that it has seen. */
+  declare(consumer: string): void;
   published(events: readonly StreamEvent[]): void;
   consumed(consumer: string, events: readonly StreamEvent[], nowMs: number): void;
   /** Looks up at each scrape what waits for a consumer. Returns a function that stops it. */
@@ -17,7 +19,9 @@ export interface EventMetrics {
 
 /** Metrics of a stream in `registry`, which several streams may share. */
 export function eventMetrics(registry: Registry | undefined): EventMetrics {
-  if (registry === undefined) return { published: () => {}, consumed: () => {}, watch: () => () => {} };
+  if (registry === undefined) {
+    return { declare: () => {}, published: () => {}, consumed: () => {}, watch: () => () => {} };
+  }
   const registers = [registry];
   const published =
     existing<Counter>(registry, 'events_published_total') ??
@@ -46,6 +50,7 @@ export function eventMetrics(registry: Registry | undefined): EventMetrics {
     });
   const watch = watcher(registry);
   return {
+    declare: (consumer) => lag.zero({ consumer }),
     watch,
     published: (events) => {
       for (const { type } of events) published.inc({ type });

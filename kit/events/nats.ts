@@ -107,6 +107,7 @@ export class NatsEvents implements EventStream {
 
   consume(options: ConsumerOptions, handler: EventHandler): AsyncDisposable {
     const { metrics, clock, log, leaseMs } = this.#options;
+    metrics.declare(options.name);
     const consumer = new NatsConsumer({
       ...options,
       log,

@@ -42,6 +42,7 @@ export class TableEvents implements EventStream {
 
   consume({ name, types, batchMax }: ConsumerOptions, handler: EventHandler): AsyncDisposable {
     const { source, expand, metrics, clock } = this.#options;
+    metrics.declare(name);
     const consumer = new OutboxConsumer({
       ...this.#options,
       name,

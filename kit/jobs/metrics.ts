@@ -1,16 +1,20 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-export type JobOutcome = 'done' | 'retried' | 'dead' | 'lost' | 'given_back';
+const outcomes = ['done', 'retried', 'dead', 'lost', 'given_back'] as const;
+
+export type JobOutcome = (typeof outcomes)[number];
 
 /** Metrics reported by workers. */
 export interface JobMetrics {
+  /** Shows a kind before its first job ends: Prometheus sees how much a counter grew only from a value that it has seen. */
+  declare(kind: string): void;
   started(kind: string): void;
   ended(kind: string, outcome: JobOutcome, durationMs: number): void;
 }
 
 /** Metrics of workers in `registry`, which several queues may share. */
 export function jobMetrics(registry: Registry | undefined): JobMetrics {
-  if (registry === undefined) return { started: () => {}, ended: () => {} };
+  if (registry === undefined) return { declare: () => {}, started: () => {}, ended: () => {} };
   const registers = [registry];
   const total =
     existing<Counter>(registry, 'jobs_total') ??
@@ -33,6 +37,9 @@ export function jobMetrics(registry: Registry | undefined): JobMetrics {
       registers,
     });
   return {
+    declare(kind) {
+      for (const outcome of outcomes) total.inc({ kind, outcome }, 0);
+    },
     started: (kind) => running.inc({ kind }),
     ended(kind, outcome, durationMs) {
       running.dec({ kind });

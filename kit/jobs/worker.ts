@@ -25,6 +25,7 @@ export class JobWorker implements AsyncDisposable {
 
   constructor(options: JobWorkerOptions) {
     this.#options = options;
+    options.metrics.declare(options.kind);
     this.#slots = Array.from({ length: options.concurrency }, () => this.#serve());
   }
 

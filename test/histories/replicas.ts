@@ -54,7 +54,9 @@ export class Replica implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#child = child;
-    process.once('exit', () => child.kill('SIGKILL'));
+    const kill = () => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
     let text = '';
     for await (const piece of child.stdout) {
       text += piece;
