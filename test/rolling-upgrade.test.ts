@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { testFolder } from '#kit/testing/folder.ts';
+import { freePort } from '#kit/testing/free-port.ts';
 import { testDatabaseUrl } from '#kit/testing/postgres.ts';
 import { startSmtpSink } from '#kit/testing/smtp-sink.ts';
 import { startProcess, stopProcess } from '../services/testing.ts';
@@ -40,25 +41,39 @@ describe('an upgrade without a stop', { skip: last.skip || database.skip }, () =
       await upgrade(workload, { old: last.root ?? '', databaseUrl: databaseUrl ?? '' });
     });
   }
+
+  test('of gateway, posts and authz apart', { skip: !isLong && 'LONG_TESTS is not set' }, async () => {
+    const { url: databaseUrl } = await testDatabaseUrl();
+    await upgradeApart({ old: last.root ?? '', databaseUrl: databaseUrl ?? '' });
+  });
 });
 
-async function upgrade(workload: Workload, at: { old: string; databaseUrl: string }): Promise<void> {
-  const { service, commands = [] } = workload;
-  const environmentOf = () => ({
+interface Upgrade {
+  /** The folder of the last release. */
+  readonly old: string;
+  readonly databaseUrl: string;
+}
+
+function environmentOf({ service, environment }: Workload, { databaseUrl }: Upgrade) {
+  return {
     NODE_ENV: 'test',
     LOG_LEVEL: 'error',
     OCTAVO_DATA: testFolder(service),
-    DATABASE_URL: at.databaseUrl,
+    DATABASE_URL: databaseUrl,
     ADMIN_PASSWORD: password,
     ARGON2_MEMORY_KIB: '1024',
     ARGON2_PASSES: '1',
-    ...workload.environment,
-  });
-  for (const command of commands) octavo(at.old, command, environmentOf());
+    ...environment,
+  };
+}
+
+async function upgrade(workload: Workload, at: Upgrade): Promise<void> {
+  const { service, commands = [] } = workload;
+  for (const command of commands) octavo(at.old, command, environmentOf(workload, at));
   await using stack = new AsyncDisposableStack();
   const start = async (program = root) => {
     const compiled = program === root ? {} : ofLastRelease;
-    const replica = await startProcess(service, { ...environmentOf(), ...compiled }, 0, program);
+    const replica = await startProcess(service, { ...environmentOf(workload, at), ...compiled }, 0, program);
     stack.defer(() => stopProcess(replica.child, 'SIGKILL'));
     return replica;
   };
@@ -73,7 +88,50 @@ async function upgrade(workload: Workload, at: { old: string; databaseUrl: strin
   await traffic.rounds(rounds);
   await traffic[Symbol.asyncDispose]();
   assert.deepEqual(traffic.failures, []);
-  if (isLong) refusesToStart(at.old, { service, environment: environmentOf() });
+  if (isLong) refusesToStart(at.old, { service, environment: environmentOf(workload, at) });
+}
+
+/** First the backends, each beside the old one, and then the gateway: every gateway calls backends of both releases meanwhile. */
+async function upgradeApart(at: Upgrade): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const ports = { posts: [await freePort(), await freePort()], authz: [await freePort(), await freePort()] };
+  const addressesOf = (name: keyof typeof ports) => ports[name].map((port) => `127.0.0.1:${port}`).join();
+  const environment = {
+    ...environmentOf(posts, at),
+    RPC_TOKEN: 'the token of all processes, long enough',
+    POSTSVC_ADDR: addressesOf('posts'),
+    AUTHSVC_ADDR: addressesOf('authz'),
+  };
+  const start = async (name: string, program: string, port = 0) => {
+    const compiled = program === root ? {} : ofLastRelease;
+    const own = { ...environment, OCTAVO_DATA: testFolder(name), ...compiled };
+    const replica = await startProcess(name, own, port, program);
+    stack.defer(() => stopProcess(replica.child, 'SIGKILL'));
+    return replica;
+  };
+  const oldBackends = [
+    await start('posts', at.old, ports.posts[0]),
+    await start('authz', at.old, ports.authz[0]),
+  ];
+  const before = await start('gateway', at.old);
+  const traffic = stack.use(new Traffic(await posts.begin(before.url), before.url));
+  await traffic.rounds(rounds);
+  for (const name of ['posts', 'authz'] as const) {
+    await start(name, root, ports[name][1]);
+    await traffic.rounds(rounds);
+  }
+  const next = await start('gateway', root);
+  await traffic.use(before.url, next.url);
+  await traffic.rounds(rounds);
+  for (const { child } of oldBackends) {
+    await stopProcess(child);
+    await traffic.rounds(rounds);
+  }
+  await traffic.use(next.url, next.url);
+  await stopProcess(before.child);
+  await traffic.rounds(rounds);
+  await traffic[Symbol.asyncDispose]();
+  assert.deepEqual(traffic.failures, []);
 }
 
 test('a downgrade is refused in words, and goes by the backup of the older release', {
