@@ -65,7 +65,7 @@ import { addExportApi } from './exports/api.ts';
 import { NotificationHub } from './feed/index.ts';
 import { addGraphql } from './graphql/api.ts';
 import { typeDefinitions } from './graphql/schema.ts';
-import { checkGrpcTls } from './grpc/tls.ts';
+import { checkGrpcTls } from './grpc/check-tls.ts';
 import { addImportApi } from './imports/api.ts';
 import { Imports } from './imports/index.ts';
 import { addLive } from './live/index.ts';

@@ -1,34 +1,7 @@
 import { GraphQLError } from 'graphql';
-import { type AppError, type ErrorCode, toAppError } from '#kit/base/errors.ts';
+import { type AppError, toAppError } from '#kit/base/errors.ts';
 import type { Log } from '#kit/base/log.ts';
-
-type Code =
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'VALIDATION_FAILED'
-  | 'CONFLICT'
-  | 'QUERY_TOO_COMPLEX'
-  | 'INTERNAL';
-
-const codes: Partial<Record<ErrorCode, Code>> = {
-  unauthenticated: 'UNAUTHENTICATED',
-  forbidden: 'FORBIDDEN',
-  not_found: 'NOT_FOUND',
-  invalid_input: 'VALIDATION_FAILED',
-  validation_failed: 'VALIDATION_FAILED',
-  conflict: 'CONFLICT',
-  precondition_failed: 'CONFLICT',
-  method_not_allowed: 'VALIDATION_FAILED',
-  unsupported_media_type: 'VALIDATION_FAILED',
-  too_large: 'QUERY_TOO_COMPLEX',
-  rate_limited: 'FORBIDDEN',
-};
-
-/** The code of an error of our rules. */
-export function codeOf({ code }: AppError): Code {
-  return codes[code] ?? 'INTERNAL';
-}
+import { type Code, codeOf } from './error-codes.ts';
 
 export function queryTooComplex(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } });

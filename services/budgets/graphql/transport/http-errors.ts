@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from '#kit/base/schema.ts';
 import { OverloadError } from '#kit/http/requests/overload.ts';
 import { defaultErrorTable, fromFastify, toHttpError } from '#kit/http/responses/error-table.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf } from '../error-codes.ts';
 import { responseTypeFor } from './media-types.ts';
 
 const table = { ...defaultErrorTable, validation_failed: { status: 400, code: 'VALIDATION_FAILED' } };

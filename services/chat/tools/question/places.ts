@@ -8,7 +8,8 @@ export interface Countries {
   readonly text: string;
 }
 
-const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+/** Made at the first question: loading the names of regions takes as long as loading twenty modules. */
+let regions: Intl.DisplayNames | undefined;
 const otherNames: Readonly<Record<string, string>> = {
   uk: 'GB',
   britain: 'GB',
@@ -77,7 +78,12 @@ let known: ReadonlyMap<string, readonly string[]> | undefined;
 
 /** The name of a country by its code; the code itself if it has none. */
 export function countryName(code: string): string {
-  return (/^[A-Z]{2}$/.test(code) && regionNames.of(code)) || code;
+  return (/^[A-Z]{2}$/.test(code) && regionName(code)) || code;
+}
+
+function regionName(code: string): string | undefined {
+  regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  return regions.of(code);
 }
 
 /** The countries of a question by their names, adjectives and codes. */
@@ -114,7 +120,7 @@ function countryWords(): Map<string, readonly string[]> {
   for (const code of letters.flatMap((one) => letters.map((other) => one + other))) {
     // Codes that are no longer used stand for others.
     const isCurrent = new Intl.Locale(`und-${code}`).region === code;
-    const name = isCurrent && !noCountries.has(code) ? regionNames.of(code) : undefined;
+    const name = isCurrent && !noCountries.has(code) ? regionName(code) : undefined;
     if (!name) continue;
     found.set(code.toLowerCase(), [code]);
     const folded = withoutAccents(name)
