@@ -39,6 +39,17 @@ test('greetings, thanks and questions about the library get a reply that is not 
     ['list the documents', /\n- Staff handbook \(handbook\.md\)/],
     ['which documents do you have?', /canteen/],
     ['Is there a document about the canteen?', /canteen\.txt/],
+    ['Which file covers vacation?', /“vacation”:\n- Staff handbook/],
+    ['Does any document mention chess?', /^No document mentions “chess”\./],
+    ['what topics are covered?', /\n- Staff handbook/],
+    ['summarize everything', /\n- Staff handbook/],
+    ['Guten Tag!', /“Staff handbook”/],
+    ['merci beaucoup', /welcome/],
+    ['who are you?', /chat of this library/],
+    ['Where does this come from?', /quotes from your documents/],
+    ['No, that is not what I asked.', /^I am sorry/],
+    ["this doesn't help", /^I am sorry/],
+    ['summarize it', /Which document do you mean/],
   ] as const) {
     const turn = await ask(query);
     assert.match(turn.answer, expected, query);
@@ -79,11 +90,28 @@ test('documents on a topic are found by what they say where no title has it, and
     'anything about chess?',
     'any documents on chess?',
   ])
-    assert.match((await ask(query)).answer, /^There is 1 document that mentions this:\n- games\.txt$/, query);
-  assert.equal((await ask('is there anything on astronomy?')).abstained, true);
+    assert.match(
+      (await ask(query)).answer,
+      /^There is 1 document that mentions “chess”:\n- games\.txt$/,
+      query,
+    );
+  const { abstained, answer: none } = await ask('is there anything on astronomy?');
+  assert.equal(abstained, false);
+  assert.match(none, /^No document mentions “astronomy”\./);
+  assert.match((await ask('What do the documents say about the canteen?')).answer, /opens at eleven/);
   const files = Array.from({ length: 10 }, (_, place) => `${'long name '.repeat(12)}${place}.txt`);
   for (const name of files) await chat.upload([{ name, content: `The file of ${name}` }]);
   const { answer } = await ask('list the documents');
   assert.ok(answer.length < 1_200, answer.length);
-  assert.match(answer, /- and \d more$/);
+  assert.match(answer, /- and \d more, which the page of documents lists$/);
+});
+
+test('a list has all documents, without their titles where these do not fit', async () => {
+  await using chat = await startChat();
+  for (let place = 0; place < 20; place++) {
+    const content = `# ${'A rather long title of a handbook '.repeat(2)}${place}\n\nText number ${place}.`;
+    await chat.upload([{ name: `handbook-${place}.md`, content }]);
+  }
+  const { answer } = (await chat.send('POST', '/api/chat', { query: 'list the documents' })).json;
+  assert.equal(answer.match(/\n- handbook-\d+\.md/g)?.length, 20);
 });

@@ -22,6 +22,8 @@ export interface Reply extends Answer {
 
 const shownLengthMax = 1_000;
 const mentionsMax = 200;
+/** A topic of more words may be a question. */
+const topicWordsMax = 3;
 /** Documents that mention a topic are named if they have so many of the mentions that the first has. */
 const mentionShare = 0.2;
 const openingChunks = 10;
@@ -46,9 +48,17 @@ export async function everydayReply(
       return said('Goodbye! Your documents stay here for your next question.');
     case 'agreement':
       return said(`What would you like to know? ${holding(documents)}`);
+    case 'complaint':
+      return said(
+        `I am sorry. I only quote what stands in your documents: ask again with other words, or name the document that you mean. ${holding(documents)}`,
+      );
     case 'about':
       return said(
-        `I answer questions with quotes from your documents, and show where each of them stands. I say so where no document has an answer. You can also ask me to list the documents or to summarize one. ${holding(documents)}`,
+        `I am the chat of this library. I answer questions with quotes from your documents, and show where each of them stands. I say so where no document has an answer. You can also ask me to list the documents or to summarize one. ${holding(documents)}`,
+      );
+    case 'sources':
+      return said(
+        `My answers are quotes from your documents. The number behind each quote leads to its place in the document. ${holding(documents)}`,
       );
     case 'count':
       return said(holding(documents));
@@ -56,21 +66,37 @@ export async function everydayReply(
       return said(
         documents.length === 0 ? holding(documents) : `${countOf(documents)}:\n${linesOf(documents)}`,
       );
-    case 'find': {
-      const found = documentsOn(documents, intent.topic);
-      if (found.length > 0) return said(`${countOf(found)} about this:\n${linesOf(found)}`);
-      const mentioning = await documentsMentioning(store, intent.topic, { documents, libraries, only });
-      return mentioning.length === 0
-        ? undefined
-        : said(
-            `${countOf(mentioning)} that mention${mentioning.length === 1 ? 's' : ''} this:\n${linesOf(mentioning)}`,
-          );
-    }
+    case 'find':
+      return foundOn(store, intent.topic, { documents, libraries, only });
     case 'summary': {
-      const [first, ...others] = documentsOn(documents, intent.topic);
+      const meant = /^(?:it|this|that|them)$/.test(intent.topic)
+        ? documents
+        : documentsOn(documents, intent.topic);
+      const [first, ...others] = meant;
+      if (meant === documents && others.length > 0)
+        return said(`Which document do you mean? ${holding(documents)}`);
       return first && summaryOf(store, first, others);
     }
   }
+}
+
+interface Scope {
+  readonly documents: readonly Listed[];
+  readonly libraries: readonly number[];
+  readonly only: readonly number[] | undefined;
+}
+
+/** The documents on a topic, or those that mention it; undefined for a longer topic that none mentions, as it may be a question. */
+async function foundOn(store: Store, topic: string, scope: Scope): Promise<Reply | undefined> {
+  const { documents } = scope;
+  const found = documentsOn(documents, topic);
+  if (found.length > 0) return said(`${countOf(found)} about “${topic}”:\n${linesOf(found)}`);
+  const mentioning = await documentsMentioning(store, topic, scope);
+  const verb = mentioning.length === 1 ? 'mentions' : 'mention';
+  if (mentioning.length > 0)
+    return said(`${countOf(mentioning)} that ${verb} “${topic}”:\n${linesOf(mentioning)}`);
+  if (toQuestion(topic).terms.length > topicWordsMax) return undefined;
+  return said(`No document mentions “${topic}”. ${holding(documents)}`);
 }
 
 function said(text: string): Reply {
@@ -88,19 +114,27 @@ function countOf(documents: readonly Listed[]): string {
   return documents.length === 1 ? 'There is 1 document' : `There are ${documents.length} documents`;
 }
 
-/** As many lines as fit into an answer that people read, at least one. */
+/** All documents, with their titles if these fit into an answer that people read; as many as fit of a large library, and the number of others. */
 function linesOf(documents: readonly Listed[]): string {
-  const lines: string[] = [];
-  let length = 0;
-  for (const { title, filename } of documents) {
+  const titled = documents.map(({ title, filename }) => {
     const isNamedSo = title === filename || filename.startsWith(`${title}.`);
-    const line = isNamedSo ? `- ${filename}` : `- ${title} (${filename})`;
+    return isNamedSo ? `- ${filename}` : `- ${title} (${filename})`;
+  });
+  const named = documents.map(({ filename }) => `- ${filename}`);
+  const lines = lengthOf(titled) <= shownLengthMax ? titled : named;
+  let length = 0;
+  const shown = lines.filter((line, place) => {
     length += line.length + 1;
-    if (lines.length > 0 && length > shownLengthMax) break;
-    lines.push(line);
-  }
-  const rest = documents.length - lines.length;
-  return [...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n');
+    return place === 0 || length <= shownLengthMax;
+  });
+  const rest = documents.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`- and ${rest} more, which the page of documents lists`] : [])].join(
+    '\n',
+  );
+}
+
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
 }
 
 /** Words for documents of any kind, which say little about which one is meant. */
@@ -135,15 +169,7 @@ function documentsOn(documents: readonly Listed[], topic: string): Listed[] {
 async function documentsMentioning(
   store: Store,
   topic: string,
-  {
-    documents,
-    libraries,
-    only,
-  }: {
-    readonly documents: readonly Listed[];
-    readonly libraries: readonly number[];
-    readonly only: readonly number[] | undefined;
-  },
+  { documents, libraries, only }: Scope,
 ): Promise<Listed[]> {
   const { terms } = toQuestion(topic);
   const wanted = terms.map((term) => ({ terms: [term], weight: 1 }));

@@ -307,7 +307,7 @@ async function findAnswer(
   const enough = isReplacing ? answeredFrom : sureEnough;
   for (const question of meant.slice(1)) {
     // A question that may go on is about something else only if nothing answers it in any other sense.
-    const isAlone = question === request.asked;
+    const isAlone = question === request.asked || first === request.asked;
     if (best.answer.confidence >= enough || (isAlone && !best.answer.abstained)) break;
     best = betterOf(best, await answerTo(question));
   }

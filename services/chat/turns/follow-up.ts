@@ -14,13 +14,28 @@ const goesOn =
 /** Questions that are complete if they have more than a word or two. */
 const asksAlone =
   /^(?:and |but |so )?(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|do|does|did|can|could|may|must|should|will)\b/i;
-/** A thing in the place of one in the question before: "And of May?", "and 24?", "What about Wizards?" */
+/** Another thing than the one in the question before: "And of May?", "and 24?", "What about Wizards?" */
 const instead =
-  /^(?:and|or|but|what about|how about)?\s*(?:(?<preposition>for|of|in|on|at|by|with|from|to|about|per|as)\s+)?(?<thing>[^?!.,]+?)\s*[?!.]*$/i;
+  /^(?:and|or|but|so)?\s*(?:what about|how about|what if it (?:is|was))?\s*(?:(?<preposition>for|of|in|on|at|by|with|from|to|about|per|as|under|after|before|during|since)\s+)?(?<thing>[^?!.,]+(?:[.,]\w[^?!.,]*)*)\s*[?!.]*$/i;
 
 /** Another one of the same things: "a green one". */
 const otherOf = /^(?:an?|the) ([\p{L}-]+) ones?$/iu;
 const describedThing = /(\b(?:an?|the) )[\p{L}-]+ (?=\p{L}+)/iu;
+/** Words for values of the same thing, of which a question has one. */
+const valueWord =
+  /\b(?:default|maximum|minimum|largest|smallest|longest|shortest|highest|lowest|first|last|oldest|newest|average)\b/i;
+/** Things of one kind, of which one takes the place of another: years, versions, other numbers, options, names. */
+const kindsOfThings = [
+  [/^(?:1\d|20)\d\d$/, /\b(?:1\d|20)\d\d\b/g],
+  [/^\d+(?:\.\d+)+$/, /(?<![\w.])\d+(?:\.\d+)+(?![\w.]*\w)/g],
+  [/^\d[\d,]*$/, /(?<![\w.])\d[\d,]*(?![\w.]*\w)/g],
+  [/^--?[A-Za-z][\w-]*$/, /(?<![\w-])--?[A-Za-z][\w-]*/g],
+  [/^\p{Lu}/u, /(?<=\S\s)(?!I\b)\p{Lu}[\p{L}\p{N}'’-]*(?:\s(?:\p{Lu}[\p{L}\p{N}'’-]*|\d[\d.]*))*/gu],
+] as const;
+/** A shorter word may be a code. */
+const codeMax = 3;
+/** The words behind a preposition, up to the next one, or a verb. */
+const nounPhrase = String.raw`(?:(?!(?:in|of|on|at|for|by|with|from|to|per|as|under|after|before|during|since|is|are|was|were|do|does|did|has|have|had|can)\b)\S+\s*)+?(?=\s+(?:in|of|on|at|for|by|with|from|to|per|as|under|after|before|during|since|is|are|was|were|do|does|did|has|have|had|can)\b|\s*$)`;
 
 /**
  * The ways in which a question may be meant after the messages before it, most likely first. A question that stands alone is meant as it
@@ -36,8 +51,9 @@ export function meantQuestions(query: string, history: readonly ChatMessage[]): 
 
 function meantAfter(query: string, asked: readonly string[]): readonly string[] {
   const last = asked.at(-1);
-  if (last === undefined || !isFollowUp(query)) return [query];
+  if (last === undefined) return [query];
   const [before = last] = meantAfter(last, asked.slice(0, -1));
+  if (!isFollowUp(query)) return [query, ...afterNames(query, before)];
   const own = new Set(toQuestion(query).terms.map(({ stem }) => stem));
   const words = telling(before).filter(({ stem }) => !own.has(stem));
   const withWords = (chosen: readonly { readonly text: string }[]) =>
@@ -60,6 +76,16 @@ function meantAfter(query: string, asked: readonly string[]): readonly string[] 
   return meant.length === 0 ? [query] : [...new Set(meant)];
 }
 
+/** A short question without a name may be about the names of the question before. */
+function afterNames(query: string, before: string): string[] {
+  const own = telling(query);
+  if (own.length > shortTerms || own.some(({ isName }) => isName)) return [];
+  const names = telling(before).filter(
+    ({ isName, stem }) => isName && own.every((each) => each.stem !== stem),
+  );
+  return names.length === 0 ? [] : [`${names.map(({ text }) => text).join(' ')} ${query}`];
+}
+
 /** The thing that a question ends with behind a preposition: `tmux` in "What is the prefix key in tmux?" */
 function subjectOf(question: string): string | undefined {
   return /\b(?:of|in|for|on|with|from|about) (?:(?:the|an?|my|your|our) )?([\p{L}\p{N}_.+-]+?)[?!.\s]*$/iu.exec(
@@ -74,27 +100,35 @@ function isFollowUp(query: string): boolean {
   return terms.length <= shortTerms && refersBack.test(query);
 }
 
-/** The question before with something else in the place of what stands where the new question would put it. */
+/** The question before with something else in the place of what is like it, likeliest first. */
 function substituted(query: string, before: string): string[] {
-  if (asksAlone.test(query) && !/^(?:what|how) about\b/i.test(query)) return [];
-  const { preposition, thing = '' } = instead.exec(query.trim())?.groups ?? {};
-  if (thing === '' || (refersBack.test(thing) && !otherOf.test(thing))) return [];
+  if (asksAlone.test(query) && !/^(?:and |but |so )?(?:what|how) about\b/i.test(query)) return [];
+  const { preposition, thing: given = '' } = instead.exec(query.trim())?.groups ?? {};
   const end = /[?!.\s]*$/.exec(before)?.index ?? before.length;
   const body = before.slice(0, end);
-  if (preposition) {
-    const at = body.toLowerCase().lastIndexOf(` ${preposition.toLowerCase()} `);
-    if (at > 0) return [`${body.slice(0, at)} ${preposition} ${thing}?`];
-  }
-  const other = otherOf.exec(thing)?.[1];
+  const other = otherOf.exec(given)?.[1];
   if (other !== undefined && describedThing.test(body))
     return [`${body.replace(describedThing, `$1${other} `)}?`];
-  const like = [
-    [/^\d+$/, /\d+(?!.*\d)/],
-    [/^--?[A-Za-z][\w-]*$/, /(?<![\w-])--?[A-Za-z][\w-]*(?!.*\s--?[A-Za-z])/],
-    [/^\p{Lu}/u, /(?<=\S\s)\p{Lu}[\p{L}\p{N}'’-]*(?:\s\p{Lu}[\p{L}\p{N}'’-]*)*(?!.*\s\p{Lu})/u],
-  ] as const;
-  const pattern = like.find(([kind]) => kind.test(thing))?.[1];
-  return pattern?.test(body) ? [`${body.replace(pattern, () => thing)}?`] : [];
+  if (given === '' || refersBack.test(given)) return [];
+  const thing = given.replace(/^(?:the|an?) /i, '');
+  const value = valueWord.exec(thing)?.[0];
+  if (value !== undefined && valueWord.test(body)) return [`${body.replace(valueWord, thing)}?`];
+  const kind = kindsOfThings.find(([own]) => own.test(thing))?.[1];
+  const like = kind && [...body.matchAll(kind)];
+  const behind = new RegExp(String.raw`\b${preposition}\s+(?:(?:the|an?) )?$`, 'i');
+  const replaced =
+    like?.findLast(({ index }) => preposition !== undefined && behind.test(body.slice(0, index))) ??
+    like?.at(-1);
+  if (replaced)
+    return [`${body.slice(0, replaced.index)}${thing}${body.slice(replaced.index + replaced[0].length)}?`];
+  if (preposition === undefined) {
+    const subject = subjectOf(body) ?? (thing.length <= codeMax ? /\S+$/.exec(body)?.[0] : undefined);
+    return subject && body.endsWith(subject) ? [`${body.slice(0, -subject.length)}${thing}?`] : [];
+  }
+  const phrase = new RegExp(String.raw`\b${preposition}\s+${nounPhrase}`, 'gi');
+  const last = kind && /\d/.test(thing) ? undefined : [...body.matchAll(phrase)].at(-1);
+  if (!last) return [`${body} ${preposition} ${given}?`];
+  return [`${body.slice(0, last.index)}${preposition} ${given}${body.slice(last.index + last[0].length)}?`];
 }
 
 /** The telling words as they were written, so that names keep their capitals. */
