@@ -136,3 +136,17 @@ The prefix key of gullmux is C-g. A pane of gullmux is split by the key s.`;
   const split = await follow('What is the prefix key of gullmux?', 'How is a pane split in it?');
   assert.match(split.answer, /key s/);
 });
+
+test('a thing that is asked for by its noun, its place among others or its number has to be told', async () => {
+  const { chat, ask } = await startFerry();
+  await using _ = chat;
+  const answerTo = async (query: string): Promise<string> => (await ask(query)).answer;
+  const nothing = /do not say anything/;
+  assert.match(await answerTo('Who wrote ferryd?'), /Ingrid Holm/);
+  assert.match(await answerTo("Let's talk about something else: who wrote ferryd?"), /Ingrid Holm/);
+  assert.match(await answerTo('What university did Ingrid Holm attend?'), nothing);
+  assert.match(await answerTo('How many letters may a ticket have?'), /64 letters/);
+  assert.match(await answerTo('How many guests does ferryd serve?'), nothing);
+  assert.match(await answerTo('What are the parts of a berth?'), /two parts/);
+  assert.match(await answerTo('What is the seventh part of a berth?'), nothing);
+});

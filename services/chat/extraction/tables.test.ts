@@ -54,3 +54,19 @@ test('pages of a PDF without text are counted in a warning', async () => {
   const { warnings } = await extract('application/pdf', pdfOf(['One', '', '']));
   assert.deepEqual(warnings, ['2 of 3 pages have no text; scanned pages are not read.']);
 });
+
+test('the first row of a table in HTML names its columns without th if it looks like it', async () => {
+  const table = (...rows: readonly (readonly string[])[]) =>
+    `<table><thead><tr><th colspan="3">Pier</th></tr></thead><tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td><p>${cell}</p></td>`).join('')}</tr>`).join('')}</tbody></table>`;
+  const textsOf = async (html: string) =>
+    (await extract('text/html', Buffer.from(html))).blocks.map(({ text }) => text);
+  assert.deepEqual(
+    await textsOf(table(['Variable', 'Default', 'Meaning'], ['berths', '48', 'Berths for guests.'])),
+    ['Pier', 'Variable: berths; Default: 48; Meaning: Berths for guests.'],
+  );
+  assert.deepEqual(await textsOf(table(['Astrid', 'Dahl', 'Vik'], ['Ingrid', 'Holm', 'Bergen'])), [
+    'Pier',
+    'Astrid; Dahl; Vik',
+    'Ingrid; Holm; Bergen',
+  ]);
+});

@@ -9,7 +9,7 @@ export {
   type Source,
   sourceOfPassage,
 } from './search.ts';
-export { rephrased } from './spelling.ts';
+export { rephrased, synonymsOf } from './spelling.ts';
 export {
   type Filters,
   filteredDocuments,

@@ -10,7 +10,7 @@ sick ill illness sickness | begin start commence | end finish stop terminate | c
 fix repair solve | error failure fault problem | delete remove erase | show display print | change modify edit alter adjust | allow permit let | forbid prohibit disallow
 limit restrict throttle cap | maximum max most | minimum min least | amount number quantity count | size length | speed rate bandwidth | attempt try trial retry | attempts tries retries prompts
 picture image photo | phone telephone | mail email e-mail | address location | help support assistance | document file | directory folder | setting option parameter preference configuration
-password passwd passphrase | login signin sign-in logon | user account | picture figure | money cash funds | refund reimbursement reimburse repayment | expense expenses costs | travel trip journey
+password passwd passphrase | login signin sign-in logon | user account | picture figure | drawing picture | mac macos osx | windows win | money cash funds | refund reimbursement reimburse repayment | expense expenses costs | travel trip journey
 car vehicle automobile | child kid children kids | doctor physician | required mandatory obligatory compulsory | optional voluntary | deadline due | yearly annual annually | monthly month
 weekly week | daily day | big large | small little | fast quick rapid | old age | buy acquire | sell sale | answer reply response | ask request | send submit transmit | get receive obtain
 download fetch retrieve | copy duplicate | code status value | home remote telework wfh | contract agreement | quit resign leave | fire dismiss terminate | hire recruit employ
@@ -42,6 +42,11 @@ function alternativesOf({ word, stem }: Term): string[] {
     );
   };
   return (alternatives.get(stem) ?? []).flatMap(({ word: base, others }) => (isForm(base) ? others : []));
+}
+
+/** Other words for a word. */
+export function synonymsOf(word: string): string[] {
+  return termsOf(word).flatMap(alternativesOf);
 }
 
 /**

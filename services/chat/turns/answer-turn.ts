@@ -20,6 +20,7 @@ import type { Tables } from '../tables.ts';
 import { type DomainApi, type Names, noData, partForDocuments, ToolCalls } from '../tools/index.ts';
 import { meantQuestions } from './follow-up.ts';
 import type { TurnMetrics } from './metrics.ts';
+import { shorterQuestions } from './shorter.ts';
 import { finishTurn } from './store.ts';
 import type { ClaimedTurn } from './store-claims.ts';
 import type { ChatMessage, Emit, Stage, TurnAnswer, TurnEvent, TurnIds, TurnRequest } from './turn.ts';
@@ -293,13 +294,18 @@ async function findAnswer(
   meant: readonly string[],
   { owner, session }: AnswerContext,
 ): Promise<Answered & { readonly question: string }> {
-  const answerTo = async (question: string) => {
-    const fields = { ...request, query: question, topK: Math.max(readMax, request.topK) };
+  const answerTo = async (question: string, asked = request.asked ?? question) => {
+    const fields = { ...request, asked, query: question, topK: Math.max(readMax, request.topK) };
     const read = await searchPassages(parts, fields, owner, session);
     return { ...extractiveAnswer(read, request.topK), question, read };
   };
   const betterOf = <A extends Answered>(one: A, other: A) =>
     other.answer.confidence > one.answer.confidence ? other : one;
+  const inOtherWords = async (answered: Awaited<ReturnType<typeof answerTo>>, asked: string | undefined) => {
+    const passages = answered.read.ranked.map(({ passage }) => passage);
+    const other = rephrased(answered.question, answered.read.evidence, passages);
+    return other === undefined ? answered : betterOf(answered, await answerTo(other, asked));
+  };
   const [first = request.query] = meant;
   let best = await answerTo(first);
   // Another thing put into the question before is what is meant, if that is answered at all.
@@ -311,9 +317,14 @@ async function findAnswer(
     if (best.answer.confidence >= enough || (isAlone && !best.answer.abstained)) break;
     best = betterOf(best, await answerTo(question));
   }
-  const passages = best.read.ranked.map(({ passage }) => passage);
-  const other = rephrased(best.question, best.read.evidence, passages);
-  return other === undefined ? best : betterOf(best, await answerTo(other));
+  best = await inOtherWords(best, request.asked);
+  if (best.answer.confidence >= answeredFrom) return best;
+  // What a shorter question leaves out may be what matters, so only a good answer counts.
+  for (const question of shorterQuestions(request.asked ?? best.question)) {
+    const answered = await inOtherWords(await answerTo(question, question), question);
+    if (answered.answer.confidence >= sureEnough) return answered;
+  }
+  return best;
 }
 
 /** Replies to greetings, thanks, and questions about the library itself. Resolves to false if something else is asked. */

@@ -156,6 +156,13 @@ export function counts({ counted, asked }: AskedKind, given: string): boolean {
   });
 }
 
+/** Returns true if a text says how many there are of what is counted, in figures or in words, or nothing is counted. */
+export function countsSome(kind: AskedKind, given: string): boolean {
+  const { counted } = kind;
+  // "How many times" counts what is done, which has no noun.
+  return counted === undefined || counted === 'time' || counts(kind, given) || countsInWords(counted, given);
+}
+
 /** Returns true if an amount in words stands just before what is counted: "no limit", "a single file", "all ports". */
 function countsInWords(counted: string, text: string): boolean {
   const terms = termsOf(text);

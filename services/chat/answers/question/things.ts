@@ -17,6 +17,35 @@ export function hasAskedThing(question: string, text: string): boolean {
   return things.some(([asked, has]) => asked.test(question) && has.test(text));
 }
 
+const askedNoun =
+  /^\W*(?:and |but |so |in |on |at |to |from |for |with |by )?(?:what|which) (?<noun>\p{L}[\p{L}-]+(?: \p{L}[\p{L}-]+)??) (?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b/iu;
+/** Nouns for what is not called so where it is told: "written in C" for a language. */
+const classes = new Set(
+  `thing way kind type sort option command key file folder directory path setting parameter variable value number amount size time date day year month
+  week hour age name person people program tool word character letter format unit color colour language country city place company part percentage share
+  price cost reason effect difference purpose argument switch flag function method step result answer`.split(
+    /\s+/,
+  ),
+);
+
+/** The noun that a question asks for, in lower case: `university` in "What university did she go to?"; undefined if answers rarely say it. */
+export function askedNounOf(question: string): string | undefined {
+  const noun = askedNoun.exec(question)?.groups?.noun?.toLowerCase().split(' ').at(-1);
+  const singular = noun?.replace(/ies$/, 'y').replace(/(?<!s)s$/, '');
+  return noun === undefined || classes.has(noun) || classes.has(singular ?? '') ? undefined : noun;
+}
+
+const ordinals = 'third fourth fifth sixth seventh eighth ninth tenth'.split(' ');
+
+/** The ordinal numbers of a question, from the third on, since "first" and "second" have other senses, as texts have them. */
+export function ordinalsOf(question: string): RegExp[] {
+  return ordinals.flatMap((word, index) =>
+    new RegExp(`\\b${word}\\b`, 'i').test(question)
+      ? [new RegExp(`\\b${word}\\b|\\b${index + 3}(?:rd|th|[.)])`, 'i')]
+      : [],
+  );
+}
+
 const doing = /^\W*(?:and )?who (?:first |originally |also )?(?<verb>\p{L}+)/iu;
 const name =
   "\\p{Lu}[\\p{L}.'’-]+(?: \\p{Lu}\\.?)?(?: (?:van|von|de|der|da|di|du))*(?: \\p{Lu}[\\p{L}'’-]+)+";

@@ -53,6 +53,18 @@ function rulesOf(html: string): StyleRules {
   return rules;
 }
 
+const columnNames =
+  /^(?:no\.?|id|names?|titles?|keys?|values?|types?|kinds?|units?|variables?|parameters?|options?|settings?|fields?|commands?|arguments?|attributes?|property|properties|defaults?|default value|meanings?|descriptions?|notes?|comments?|remarks?|examples?|dates?|years?|version|status)$/i;
+
+/** Returns true if the first row of a table without `th` names its columns, as a row of `td` in bold may. */
+function namesColumns(cells: readonly string[]): boolean {
+  return (
+    cells.length > 2 &&
+    cells.every((cell) => /^\p{Lu}[\p{L} ./()-]{0,30}$/u.test(cell)) &&
+    cells.some((cell) => columnNames.test(cell))
+  );
+}
+
 class PageReader {
   readonly #rules: StyleRules;
   readonly #blocks: Block[] = [];
@@ -152,10 +164,12 @@ class PageReader {
     const row = this.#row;
     this.#row = undefined;
     if (!row) return;
-    if (row.isHeader && row.cells.length > 1) this.#columns = row.cells;
-    const isNamed = !row.isHeader && row.cells.length <= this.#columns.length;
+    const isHeader =
+      row.cells.length > 1 && (row.isHeader || (this.#columns.length === 0 && namesColumns(row.cells)));
+    if (isHeader) this.#columns = row.cells;
+    const isNamed = row.cells.length <= this.#columns.length;
     this.#text = isNamed ? describedRow(this.#columns, row.cells) : row.cells.filter(Boolean).join('; ');
-    if (row.isHeader && row.cells.length > 1) this.#text = '';
+    if (isHeader) this.#text = '';
   }
 
   /** Notes the last block as a term. Several terms may share a definition. */
