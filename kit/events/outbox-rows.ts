@@ -5,8 +5,9 @@ import { type EventTables, lastRow, type OutboxRow, rowsAfter, seqsUpTo } from '
 /** Transactions that append share it from before they take a number until they have ended. */
 export const outboxLock = 'events';
 
-/** Interval at which transactions that are under way are looked at. */
-const lookEveryMs = 5;
+/** Waits between looks at transactions that are under way: most end at once, and one that stands still is not worth many. */
+const firstLookMs = 5;
+const looksMostMs = 100;
 /** More than transactions ever append at the same time. */
 const recentRows = 1_000;
 
@@ -48,10 +49,12 @@ export async function beginReading(
 
 /** Number of the transactions that append at first and still do, again and again until there is none. */
 async function* ending(database: Database<EventTables>, signal: AbortSignal): AsyncGenerator<number> {
+  let waitMs = firstLookMs;
   for (let left = await database.sharers(outboxLock); ; ) {
     yield left.size;
     if (left.size === 0) return;
-    await delay(lookEveryMs, undefined, { signal });
+    await delay(waitMs, undefined, { signal });
+    waitMs = Math.min(looksMostMs, waitMs * 2);
     left = (await database.sharers(outboxLock)).intersection(left);
   }
 }

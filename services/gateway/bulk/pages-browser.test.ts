@@ -142,4 +142,6 @@ async function upload(page: Page, file: ReturnType<typeof csv>): Promise<void> {
   await page.getByLabel('CSV or JSON file').setInputFiles(file);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('Nothing has been saved yet.').waitFor();
+  // A click before the module has run would send the form by itself.
+  await page.waitForLoadState();
 }
