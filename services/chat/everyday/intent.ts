@@ -87,9 +87,9 @@ const opening = new RegExp(
   'i',
 );
 
-/** A question without the greeting and the courtesies around it. */
+/** A question without the greeting and the courtesies around it, and with one space for several: patterns would try all ways to divide them. */
 export function withoutCourtesy(query: string): string {
-  let text = query.trim();
+  let text = query.trim().replace(/\s+/g, (run) => (run.includes('\n') ? '\n' : ' '));
   for (let match = opening.exec(text); match && match[0].length < text.length; match = opening.exec(text))
     text = text.slice(match[0].length);
   const rest = text.replace(/[,\s]+(?:please|thanks|thank you)\s*([?.!]*)\s*$/i, '$1');

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withoutCourtesy } from '../everyday/index.ts';
 import { startChat } from '../testing.ts';
+import { meantQuestions } from './follow-up.ts';
 
 const facts = `country,year,lifeExp
 Vardia,1952,68
@@ -74,4 +76,12 @@ test('another thing takes the place of one of its kind, and the rest of the ques
     assert.match(last.answer, expected, turns.join(' '));
     assert.equal(last.searched, searched);
   }
+});
+
+test('a question of little but spaces holds nobody up', () => {
+  const before = [{ role: 'user', content: 'What is the default size of a berth?' }] as const;
+  const startedMs = performance.now();
+  const meant = meantQuestions(withoutCourtesy(`And of ${' '.repeat(2_000)}!x`), before);
+  assert.ok(performance.now() - startedMs < 2_000);
+  assert.ok(meant.length > 0);
 });
