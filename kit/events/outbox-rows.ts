@@ -41,7 +41,8 @@ export async function beginReading(
 ): Promise<{ readonly position: number; readonly late: readonly OutboxRow[] }> {
   const position = (await lastRow(database))?.seq ?? 0;
   const before = new Set(await seqsUpTo(database, position, recentRows));
-  const first = Math.min(position, ...before);
+  const first = Math.min(position + 1, ...before);
+  if (position - first + 1 === before.size) return { position, late: [] };
   for await (const _left of ending(database, signal));
   const rows = await rowsAfter(database, first, recentRows);
   return { position, late: rows.filter(({ seq }) => seq < position && !before.has(seq)) };
