@@ -12,8 +12,8 @@ const refersBack =
 const goesOn =
   /^(?:and|but|or|so|also|then|what about|how about|what else|what if|which of|more|any others?|why|in (?:what|which))\b/i;
 /** Questions that are complete if they have more than a word or two. */
-const asksAlone =
-  /^(?:and |but |so )?(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|do|does|did|can|could|may|must|should|will)\b/i;
+export const asksAlone =
+  /^(?:and |but |so )?(?:what|who|whom|whose|when|where|which|how|why|is|are|was|were|do|does|did|can|could|may|must|should|will|would)\b/i;
 /** Another thing than the one in the question before: "And of May?", "and 24?", "What about Wizards?" */
 const instead =
   /^(?:and|or|but|so)?\s*(?:what about|how about|what if it (?:is|was))?\s*(?:(?<preposition>for|of|in|on|at|by|with|from|to|about|per|as|under|after|before|during|since)\s+)?(?<thing>[^?!.,]+(?:[.,]\w[^?!.,]*)*)\s*[?!.]*$/i;
@@ -112,7 +112,7 @@ function substituted(query: string, before: string): string[] {
   if (given === '' || refersBack.test(given)) return [];
   const thing = given.replace(/^(?:the|an?) /i, '');
   const value = valueWord.exec(thing)?.[0];
-  if (value !== undefined && valueWord.test(body)) return [`${body.replace(valueWord, thing)}?`];
+  if (value !== undefined && valueWord.test(body)) return [`${body.replace(valueWord, () => thing)}?`];
   const kind = kindsOfThings.find(([own]) => own.test(thing))?.[1];
   const like = kind && [...body.matchAll(kind)];
   const behind = new RegExp(String.raw`\b${preposition}\s+(?:(?:the|an?) )?$`, 'i');

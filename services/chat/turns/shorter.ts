@@ -1,7 +1,6 @@
 import { toQuestion } from '../retrieval/index.ts';
+import { asksAlone } from './follow-up.ts';
 
-const asks =
-  /^(?:and |but |so )?(?:what|what's|who|who's|whom|whose|when|where|where's|which|how|why|is|are|was|were|do|does|did|can|could|may|must|should|will|would)\b/i;
 /** Values that are measured and that tables name. */
 const howMuch =
   /^how (?:high|large|big|great|much|low) (is|was|are|were) (?=(?:(?:the|an?|our) )?(?:[\p{L}-]+ )?(?:tax(?:es)?|fees?|rates?|prices?|costs?|salary|salaries|wages?|incomes?|rents?|fines?|shares?|scores?|temperatures?|populations?|turnout|unemployment|deposits?|premiums?|budgets?|debts?|revenues?|profits?|turnovers?)\b)/iu;
@@ -21,7 +20,7 @@ export function shorterQuestions(question: string): readonly string[] {
 function lastQuestion(text: string): string {
   const parts = text.split(/(?<=[.!?:;])\s+|\s+[–—-]\s+|\n+/).map((part) => part.trim());
   const last = parts.findLast(
-    (part) => (asks.test(part) || part.endsWith('?')) && toQuestion(part).terms.length >= termsMin,
+    (part) => (asksAlone.test(part) || part.endsWith('?')) && toQuestion(part).terms.length >= termsMin,
   );
   return last ?? text;
 }
