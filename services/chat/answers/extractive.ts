@@ -1,10 +1,7 @@
-import { stemsOf } from '#kit/search/terms.ts';
-import { type Evidence, type Found, type Passage, synonymsOf } from '../retrieval/index.ts';
+import type { Evidence, Found, Passage } from '../retrieval/index.ts';
 import type { Answer, DocumentCitation } from './answer.ts';
 import { judgeFeatureNames, judgeFeatures } from './judge.ts';
 import { bestPlaces, type Place, type QuotedSentence, shortened } from './places.ts';
-import { countsSome } from './question/kinds.ts';
-import { askedNounOf, ordinalsOf } from './question/things.ts';
 import { quoteFor } from './quote.ts';
 import { isComplete, requirementsOf } from './requirements.ts';
 import model from './sentence-model.json' with { type: 'json' };
@@ -27,6 +24,7 @@ const decisive = {
   nameNowhere: 1,
   muchUnknown: 1,
   subject: 0.9,
+  untold: 1,
 } as const satisfies Partial<Record<(typeof judgeFeatureNames)[number], number>>;
 const decidedShare = 0.2;
 const uncoveredMax = 0.1;
@@ -132,25 +130,7 @@ function confidenceIn(
   const isDecided = judgeFeatureNames.some(
     (name, index) => name in decisive && (features[index] ?? 0) >= decisive[name as keyof typeof decisive],
   );
-  const [best] = places as [Place];
-  return isDecided || lacksAsked(best, quoted(best, found.evidence).text, found.evidence)
-    ? likelihood * decidedShare
-    : likelihood;
-}
-
-/**
- * Returns true if a place lacks what the question asks for in so many words: how many there are of something, a thing by its noun, or one of
- * several by its place among them. Rows name what they count in their columns.
- */
-function lacksAsked({ passage, unit }: Place, quote: string, evidence: Evidence): boolean {
-  const { kind } = requirementsOf(evidence);
-  if (unit.kind !== 'row' && !countsSome(kind, quote)) return true;
-  const text = `${passage.title} ${passage.section} ${passage.filename} ${passage.text}`;
-  if (ordinalsOf(evidence.question.text).some((ordinal) => !ordinal.test(text))) return true;
-  const noun = askedNounOf(evidence.question.text);
-  if (noun === undefined) return false;
-  const stems = new Set(stemsOf(text));
-  return ![noun, ...synonymsOf(noun)].some((word) => stemsOf(word).every((stem) => stems.has(stem)));
+  return isDecided ? likelihood * decidedShare : likelihood;
 }
 
 const images = /!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?/g;

@@ -1,9 +1,10 @@
 import { stemsOf } from '#kit/search/terms.ts';
-import type { Evidence, Passage } from '../retrieval/index.ts';
+import { aboveOf, type Evidence, type Passage, synonymsOf } from '../retrieval/index.ts';
 import { uncoveredBy } from './coverage.ts';
 import type { Place } from './places.ts';
 import { isMonthOf } from './question/dates.ts';
-import { asksForKind, lacksCounted } from './question/kinds.ts';
+import { asksForKind, countsSome, lacksCounted } from './question/kinds.ts';
+import { askedNounOf, ordinalsOf } from './question/things.ts';
 import { shareOfOthers } from './question/values.ts';
 import { hasName, namesIn, type Requirements, topicsOf } from './requirements.ts';
 
@@ -36,6 +37,7 @@ export const judgeFeatureSigns = {
   heading: 1,
   lead: 1,
   score: 1,
+  untold: -1,
 } as const;
 export const judgeFeatureNames = Object.keys(judgeFeatureSigns) as (keyof typeof judgeFeatureSigns)[];
 
@@ -97,7 +99,24 @@ export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array 
     signs.heading,
     Math.min(1, Math.max(0, (score - (next ?? 0)) / 10)),
     score / 10,
+    lacksAsked(judged, evidence) ? 1 : 0,
   );
+}
+
+/**
+ * Returns true if a place lacks what the question asks for in so many words: how many there are of something, a thing by its noun, or one of
+ * several by its place among them. Rows name what they count in their columns.
+ */
+function lacksAsked({ place, quote, required }: Judged, { question }: Evidence): boolean {
+  const { passage, unit } = place;
+  const { kind } = required;
+  if (unit.kind !== 'row' && !countsSome(kind, quote)) return true;
+  const text = `${aboveOf(passage)} ${passage.text}`;
+  if (ordinalsOf(question.text).some((ordinal) => !ordinal.test(text))) return true;
+  const noun = askedNounOf(question.text);
+  if (noun === undefined) return false;
+  const stems = new Set(stemsOf(text));
+  return ![noun, ...synonymsOf(noun)].some((word) => stemsOf(word).every((stem) => stems.has(stem)));
 }
 
 const muchUnknown = 0.4;

@@ -1,5 +1,5 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
-import { type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
+import { aboveOf, type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
 import type { Span } from '../sentences.ts';
 import { abbreviatedIn } from './columns.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
@@ -53,7 +53,7 @@ export function sentenceCandidates(
   };
   return ranked.map(({ passage, score }, rank) => {
     const place = [(logit(score) - best) / 3, 1 / (1 + rank)];
-    const above = stemsOf(`${passage.title} ${passage.section} ${passage.filename}`);
+    const above = stemsOf(aboveOf(passage));
     let before: ReadonlySet<string> = new Set();
     return (read[rank] ?? []).map((sentence) => {
       const { unit } = sentence;

@@ -11,6 +11,7 @@ export {
 } from './search.ts';
 export { rephrased, synonymsOf } from './spelling.ts';
 export {
+  aboveOf,
   type Filters,
   filteredDocuments,
   headingsOf,

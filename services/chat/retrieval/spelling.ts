@@ -1,7 +1,7 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { isCommonWord } from './question.ts';
 import type { QueryTermWeights } from './ranking/query-term-weights.ts';
-import type { Passage } from './store.ts';
+import { aboveOf, type Passage } from './store.ts';
 
 /** Words for the same, in the language of offices and of computers. The first letters of a line may be short forms. */
 const synonyms = `
@@ -58,9 +58,7 @@ export function rephrased(
   evidence: QueryTermWeights,
   passages: readonly Passage[],
 ): string | undefined {
-  const texts = passages.map(
-    ({ title, section, filename, text }) => `${title} ${section} ${filename} ${text}`,
-  );
+  const texts = passages.map((passage) => `${aboveOf(passage)} ${passage.text}`);
   const near = wordsOf(texts);
   const stems = new Set(Array.from(near.values(), ({ stem }) => stem));
   const first = new Set(stemsOf(texts[0] ?? ''));

@@ -31,6 +31,15 @@ export interface Passage {
   readonly text: string;
 }
 
+/** Title, section and name of file: they tell what a passage is about without being part of it. */
+export function aboveOf({
+  title,
+  section,
+  filename,
+}: Pick<Passage, 'title' | 'section' | 'filename'>): string {
+  return `${title} ${section} ${filename}`;
+}
+
 export interface Filters {
   readonly documentIds?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
