@@ -71,12 +71,8 @@ async function upgrade(workload: Workload, at: Upgrade): Promise<void> {
   const { service, commands = [] } = workload;
   for (const command of commands) octavo(at.old, command, environmentOf(workload, at));
   await using stack = new AsyncDisposableStack();
-  const start = async (program = root) => {
-    const compiled = program === root ? {} : ofLastRelease;
-    const replica = await startProcess(service, { ...environmentOf(workload, at), ...compiled }, 0, program);
-    stack.defer(() => stopProcess(replica.child, 'SIGKILL'));
-    return replica;
-  };
+  const start = (program = root) =>
+    startReplica(stack, service, { program, environment: environmentOf(workload, at) });
   const before = await start(at.old);
   const traffic = stack.use(new Traffic(await workload.begin(before.url), before.url));
   await traffic.rounds(rounds);
@@ -102,13 +98,12 @@ async function upgradeApart(at: Upgrade): Promise<void> {
     POSTSVC_ADDR: addressesOf('posts'),
     AUTHSVC_ADDR: addressesOf('authz'),
   };
-  const start = async (name: string, program: string, port = 0) => {
-    const compiled = program === root ? {} : ofLastRelease;
-    const own = { ...environment, OCTAVO_DATA: testFolder(name), ...compiled };
-    const replica = await startProcess(name, own, port, program);
-    stack.defer(() => stopProcess(replica.child, 'SIGKILL'));
-    return replica;
-  };
+  const start = (name: string, program: string, port = 0) =>
+    startReplica(stack, name, {
+      program,
+      environment: { ...environment, OCTAVO_DATA: testFolder(name) },
+      port,
+    });
   const oldBackends = [
     await start('posts', at.old, ports.posts[0]),
     await start('authz', at.old, ports.authz[0]),
@@ -132,6 +127,18 @@ async function upgradeApart(at: Upgrade): Promise<void> {
   await traffic.rounds(rounds);
   await traffic[Symbol.asyncDispose]();
   assert.deepEqual(traffic.failures, []);
+}
+
+/** Starts a process of a release, by its folder; it ends with the stack. */
+async function startReplica(
+  stack: AsyncDisposableStack,
+  name: string,
+  { program, environment, port }: { program: string; environment: Record<string, string>; port?: number },
+) {
+  const compiled = program === root ? {} : ofLastRelease;
+  const replica = await startProcess(name, { ...environment, ...compiled }, port, program);
+  stack.defer(() => stopProcess(replica.child, 'SIGKILL'));
+  return replica;
 }
 
 test('a downgrade is refused in words, and goes by the backup of the older release', {
