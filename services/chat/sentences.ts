@@ -101,7 +101,8 @@ function push(spans: Span[], text: string, span: Span, offset: number): void {
 const entry = /^\S.{0,150}(?:\n\S.{0,150}){0,4}\n( {2,})\S/;
 
 /** A sentence that goes on in the next line is no term, though a chunk that begins with it lacks its indentation. */
-const goesOnBelow = /^(?:\S+ ){5,}\S+\n {2,}\p{Ll}/u;
+const goesOnBelow =
+  /^(?:\S+ ){5,}(?:\S+\n {2,}\p{Ll}|\S*,\n|(?:a|an|and|are|as|at|by|for|from|if|in|is|of|on|or|that|the|to|was|with)\n)/u;
 
 /** Columns that the text below a term is indented by, as in manual pages; undefined if a text is no such entry. */
 export function entryIndent(text: string): number | undefined {

@@ -1,6 +1,6 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { likenessTo, rarityInEnglish } from '../meaning/word-vectors.ts';
-import type { Evidence, Passage } from '../retrieval/index.ts';
+import { alternativeStems, type Evidence, type Passage } from '../retrieval/index.ts';
 import { isMonthOf } from './question/dates.ts';
 
 /** Texts that can have a word of a question, nearest first: the quote with what stands above it, and its passage. */
@@ -25,15 +25,15 @@ export interface Uncovered {
   readonly deed: number;
 }
 
-/** Part of a word that counts as covered where the quote lacks it: its document is about it, or it stands near the quote. */
-const coveredShares = { document: 0.8, passage: 0.5 };
+/** Part of a word that counts as covered where the quote lacks it: it has a synonym, its document is about it, or it stands near the quote. */
+const coveredShares = { synonym: 0.9, document: 0.8, passage: 0.5 };
 /** A document is about a word that so many of its passages have. */
 const aboutShareMin = 0.25;
 /** Rarity of a word that one passage of some thousands has. */
 const rarityMax = 8;
 const subjectRarity = 5;
 /** Weight of words that are often said in other ways. */
-const loosely = 0.4;
+export const loosely = 0.4;
 
 /** Compares the words of a question with what is quoted for it, and with what that is about. */
 export function uncoveredBy(text: CoveredText, evidence: Evidence): Uncovered {
@@ -89,7 +89,11 @@ function coverOf(term: Term, text: Compared, evidence: Evidence): number {
   const around = isAbout ? coveredShares.document : text.passageStems.has(stem) ? coveredShares.passage : 0;
   // Names that are alike are names of different things.
   if (isName) return isOfOneName(term, text, evidence) ? Math.max(around, coveredShares.document) : around;
-  return Math.max(around, sharedStart(stem, text.stems), likenessTo(word, text.words));
+  const isSaidOtherwise = alternativeStems(term).some(
+    (other) => text.stems.has(other) || text.context.has(other),
+  );
+  const otherwise = isSaidOtherwise ? coveredShares.synonym : likenessTo(word, text.words);
+  return Math.max(around, sharedStart(stem, text.stems), otherwise);
 }
 
 /** Returns true for a part of a name of which another part stands with the quote, if the document has both: `Bornes` of `Mille Bornes`. */
@@ -142,7 +146,8 @@ const plainVerbs = new Set(
   ),
 );
 
-function looseWords(question: string): Set<string> {
+/** Stems of words of a question that its answer says in other ways, or not at all. */
+export function looseWords(question: string): Set<string> {
   const loose = new Set(plainVerbs);
   for (const [, measure = '', instance = ''] of question.matchAll(asked))
     for (const stem of stemsOf(`${measure} ${instance}`)) loose.add(stem);

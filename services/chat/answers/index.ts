@@ -1,4 +1,5 @@
 export type { Answer, ApiCitation, Citation, DocumentCitation } from './answer.ts';
+export { fieldsOf } from './columns.ts';
 export {
   type Answered,
   answerOf,

@@ -1,7 +1,9 @@
 import { termsOf } from '#kit/search/terms.ts';
 import { type Evidence, type Found, isCommonWord, type Passage } from '../retrieval/index.ts';
 import { hasNamedField } from './columns.ts';
+import { loosely, looseWords } from './coverage.ts';
 import { counts, hasDoer, hasKind } from './question/kinds.ts';
+import { isOpposite } from './question/opposites.ts';
 import { hasAskedThing, tellsDoer } from './question/things.ts';
 import { quoteFor } from './quote.ts';
 import {
@@ -16,6 +18,7 @@ import {
 } from './requirements.ts';
 import { type CandidateSentence, sentenceCandidates } from './sentence-features.ts';
 import model from './sentence-model.json' with { type: 'json' };
+import { isQuestionAlone } from './structure.ts';
 
 const passagesMax = 10;
 /** A row, or a sentence that is longer than a paragraph, is quoted only up to here. */
@@ -75,6 +78,8 @@ const weights = {
   topic: 3,
   record: 1,
   named: 2,
+  opposite: 2,
+  reference: 3,
 };
 const signWeights = { term: 8, heading: 4, counted: 4, kind: 1, howTo: 1.5, thing: 2, doer: 3 };
 
@@ -85,6 +90,7 @@ export function bestPlaces(found: Found): Place[] {
   const names = new Map(found.ranked.map(({ passage }) => [passage, namesIn(passage.text)]));
   const documents = documentNames(names);
   const topics = topicsOf([...names.keys()], evidence);
+  const loose = looseWords(evidence.question.text);
   const scored = bestSentences(found).map((sentence): Place => {
     const { unit, passage } = sentence;
     const { start, end } = quoteFor(unit, passage.text, evidence.question.text);
@@ -97,7 +103,7 @@ export function bestPlaces(found: Found): Place[] {
     const signs = signsOf({ ...sentence, quote: passage.text.slice(start, end) }, required, evidence);
     const score =
       sentence.score +
-      weights.context * evidence.share((stem) => unit.context.has(stem)) +
+      weights.context * looseShare((stem) => unit.context.has(stem), loose, evidence) +
       weights.defines * misses.defines +
       signWeights.term * signs.term +
       signWeights.heading * signs.heading +
@@ -114,10 +120,22 @@ export function bestPlaces(found: Found): Place[] {
       weights.kind * misses.kind -
       weights.property * misses.property -
       (topics.length > 0 && topics.every((stem) => !hasName(unit.context, stem)) ? weights.topic : 0) -
+      (isOpposite(evidence.question.text, `${unit.term} ${unit.text}`) ? weights.opposite : 0) -
+      (reference.test(unit.text) ? weights.reference : 0) -
       (isNoAnswer(unit, passage.text) ? weights.question : 0);
     return { ...sentence, score, misses, signs };
   });
   return scored.sort((one, other) => other.score - one.score);
+}
+
+/** A sentence that tells where the answer stands. */
+const reference =
+  /\b(?:see|refer to|consult|(?:described|explained|covered|discussed|documented) in)\b[^.]{0,40}\b(?:section|chapter|appendix|below|above|page \d+)\b/i;
+
+/** Share of the words of a question that pass a test, in which those count little that its answer says in other ways. */
+function looseShare(has: (stem: string) => boolean, loose: ReadonlySet<string>, evidence: Evidence): number {
+  const weightOf = (stem: string) => (loose.has(stem) ? loosely : 1);
+  return evidence.weighted((stem) => (has(stem) ? weightOf(stem) : 0)) / (evidence.weighted(weightOf) || 1);
 }
 
 /** The names in all passages that were found of each document. */
@@ -129,8 +147,15 @@ function documentNames(names: ReadonlyMap<Passage, ReadonlySet<string>>): Map<nu
 }
 
 /** Returns true for a question without an answer below it, and for a line of a table of contents. */
-function isNoAnswer({ text, end }: CandidateSentence, passage: string): boolean {
-  if (/\?$/.test(text)) return !/^(?![-*•\d])[^?]{120}/.test(passage.slice(end).trimStart());
+function isNoAnswer({ text, end, place }: CandidateSentence, passage: string): boolean {
+  const isAsked = isQuestionAlone(passage.slice(place.start, place.end));
+  if (isAsked || /\?$/.test(text))
+    return !/^(?![-*•\d(])[^?]{120}/.test(passage.slice(isAsked ? place.end : end).trimStart());
+  if (
+    /^[-*•]?\s*\d+(?:\.\d+)+\.?\s+\S.{0,100}$/.test(text) &&
+    /^\s*[-*•]?\s*\d+(?:\.\d+)*\.?\s/.test(passage.slice(end))
+  )
+    return true;
   return /^\s*\d+(?:\.\d+)*\.?\s*$/.test(text) || (text.match(/\?\s+\d+\./g)?.length ?? 0) > 1;
 }
 

@@ -38,6 +38,15 @@ const propertyPattern =
   /^\W*(?:and )?(?:what|who) (?:is|are|was|were) the (?<modifiers>(?:[\p{L}-]+ ){0,4}?)(?<property>[\p{L}-]+) (?:of|in|for|on|at)\b/iu;
 const currentPattern = /\b(?:current|currently|now|today|nowadays|these days|at present)\b/i;
 
+const asksForMeans =
+  /\bhow (?:do|does|can|could|should|would|to|must|may) (?:i|we|you|one|somebody|someone)\b|\bhow to\b|\b(?:which|what)(?: \p{L}+){0,2} (?:options?|switch(?:es)?|flags?|commands?|settings?|filters?|parameters?)\b/iu;
+/** Short forms in capitals that are words, and no names. */
+const plainAcronyms = new Set(
+  'pc pcs cd cds dvd dvds tv usb id ids os url urls faq cpu cpus ram rom hd ssd gps html pdf pdfs txt csv kb mb gb tb am pm ok'.split(
+    ' ',
+  ),
+);
+
 export function requirementsOf({ question }: Evidence): Requirements {
   const { text, terms } = question;
   const written = terms.map((term) => ({ ...term, form: text.slice(term.start, term.end) }));
@@ -47,14 +56,17 @@ export function requirementsOf({ question }: Evidence): Requirements {
     (/^\p{Lu}/u.test(form) && start !== first?.start) || /^\p{L}+\p{Lu}|\p{L}\d|\d\p{L}/u.test(form);
   const about = defining.exec(text)?.[1] ?? '';
   const names = written
-    .filter((term) => isName(term) && /^\p{L}{2}/u.test(term.word))
+    .filter((term) => isName(term) && /^\p{L}{2}/u.test(term.word) && !plainAcronyms.has(term.word))
     .map(({ stem }) => stem);
   const kind = askedKindOf(text, names.length > 0);
   const { property, modifiers = '' } = propertyPattern.exec(text)?.groups ?? {};
   return {
     names,
     exact: [
-      ...Array.from(text.matchAll(numberAlone), ([number]) => number.replaceAll(',', '')),
+      // What is to be done has numbers of its own: "change every 5 seconds".
+      ...(asksForMeans.test(text)
+        ? []
+        : Array.from(text.matchAll(numberAlone), ([number]) => number.replaceAll(',', ''))),
       ...Array.from(text.matchAll(numberedName), ([name]) => name).filter(
         (name) => !isMonth(name.split(' ')[0] ?? ''),
       ),

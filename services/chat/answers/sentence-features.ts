@@ -1,5 +1,5 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
-import { aboveOf, type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
+import { aboveOf, alternativeStems, type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
 import type { Span } from '../sentences.ts';
 import { abbreviatedIn } from './columns.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
@@ -54,9 +54,11 @@ export function sentenceCandidates(
   return ranked.map(({ passage, score }, rank) => {
     const place = [(logit(score) - best) / 3, 1 / (1 + rank)];
     const above = stemsOf(aboveOf(passage));
-    let before: ReadonlySet<string> = new Set();
+    let last: ReadSentence | undefined;
     return (read[rank] ?? []).map((sentence) => {
       const { unit } = sentence;
+      // Entries say nothing of each other.
+      const before = last?.unit.entry === unit.entry ? (last?.stems ?? none) : none;
       const lead = unit.lead ? passage.text.slice(unit.lead.start, unit.lead.end) : '';
       const headings = new Set([...above, ...stemsOf(`${unit.term} ${lead}`)]);
       const context = new Set([...headings, ...sentence.stems, ...(unit.kind === 'row' ? [] : before)]);
@@ -68,12 +70,14 @@ export function sentenceCandidates(
         /[.!?…。！？:"”')\]]$/u.test(sentence.text) ? 1 : 0,
         ...place,
       );
-      before = sentence.stems;
+      last = sentence;
       const fresh = sentence.fresh.map(({ term }) => term);
       return { ...unit, features, stems: sentence.stems, context, fresh };
     });
   });
 }
+
+const none: ReadonlySet<string> = new Set();
 
 /** A question with the statistics of its words. */
 interface Asked {
@@ -167,6 +171,10 @@ function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
     const { start, end, text } = unit;
     const terms = termsOf(text);
     const columns = unit.kind === 'row' ? abbreviatedIn(text, words) : [];
+    const own = new Set(terms.map(stemOf));
+    const alike = evidence.question.terms.filter((term) =>
+      alternativeStems(term).some((stem) => own.has(stem)),
+    );
     const placed = terms.map((term, at) => ({ term, at }));
     const isAsked = ({ stem }: Term) => evidence.wordOf(stem) !== undefined;
     return {
@@ -175,7 +183,7 @@ function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
       end,
       text,
       terms,
-      stems: new Set([...terms.map(stemOf), ...columns]),
+      stems: own.union(new Set([...columns, ...alike.map(stemOf)])),
       places: placed.filter(({ term }) => isAsked(term)).map(({ at }) => at),
       fresh: placed.filter(({ term }) => !isAsked(term) && !isCommonWord(term.word)),
     };

@@ -10,7 +10,7 @@ export interface Unit extends Span {
   readonly term: string;
   /** The term with all of its explanation. */
   readonly entry: Span | undefined;
-  /** The line that introduces the list that it is in. */
+  /** The line that introduces the list that it is in, or the question that it is below. */
   readonly lead: Span | undefined;
   readonly kind: 'sentence' | 'row' | 'point';
 }
@@ -24,18 +24,20 @@ export function unitsOf(text: string): Unit[] {
   const units: Unit[] = [];
   let entry: { term: string; start: number; end: number } | undefined;
   let lead: Span | undefined;
+  let question: Span | undefined;
   for (const paragraph of paragraphsOf(text)) {
     const own = text.slice(paragraph.start, paragraph.end);
-    const isInside = entry !== undefined && /\n {2,}$/.test(text.slice(0, paragraph.start));
-    if (!isInside) {
-      const term = entryIndent(own) === undefined ? undefined : entryTerm(own);
+    const margin = paragraph.start - text.lastIndexOf('\n', paragraph.start - 1) - 1;
+    const term = termOf(own, margin);
+    const isInside = entry !== undefined && margin >= 2 && term === undefined;
+    if (!isInside)
       entry = term === undefined ? undefined : { term, start: paragraph.start, end: paragraph.end };
-    }
     // Units of an entry share it, so it grows with each paragraph.
     if (entry) entry.end = paragraph.end;
     const isPoint = /^\s*(?:[-*•‣o+]|\d+[.)]|[a-z]\))\s/.test(own) || entry !== undefined;
     const kind = hasRows(own) || describedRow.test(own) ? 'row' : isPoint ? 'point' : 'sentence';
     if (kind === 'sentence' && !isInside) lead = undefined;
+    const isQuestion = isQuestionAlone(own);
     for (const { start, end } of sentencesOf(text, paragraph)) {
       // Lines of a table of contents say nothing by themselves.
       if (leaders.test(text.slice(start, end))) continue;
@@ -50,7 +52,7 @@ export function unitsOf(text: string): Unit[] {
         place,
         term: entry?.term ?? '',
         entry,
-        lead,
+        lead: lead ?? (isQuestion ? undefined : question),
         kind,
       });
     }
@@ -64,8 +66,22 @@ export function unitsOf(text: string): Unit[] {
       });
     const last = units.at(-1);
     if (last && kind === 'sentence' && /:$/.test(last.text)) lead = last;
+    if (isQuestion) question = paragraph;
   }
   return units;
+}
+
+/** The term that a paragraph explains, whose lines but for the first may be indented by a margin. */
+function termOf(paragraph: string, margin: number): string | undefined {
+  const text = margin === 0 ? paragraph : paragraph.replaceAll(`\n${' '.repeat(margin)}`, '\n');
+  return entryIndent(text) === undefined ? undefined : entryTerm(text);
+}
+
+const questionLengthMax = 300;
+
+/** Returns true for a paragraph that ends with a question, which the text below it answers. */
+export function isQuestionAlone(paragraph: string): boolean {
+  return paragraph.length <= questionLengthMax && /\?["'”’)]*(?:\s+\d{1,3})?$/.test(paragraph);
 }
 
 const none = { term: '', entry: undefined, lead: undefined } as const;

@@ -33,6 +33,11 @@ test('greetings, thanks and questions about the library get a reply that is not 
     ['great, that helps', /welcome/],
     ['ok', /know/],
     ['bye', /Goodbye/],
+    ['ok bye, see you tomorrow', /Goodbye/],
+    ['thanks a lot, that was just what I needed', /welcome/],
+    ['are you a real person or a robot?', /chat of this library/],
+    ['tell me a joke', /quotes from your documents/],
+    ["you're useless, that isn't what I asked for", /^I am sorry/],
     ['what can you do?', /quotes from your documents/],
     ['How many documents are there?', /2 documents/],
     ['how many documents are in here?', /2 documents/],
@@ -114,4 +119,35 @@ test('a list has all documents, without their titles where these do not fit', as
   }
   const { answer } = (await chat.send('POST', '/api/chat', { query: 'list the documents' })).json;
   assert.equal(answer.match(/\n- handbook-\d+\.md/g)?.length, 20);
+});
+
+test('the columns of a table, what one document says, who wrote it and its license are told', async () => {
+  await using chat = await startChat();
+  const ask = async (query: string) =>
+    (await chat.send('POST', '/api/chat', { query, use_tools: false })).json;
+  await chat.upload([
+    { name: 'ferry-fees.csv', content: 'season,fee\nsummer,40\nwinter,12\n' },
+    {
+      name: 'mooring.txt',
+      content:
+        'Mooring guide\n\nTie the boat up at the bow. Storms come in spring.\n\nAUTHORS\n  Mooring was written by Astrid Dahl.\n\nLICENSE\n  Mooring is released under the MIT license.\n',
+    },
+    {
+      name: 'weather.txt',
+      content: 'Weather guide\n\nStorms are measured at the pier. Copyright 2020 Weather Inc.\n',
+    },
+  ]);
+  const columns = await ask('What columns are there in the ferry fees?');
+  assert.match(columns.answer, /has the columns season, fee\. The first row: season: summer; fee: 40 \[1\]/);
+  assert.match((await ask('what is in the ferry fees table')).answer, /columns season, fee/);
+  const said = await ask('What does the mooring guide say about storms?');
+  assert.match(said.answer, /“Mooring guide” \(mooring\.txt\): Storms come in spring\. \[1\]/);
+  assert.equal(said.sources[0].source, 'mooring.txt');
+  const wrote = await ask('Who wrote Mooring?');
+  assert.match(wrote.answer, /written by Astrid Dahl/);
+  const session_id = wrote.session_id;
+  const { json } = await chat.send('POST', '/api/chat', { query: 'Under which license is it?', session_id });
+  assert.match(json.answer, /MIT license/);
+  // A company that holds the rights wrote nothing.
+  assert.ok((await ask('Who is the author of the weather guide?')).metadata.confidence < 0.5);
 });

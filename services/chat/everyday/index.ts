@@ -1,2 +1,2 @@
-export { type Intent, intentOf, withoutCourtesy } from './intent.ts';
+export { changesTopic, type Intent, intentOf, isSmallTalk, withoutCourtesy } from './intent.ts';
 export { everydayReply } from './reply.ts';

@@ -1,11 +1,15 @@
+import type { Origin } from './origin.ts';
 import {
   about,
   agreement,
+  author,
+  columns,
   complaint,
   count,
   farewell,
   find,
   greeting,
+  license,
   list,
   praise,
   sayingAbout,
@@ -13,6 +17,7 @@ import {
   sources,
   summary,
   thanks,
+  within,
 } from './phrases.ts';
 
 /** An input that is not a question about what documents say. */
@@ -30,7 +35,11 @@ export type Intent =
         | 'count';
     }
   /** Documents on a topic are looked for, or one is to be summed up. */
-  | { readonly kind: 'find' | 'summary'; readonly topic: string };
+  | { readonly kind: 'find' | 'summary' | 'columns'; readonly topic: string }
+  /** Who made what a document is about, or its license. */
+  | { readonly kind: Origin; readonly topic: string }
+  /** What one document says on a topic. */
+  | { readonly kind: 'within'; readonly document: string; readonly topic: string };
 
 /** The intent of an input that does not ask what documents say; undefined for questions. */
 export function intentOf(query: string): Intent | undefined {
@@ -50,10 +59,27 @@ export function intentOf(query: string): Intent | undefined {
   if (sources.test(asked)) return { kind: 'sources' };
   if (count.test(asked)) return { kind: 'count' };
   if (list.test(asked)) return { kind: 'list' };
+  const listed = topicIn(query, columns.exec(asked));
+  if (listed) return { kind: 'columns', topic: listed };
+  for (const [kind, pattern] of [
+    ['author', author],
+    ['license', license],
+  ] as const) {
+    const made = topicIn(query, pattern.exec(asked));
+    if (made) return { kind, topic: made };
+  }
+  const [, document, topic] = within.exec(asked) ?? [];
+  if (document && topic) return { kind: 'within', document, topic };
   const found = topicIn(query, find.exec(asked));
   if (found) return { kind: 'find', topic: found };
   const summed = topicIn(query, summary.exec(asked));
   return summed ? { kind: 'summary', topic: summed } : undefined;
+}
+
+/** Returns true for an input that says nothing of what documents are about, so that no later question goes on from it. */
+export function isSmallTalk(query: string): boolean {
+  const intent = intentOf(query);
+  return intent !== undefined && !/^(?:author|license|within)$/.test(intent.kind);
 }
 
 /** The topic of a phrase as it was written, without its article. */
@@ -76,6 +102,8 @@ function plain(text: string): string {
     .replace(/,? ?please$/, '');
 }
 
+const newTopic =
+  '(?:(?:and |now )?(?:another|one more|a different|different|a new|new|next|other)(?: quick)? (?:thing|question|topic|subject)|(?:now )?something (?:else|different)|by the way|btw)\\s*[:,.—–-]+\\s*';
 const opening = new RegExp(
   `^\\s*(?:${[
     '(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|ok(?:ay)?|thanks|thank you|please|excuse me|sorry|so|well)(?: there| all| everyone| team)?\\s*[,!.:-]*\\s+',
@@ -83,9 +111,15 @@ const opening = new RegExp(
     '(?:can|could|would|will) you (?:please )?(?=(?:summari[sz]e|give|list|show|tell|find|open|explain)\\b)',
     "(?:(?:i|we) (?:would like|want|need|'d like) to know|i was wondering|i wonder|do you know|any idea) (?=(?:how|what|when|where|which|who|why|if|whether)\\b)",
     sayingAbout.source,
+    newTopic,
   ].join('|')})`,
   'i',
 );
+
+/** Returns true for a question that says that it is about something else than those before. */
+export function changesTopic(query: string): boolean {
+  return new RegExp(`^\\s*(?:ok(?:ay)?[,.!]? )?${newTopic}`, 'i').test(query);
+}
 
 /** A question without the greeting and the courtesies around it, and with one space for several: patterns would try all ways to divide them. */
 export function withoutCourtesy(query: string): string {

@@ -27,18 +27,19 @@ export const thanks = anyOf(
 export const praise = anyOf(
   /(?:that'?s |that is |that was |you are |you're |very |so |this is )*(?:great|perfect|awesome|cool|nice|good|super|excellent|wonderful|brilliant|helpful|useful|amazing|well done)(?: (?:job|work|answer|stuff|one))?/,
   /(?:that|this|it) (?:really )?(?:helps?|helped|works|worked)(?: a lot| me)?/,
+  /(?:that|this|it|you)(?:'s| is| was|'re| are)? (?:just |exactly )?what i (?:needed|wanted|was looking for|was after)/,
 );
 export const agreement = anyOf(
   /ok(?:ay)?|got it|i see|al+right|fine|sure|yes|yep|yeah|no|nope|hm+|aha|understood|makes sense|i don'?t know/,
   /never ?mind|forget it|sorry|test|testing|that'?s all|nothing(?: more)?|stop|cancel/,
 );
 export const farewell = anyOf(
-  /(?:good ?)?bye(?: bye)?|see (?:you|ya)(?: later| soon)?|good ?night|farewell|take care|have a (?:nice|good|great) (?:day|one|evening|weekend)/,
+  /(?:(?:ok(?:ay)?|well|thanks) )?(?:(?:good ?)?bye(?: bye)?(?: (?:for now|then))?|(?:see|talk to) (?:you|ya)(?: (?:later|soon|tomorrow|then|again|around|(?:on|next) \p{L}+))?|good ?night|farewell|take care|until (?:tomorrow|later)|have a (?:nice|good|great) (?:day|one|evening|weekend))/u,
   /tsch(?:ü|ue)ss|auf wiedersehen|au revoir|adi[oó]s|hasta luego|arrivederci/,
 );
 export const complaint = anyOf(
   /(?:no )?(?:sorry )?(?:but )?(?:i think )?(?:that|this|it|(?:the|your) answer|you)(?:'s| is| was| are|'re| were)? (?:(?:just|all|still|totally|completely|simply|plain|really) )*(?:wrong|incorrect|false|useless|nonsense|rubbish|unhelpful|irrelevant|mistaken|bad|terrible|an? (?:bad|wrong) answer|no answer)/,
-  /(?:no )?(?:that|this|it|(?:the|your) answer)(?:'s| is| was)? not (?:true|right|correct|helpful|useful|relevant|(?:it|(?:the|an) answer)|what i (?:asked|meant|wanted|was asking)(?: for| about)?)/,
+  /(?:no )?(?:that|this|it|(?:the|your) answer)(?:(?:'s| is| was)? not| isn't| wasn't) (?:true|right|correct|helpful|useful|relevant|(?:it|(?:the|an) answer)|what i (?:asked|meant|wanted|was asking)(?: for| about)?)/,
   /(?:that|this|it|you) (?:does|did|do)(?:n't| not) (?:help|answer (?:my|the) question|make (?:any )?sense|work|understand)(?: me| at all)?|(?:that|this|it) makes no sense/,
   /wrong(?: answer)?|incorrect|not (?:true|right|correct|helpful|what i (?:asked|meant)(?: for)?)|nonsense|try again|are you sure(?: about (?:that|this|it))?|you misunderstood(?: me)?/,
   /(?:i )?(?:do not|don't|did not|didn't) (?:understand|get (?:it|that)|mean that|ask (?:for )?that)(?: (?:that|this|it|you|(?:your|the) answer))?/,
@@ -49,7 +50,8 @@ export const about = anyOf(
   /what (?:kind|type|sort)s? of (?:things|questions) (?:can|could|may|do) (?:i|you|we) (?:ask|answer)(?: you)?/,
   /(?:how|what) (?:can|do|does|should) (?:i|one) (?:use|ask)(?: (?:you|this|it|questions?|a question))*|how (?:does|do|can) (?:this|it|you)(?: (?:thing|tool|chat|site))? (?:work|help|assist)(?: me| us)?/,
   /(?:i need |please )?(?:some )?help(?: me)?(?: out)?(?: please)?|can you (?:help|assist)(?: me| us)?(?: please| with something)?|instructions/,
-  /are you (?:an? |the )?(?:real )?(?:bot|robot|human|ai|real|person|machine|chatbot|chatgpt|gpt|llm|language model|program|assistant|there)(?: person)?/,
+  /are you (?:an? |the )?(?:real )?(?:bot|robot|human|ai|real|person|machine|chatbot|chatgpt|gpt|llm|language model|program|assistant|there)(?: (?:person|human))?(?: or (?:just )?(?:an? )?(?:real )?\p{L}+)?/u,
+  /tell (?:me|us) (?:a|another) (?:joke|story)|sing(?: me)? (?:a )?song|write(?: me)? a (?:poem|song|story)|(?:what is|what's|how is|how's) the weather(?: like)?(?: today| tomorrow)?|what (?:time|day) is it(?: now| today)?|let's (?:talk|chat)/,
   /(?:do|can) you (?:understand|speak) \p{L}+|(?:what|which) languages? (?:do|can) you (?:speak|understand)|how old are you/u,
 );
 export const sources = anyOf(
@@ -77,15 +79,37 @@ const which =
 const relating =
   /(?:about|on|for|regarding|concerning|that (?:mentions?|covers?|describes?|deals? with|explains?|(?:is|are) about)|mention(?:s|ing)?|cover(?:s|ing)?|describ(?:es|ing|e)|deals? with|discuss(?:es|ing)?|explains?|talks? about)/
     .source;
+const holding = '(?:has|have|contains?|holds?|shows?|lists?|gives?|includes?)';
+const kindsOfContent = '(?: (?:numbers?|data|figures?|values?|information|info|details))?';
 /** Documents on the topic in its group are looked for. */
 export const find = anyOf(
   new RegExp(
     `(?:(?:do you have|have you got|is there|are there|do you know|can (?:you|i) find|find(?: me)?|search(?: for)?|look for|i(?: am|'m) looking for|i need|show me)(?: THING)?|THING|what (?:do you (?:have|know)|(?:else )?is there)|${which}(?: (?:is|are|do|does|would|has|have))?(?: (?:there|you have|you know|anything|something|information|say something))?) ${relating} (.+)`,
   ),
+  new RegExp(`${which} ${holding} (?:the |any |some |all )?(.+?)${kindsOfContent}`),
   /where (?:can i (?:read|find (?:something|anything|more|out|information))|is (?:something|there anything)) (?:about|on) (.+)/,
   /(?:where )?is (.+) (?:mentioned|described|discussed|covered|explained)(?: (?:any|some)where)?/,
   new RegExp(`${which} (?:is|are) (.+) (?:mentioned|described|discussed|covered|explained|in)`),
   /(?:does|do) (?:any|some|one)(?: (?:of )?(?:the|your|these))? ?DOCS (?:mention|cover|describe|discuss|explain|talk about|say (?:anything|something) about) (.+)/,
+);
+/** What a document says on something: the document in the first group, the topic in the second one. */
+export const within = anyOf(
+  /what (?:does|do|did) (?:the )?(.+?) (?:say|tell(?: me| us)?|have to say|mention|explain|write) (?:about|on|regarding) (.+)/,
+  /what(?:'s| is| can i find) in (?:the )?(.+?) (?:about|on|regarding) (.+)/,
+);
+/** Who made what a document is about, and under which license it is. */
+export const author = anyOf(
+  /who (?:wrote|made|created|developed|designed|programmed|authored)(?: the)? (.+)/,
+  /who (?:is|are|was|were) (?:the )?(?:main )?(?:authors?|creators?|writers?|developers?|programmers?)(?: of| behind) (.+)/,
+);
+export const license = anyOf(
+  /(?:under |on )?(?:what|which) (?:is the )?(?:free )?licen[sc]e(?: terms)? (?:is|does|of|for|are|do) (.+?)(?: (?:released|distributed|published|licen[sc]ed|available|have|has|use|come))?(?: (?:under|with))?/,
+  /(?:how|what) is (.+) licen[sc]ed(?: under)?|what is the licen[sc]e (?:of|for) (.+)/,
+);
+/** The names of the columns of a table are asked for. */
+export const columns = anyOf(
+  /(?:what|which)(?: are)?(?: the)? (?:columns?|fields?|variables?|headers?)(?: names)? (?:are (?:there )?in|is in|in|of|does|do|has) (?:the )?(.+?)(?: (?:have|has|contain))?/,
+  /(?:list|show|name|give)(?: me)?(?: all)?(?: the)? (?:columns?|fields?|headers?) (?:of|in) (?:the )?(.+)/,
 );
 /** The document in its group is to be summed up. */
 export const summary = anyOf(

@@ -1,5 +1,5 @@
 import { stemsOf } from '#kit/search/terms.ts';
-import { type Answer, answerOf, type Quote } from '../answers/index.ts';
+import { type Answer, answerOf, fieldsOf, type Quote } from '../answers/index.ts';
 import {
   type Filters,
   filteredDocuments,
@@ -11,6 +11,7 @@ import {
 } from '../retrieval/index.ts';
 import { sentencesOf } from '../sentences.ts';
 import type { Intent } from './intent.ts';
+import { originOf } from './origin.ts';
 import { firstChunks, type Listed, listedDocuments, sectionsOf } from './store.ts';
 
 type Store = Parameters<typeof listedDocuments>[0];
@@ -26,10 +27,12 @@ const mentionsMax = 200;
 const topicWordsMax = 3;
 /** Documents that mention a topic are named if they have so many of the mentions that the first has. */
 const mentionShare = 0.2;
-const openingChunks = 10;
+const openingChunks = 30;
 const sentencesMax = 3;
 const sectionsMax = 8;
 const sectionsRead = 2_000;
+/** Sentences that are quoted of one document. */
+const saidMax = 3;
 
 /** The reply to an input that is no question; undefined if it is one after all, as where no document is meant. */
 export async function everydayReply(
@@ -68,10 +71,23 @@ export async function everydayReply(
       );
     case 'find':
       return foundOn(store, intent.topic, { documents, libraries, only });
+    case 'columns': {
+      const [table] = documentsOn(documents, intent.topic);
+      return table && columnsOf(store, table);
+    }
+    case 'author':
+    case 'license': {
+      const named = documentsOn(documents, intent.topic);
+      return named.length === 0 ? undefined : originOf(store, intent.kind, { documents: named, libraries });
+    }
+    case 'within': {
+      const named = documentsOn(documents, intent.document);
+      return named.length === 0
+        ? undefined
+        : saidIn(store, intent.topic, { documents: named, libraries, only });
+    }
     case 'summary': {
-      const meant = /^(?:it|this|that|them)$/.test(intent.topic)
-        ? documents
-        : documentsOn(documents, intent.topic);
+      const meant = await documentsMeant(store, intent.topic, { documents, libraries, only });
       const [first, ...others] = meant;
       if (meant === documents && others.length > 0)
         return said(`Which document do you mean? ${holding(documents)}`);
@@ -84,6 +100,89 @@ interface Scope {
   readonly documents: readonly Listed[];
   readonly libraries: readonly number[];
   readonly only: readonly number[] | undefined;
+}
+
+/** The documents that a topic names: by their titles, or "the document about" something by what they say. */
+async function documentsMeant(store: Store, topic: string, scope: Scope): Promise<readonly Listed[]> {
+  if (/^(?:it|this|that|them)$/.test(topic)) return scope.documents;
+  const named = documentsOn(scope.documents, topic);
+  const about = describedDocument.exec(topic)?.[1];
+  return named.length > 0 || about === undefined ? named : documentsMentioning(store, about, scope);
+}
+
+const describedDocument =
+  /^(?:document|file|manual|guide|book|text|paper|table|pdf|page) (?:about|on|of|with|for) (.+)$/i;
+
+/** The names of the columns of a table, with its first row; undefined if a document is no table. */
+async function columnsOf(store: Store, document: Listed): Promise<Reply | undefined> {
+  const row = await firstRow(store, document);
+  if (!row) return undefined;
+  const composed = answerOf([{ ...row, sourceIndex: 1 }], `${columnsIn(document, row)} The first row: `);
+  return { ...composed, abstained: false, confidence: 0.9, passages: [row.passage] };
+}
+
+function columnsIn(document: Listed, { passage, start, end }: Omit<Quote, 'sourceIndex'>): string {
+  const names = fieldsOf(passage.text.slice(start, end)).map(({ name }) => name);
+  return `“${document.title}” (${document.filename}) has the columns ${names.join(', ')}.`;
+}
+
+/** The first row of a table with the names of its columns. */
+async function firstRow(store: Store, { id }: Listed): Promise<Omit<Quote, 'sourceIndex'> | undefined> {
+  for (const passage of await openingOf(store, id)) {
+    const line = passage.text.split('\n').find((each) => isRow(each));
+    if (line === undefined) continue;
+    const start = passage.text.indexOf(line);
+    return { passage, start, end: start + line.length };
+  }
+  return undefined;
+}
+
+function isRow(line: string): boolean {
+  return line.includes('; ') && fieldsOf(line).length > 1;
+}
+
+/** The first chunks of a document. */
+async function openingOf(store: Store, id: number): Promise<Passage[]> {
+  const ids = await firstChunks(store, id, openingChunks);
+  const read = ids.length === 0 ? new Map<number, Passage>() : await passagesOf(store, ids);
+  return ids.flatMap((each) => read.get(each) ?? []);
+}
+
+/** The sentences of documents that mention a topic; undefined if they have no passage with its words. */
+async function saidIn(
+  store: Store,
+  topic: string,
+  { documents, libraries }: Scope,
+): Promise<Reply | undefined> {
+  const { terms } = toQuestion(topic);
+  const wanted = terms.map((term) => ({ terms: [term], weight: 1 }));
+  const query = { wanted, unwanted: [], match: 'every' } as const;
+  const scope = { limit: saidMax, only: documents.map(({ id }) => id) };
+  const found = await Promise.all(
+    libraries.map((library) => keywordMatches(store, query, { ...scope, library })),
+  );
+  const ids = found.flat().map(({ id }) => id);
+  const read = ids.length === 0 ? new Map<number, Passage>() : await passagesOf(store, ids);
+  const asked = terms.map(({ stem }) => stem);
+  const quotes = [...read.values()].flatMap((passage) => sentenceOn(passage, asked)).slice(0, saidMax);
+  const [first] = quotes;
+  if (!first) return undefined;
+  const { title, filename } = first.passage;
+  const composed = answerOf(
+    quotes.map((quote, place) => ({ ...quote, sourceIndex: place + 1 })),
+    `“${title}” (${filename}): `,
+  );
+  return { ...composed, abstained: false, confidence: 0.8, passages: quotes.map(({ passage }) => passage) };
+}
+
+/** The sentence of a passage with most of some words. */
+function sentenceOn(passage: Passage, asked: readonly string[]): Omit<Quote, 'sourceIndex'>[] {
+  const scored = sentencesOf(passage.text).map((span) => {
+    const own = new Set(stemsOf(passage.text.slice(span.start, span.end)));
+    return { ...span, shared: asked.filter((stem) => own.has(stem)).length };
+  });
+  const [best] = scored.toSorted((one, other) => other.shared - one.shared);
+  return best && best.shared > 0 ? [{ passage, start: best.start, end: best.end }] : [];
 }
 
 /** The documents on a topic, or those that mention it; undefined for a longer topic that none mentions, as it may be a question. */
@@ -140,7 +239,7 @@ function lengthOf(lines: readonly string[]): number {
 /** Words for documents of any kind, which say little about which one is meant. */
 const genericWords = new Set(
   stemsOf(
-    'the document documents file files manual man page pages guide book handbook paper text pdf html txt md csv docx xlsx info help reference faq',
+    'the document documents file files manual man page pages guide book handbook paper text pdf html txt md csv tsv json docx xlsx info help reference faq table spreadsheet sheet data',
   ),
 );
 
@@ -189,10 +288,9 @@ async function documentsMentioning(
 
 /** The first sentences of a document, and the names of its sections. */
 async function summaryOf(store: Store, document: Listed, others: readonly Listed[]): Promise<Reply> {
-  const ids = await firstChunks(store, document.id, openingChunks);
-  const read = ids.length === 0 ? new Map<number, Passage>() : await passagesOf(store, ids);
-  const passages = ids.flatMap((id) => read.get(id) ?? []);
-  const quotes = openingQuotes(passages, document);
+  const row = await firstRow(store, document);
+  const passages = await openingOf(store, document.id);
+  const quotes = row ? [row] : openingQuotes(passages, document);
   const used = [...new Set(quotes.map(({ passage }) => passage))];
   const sections = await sectionsOf(store, document.id, sectionsRead);
   const names = [
@@ -208,7 +306,7 @@ async function summaryOf(store: Store, document: Listed, others: readonly Listed
   ].filter((name) => name !== '' && name !== document.title && name.length <= 80);
   const composed = answerOf(
     quotes.map((quote) => ({ ...quote, sourceIndex: used.indexOf(quote.passage) + 1 })),
-    `“${document.title}” (${document.filename}): `,
+    row ? `${columnsIn(document, row)} The first row: ` : `“${document.title}” (${document.filename}): `,
   );
   const parts =
     names.length > 1
@@ -242,7 +340,7 @@ function openingQuotes(passages: readonly Passage[], { title }: Listed): Omit<Qu
       const isNamed = /^\S+(?: \S+)? +[-—–] +\S/.test(text) && words < 25;
       const isTelling = words >= 7 && words <= 60 && /[.!]$/.test(text) && !legal.test(text);
       const shared = stemsOf(text).some((stem) => about.has(stem)) ? 1 : 0;
-      const score = isNamed ? 5 : isTelling ? 2 + shared - place * 0.3 - at * 0.05 : -1;
+      const score = isNamed ? 5 : isTelling ? 2 + shared - Math.min(2.5, place * 0.3) - at * 0.05 : -1;
       return { passage, start: span.start, end: span.end, score, place };
     }),
   );

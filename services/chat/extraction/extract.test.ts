@@ -131,9 +131,8 @@ test('plain text has paragraphs, and headings where a short line stands alone', 
 
 test('manual pages and lists of terms keep each term with its explanation', async () => {
   const page =
-    'BERTH(1)      Harbor Manual      BERTH(1)\n\nNAME\n       berth - book a berth\n\nOPTIONS\n   Time\n       -n, --nights count\n\t      Nights to be booked, 2 by de\u2010\n\t      fault.\n\n\t      At most 14.\n\n       -q     No  messages.\n\nSEE ALSO\n       boat(1)\n';
+    'BERTH(1)      Harbor Manual      BERTH(1)\n\nNAME\n       berth - book a berth\n\nOPTIONS\n   Time\n       -n, --nights count\n\t      Nights to be booked, 2 by de\u2010\n\t      fault.\n\n\t      At most 14.\n\n       -q     No  messages.\n\nSEE ALSO\n       boat(1)\n\nVik               2024-05-01              BERTH(1)\n';
   assert.deepEqual(await shown('text/plain', page), [
-    'BERTH(1) Harbor Manual BERTH(1)',
     '# NAME',
     'berth - book a berth',
     '# OPTIONS',
@@ -143,6 +142,7 @@ test('manual pages and lists of terms keep each term with its explanation', asyn
     '# SEE ALSO',
     'boat(1)',
   ]);
+  assert.equal((await extract('text/plain', Buffer.from(page))).title, 'berth - book a berth');
   const terms =
     '<dl><dt>nights</dt><dd><p>Two.</p><p>Or more.</p></dd><dt>quiet</dt><dd>No messages.</dd></dl>';
   assert.deepEqual(await shown('text/html', terms), [

@@ -9,7 +9,7 @@ export {
   type Source,
   sourceOfPassage,
 } from './search.ts';
-export { rephrased, synonymsOf } from './spelling.ts';
+export { rephrased } from './spelling.ts';
 export {
   aboveOf,
   type Filters,
@@ -21,3 +21,4 @@ export {
   withNeighbors,
 } from './store.ts';
 export { defaultStrategy, type Strategy, strategies, strategyIds } from './strategies.ts';
+export { alternativeStems, synonymsOf } from './synonyms.ts';

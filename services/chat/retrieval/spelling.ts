@@ -2,56 +2,11 @@ import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { isCommonWord } from './question.ts';
 import type { QueryTermWeights } from './ranking/query-term-weights.ts';
 import { aboveOf, type Passage } from './store.ts';
-
-/** Words for the same, in the language of offices and of computers. The first letters of a line may be short forms. */
-const synonyms = `
-vacation holiday leave pto | salary pay wage wages compensation | employee staff worker | employer company firm | boss manager supervisor
-sick ill illness sickness | begin start commence | end finish stop terminate | create found establish make | created founded established built | buy purchase order | cost price fee charge
-fix repair solve | error failure fault problem | delete remove erase | show display print | change modify edit alter adjust | allow permit let | forbid prohibit disallow
-limit restrict throttle cap | maximum max most | minimum min least | amount number quantity count | size length | speed rate bandwidth | attempt try trial retry | attempts tries retries prompts
-picture image photo | phone telephone | mail email e-mail | address location | help support assistance | document file | directory folder | setting option parameter preference configuration
-password passwd passphrase | login signin sign-in logon | user account | picture figure | drawing picture | mac macos osx | windows win | money cash funds | refund reimbursement reimburse repayment | expense expenses costs | travel trip journey
-car vehicle automobile | child kid children kids | doctor physician | required mandatory obligatory compulsory | optional voluntary | deadline due | yearly annual annually | monthly month
-weekly week | daily day | big large | small little | fast quick rapid | old age | buy acquire | sell sale | answer reply response | ask request | send submit transmit | get receive obtain
-download fetch retrieve | copy duplicate | code status value | home remote telework wfh | contract agreement | quit resign leave | fire dismiss terminate | hire recruit employ
-default standard | customize customise configure adapt personalize | interrupted aborted broken stopped stops | version release | start launch run | explain describe | author writer | movie film | apartment flat | elevator lift | truck lorry
-info information | docs documentation | config configuration | db database | postgres postgresql | repo repository | hr personnel | ceo director | faq questions | pwd password | app application program
-wrote written write author | make made | build built | hold held | keep kept | send sent | choose chosen chose | leave left | lead led | pay paid | spend spent | lose lost | find found | begin began begun | give gave given
-take took taken | drive drove driven | speak spoke spoken | break broke broken | hide hid hidden | forget forgot forgotten | know knew known | show shown | grow grew grown | draw drew drawn | throw threw thrown | buy bought | sell sold | tell told | teach taught | think thought | bring brought | catch caught | win won | run ran | weigh weight | die died death dead`
-  .split(/[|\n]/)
-  .map((line) => line.trim().split(/\s+/))
-  .filter((words) => words.length > 1);
-
-/** By stem, each word with those that may stand in its place. */
-const alternatives = new Map<string, { readonly word: string; readonly others: readonly string[] }[]>();
-for (const words of synonyms) {
-  for (const word of words) {
-    const others = words.filter((each) => each !== word);
-    for (const stem of stemsOf(word).slice(0, 1))
-      alternatives.set(stem, [...(alternatives.get(stem) ?? []), { word, others }]);
-  }
-}
-
-/** The words that may stand in the place of one. Not all words of a stem are forms of one word: `duplicity` is none of `duplicate`. */
-function alternativesOf({ word, stem }: Term): string[] {
-  const isForm = (base: string) => {
-    const start = base.replace(/(?:e|y|ies|es|s|ed|ing)$/, '');
-    return (
-      word.startsWith(start) &&
-      /^(?:|e|y|ies|ied|es|s|ed|d|r|er|ers|ing|ings|ment|ments|ion|ions)$/.test(word.slice(start.length))
-    );
-  };
-  return (alternatives.get(stem) ?? []).flatMap(({ word: base, others }) => (isForm(base) ? others : []));
-}
-
-/** Other words for a word. */
-export function synonymsOf(word: string): string[] {
-  return termsOf(word).flatMap(alternativesOf);
-}
+import { alternativesOf } from './synonyms.ts';
 
 /**
  * The question with words that the documents spell otherwise, or call by another name: unknown words become the nearest ones of the passages
- * that were found, and words that none of the first passages has become synonyms that one of them has. Undefined if there are none.
+ * that were found, and words and phrases that the first passage lacks become synonyms that one of them has. Undefined if there are none.
  */
 export function rephrased(
   query: string,
@@ -71,8 +26,33 @@ export function rephrased(
     if (word === undefined) continue;
     if (start >= 0) changed = changed.slice(0, start) + word + changed.slice(end);
   }
+  for (const [phrase, word] of phrases)
+    if (stemsOf(word).every((stem) => stems.has(stem))) changed = changed.replace(phrase, word);
   return changed === query ? undefined : changed;
 }
+
+/** Words for phrases of everyday language. */
+const phrases: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:turn|switch)(?:ed|s|ing)? (?:(?:it|this|that|them|these) )?off\b/i, 'disable'],
+  [/\b(?:turn|switch)(?:ed|s|ing)? (?:(?:it|this|that|them|these) )?on\b/i, 'enable'],
+  [/\b(?:get rid of|throw(?:ing)? away|throw(?:ing)? out|take out|took out)\b/i, 'remove'],
+  [/\blog(?:ged|ging)? (?:off|out)\b/i, 'logout'],
+  [/\blog(?:ged|ging)? (?:in|on)\b/i, 'login'],
+  [/\bat the same time|all at once|side by side|in one go\b/i, 'simultaneously'],
+  [/\b(?:on (?:its|their) own|by (?:itself|themselves))\b/i, 'automatically'],
+  [/\bby hand\b/i, 'manually'],
+  [/\bin (?:capitals|capital letters|caps|all caps)\b/i, 'uppercase'],
+  [/\b(?:look|looked|looking) up\b/i, 'search'],
+  [/\bset(?:ting)? up\b/i, 'configure'],
+  [/\bmake(?:s)? sure\b/i, 'ensure'],
+  [/\bgo(?:es)? wrong|went wrong\b/i, 'fails'],
+  [/\bstart(?:s|ed|ing)? (?:over|again|anew)\b/i, 'restart'],
+  [/\bhow (?:hot|warm|cold)\b/i, 'what temperature'],
+  [/\bhow (?:heavy)\b/i, 'what weight'],
+  [/\bhow (?:big|large)\b/i, 'what size'],
+  [/\bhow (?:tall|high)\b/i, 'what height'],
+  [/\bhow fast\b/i, 'what speed'],
+];
 
 /** Words that say which value is wanted: another one in their place would ask for something else. */
 const askedValues = /^(?:defaults?|standard)$/;

@@ -3,7 +3,7 @@ import { newOrderedId } from '#kit/base/ids.ts';
 import type { Database } from '#kit/db/index.ts';
 import { type Answered, extractiveAnswer } from '../answers/index.ts';
 import { countUnread, knownLibraries } from '../documents/index.ts';
-import { everydayReply, intentOf, withoutCourtesy } from '../everyday/index.ts';
+import { changesTopic, everydayReply, type Intent, intentOf, withoutCourtesy } from '../everyday/index.ts';
 import { type LibraryMode, librariesOf } from '../library.ts';
 import type { ChatModel, ToolOffer } from '../model/index.ts';
 import type { Owner } from '../owner.ts';
@@ -204,12 +204,13 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
   const { request } = turn;
   const { emit, signal, said } = context;
   const request_id = request.requestId;
+  const asked = withoutCourtesy(request.query);
+  const meant = changesTopic(request.query) ? [asked] : meantQuestions(asked, said);
   if (!parts.model || request.isExtractive) {
-    const isAnswered = await replyWithoutQuestion(parts, turn, context);
+    const intent = intentOf(request.query) ?? intentMeant(meant);
+    const isAnswered = intent !== undefined && (await replyWithoutQuestion(parts, turn, intent, context));
     if (isAnswered) return;
   }
-  const asked = withoutCourtesy(request.query);
-  const meant = meantQuestions(asked, said);
   let stage: Stage | undefined;
   const enter = (next: Stage) => {
     if (next !== stage) emit({ event: 'status', data: { request_id, stage: next } });
@@ -327,15 +328,19 @@ async function findAnswer(
   return best;
 }
 
+/** The intent of a follow-up that asks who made what was spoken of, or for its license. */
+function intentMeant(meant: readonly string[]): Intent | undefined {
+  return meant.map(intentOf).find((intent) => intent?.kind === 'author' || intent?.kind === 'license');
+}
+
 /** Replies to greetings, thanks, and questions about the library itself. Resolves to false if something else is asked. */
 async function replyWithoutQuestion(
   parts: TurnParts,
   turn: Turn,
+  intent: Intent,
   { owner, emit, session }: AnswerContext,
 ): Promise<boolean> {
   const { request } = turn;
-  const intent = intentOf(request.query);
-  if (!intent) return false;
   const { database, libraryMode } = parts;
   const libraries = await knownLibraries(database, librariesOf(libraryMode, owner, session));
   const reply = await everydayReply(database, intent, { libraries, filters: request.filters });

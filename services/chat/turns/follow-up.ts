@@ -1,4 +1,4 @@
-import { intentOf, withoutCourtesy } from '../everyday/index.ts';
+import { isSmallTalk, withoutCourtesy } from '../everyday/index.ts';
 import { toQuestion } from '../retrieval/index.ts';
 import type { ChatMessage } from './turn.ts';
 
@@ -32,6 +32,8 @@ const kindsOfThings = [
   [/^--?[A-Za-z][\w-]*$/, /(?<![\w-])--?[A-Za-z][\w-]*/g],
   [/^\p{Lu}/u, /(?<=\S\s)(?!I\b)\p{Lu}[\p{L}\p{N}'’-]*(?:\s(?:\p{Lu}[\p{L}\p{N}'’-]*|\d[\d.]*))*/gu],
 ] as const;
+/** An article with up to two words behind it, which are a thing and perhaps a verb. */
+const articled = /\b(?<phrase>an? [\p{L}-]+(?: [\p{L}-]+)?)/giu;
 /** A shorter word may be a code. */
 const codeMax = 3;
 /** The words behind a preposition, up to the next one, or a verb. */
@@ -44,7 +46,7 @@ const nounPhrase = String.raw`(?:(?!(?:in|of|on|at|for|by|with|from|to|per|as|un
  */
 export function meantQuestions(query: string, history: readonly ChatMessage[]): readonly string[] {
   const asked = history
-    .filter(({ role, content }) => role === 'user' && intentOf(content) === undefined)
+    .filter(({ role, content }) => role === 'user' && !isSmallTalk(content))
     .map(({ content }) => withoutCourtesy(content));
   return meantAfter(query, asked);
 }
@@ -66,14 +68,25 @@ function meantAfter(query: string, asked: readonly string[]): readonly string[] 
             .join(' ')} ${query}`,
         ];
   const names = words.filter(({ isName }) => isName);
+  const subject = words.length > 1 ? words.filter(({ text }) => text === subjectOf(before)) : [];
   const meant = [
     ...substituted(query, before),
+    ...inPlaceOfPronoun(query, names.length === words.length ? [] : names),
+    ...inPlaceOfPronoun(query, subject),
     ...withWords(names.length < words.length ? names : []),
-    ...withWords(words.length > 1 ? words.filter(({ text }) => text === subjectOf(before)) : []),
+    ...withWords(subject),
     ...withWords(words),
     ...(own.size > 1 ? [query] : []),
   ].map((each) => each.slice(0, queryMax));
   return meant.length === 0 ? [query] : [...new Set(meant)];
+}
+
+const pronoun = /\b(?:it|they|them|he|she|him)\b/gi;
+
+/** The question with what was spoken of in the place of its pronoun. */
+function inPlaceOfPronoun(query: string, chosen: readonly { readonly text: string }[]): string[] {
+  if (chosen.length === 0 || query.match(pronoun)?.length !== 1) return [];
+  return [query.replace(pronoun, () => chosen.map(({ text }) => text).join(' '))];
 }
 
 /** A short question without a name may be about the names of the question before. */
@@ -121,6 +134,15 @@ function substituted(query: string, before: string): string[] {
     like?.at(-1);
   if (replaced)
     return [`${body.slice(0, replaced.index)}${thing}${body.slice(replaced.index + replaced[0].length)}?`];
+  const ofArticle = /^(?:an?|the) /i.test(given) ? [...body.matchAll(articled)] : [];
+  if (preposition === undefined && ofArticle.length > 0)
+    return ofArticle.flatMap(({ index, groups: { phrase = '' } = {} }) => {
+      const [article = '', ...words] = phrase.split(' ');
+      const things = words.map((_, count) => [article, ...words.slice(0, count + 1)].join(' '));
+      return things
+        .toReversed()
+        .map(({ length }) => `${body.slice(0, index)}${given}${body.slice(index + length)}?`);
+    });
   if (preposition === undefined) {
     const subject = subjectOf(body) ?? (thing.length <= codeMax ? /\S+$/.exec(body)?.[0] : undefined);
     return subject && body.endsWith(subject) ? [`${body.slice(0, -subject.length)}${thing}?`] : [];

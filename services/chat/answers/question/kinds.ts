@@ -3,6 +3,7 @@ import { isCommonWord } from '../../retrieval/index.ts';
 import { fieldsOf } from '../columns.ts';
 import type { Unit } from '../structure.ts';
 import { isQuantity, isTime, namesPlace, questionType } from './question-type.ts';
+import { authorship } from './things.ts';
 import { type AskedValue, askedValueOf, countsOnlyThings, statesValue } from './values.ts';
 
 /** Kind of answer that a question asks for, as far as its words tell; an answer has to have something of it. */
@@ -38,8 +39,10 @@ const countedPattern =
   /\bhow many (?<counted>(?:[\p{L}-]+ ){1,4}?)(?:of|in|on|at|per|for|to|from|by|with|are|is|were|was|do|does|did|can|could|may|must|should|will|would|have|has|had)\b/iu;
 
 /** Somebody did it, who has a name. */
-const whoDid =
-  /^\W*(?:and )?who (?:first |originally )?(?:\p{L}+ed|wrote|made|built|led|won|began|drew|found|sang|sold|bought|written|begun)\b/iu;
+const whoDid = new RegExp(
+  `^\\W*(?:and )?who (?:(?:first |originally )?(?:\\p{L}+ed|wrote|made|built|led|won|began|drew|found|sang|sold|bought|written|begun)\\b|${authorship})`,
+  'iu',
+);
 
 const numberOfPattern =
   /^\W*(?:and )?what (?:is|was|are|were) the (?:\p{L}+ )*number of (?<counted>(?:[\p{L}-]+ ){1,3}?)(?:of|in|on|at|per|for|to|from|by|with|that|which|is)\b/iu;

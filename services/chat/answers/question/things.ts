@@ -46,6 +46,11 @@ export function ordinalsOf(question: string): RegExp[] {
   );
 }
 
+/** Words behind "who" that ask for those who made something. */
+export const authorship =
+  '(?:is|are|was|were) (?:the )?(?:(?:original|first|main) )?(?:authors?|creators?|writers?|inventors?|developers?|programmers?|designers?)\\b';
+const asksForAuthor = new RegExp(`^\\W*(?:and )?who ${authorship}`, 'iu');
+
 const doing = /^\W*(?:and )?who (?:first |originally |also )?(?<verb>\p{L}+)/iu;
 const name =
   "\\p{Lu}[\\p{L}.'’-]+(?: \\p{Lu}\\.?)?(?: (?:van|von|de|der|da|di|du))*(?: \\p{Lu}[\\p{L}'’-]+)+";
@@ -65,7 +70,7 @@ const participles: Readonly<Record<string, string>> = {
 
 /** Returns true if a text says who did what a question asks, or names people under a heading for authors. */
 export function tellsDoer(question: string, text: string, above: string): boolean {
-  const verb = doing.exec(question)?.groups?.verb?.toLowerCase();
+  const verb = asksForAuthor.test(question) ? 'wrote' : doing.exec(question)?.groups?.verb?.toLowerCase();
   if (verb === undefined) return false;
   const participle = makes.test(verb) ? made : (participles[verb] ?? verb);
   const patterns = [

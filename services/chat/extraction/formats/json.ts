@@ -27,9 +27,17 @@ function blocksOf(value: unknown): Block[] {
     const own = Object.entries(value).filter(([, each]) => !isObject(each));
     const nested = Object.entries(value).filter(([, each]) => isObject(each));
     const blocks = own.length > 0 ? [{ text: described(Object.fromEntries(own), 0) }] : [];
-    return [...blocks, ...nested.map(([name, each]) => ({ text: `${name}: ${described(each, 0)}` }))];
+    return [...blocks, ...nested.flatMap(([name, each]) => namedBlocks(name, each))];
   }
   return [{ text: described(value, 0) }];
+}
+
+/** A value below its name. The objects of a list stand each by itself, with the name as their heading. */
+function namedBlocks(name: string, value: unknown): Block[] {
+  const isList = Array.isArray(value) && value.length > 1 && value.every(isObject);
+  return isList
+    ? [{ text: name, level: 3 }, ...blocksOf(value)]
+    : [{ text: `${name}: ${described(value, 0)}` }];
 }
 
 function isObject(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { entryIndent } from '../../sentences.ts';
 import type { Block, Extracted } from './blocks.ts';
+import { drawnRows } from './drawn-table.ts';
 
 /** The text of bytes: UTF-8, UTF-16 with a byte order mark, or else Windows-1252. Line ends become newlines, NUL is dropped. */
 export function decodeText(bytes: Uint8Array): string {
@@ -28,14 +29,21 @@ const tabWidth = 8;
  */
 export function extractText(text: string, { hasHeadings = true } = {}): Extracted {
   if (!hasHeadings) return { blocks: paragraphsOf(text).map((paragraph) => ({ text: paragraph })) };
-  const pieces = withoutRunningLines(text.split('\f').map(paragraphsOf)).flatMap((paragraph) =>
-    divideHeading(toParagraph(paragraph)),
+  const paragraphs = withoutRunningLines(text.split('\f').map(paragraphsOf));
+  const manual = manualName(paragraphs);
+  const pieces = (manual === undefined ? paragraphs : withoutEdges(paragraphs, manual)).flatMap(
+    (paragraph): Paragraph[] => rowsIn(paragraph) ?? divideHeading(toParagraph(paragraph)),
   );
   const blocks: Block[] = [];
   /** The entry that is open, and how far its description is indented. */
   let open: { text: string; inner: number } | undefined;
   for (const [index, piece] of pieces.entries()) {
     const next = pieces[index + 1];
+    if (piece.isRow) {
+      blocks.push({ text: piece.text });
+      open = undefined;
+      continue;
+    }
     if (open && piece.indent >= open.inner && piece.level === undefined) {
       open.text += `\n\n${indented(piece.text)}`;
       blocks[blocks.length - 1] = { text: open.text };
@@ -51,7 +59,7 @@ export function extractText(text: string, { hasHeadings = true } = {}): Extracte
     const depth = entryIndent(piece.text);
     if (depth !== undefined) open = { text: piece.text, inner: piece.indent + depth };
   }
-  return { blocks };
+  return { blocks, title: manual === undefined ? undefined : titleOf(blocks, manual) };
 }
 
 function paragraphsOf(text: string): string[] {
@@ -85,11 +93,38 @@ export function runningLines(paragraphs: readonly string[]): (paragraph: string)
   return (paragraph) => !paragraph.includes('\n') && (counts.get(formOf(paragraph)) ?? 0) >= pagesMin;
 }
 
+/** The name of a manual page, which begins and ends its first line: `CRON(8)`; undefined if a text is none. */
+function manualName(paragraphs: readonly string[]): string | undefined {
+  return /^(\S+\(\d\w*\))\s.*\s\1$/.exec(paragraphs[0]?.trim() ?? '')?.[1];
+}
+
+/** The paragraphs of a manual page without its first line and its last one, which end with its name. */
+function withoutEdges(paragraphs: readonly string[], name: string): string[] {
+  return paragraphs.filter(
+    (paragraph) => paragraph.includes('\n') || !paragraph.endsWith(name) || !/\s{3}\S+$/.test(paragraph),
+  );
+}
+
+const titleLengthMax = 120;
+
+/** What a manual page says of itself below NAME: `cron - daemon to execute scheduled commands`; else its name. */
+function titleOf(blocks: readonly Block[], name: string): string {
+  const at = blocks.findIndex(({ text, level }) => level !== undefined && text === 'NAME');
+  const said = blocks[at + 1]?.text.replace(/\s+/g, ' ') ?? '';
+  return at !== -1 && said.length <= titleLengthMax && / [-–—] /.test(said) ? said : name;
+}
+
 interface Paragraph {
   readonly text: string;
   /** Columns that all its lines are indented by. */
   readonly indent: number;
   readonly level?: number;
+  /** A row of a table, with the names of its columns. */
+  readonly isRow?: boolean;
+}
+
+function rowsIn(paragraph: string): Paragraph[] | undefined {
+  return drawnRows(paragraph)?.map((text) => ({ text, indent: 0, isRow: true }));
 }
 
 function toParagraph(raw: string): Paragraph {
@@ -151,9 +186,11 @@ function divideHeading(paragraph: Paragraph): Paragraph[] {
     return [{ text: underlined[1] ?? '', level, indent }, ...below(underlined[0].length)];
   }
   // The names of sections in manual pages stand in capitals above text that is indented.
-  const capitals = indent === 0 && /^([\p{Lu}][\p{Lu}\p{N} ,/()&-]{2,60})\n(?= {2})/u.exec(text);
-  if (capitals) return [{ text: capitals[1] ?? '', level: 1, indent }, ...below(capitals[0].length)];
-  const group = /^(\p{Lu}[^\n]{1,60}[\p{L}\p{N})])\n(?= {2})/u.exec(text);
+  const capitals =
+    indent <= subsectionIndent && /^([\p{Lu}][\p{Lu}\p{N} ,/()&-]{2,60})\n(?= {2})/u.exec(text);
+  if (capitals)
+    return [{ text: capitals[1] ?? '', level: indent === 0 ? 1 : 2, indent }, ...below(capitals[0].length)];
+  const group = /^(\p{Lu}[^\n]{1,60}[\p{L}\p{N}):])\n(?= {2})/u.exec(text);
   if (group && entryIndent(toParagraph(text.slice(group[0].length)).text) !== undefined)
     return [{ text: group[1] ?? '', level: 2, indent }, ...below(group[0].length)];
   const columns = /^(#.{3,200})\n(?=(?:#.*\n)*[^#\s])/.exec(text);
@@ -161,6 +198,9 @@ function divideHeading(paragraph: Paragraph): Paragraph[] {
     return [{ text: (columns[1] ?? '').replace(/^#\s*/, ''), level: 3, indent }, ...below(columns[0].length)];
   return [paragraph];
 }
+
+/** Columns that the names of subsections in manual pages are indented by, at most; terms stand further to the right. */
+const subsectionIndent = 4;
 
 function signsIn(line: string): string[] {
   return [':', ';', ',', '|', '\t'].filter((sign) => line.includes(sign));
