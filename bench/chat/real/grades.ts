@@ -29,7 +29,16 @@ export type Grade = 'right' | 'long' | 'wrong' | 'refused';
 const answerLengthMax = 1_200;
 
 /** Sets whose questions may be looked at while the answers are improved. Each is about documents of its own. */
-export const tuningSets = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'] as const;
+export const tuningSets = [
+  'first',
+  'second',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+] as const;
 
 /** The last one is looked at only when the work is done. */
 export type RealSet = (typeof tuningSets)[number] | 'held-back';

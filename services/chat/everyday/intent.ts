@@ -36,9 +36,9 @@ export type Intent =
     }
   /** Documents on a topic are looked for, or one is to be summed up. */
   | { readonly kind: 'find' | 'summary' | 'columns'; readonly topic: string }
-  /** Who made what a document is about, or its license. */
+  /** The maker of what a document is about is asked for, or its license. */
   | { readonly kind: Origin; readonly topic: string }
-  /** What one document says on a topic. */
+  /** One document is asked for a topic. */
   | { readonly kind: 'within'; readonly document: string; readonly topic: string };
 
 /** The intent of an input that does not ask what documents say; undefined for questions. */

@@ -1,12 +1,11 @@
 import { answerOf, type Quote } from '../answers/index.ts';
 import { keywordMatches, type Passage, passagesOf, toQuestion } from '../retrieval/index.ts';
 import { sentencesOf } from '../sentences.ts';
-import type { Reply } from './reply.ts';
-import type { Listed, listedDocuments } from './store.ts';
+import type { Listed, listedDocuments, Reply } from './store.ts';
 
 type Store = Parameters<typeof listedDocuments>[0];
 
-/** What a document tells of itself: who made what it is about, and on which terms that is given away. */
+/** A fact that a document tells of its subject: the maker, or the terms on which it is given away. */
 export type Origin = 'author' | 'license';
 
 const name =

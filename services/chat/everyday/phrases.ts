@@ -92,12 +92,12 @@ export const find = anyOf(
   new RegExp(`${which} (?:is|are) (.+) (?:mentioned|described|discussed|covered|explained|in)`),
   /(?:does|do) (?:any|some|one)(?: (?:of )?(?:the|your|these))? ?DOCS (?:mention|cover|describe|discuss|explain|talk about|say (?:anything|something) about) (.+)/,
 );
-/** What a document says on something: the document in the first group, the topic in the second one. */
+/** One document is asked for a topic: the document in the first group, the topic in the second one. */
 export const within = anyOf(
   /what (?:does|do|did) (?:the )?(.+?) (?:say|tell(?: me| us)?|have to say|mention|explain|write) (?:about|on|regarding) (.+)/,
   /what(?:'s| is| can i find) in (?:the )?(.+?) (?:about|on|regarding) (.+)/,
 );
-/** Who made what a document is about, and under which license it is. */
+/** The maker of what a document is about is asked for, or its license. */
 export const author = anyOf(
   /who (?:wrote|made|created|developed|designed|programmed|authored)(?: the)? (.+)/,
   /who (?:is|are|was|were) (?:the )?(?:main )?(?:authors?|creators?|writers?|developers?|programmers?)(?: of| behind) (.+)/,

@@ -1,5 +1,5 @@
 import { stemsOf } from '#kit/search/terms.ts';
-import { type Answer, answerOf, fieldsOf, type Quote } from '../answers/index.ts';
+import { answerOf, fieldsOf, type Quote } from '../answers/index.ts';
 import {
   type Filters,
   filteredDocuments,
@@ -12,14 +12,9 @@ import {
 import { sentencesOf } from '../sentences.ts';
 import type { Intent } from './intent.ts';
 import { originOf } from './origin.ts';
-import { firstChunks, type Listed, listedDocuments, sectionsOf } from './store.ts';
+import { firstChunks, type Listed, listedDocuments, type Reply, sectionsOf } from './store.ts';
 
 type Store = Parameters<typeof listedDocuments>[0];
-
-/** A reply from the contents of the library. Citations refer to the passages by position, from 1. */
-export interface Reply extends Answer {
-  readonly passages: readonly Passage[];
-}
 
 const shownLengthMax = 1_000;
 const mentionsMax = 200;

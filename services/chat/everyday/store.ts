@@ -1,4 +1,6 @@
 import type { Session } from '#kit/db/index.ts';
+import type { Answer } from '../answers/index.ts';
+import type { Passage } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
 
 type Store = Session<Tables>;
@@ -12,6 +14,11 @@ export interface Listed {
   readonly title: string;
   readonly filename: string;
   readonly chunkCount: number;
+}
+
+/** A reply from the contents of the library. Citations refer to the passages by position, from 1. */
+export interface Reply extends Answer {
+  readonly passages: readonly Passage[];
 }
 
 /** The documents of libraries, newest first, or those of the given numbers; up to {@link titlesMax}. */

@@ -107,7 +107,7 @@ function withoutEdges(paragraphs: readonly string[], name: string): string[] {
 
 const titleLengthMax = 120;
 
-/** What a manual page says of itself below NAME: `cron - daemon to execute scheduled commands`; else its name. */
+/** The line of a manual page about itself below NAME: `cron - daemon to execute scheduled commands`; else its name. */
 function titleOf(blocks: readonly Block[], name: string): string {
   const at = blocks.findIndex(({ text, level }) => level !== undefined && text === 'NAME');
   const said = blocks[at + 1]?.text.replace(/\s+/g, ' ') ?? '';
