@@ -7,7 +7,7 @@
  *
  *   node bench/chat.ts quality|answers|dense|paraphrases|speed FOLDER [questions or chunks] [--database URL]
  *   node bench/chat.ts ingest|vectors|first-token
- *   node bench/chat.ts real|model [first|second|third|fourth] [--held-back] [--verbose] [--packages FOLDER]
+ *   node bench/chat.ts real|model [first|…|eighth] [--held-back] [--verbose] [--packages FOLDER]
  */
 import { parseArgs } from 'node:util';
 import { measureDense } from './chat/dense.ts';
