@@ -26,6 +26,8 @@ const openingChunks = 30;
 const sentencesMax = 3;
 const sectionsMax = 8;
 const sectionsRead = 2_000;
+/** Columns that are named of a table. */
+const columnsMax = 30;
 /** Sentences that are quoted of one document. */
 const saidMax = 3;
 
@@ -118,7 +120,9 @@ async function columnsOf(store: Store, document: Listed): Promise<Reply | undefi
 
 function columnsIn(document: Listed, { passage, start, end }: Omit<Quote, 'sourceIndex'>): string {
   const names = fieldsOf(passage.text.slice(start, end)).map(({ name }) => name);
-  return `“${document.title}” (${document.filename}) has the columns ${names.join(', ')}.`;
+  const rest = names.length - columnsMax;
+  const shown = [...names.slice(0, columnsMax), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
+  return `“${document.title}” (${document.filename}) has the columns ${shown}.`;
 }
 
 /** The first row of a table with the names of its columns. */

@@ -46,7 +46,7 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/\bset(?:ting)? up\b/i, 'configure'],
   [/\bmake(?:s)? sure\b/i, 'ensure'],
   [/\bgo(?:es)? wrong|went wrong\b/i, 'fails'],
-  [/\bstart(?:s|ed|ing)? (?:over|again|anew)\b/i, 'restart'],
+  [/\bstart(?:s|ed|ing)? (?:over|again)\b/i, 'restart'],
   [/\bhow (?:hot|warm|cold)\b/i, 'what temperature'],
   [/\bhow (?:heavy)\b/i, 'what weight'],
   [/\bhow (?:big|large)\b/i, 'what size'],
