@@ -74,7 +74,9 @@ async function openTab(browser: Browser, options: TabOptions): Promise<Tab> {
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    const { url } = message.location();
+    complaints.push(URL.canParse(url) ? `${message.text()} at ${new URL(url).pathname}` : message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return { page, complaints, barriers: () => barriersOf(page) };
