@@ -70,3 +70,9 @@ For booking:
     'A booking can be moved once.',
   ]);
 });
+
+test('a long run of spaces holds nobody up', async () => {
+  const startedMs = performance.now();
+  assert.deepEqual(await textsOf('text/plain', `Vik${' '.repeat(50_000)}pier`), ['Vik pier']);
+  assert.ok(performance.now() - startedMs < 1_000);
+});

@@ -65,7 +65,7 @@ export function extractText(text: string, { hasHeadings = true } = {}): Extracte
 function paragraphsOf(text: string): string[] {
   return text
     .split(/\n[^\S\n]*\n/)
-    .map((paragraph) => paragraph.replace(/^\n+|\s+$/g, ''))
+    .map((paragraph) => paragraph.replace(/^\n+/, '').trimEnd())
     .filter((paragraph) => paragraph.trim() !== '');
 }
 
