@@ -132,6 +132,7 @@ test('the columns of a table, what one document says, who wrote it and its licen
       content:
         'Mooring guide\n\nTie the boat up at the bow. Storms come in spring.\n\nAUTHORS\n  Mooring was written by Astrid Dahl.\n\nLICENSE\n  Mooring is released under the MIT license.\n',
     },
+    { name: 'about.md', content: '# Pier rules\n\nDogs stay on a leash. Music ends at ten.\n' },
     {
       name: 'weather.txt',
       content: 'Weather guide\n\nStorms are measured at the pier. Copyright 2020 Weather Inc.\n',
@@ -143,6 +144,7 @@ test('the columns of a table, what one document says, who wrote it and its licen
   const said = await ask('What does the mooring guide say about storms?');
   assert.match(said.answer, /“Mooring guide” \(mooring\.txt\): Storms come in spring\. \[1\]/);
   assert.equal(said.sources[0].source, 'mooring.txt');
+  assert.match((await ask('What does about.md say about dogs?')).answer, /Dogs stay on a leash\. \[1\]/);
   const wrote = await ask('Who wrote Mooring?');
   assert.match(wrote.answer, /written by Astrid Dahl/);
   const session_id = wrote.session_id;

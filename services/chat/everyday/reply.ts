@@ -242,8 +242,10 @@ const genericWords = new Set(
   ),
 );
 
-/** The documents whose titles or names have the words of a topic, best first. */
+/** The documents whose titles or names have the words of a topic, best first; or those that it names as they are called. */
 function documentsOn(documents: readonly Listed[], topic: string): Listed[] {
+  const called = documents.filter(({ filename }) => topic.toLowerCase() === filename.toLowerCase());
+  if (called.length > 0) return called;
   const stems = [...new Set(stemsOf(topic))].filter((stem) => !isCommonWord(stem));
   const telling = stems.filter((stem) => !genericWords.has(stem));
   if (stems.length === 0) return [];
