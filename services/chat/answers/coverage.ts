@@ -1,6 +1,6 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
 import { likenessTo, rarityInEnglish } from '../meaning/word-vectors.ts';
-import { alternativeStems, type Evidence, type Passage } from '../retrieval/index.ts';
+import type { Evidence, Passage } from '../retrieval/index.ts';
 import { isMonthOf } from './question/dates.ts';
 
 /** Texts that can have a word of a question, nearest first: the quote with what stands above it, and its passage. */
@@ -89,9 +89,7 @@ function coverOf(term: Term, text: Compared, evidence: Evidence): number {
   const around = isAbout ? coveredShares.document : text.passageStems.has(stem) ? coveredShares.passage : 0;
   // Names that are alike are names of different things.
   if (isName) return isOfOneName(term, text, evidence) ? Math.max(around, coveredShares.document) : around;
-  const isSaidOtherwise = alternativeStems(term).some(
-    (other) => text.stems.has(other) || text.context.has(other),
-  );
+  const isSaidOtherwise = evidence.hasSynonym(stem, text.stems) || evidence.hasSynonym(stem, text.context);
   const otherwise = isSaidOtherwise ? coveredShares.synonym : likenessTo(word, text.words);
   return Math.max(around, sharedStart(stem, text.stems), otherwise);
 }

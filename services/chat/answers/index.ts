@@ -9,3 +9,4 @@ export {
   type Quote,
 } from './extractive.ts';
 export { bestSentences } from './places.ts';
+export { personName } from './question/things.ts';

@@ -1,5 +1,5 @@
 import { stemsOf } from '#kit/search/terms.ts';
-import { aboveOf, alternativeStems, type Evidence, type Passage, synonymsOf } from '../retrieval/index.ts';
+import { aboveOf, type Evidence, type Passage, synonymsOf } from '../retrieval/index.ts';
 import { uncoveredBy } from './coverage.ts';
 import type { Place } from './places.ts';
 import { isMonthOf } from './question/dates.ts';
@@ -107,28 +107,20 @@ export function judgeFeatures(judged: Judged, evidence: Evidence): Float32Array 
  * Returns true if a place lacks what the question asks for in so many words: how many there are of something, a thing by its noun, or one of
  * several by its place among them. Rows name what they count in their columns.
  */
-function lacksAsked({ place, quote, required }: Judged, { question }: Evidence): boolean {
+function lacksAsked({ place, quote, required }: Judged, evidence: Evidence): boolean {
+  const { question } = evidence;
   const { passage, unit } = place;
   const { kind } = required;
-  const isCounted = countsSome(kind, quote) || countsInOtherWords(kind.counted, quote, question);
-  if (unit.kind !== 'row' && !isCounted) return true;
+  const { counted = '' } = kind;
+  // "A population of 4,000" counts people.
+  const isSaidOtherwise = /\d/.test(quote) && evidence.hasSynonym(counted, new Set(stemsOf(quote)));
+  if (unit.kind !== 'row' && !countsSome(kind, quote) && !isSaidOtherwise) return true;
   const text = `${aboveOf(passage)} ${passage.text}`;
   if (ordinalsOf(question.text).some((ordinal) => !ordinal.test(text))) return true;
   const noun = askedNounOf(question.text);
   if (noun === undefined) return false;
   const stems = new Set(stemsOf(text));
   return ![noun, ...synonymsOf(noun)].some((word) => stemsOf(word).every((stem) => stems.has(stem)));
-}
-
-/** Returns true if a text has a number and a synonym of what is counted: "a population of 4,000" for people. */
-function countsInOtherWords(
-  counted: string | undefined,
-  quote: string,
-  { terms }: Evidence['question'],
-): boolean {
-  const stems = new Set(stemsOf(quote));
-  const asked = terms.filter(({ stem }) => stem === counted);
-  return /\d/.test(quote) && asked.some((term) => alternativeStems(term).some((stem) => stems.has(stem)));
 }
 
 const muchUnknown = 0.4;

@@ -90,7 +90,7 @@ export function bestPlaces(found: Found): Place[] {
   const names = new Map(found.ranked.map(({ passage }) => [passage, namesIn(passage.text)]));
   const documents = documentNames(names);
   const topics = topicsOf([...names.keys()], evidence);
-  const loose = looseWords(evidence.question.text);
+  const shareIn = looseShareOf(evidence);
   const scored = bestSentences(found).map((sentence): Place => {
     const { unit, passage } = sentence;
     const { start, end } = quoteFor(unit, passage.text, evidence.question.text);
@@ -103,7 +103,7 @@ export function bestPlaces(found: Found): Place[] {
     const signs = signsOf({ ...sentence, quote: passage.text.slice(start, end) }, required, evidence);
     const score =
       sentence.score +
-      weights.context * looseShare((stem) => unit.context.has(stem), loose, evidence) +
+      weights.context * shareIn(unit.context) +
       weights.defines * misses.defines +
       signWeights.term * signs.term +
       signWeights.heading * signs.heading +
@@ -132,10 +132,12 @@ export function bestPlaces(found: Found): Place[] {
 const reference =
   /\b(?:see|refer to|consult|(?:described|explained|covered|discussed|documented) in)\b[^.]{0,40}\b(?:section|chapter|appendix|below|above|page \d+)\b/i;
 
-/** Share of the words of a question that pass a test, in which those count little that its answer says in other ways. */
-function looseShare(has: (stem: string) => boolean, loose: ReadonlySet<string>, evidence: Evidence): number {
+/** Returns the share of a question's words that a text has; those count little that its answer says in other ways. */
+function looseShareOf(evidence: Evidence): (stems: ReadonlySet<string>) => number {
+  const loose = looseWords(evidence.question.text);
   const weightOf = (stem: string) => (loose.has(stem) ? loosely : 1);
-  return evidence.weighted((stem) => (has(stem) ? weightOf(stem) : 0)) / (evidence.weighted(weightOf) || 1);
+  const total = evidence.weighted(weightOf) || 1;
+  return (stems) => evidence.weighted((stem) => (stems.has(stem) ? weightOf(stem) : 0)) / total;
 }
 
 /** The names in all passages that were found of each document. */
@@ -146,16 +148,16 @@ function documentNames(names: ReadonlyMap<Passage, ReadonlySet<string>>): Map<nu
   return documents;
 }
 
+/** A line of a table of contents, as "- 1.4 Ferries", and the start of the next one. */
+const sectionLine = /^[-*•]?\s*\d+(?:\.\d+)+\.?\s+\S.{0,100}$/;
+const numberedNext = /^\s*[-*•]?\s*\d+(?:\.\d+)*\.?\s/;
+
 /** Returns true for a question without an answer below it, and for a line of a table of contents. */
 function isNoAnswer({ text, end, place }: CandidateSentence, passage: string): boolean {
   const isAsked = isQuestionAlone(passage.slice(place.start, place.end));
   if (isAsked || /\?$/.test(text))
     return !/^(?![-*•\d(])[^?]{120}/.test(passage.slice(isAsked ? place.end : end).trimStart());
-  if (
-    /^[-*•]?\s*\d+(?:\.\d+)+\.?\s+\S.{0,100}$/.test(text) &&
-    /^\s*[-*•]?\s*\d+(?:\.\d+)*\.?\s/.test(passage.slice(end))
-  )
-    return true;
+  if (sectionLine.test(text) && numberedNext.test(passage.slice(end))) return true;
   return /^\s*\d+(?:\.\d+)*\.?\s*$/.test(text) || (text.match(/\?\s+\d+\./g)?.length ?? 0) > 1;
 }
 

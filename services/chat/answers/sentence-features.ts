@@ -1,5 +1,5 @@
 import { stemsOf, type Term, termsOf } from '#kit/search/terms.ts';
-import { aboveOf, alternativeStems, type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
+import { aboveOf, type Evidence, isCommonWord, type Passage } from '../retrieval/index.ts';
 import type { Span } from '../sentences.ts';
 import { abbreviatedIn } from './columns.ts';
 import { isQuantity, isTime, namesPlace, type QuestionType, questionType } from './question/question-type.ts';
@@ -172,9 +172,7 @@ function readSentences(passage: Passage, evidence: Evidence): ReadSentence[] {
     const terms = termsOf(text);
     const columns = unit.kind === 'row' ? abbreviatedIn(text, words) : [];
     const own = new Set(terms.map(stemOf));
-    const alike = evidence.question.terms.filter((term) =>
-      alternativeStems(term).some((stem) => own.has(stem)),
-    );
+    const alike = evidence.question.terms.filter(({ stem }) => evidence.hasSynonym(stem, own));
     const placed = terms.map((term, at) => ({ term, at }));
     const isAsked = ({ stem }: Term) => evidence.wordOf(stem) !== undefined;
     return {

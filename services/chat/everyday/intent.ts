@@ -104,6 +104,7 @@ function plain(text: string): string {
 
 const newTopic =
   '(?:(?:and |now )?(?:another|one more|a different|different|a new|new|next|other)(?: quick)? (?:thing|question|topic|subject)|(?:now )?something (?:else|different)|by the way|btw)\\s*[:,.—–-]+\\s*';
+const changing = new RegExp(`^\\s*(?:ok(?:ay)?[,.!]? )?${newTopic}`, 'i');
 const opening = new RegExp(
   `^\\s*(?:${[
     '(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|ok(?:ay)?|thanks|thank you|please|excuse me|sorry|so|well)(?: there| all| everyone| team)?\\s*[,!.:-]*\\s+',
@@ -118,7 +119,7 @@ const opening = new RegExp(
 
 /** Returns true for a question that says that it is about something else than those before. */
 export function changesTopic(query: string): boolean {
-  return new RegExp(`^\\s*(?:ok(?:ay)?[,.!]? )?${newTopic}`, 'i').test(query);
+  return changing.test(query);
 }
 
 /** A question without the greeting and the courtesies around it, and with one space for several: patterns would try all ways to divide them. */

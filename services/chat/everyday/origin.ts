@@ -1,15 +1,12 @@
-import { answerOf, type Quote } from '../answers/index.ts';
-import { keywordMatches, type Passage, passagesOf, toQuestion } from '../retrieval/index.ts';
+import { personName as name } from '../answers/index.ts';
+import type { Passage } from '../retrieval/index.ts';
 import { sentencesOf } from '../sentences.ts';
-import type { Listed, listedDocuments, Reply } from './store.ts';
-
-type Store = Parameters<typeof listedDocuments>[0];
+import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
+import { type Listed, passagesWith, type Store } from './store.ts';
 
 /** A fact that a document tells of its subject: the maker, or the terms on which it is given away. */
 export type Origin = 'author' | 'license';
 
-const name =
-  "\\p{Lu}[\\p{L}.'’-]+(?: \\p{Lu}\\.?)?(?: (?:van|von|de|der|da|di|du))*(?: \\p{Lu}[\\p{L}'’-]+)+";
 const licenses =
   /\b(?:GPL|LGPL|AGPL|General Public Licen[sc]e|MIT|BSD|ISC|Apache Licen[sc]e|Artistic Licen[sc]e|Mozilla Public Licen[sc]e|MPL|Creative Commons|CC[- ]BY\S*|public domain|Free Documentation Licen[sc]e|GFDL|freeware|free software)\b/i;
 
@@ -55,27 +52,16 @@ export async function originOf(
   origin: Origin,
   { documents, libraries }: { readonly documents: readonly Listed[]; readonly libraries: readonly number[] },
 ): Promise<Reply | undefined> {
-  const { words } = told[origin];
-  const wanted = toQuestion(words).terms.map((term) => ({ terms: [term], weight: 1 }));
-  const query = { wanted, unwanted: [], match: 'any' } as const;
-  const scope = { limit: passagesMax, only: documents.map(({ id }) => id) };
-  const found = await Promise.all(
-    libraries.map((library) => keywordMatches(store, query, { ...scope, library })),
-  );
-  const ids = found.flat().map(({ id }) => id);
-  const passages = ids.length === 0 ? [] : [...(await passagesOf(store, ids)).values()];
+  const only = documents.map(({ id }) => id);
+  const scope = { match: 'any', libraries, only, limit: passagesMax } as const;
+  const passages = await passagesWith(store, told[origin].words, scope);
   const [best] = passages
     .flatMap((passage) => sentencesTelling(origin, passage))
     .toSorted((one, other) => other.score - one.score || one.passage.place - other.passage.place);
-  if (!best) return undefined;
-  const composed = answerOf([{ ...best, sourceIndex: 1 }]);
-  return { ...composed, abstained: false, confidence: 0.8, passages: [best.passage] };
+  return best && quotedReply([best], '', 0.8);
 }
 
-function sentencesTelling(
-  origin: Origin,
-  passage: Passage,
-): (Omit<Quote, 'sourceIndex'> & { readonly score: number })[] {
+function sentencesTelling(origin: Origin, passage: Passage): (PassagePart & { readonly score: number })[] {
   const { needs, heading, plainly } = told[origin];
   const isHeaded = heading.test(passage.section.split(' > ').at(-1) ?? '');
   return sentencesOf(passage.text).flatMap(({ start, end }) => {

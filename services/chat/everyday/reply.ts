@@ -1,20 +1,17 @@
 import { stemsOf } from '#kit/search/terms.ts';
-import { answerOf, fieldsOf, type Quote } from '../answers/index.ts';
+import { fieldsOf } from '../answers/index.ts';
 import {
   type Filters,
   filteredDocuments,
   isCommonWord,
-  keywordMatches,
   type Passage,
-  passagesOf,
   toQuestion,
 } from '../retrieval/index.ts';
 import { sentencesOf } from '../sentences.ts';
 import type { Intent } from './intent.ts';
 import { originOf } from './origin.ts';
-import { firstChunks, type Listed, listedDocuments, type Reply, sectionsOf } from './store.ts';
-
-type Store = Parameters<typeof listedDocuments>[0];
+import { type PassagePart, quotedReply, type Reply } from './quoted.ts';
+import { type Listed, listedDocuments, openingOf, passagesWith, type Store, sectionsOf } from './store.ts';
 
 const shownLengthMax = 1_000;
 const mentionsMax = 200;
@@ -112,22 +109,21 @@ const describedDocument =
 
 /** The names of the columns of a table, with its first row; undefined if a document is no table. */
 async function columnsOf(store: Store, document: Listed): Promise<Reply | undefined> {
-  const row = await firstRow(store, document);
-  if (!row) return undefined;
-  const composed = answerOf([{ ...row, sourceIndex: 1 }], `${columnsIn(document, row)} The first row: `);
-  return { ...composed, abstained: false, confidence: 0.9, passages: [row.passage] };
+  const row = firstRow(await openingOf(store, document.id, openingChunks));
+  return row && quotedReply([row], columnsIn(document, row), 0.9);
 }
 
-function columnsIn(document: Listed, { passage, start, end }: Omit<Quote, 'sourceIndex'>): string {
+/** The columns of a table, as an introduction to its first row. */
+function columnsIn(document: Listed, { passage, start, end }: PassagePart): string {
   const names = fieldsOf(passage.text.slice(start, end)).map(({ name }) => name);
   const rest = names.length - columnsMax;
   const shown = [...names.slice(0, columnsMax), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
-  return `“${document.title}” (${document.filename}) has the columns ${shown}.`;
+  return `“${document.title}” (${document.filename}) has the columns ${shown}. The first row: `;
 }
 
-/** The first row of a table with the names of its columns. */
-async function firstRow(store: Store, { id }: Listed): Promise<Omit<Quote, 'sourceIndex'> | undefined> {
-  for (const passage of await openingOf(store, id)) {
+/** The first row of a table with the names of its columns; undefined if there is none. */
+function firstRow(passages: readonly Passage[]): PassagePart | undefined {
+  for (const passage of passages) {
     const line = passage.text.split('\n').find((each) => isRow(each));
     if (line === undefined) continue;
     const start = passage.text.indexOf(line);
@@ -140,42 +136,22 @@ function isRow(line: string): boolean {
   return line.includes('; ') && fieldsOf(line).length > 1;
 }
 
-/** The first chunks of a document. */
-async function openingOf(store: Store, id: number): Promise<Passage[]> {
-  const ids = await firstChunks(store, id, openingChunks);
-  const read = ids.length === 0 ? new Map<number, Passage>() : await passagesOf(store, ids);
-  return ids.flatMap((each) => read.get(each) ?? []);
-}
-
 /** The sentences of documents that mention a topic; undefined if they have no passage with its words. */
 async function saidIn(
   store: Store,
   topic: string,
   { documents, libraries }: Scope,
 ): Promise<Reply | undefined> {
-  const { terms } = toQuestion(topic);
-  const wanted = terms.map((term) => ({ terms: [term], weight: 1 }));
-  const query = { wanted, unwanted: [], match: 'every' } as const;
-  const scope = { limit: saidMax, only: documents.map(({ id }) => id) };
-  const found = await Promise.all(
-    libraries.map((library) => keywordMatches(store, query, { ...scope, library })),
-  );
-  const ids = found.flat().map(({ id }) => id);
-  const read = ids.length === 0 ? new Map<number, Passage>() : await passagesOf(store, ids);
-  const asked = terms.map(({ stem }) => stem);
-  const quotes = [...read.values()].flatMap((passage) => sentenceOn(passage, asked)).slice(0, saidMax);
-  const [first] = quotes;
-  if (!first) return undefined;
-  const { title, filename } = first.passage;
-  const composed = answerOf(
-    quotes.map((quote, place) => ({ ...quote, sourceIndex: place + 1 })),
-    `“${title}” (${filename}): `,
-  );
-  return { ...composed, abstained: false, confidence: 0.8, passages: quotes.map(({ passage }) => passage) };
+  const only = documents.map(({ id }) => id);
+  const passages = await passagesWith(store, topic, { match: 'every', libraries, only, limit: saidMax });
+  const asked = toQuestion(topic).terms.map(({ stem }) => stem);
+  const parts = passages.flatMap((passage) => sentenceOn(passage, asked)).slice(0, saidMax);
+  const [first] = parts;
+  return first && quotedReply(parts, `“${first.passage.title}” (${first.passage.filename}): `, 0.8);
 }
 
 /** The sentence of a passage with most of some words. */
-function sentenceOn(passage: Passage, asked: readonly string[]): Omit<Quote, 'sourceIndex'>[] {
+function sentenceOn(passage: Passage, asked: readonly string[]): PassagePart[] {
   const scored = sentencesOf(passage.text).map((span) => {
     const own = new Set(stemsOf(passage.text.slice(span.start, span.end)));
     return { ...span, shared: asked.filter((stem) => own.has(stem)).length };
@@ -271,14 +247,7 @@ async function documentsMentioning(
   topic: string,
   { documents, libraries, only }: Scope,
 ): Promise<Listed[]> {
-  const { terms } = toQuestion(topic);
-  const wanted = terms.map((term) => ({ terms: [term], weight: 1 }));
-  const query = { wanted, unwanted: [], match: 'every' } as const;
-  const matches = await Promise.all(
-    libraries.map((library) => keywordMatches(store, query, { library, limit: mentionsMax, only })),
-  );
-  const ids = matches.flat().map(({ id }) => id);
-  const passages = ids.length === 0 ? [] : [...(await passagesOf(store, ids)).values()];
+  const passages = await passagesWith(store, topic, { match: 'every', libraries, only, limit: mentionsMax });
   const counts = new Map<number, number>();
   for (const { document } of passages) counts.set(document, (counts.get(document) ?? 0) + 1);
   const least = Math.max(0, ...counts.values()) * mentionShare;
@@ -289,10 +258,11 @@ async function documentsMentioning(
 
 /** The first sentences of a document, and the names of its sections. */
 async function summaryOf(store: Store, document: Listed, others: readonly Listed[]): Promise<Reply> {
-  const row = await firstRow(store, document);
-  const passages = await openingOf(store, document.id);
-  const quotes = row ? [row] : openingQuotes(passages, document);
-  const used = [...new Set(quotes.map(({ passage }) => passage))];
+  const passages = await openingOf(store, document.id, openingChunks);
+  const row = firstRow(passages);
+  const reply = row
+    ? quotedReply([row], columnsIn(document, row), 0.9)
+    : quotedReply(openingQuotes(passages, document), `“${document.title}” (${document.filename}): `, 0.9);
   const sections = await sectionsOf(store, document.id, sectionsRead);
   const names = [
     ...new Set(
@@ -305,10 +275,6 @@ async function summaryOf(store: Store, document: Listed, others: readonly Listed
       ),
     ),
   ].filter((name) => name !== '' && name !== document.title && name.length <= 80);
-  const composed = answerOf(
-    quotes.map((quote) => ({ ...quote, sourceIndex: used.indexOf(quote.passage) + 1 })),
-    row ? `${columnsIn(document, row)} The first row: ` : `“${document.title}” (${document.filename}): `,
-  );
   const parts =
     names.length > 1
       ? ` Its sections: ${names.slice(0, sectionsMax).join('; ')}${names.length > sectionsMax ? '; …' : ''}.`
@@ -320,19 +286,13 @@ async function summaryOf(store: Store, document: Listed, others: readonly Listed
           .map(({ filename }) => filename)
           .join(', ')}.`
       : '';
-  return {
-    ...composed,
-    text: `${composed.text}${parts}${also}`,
-    abstained: false,
-    confidence: 0.9,
-    passages: used,
-  };
+  return { ...reply, text: `${reply.text}${parts}${also}` };
 }
 
 const legal = /copyright|©|\(c\) \d{4}|licen[sc]e|warranty|all rights|\bisbn\b|\.{5}/i;
 
 /** The first sentences that tell something of a document. */
-function openingQuotes(passages: readonly Passage[], { title }: Listed): Omit<Quote, 'sourceIndex'>[] {
+function openingQuotes(passages: readonly Passage[], { title }: Listed): PassagePart[] {
   const about = new Set(stemsOf(title));
   const sentences = passages.flatMap((passage, place) =>
     sentencesOf(passage.text).map((span, at) => {

@@ -1,9 +1,8 @@
 import type { Session } from '#kit/db/index.ts';
-import type { Answer } from '../answers/index.ts';
-import type { Passage } from '../retrieval/index.ts';
+import { keywordMatches, type Passage, passagesOf, toQuestion } from '../retrieval/index.ts';
 import type { Tables } from '../tables.ts';
 
-type Store = Session<Tables>;
+export type Store = Session<Tables>;
 
 const titlesMax = 2_000;
 
@@ -14,11 +13,6 @@ export interface Listed {
   readonly title: string;
   readonly filename: string;
   readonly chunkCount: number;
-}
-
-/** A reply from the contents of the library. Citations refer to the passages by position, from 1. */
-export interface Reply extends Answer {
-  readonly passages: readonly Passage[];
 }
 
 /** The documents of libraries, newest first, or those of the given numbers; up to {@link titlesMax}. */
@@ -37,7 +31,7 @@ export async function listedDocuments(
 }
 
 /** The numbers of the first chunks of a document. */
-export async function firstChunks({ kysely }: Store, document: number, limit: number): Promise<number[]> {
+async function firstChunks({ kysely }: Store, document: number, limit: number): Promise<number[]> {
   const rows = await kysely
     .selectFrom('chunk')
     .select('id')
@@ -58,4 +52,43 @@ export async function sectionsOf({ kysely }: Store, document: number, limit: num
     .limit(limit)
     .execute();
   return rows.map(({ section }) => section);
+}
+
+/** The passages with the telling words of a text, every one or any, best match first in each library. */
+export async function passagesWith(
+  store: Store,
+  text: string,
+  {
+    match,
+    libraries,
+    only,
+    limit,
+  }: {
+    readonly match: 'every' | 'any';
+    readonly libraries: readonly number[];
+    readonly only: readonly number[] | undefined;
+    readonly limit: number;
+  },
+): Promise<Passage[]> {
+  const wanted = toQuestion(text).terms.map((term) => ({ terms: [term], weight: 1 }));
+  const query = { wanted, unwanted: [], match };
+  const found = await Promise.all(
+    libraries.map((library) => keywordMatches(store, query, { library, limit, only })),
+  );
+  return readPassages(
+    store,
+    found.flat().map(({ id }) => id),
+  );
+}
+
+/** The first passages of a document. */
+export async function openingOf(store: Store, document: number, limit: number): Promise<Passage[]> {
+  return readPassages(store, await firstChunks(store, document, limit));
+}
+
+/** Databases return rows in any order, so it is that of the numbers. */
+async function readPassages(store: Store, ids: readonly number[]): Promise<Passage[]> {
+  if (ids.length === 0) return [];
+  const read = await passagesOf(store, ids);
+  return ids.flatMap((id) => read.get(id) ?? []);
 }

@@ -21,4 +21,4 @@ export {
   withNeighbors,
 } from './store.ts';
 export { defaultStrategy, type Strategy, strategies, strategyIds } from './strategies.ts';
-export { alternativeStems, synonymsOf } from './synonyms.ts';
+export { synonymsOf } from './synonyms.ts';

@@ -6,7 +6,7 @@ import { alternativesOf } from './synonyms.ts';
 
 /**
  * The question with words that the documents spell otherwise, or call by another name: unknown words become the nearest ones of the passages
- * that were found, and words and phrases that the first passage lacks become synonyms that one of them has. Undefined if there are none.
+ * that were found, words that the first passage lacks become synonyms that one of them has, and phrases a word that one of them has. Undefined if there are none.
  */
 export function rephrased(
   query: string,

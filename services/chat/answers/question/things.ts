@@ -52,7 +52,8 @@ export const authorship =
 const asksForAuthor = new RegExp(`^\\W*(?:and )?who ${authorship}`, 'iu');
 
 const doing = /^\W*(?:and )?who (?:first |originally |also )?(?<verb>\p{L}+)/iu;
-const name =
+/** A person's name in at least two words, as the source of a pattern with the flag `u`. */
+export const personName =
   "\\p{Lu}[\\p{L}.'’-]+(?: \\p{Lu}\\.?)?(?: (?:van|von|de|der|da|di|du))*(?: \\p{Lu}[\\p{L}'’-]+)+";
 /** Verbs for making something, in the forms that stand before `by`. */
 const made =
@@ -74,9 +75,10 @@ export function tellsDoer(question: string, text: string, above: string): boolea
   if (verb === undefined) return false;
   const participle = makes.test(verb) ? made : (participles[verb] ?? verb);
   const patterns = [
-    `${name}(?:,? (?:who|which)| and [^.;]{0,30}?)?,? (?:\\p{L}+ )?${verb}\\b`,
-    `\\b(?:${participle})\\b (?:\\p{L}+ ){0,3}?by (?:the )?${name}`,
+    `${personName}(?:,? (?:who|which)| and [^.;]{0,30}?)?,? (?:\\p{L}+ )?${verb}\\b`,
+    `\\b(?:${participle})\\b (?:\\p{L}+ ){0,3}?by (?:the )?${personName}`,
   ];
-  const isOfAuthors = makes.test(verb) && /\bauthors?\b/i.test(above) && new RegExp(name, 'u').test(text);
+  const isOfAuthors =
+    makes.test(verb) && /\bauthors?\b/i.test(above) && new RegExp(personName, 'u').test(text);
   return isOfAuthors || patterns.some((pattern) => new RegExp(pattern, 'u').test(text.replace(/\s+/g, ' ')));
 }
