@@ -13,11 +13,15 @@ export interface RecordedWrites<DB, T extends keyof DB> {
     row: Insertable<DB[T]>,
     request: FastifyRequest,
   ): Promise<Selectable<DB[T]>>;
-  /** Undefined if there is no such row. */
+  /** Undefined if there is no such row. `check` sees the row as it is, locked, and refuses the change by throwing. */
   update(
     session: WriteSession<DB>,
     id: number,
-    change: { readonly row: Updateable<DB[T]>; readonly request: FastifyRequest },
+    change: {
+      readonly row: Updateable<DB[T]>;
+      readonly request: FastifyRequest;
+      readonly check?: (before: Selectable<DB[T]>) => void;
+    },
   ): Promise<Selectable<DB[T]> | undefined>;
   /** Deletes rows, and returns the number of those that existed. */
   delete(session: WriteSession<DB>, ids: readonly number[], request: FastifyRequest): Promise<number>;
@@ -53,8 +57,9 @@ export function recordedWrites<DB extends AdminTables, const T extends keyof DB 
       await record(session, [{ after: { ...after } }], request);
       return after;
     },
-    async update(session: Session, id: number, { row, request }: UpdateOf) {
+    async update(session: Session, id: number, { row, request, check }: UpdateOf) {
       const [before] = await lockedRows(session, table, [id]);
+      if (before) check?.(before);
       const after = before && (await writes.update(session, id, row));
       if (after) await record(session, [{ before: { ...before }, after: { ...after } }], request);
       return after;
@@ -76,6 +81,7 @@ type Session = WriteSession<AnyTables>;
 interface UpdateOf {
   readonly row: Partial<AnyTables['row']>;
   readonly request: FastifyRequest;
+  readonly check?: (before: AnyTables['row']) => void;
 }
 
 /** In order of id, so that of two requests for the same rows neither waits for the other. */

@@ -87,6 +87,23 @@ describe('the admin', () => {
     assert.match(row.exec((await alice.open('/admin/polls/question/')).html)?.[0] ?? '', />1<\/td>/);
   });
 
+  test('does not move a choice with votes to another question, by its form or by a file', async () => {
+    const { id, choices } = await polls.createPoll(['A']);
+    const other = await polls.createPoll(['B']);
+    const path = `/admin/polls/choice/${choices[0]}/change/`;
+    const { html } = await alice.open(path);
+    await polls.call('POST', `/api/questions/${id}/vote/`, { body: { choice: choices[0] } });
+    const moved = { ...fieldsOf(html), question: String(other.id), is_correct: '' };
+    const refused = await alice.send(path, moved);
+    assert.equal(refused.status, 422);
+    assert.match(refused.html, /href="#field-question">This choice has votes and cannot be moved\./);
+    await alice.open('/admin/polls/choice/import/');
+    const content = `id,question,is_correct\n${choices[0]},${other.id},false\n`;
+    const preview = await alice.upload('/admin/polls/choice/import/', { name: 'a.csv', content });
+    assert.match(preview.html, /This choice has votes and cannot be moved\./);
+    assert.equal((await polls.call('GET', `/api/choices/${choices[0]}/`)).json.question, id);
+  });
+
   test('closes polls, and opens them again', async () => {
     const { id } = await polls.createPoll(['A']);
     const run = async (action: string) => {

@@ -23,7 +23,14 @@ import { badge } from '#kit/html/components/blocks.ts';
 import { time } from '#kit/html/format.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
-import { choiceFields, closeProblem, type Question, questionFields } from './poll.ts';
+import {
+  type Choice,
+  choiceFields,
+  closeProblem,
+  moveProblem,
+  type Question,
+  questionFields,
+} from './poll.ts';
 import { pageRoutes, pathOf } from './routes.ts';
 import { closeQuestions, type Tables, voteTotal } from './store.ts';
 
@@ -137,6 +144,11 @@ const choiceModel = (clock: Clock) =>
       const found = await read('polls/question', question);
       const edit = { href: `/admin/polls/question/${question}/change/`, label: 'The question' };
       return [...(found ? linksToSite(found, clock) : []), edit];
+    },
+    async beforeSave(_session, { before, after }) {
+      const problem = before && moveProblem(before as unknown as Choice, Number(after.question));
+      if (problem) throw new AppError('validation_failed', problem, { fields: { question: problem } });
+      return undefined;
     },
     uniqueErrors: { question: { field: 'is_correct', message: 'Question already has a correct choice.' } },
   });

@@ -22,7 +22,14 @@ import { useDrf } from '#kit/drf/scope.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
-import { type Choice, choiceFields, closeProblem, type Question, questionFields } from './poll.ts';
+import {
+  type Choice,
+  choiceFields,
+  closeProblem,
+  moveProblem,
+  type Question,
+  questionFields,
+} from './poll.ts';
 import { routes } from './routes.ts';
 import { everything, findChoice, findQuestion, listChoices, listQuestions, type Tables } from './store.ts';
 import { addVoteApi, type VoteApiOptions } from './votes/api.ts';
@@ -123,7 +130,15 @@ function addChoices(parts: Parts): void {
     },
     find: (id, request) => findChoice(database, id, publishedBefore(request)),
     insert: (session, values, request) => writes.insert(session, toRow(values), request),
-    update: (session, id, change, request) => writes.update(session, id, { row: toRow(change), request }),
+    update: (session, id, change, request) =>
+      writes.update(session, id, {
+        row: toRow(change),
+        request,
+        check(before) {
+          const problem = moveProblem(before, change.question);
+          if (problem) throw fieldErrors({ question: [problem] });
+        },
+      }),
     delete: writes.delete,
     uniqueErrors: { question: { is_correct: ['Question already has a correct choice.'] } },
     isLate: (change) => change.is_correct === true,

@@ -169,6 +169,12 @@ export function closeProblem({ pub_date, closes_at }: Pick<Question, 'pub_date' 
   return isEarly ? 'The poll must not close before it is published.' : undefined;
 }
 
+/** Returns the problem with a change of a choice, for the field `question`: its ballots were counted for the question that it is of. */
+export function moveProblem(before: Pick<Choice, 'question' | 'votes'>, question: number | undefined) {
+  const isMoved = question !== undefined && question !== before.question;
+  return isMoved && before.votes > 0 ? 'This choice has votes and cannot be moved.' : undefined;
+}
+
 export function isClosedAt({ closes_at }: Question, now: string): boolean {
   return closes_at !== null && closes_at <= now;
 }
