@@ -176,8 +176,8 @@ function pageRoutes<T>(pages: HttpApp, visitOf: VisitOf<T>, options: PagesOption
     },
     post(path, { access, accepts, proof: formProof = 'token', ...limits }, handler) {
       if (accepts !== undefined) {
-        const add = (scope: HttpApp) => addUpload(scope, path, { visitOf, access, accepts, limits, handler });
-        return void pages.register(add);
+        const upload = { visitOf, access, accepts, formProof, limits, handler };
+        return void pages.register((scope: HttpApp) => addUpload(scope, path, upload));
       }
       const { config, ...bounds } = limitsOf(limits);
       pages.post(path, { ...hidden, ...bounds, config: { ...config, formProof } }, (request, reply) =>
@@ -191,13 +191,15 @@ interface Upload<T, R> {
   readonly visitOf: VisitOf<T>;
   readonly access: PageAccess<T, R>;
   readonly accepts: NonNullable<PostOptions['accepts']>;
+  readonly formProof: NonNullable<PostOptions['proof']>;
   readonly limits: BodyLimits;
   readonly handler: (visitor: R) => PageResult;
 }
 
 /** A route for a body that is not an HTML form. Its access is checked before the body is read, which can be large. */
 async function addUpload<T, R>(scope: HttpApp, path: string, upload: Upload<T, R>): Promise<void> {
-  const { visitOf, access, accepts, limits, handler } = upload;
+  const { visitOf, access, accepts, formProof, limits, handler } = upload;
+  const { config, ...bounds } = limitsOf(limits);
   const visitors = new WeakMap<Visit<T>, R>();
   scope.removeAllContentTypeParsers();
   await takers[accepts](scope);
@@ -206,9 +208,8 @@ async function addUpload<T, R>(scope: HttpApp, path: string, upload: Upload<T, R
     checkToken(visit);
     visitors.set(visit, await visitorOf(visit, access));
   };
-  scope.post(path, { ...hidden, ...limitsOf(limits), onRequest }, async (request, reply) =>
-    handler(visitors.get(visitOf(request, reply)) as R),
-  );
+  const route = { ...hidden, ...bounds, config: { ...config, formProof }, onRequest };
+  scope.post(path, route, async (request, reply) => handler(visitors.get(visitOf(request, reply)) as R));
 }
 
 function limitsOf({ bodyBytesMax: bodyLimit, jsonBounds }: BodyLimits) {

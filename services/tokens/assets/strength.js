@@ -41,16 +41,11 @@ function watch(input) {
  * @returns {Promise<{ text: string, strength: number } | undefined>}
  */
 async function ask(input, password) {
-  const token = input.form?.querySelector('input[name="_csrf"]');
   const email = input.form?.querySelector('input[name="email"], input[name="username"]');
   try {
     const response = await fetch(input.dataset.strength ?? '', {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        'x-csrf-token': token instanceof HTMLInputElement ? token.value : '',
-      },
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ password, email: email instanceof HTMLInputElement ? email.value : '' }),
     });
     return response.ok ? await response.json() : undefined;

@@ -43,6 +43,16 @@ describe('pages', () => {
     assert.equal(dead.status, 400);
     assert.match(dead.html, /not valid or not complete[\s\S]*href="\/forgot-password"/);
     await mailing.service.login(email, newPassword);
+    // Changing the password ended the session of this form. A pause in typing before it asks late.
+    assert.equal((await rate(owner)).status, 200);
+  });
+
+  test('rate a password for anybody, but not for another site', async () => {
+    const stranger = new PageClient(mailing.service.url);
+    const rated = await rate(stranger);
+    assert.deepEqual([rated.status, JSON.parse(rated.html).text], [200, 'Weak: it is one of the most common passwords']);
+    assert.equal(stranger.cookies.size, 0);
+    assert.equal((await rate(stranger, { 'sec-fetch-site': 'cross-site' })).status, 403);
   });
 
   test('verify an address, and keep the browser signed in', async () => {
@@ -63,6 +73,15 @@ describe('pages', () => {
       assert.equal((await client.open(wrong)).status, 400, wrong);
   });
 });
+
+/** What the page's script asks while a new password is typed. */
+function rate(client: PageClient, headers: Record<string, string> = {}) {
+  return client.open('/password/check', {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ password: 'password', email: '' }),
+  });
+}
 
 describe('without a mail server', () => {
   test('mails are on a page of this machine', async () => {
