@@ -61,8 +61,8 @@ export interface Entry<R extends Running = Running> {
   readonly signIn?: string;
   /** Instructions where one service signs people in for all. */
   readonly oneSignIn?: string;
-  /** Folder inside the data folder for mails that are not sent; its name and `-mails` by default. */
-  readonly mailFolder?: string;
+  /** Place of mails that are not sent: a folder inside the data folder, or that of the setting. Absent if it sends none. */
+  readonly mails?: { readonly folder: string; readonly setting: string };
   /** Its port when served alone. */
   readonly alonePort: number;
   /** Its port of gRPC, beside that of HTTP, and the setting for another one. */

@@ -56,8 +56,8 @@ export const topology: readonly Entry[] = [
             records: Object.fromEntries(topology.map(({ name, site }) => [name, site?.records ?? []])),
             samples: Object.fromEntries(topology.map(({ name, site }) => [name, site?.samples ?? []])),
             mailFolders: Object.fromEntries(
-              topology.flatMap(({ name, site, mailFolder = `${name}-mails` }) =>
-                site ? [[name, mailFolder]] : [],
+              topology.flatMap(({ name, mails }) =>
+                mails ? [[name, system.environment[mails.setting] || mails.folder]] : [],
               ),
             ),
             recentErrors: () => system.recentErrors.list(),
@@ -149,6 +149,7 @@ export const topology: readonly Entry[] = [
         { metric: 'tokens_sessions', label: 'Open sessions' },
       ],
     },
+    mails: { folder: 'accounts-mails', setting: 'TOKENS_MAIL_FOLDER' },
     upPort: 3002,
     signIn: 'with an e-mail address, after you create an account',
     alonePort: 3000,
@@ -175,7 +176,7 @@ export const topology: readonly Entry[] = [
         { metric: 'passwordless_mail_queue_depth', label: 'Waiting mails' },
       ],
     },
-    mailFolder: 'mails',
+    mails: { folder: 'mails', setting: 'PASSWORDLESS_MAIL_FOLDER' },
     hasDemo: true,
     upPort: 3003,
     signIn: 'with any e-mail address; the mails are at /mails',
@@ -267,6 +268,7 @@ export const topology: readonly Entry[] = [
       ],
       samples: [{ label: 'List budgets', path: '/api/budgets' }],
     },
+    mails: { folder: 'budgets-mails', setting: 'BUDGETS_MAIL_FOLDER' },
     hasDemo: true,
     upPort: 3006,
     signIn: 'after you create an account',

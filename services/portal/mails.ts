@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { AppError } from '#kit/base/errors.ts';
 import { card, empty } from '#kit/html/components/blocks.ts';
 import { table } from '#kit/html/components/table.ts';
@@ -11,7 +11,7 @@ import { listSavedMails, readSavedMail, type SavedMail } from '#kit/mail/index.t
 /** Folders in which services save mails in place of sending them. */
 export interface MailFolders {
   readonly dataFolder: string;
-  /** Folder inside of it by service, such as `budgets-mails`. It need not be there. */
+  /** Folder by service: inside of the data folder, such as `budgets-mails`, or anywhere else. It need not be there. */
   readonly byService: Readonly<Record<string, string>>;
   titleOf(service: string): string;
 }
@@ -28,7 +28,7 @@ const lead =
 export async function mailsPage({ dataFolder, byService, titleOf }: MailFolders): Promise<PageContent> {
   const lists = await Promise.all(
     Object.entries(byService).map(async ([service, folder]) => {
-      const mails = await listSavedMails(join(dataFolder, folder), shownMax);
+      const mails = await listSavedMails(resolve(dataFolder, folder), shownMax);
       return mails.map((mail): ServiceMail => ({ ...mail, service }));
     }),
   );
@@ -69,7 +69,7 @@ export async function mailPage(
   { service, id }: { readonly service: string; readonly id: string },
 ): Promise<PageContent> {
   const folder = Object.hasOwn(byService, service) ? byService[service] : undefined;
-  const mail = folder === undefined ? undefined : await readSavedMail(join(dataFolder, folder), id);
+  const mail = folder === undefined ? undefined : await readSavedMail(resolve(dataFolder, folder), id);
   if (!mail) throw new AppError('not_found', 'This mail does not exist.');
   return {
     title: mail.subject || 'No subject',

@@ -22,7 +22,7 @@ export interface PortalDeps {
   readonly records: Readonly<Record<string, readonly RecordMetric[]>>;
   /** The last errors in the log of this process, newest first. */
   recentErrors(): readonly LoggedError[];
-  /** Folders inside the data folder for mails that are not sent, by service. */
+  /** Folders for mails that are not sent, by service. */
   readonly mailFolders: Readonly<Record<string, string>>;
   /** Requests to try out, by service. */
   readonly samples: Readonly<Record<string, readonly SampleRequest[]>>;

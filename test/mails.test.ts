@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { silentLog } from '#kit/base/log.ts';
+import { testFolder } from '#kit/testing/folder.ts';
+import { sendRequest } from '#kit/testing/http-client.ts';
+import { until } from '#kit/testing/until.ts';
+import { startSystem, topology } from '../services/index.ts';
+import type { System } from '../services/system.ts';
+
+const senders = topology.flatMap(({ name, mails, site }) => (mails && site ? [{ name, ...site }] : []));
+const folder = testFolder('mails');
+
+let system: System;
+before(async () => {
+  const names = ['portal', ...senders.map(({ name }) => name)];
+  const environment = {
+    NODE_ENV: 'test',
+    OCTAVO_DATA: folder,
+    EMAIL_VERIFICATION: 'optional',
+    BUDGETS_MAIL_FOLDER: join(folder, 'elsewhere'),
+    ARGON2_MEMORY_KIB: '8',
+  };
+  const ports = Object.fromEntries(names.map((name) => [name, 0]));
+  system = await startSystem(names, { environment, ports, log: silentLog });
+});
+after(() => system?.[Symbol.asyncDispose]());
+
+const urlOf = (name: string) => system.sites().find((site) => site.name === name)?.url as string;
+
+test('the portal shows the mails of every service that sends some', async () => {
+  const email = 'alice@example.com';
+  const password = 'correct horse battery staple 7';
+  const asks = {
+    tokens: ['/auth/register', { email, password }],
+    passwordless: ['/request/magic', { email }],
+    budgets: ['/api/auth/register', { email, password }],
+  } as const;
+  assert.deepEqual(
+    senders.map(({ name }) => name),
+    ['tokens', 'passwordless', 'budgets'],
+  );
+  for (const [name, [path, body]] of Object.entries(asks)) {
+    const { status, text } = await sendRequest(`${urlOf(name)}${path}`, { body });
+    assert.ok(status < 300, `${name}: ${status} ${text}`);
+  }
+  for (const { name, title } of senders) {
+    const page = await until(async () => {
+      const html = await (await fetch(`${urlOf('portal')}/mails`)).text();
+      return html.includes(`href="/mails/${name}/`) && html;
+    });
+    assert.ok(page.includes(`>${title}<`), title);
+  }
+});
