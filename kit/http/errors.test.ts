@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { AppError, type ErrorCode, notFound } from '../base/errors.ts';
 import { defaultErrorTable } from './responses/error-table.ts';
@@ -95,9 +96,7 @@ describe('an error', () => {
 describe('a malformed request', () => {
   let server: TestServer;
   before(async () => {
-    server = await startTestServer(addRoutes, {
-      limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 },
-    });
+    server = await startTestServer(addRoutes);
   });
   after(() => server[Symbol.asyncDispose]());
 
@@ -150,30 +149,39 @@ describe('a malformed request', () => {
   });
 
   test('is 408 where it does not arrive in time', async () => {
-    await using head = await Wire.open(server.port);
-    head.send('GET / HTTP/1.1', 'Host: x');
+    const arriving = once(server.server.app.server, 'request');
     await using body = await Wire.open(server.port);
-    body.send(
-      'POST /read HTTP/1.1',
-      'Host: x',
-      'Content-Type: application/json',
-      'Content-Length: 9',
-      '',
-      '{',
-    );
-    await head.closed;
-    assert.match(
-      head.received,
-      /^HTTP\/1.1 408 Request Timeout\r\n.*"REQUEST_TIMEOUT","message":"The request did not arrive in time\."/s,
-    );
-    await body.closed;
-    assert.match(body.received, /^HTTP\/1.1 408 [^{]*\{[^{]*\{[^{]*\{\}.*\}$/s);
+    body.send('POST /read HTTP/1.1', 'Host: x', 'Content-Type: application/json');
+    body.send('Content-Length: 9', '', '{');
+    await arriving;
     await using answered = await Wire.open(server.port);
     answered.send('POST /nowhere HTTP/1.1', 'Host: x', 'Content-Length: 9', '', '{');
+    await answered.until(/\}$/);
+    server.expireRequests();
+    await body.closed;
+    assert.match(body.received, /^HTTP\/1.1 408 [^{]*\{[^{]*\{[^{]*\{\}.*\}$/s);
     await answered.closed;
     assert.match(answered.received, /^HTTP\/1.1 404 /);
     assert.doesNotMatch(answered.received, /408/);
     assert.deepEqual(statusesLogged(server, 'The request did not arrive in time.'), [408]);
+  });
+
+  test('is 408 by the limits of the server, for its headers and for the whole', async () => {
+    await using hasty = await startTestServer(addRoutes, {
+      limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 },
+    });
+    await using head = await Wire.open(hasty.port);
+    head.send('GET / HTTP/1.1', 'Host: x');
+    await using body = await Wire.open(hasty.port);
+    body.send('POST /read HTTP/1.1', 'Host: x', 'Content-Type: application/json');
+    body.send('Content-Length: 9', '', '{');
+    for (const wire of [head, body]) {
+      await wire.closed;
+      assert.match(
+        wire.received,
+        /^HTTP\/1.1 408 Request Timeout\r\n.*"REQUEST_TIMEOUT","message":"The request did not arrive in time\."/s,
+      );
+    }
   });
 
   test('does not harm other connections', async () => {
@@ -183,7 +191,7 @@ describe('a malformed request', () => {
       Buffer.from('PRI * HTTP/2.0\r\n\r\n'),
     ]) {
       await using wire = await Wire.open(server.port);
-      wire.socket.write(bytes);
+      wire.socket.end(bytes);
       await wire.closed;
     }
     assert.equal((await server.send('/health')).status, 200);

@@ -14,6 +14,8 @@ export interface TestServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly log: Record<string, unknown>[];
+  /** Ends requests that are still arriving as Node does when their time is up, now and not by the clock of the machine. */
+  expireRequests(): void;
   /** `GET` by default. A body is sent as JSON unless it is text or the headers say otherwise. */
   send(path: string, request?: TestRequest): Promise<AppResponse>;
 }
@@ -55,12 +57,22 @@ export async function startTestServer(
     ...options,
   });
   addRoutes(server.app);
+  const node = server.app.server;
+  const sockets = new Set<Socket>();
+  node.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   const url = await server.listen();
   return {
     server,
     url,
     port: Number(new URL(url).port),
     log,
+    expireRequests() {
+      const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      for (const socket of sockets) node.emit('clientError', late, socket);
+    },
     send: (path, given) => send(`${url}${path}`, given),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

@@ -50,7 +50,10 @@ describe('pages', () => {
   test('rate a password for anybody, but not for another site', async () => {
     const stranger = new PageClient(mailing.service.url);
     const rated = await rate(stranger);
-    assert.deepEqual([rated.status, JSON.parse(rated.html).text], [200, 'Weak: it is one of the most common passwords']);
+    assert.deepEqual(
+      [rated.status, JSON.parse(rated.html).text],
+      [200, 'Weak: it is one of the most common passwords'],
+    );
     assert.equal(stranger.cookies.size, 0);
     assert.equal((await rate(stranger, { 'sec-fetch-site': 'cross-site' })).status, 403);
   });
