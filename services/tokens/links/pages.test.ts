@@ -77,7 +77,7 @@ describe('pages', () => {
   });
 });
 
-/** What the page's script asks while a new password is typed. */
+/** The request of the page's script while a new password is typed. */
 function rate(client: PageClient, headers: Record<string, string> = {}) {
   return client.open('/password/check', {
     method: 'POST',
