@@ -2,28 +2,53 @@ import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { type FileTime, groupsOf, type Result, runGroup } from './check/tests.ts';
+import { parseArgs } from 'node:util';
+import { changedFiles, testsReachedFrom } from './check/changed.ts';
+import { costOf } from './check/cost.ts';
+import { cpuSecondsOfChildren, Yardstick } from './check/cpu.ts';
+import { type FileTime, groupsOf, type Result, runGroup, testFilesOf } from './check/tests.ts';
 
 /**
- * Every check of the project. `node bin/check.js [WORD...]` runs the checks whose name contains one of the words. Their tasks, such as the
- * tests of a service, are taken from one queue, the longest first. Tests read their engines from TEST_DATABASE and TEST_RPC
- * (`kit/testing/mode.ts`).
+ * Checks of the project: `node bin/check.js [--rest] [--changed] [WORD...]`. Without `--rest` it runs what is cheap, with it all that is left.
+ * Words choose the checks whose names contain one of them; `--changed` chooses the tests that are reached from what this branch changed.
+ * The tasks of all checks, such as the tests of a service, are taken from one queue, the longest first. Tests read their engines from
+ * TEST_DATABASE and TEST_RPC (`kit/testing/mode.ts`).
  */
-const checks: readonly Check[] = [
+const usage = parseArgs({
+  allowPositionals: true,
+  options: { rest: { type: 'boolean', default: false }, changed: { type: 'boolean', default: false } },
+});
+const onlyChanged = usage.values.changed ? changedFiles() : undefined;
+
+const documentTests = ['test/architecture.test.ts', 'test/docs.test.ts'];
+const onSqlite = { TEST_DATABASE: 'sqlite', TEST_RPC: 'local' };
+
+/** Checks of `npm test`. */
+const quickChecks: readonly Check[] = [
   program('lint', 'biome', ['check', '--error-on-warnings', '.']),
   program('types', 'tsc', ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.json']),
   program('types of browser modules', 'tsc', ['-p', 'tsconfig.browser.json']),
   contracts(),
-  testFiles('architecture and documents', ['test/architecture.test.ts', 'test/docs.test.ts']),
-  testFiles('kit', ['kit/**/*.test.ts']),
-  testFiles('services on SQLite in one process', ['services/**/*.test.ts'], {
-    environment: { TEST_DATABASE: 'sqlite', TEST_RPC: 'local' },
-  }),
-  testFiles('services on PostgreSQL through RPC', ['services/**/*.everywhere.test.ts'], {
-    environment: { TEST_DATABASE: 'postgres', TEST_RPC: 'remote' },
-  }),
-  testFiles('whole', ['test/!(architecture|docs).test.ts', 'bin/**/*.test.ts'], { alone: true }),
+  tests('architecture and documents', documentTests),
+  tests('kit', quickOf(['kit/**/*.test.ts'])),
+  tests('services on SQLite in one process', quickOf(['services/**/*.test.ts']), { environment: onSqlite }),
+  tests('whole in one process', quickOf(['test/!(architecture|docs).test.ts', 'bin/**/*.test.ts'])),
 ];
+
+/** Checks of `npm run test:all`: what `npm test` leaves out. */
+const otherChecks: readonly Check[] = [
+  tests('processes', testFilesOf(['{kit,services}/**/*.process.test.ts']), { environment: onSqlite }),
+  tests('processes of the whole', testFilesOf(['{test,bin}/**/*.process.test.ts']), { alone: true }),
+  tests('browsers', testFilesOf(['{kit,services,test,bin}/**/*.browser.test.ts']), { environment: onSqlite }),
+  tests(
+    'services on PostgreSQL through RPC',
+    testFilesOf(['services/**/*.everywhere.test.ts', 'services/**/*.everywhere.*.test.ts']),
+    { environment: { TEST_DATABASE: 'postgres', TEST_RPC: 'remote' } },
+  ),
+];
+
+/** Processor seconds that `npm test` may take: three minutes on two cores. */
+const cpuSecondsMax = 340;
 
 /** Tasks at once: more than a processor has, since many tests wait for a timer or a server. */
 const tasksAtOnce = availableParallelism() + 1;
@@ -48,11 +73,14 @@ const compileCache = join(import.meta.dirname, '../node_modules/.cache/node');
 /** The folder of the tests' databases and files: in memory where there is room, since thousands of commits wait for the disk. */
 const temporaryFolder = inMemory('/dev/shm', 4 * 1024 ** 3);
 
-process.exit(await main(process.argv.slice(2)));
+process.exit(await main());
 
-async function main(words: readonly string[]): Promise<number> {
+async function main(): Promise<number> {
   const startedMs = performance.now();
-  const wanted = checks.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  const { values, positionals: words } = usage;
+  const isWanted = ({ name }: Check) => words.length === 0 || words.some((word) => name.includes(word));
+  const wanted = (values.rest ? otherChecks : quickChecks).filter(isWanted);
+  using yardstick = new Yardstick();
   const results = await runAll(wanted);
   if (temporaryFolder) rmSync(temporaryFolder, { recursive: true, force: true });
   console.log(slowest(results.flatMap(({ fileTimes = [] }) => fileTimes)));
@@ -65,9 +93,28 @@ async function main(words: readonly string[]): Promise<number> {
   const failures = results.flatMap(({ check, failures }) =>
     failures.map((failure) => `- ${check}: ${failure}`),
   );
+  const isWhole = !values.rest && !values.changed && words.length === 0;
+  failures.push(...cpuFailures(yardstick.slowness(), isWhole));
   if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`);
-  console.log(`\nEverything in ${seconds(performance.now() - startedMs)} s\n${sum(results)}`);
+  const leftOut = [...quickChecks, ...otherChecks].filter((check) => !wanted.includes(check));
+  console.log(`\nLeft out: ${leftOut.map(({ name }) => name).join(', ')}${advice(values.rest)}`);
+  console.log(`Everything else in ${seconds(performance.now() - startedMs)} s\n${sum(results)}`);
   return failures.length > 0 || results.every(({ passed }) => passed === 0) ? 1 : 0;
+}
+
+function advice(isRest: boolean): string {
+  return isRest ? '; run npm test for the rest' : '; run npm run test:all for what npm test leaves out';
+}
+
+/** Prints the processor time, and returns a failure if `npm test` has become too expensive; only in CI, since it is not a fault of the change at hand. */
+function cpuFailures(slowness: number, isWhole: boolean): string[] {
+  const used = cpuSecondsOfChildren();
+  if (used === undefined) return [];
+  const allowed = cpuSecondsMax * Math.max(1, slowness);
+  const budget = `the budget of ${cpuSecondsMax} is ${allowed.toFixed(0)} on this machine, which takes ${slowness.toFixed(2)} times as long`;
+  console.log(`\n${used.toFixed(0)} processor seconds${isWhole ? `; ${budget}` : ''}`);
+  if (!isWhole || used <= allowed || process.env.CI !== 'true') return [];
+  return [`npm test took ${used.toFixed(0)} processor seconds, and ${budget}`];
 }
 
 interface CheckResult extends Result {
@@ -151,18 +198,25 @@ function contracts(): Check {
   return { name: 'contracts', tasks: () => [{ weight: programWeight, run: async () => skipped }] };
 }
 
-function testFiles(
+/** Files that start neither a process nor a browser. */
+function quickOf(patterns: readonly string[]): string[] {
+  return testFilesOf(patterns).filter((file) => costOf(file) === 'one process');
+}
+
+function tests(
   name: string,
-  patterns: readonly string[],
+  files: readonly string[],
   { environment = {}, alone = false }: { environment?: Record<string, string>; alone?: boolean } = {},
 ): Check {
   return {
     name,
-    tasks: () =>
-      groupsOf(patterns, { alone }).map((group) => ({
+    tasks: () => {
+      const reached = onlyChanged && files !== documentTests ? testsReachedFrom(onlyChanged, files) : files;
+      return groupsOf(reached, { alone }).map((group) => ({
         weight: group.weight,
         run: () => runGroup(group, { ...testEnvironment(), ...environment }),
-      })),
+      }));
+    },
   };
 }
 

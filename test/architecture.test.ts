@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { importsOf, root } from '../bin/check/imports.ts';
 
 /** The allowed imports: bin -> services/index -> service -> edges -> store -> rules, and everything -> kit. */
 
-const root = resolve(import.meta.dirname, '..');
 const composition = [
   'check-settings',
   'check-settings.test',
@@ -293,21 +293,6 @@ function findings(pattern: RegExp, files: readonly string[]): string[] {
 function refuse(isBad: (edge: { file: string; target: string }) => boolean, advice?: string): void {
   const found = imports.filter(isBad).map(({ file, target }) => `${file} imports ${target}`);
   assert.ok(found.length === 0, [...found, ...(advice ? [advice] : [])].join('\n'));
-}
-
-function importsOf(file: string): string[] {
-  const matches = read(file).matchAll(
-    /^(?:import|export)\b[^'"\n;]*(?:\{[^}]*\}[^'"\n;]*)?['"]([^'"]+)['"]|import\('([^']+)'\)/gm,
-  );
-  return [...matches].map((match) => locate(file, match[1] ?? match[2] ?? ''));
-}
-
-function locate(file: string, specifier: string): string {
-  if (specifier.startsWith('#kit/')) return specifier.slice(1);
-  if (specifier.endsWith('/limits.ts')) return specifier.slice(1);
-  if (specifier.startsWith('#proto/')) return specifier.replace('#proto/', 'proto/gen/');
-  if (specifier.startsWith('.')) return relative(root, resolve(root, dirname(file), specifier));
-  return specifier;
 }
 
 function typeOnly(file: string, target: string): boolean {

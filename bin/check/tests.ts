@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { type Cost, costOf } from './cost.ts';
 
 /** Result of a task. */
 export interface Result {
@@ -31,18 +32,23 @@ export interface Group {
 /** The most that files of one group weigh: about a minute. */
 const weightMax = 2_000;
 
-/** Of a file that starts programs of its own, however few its lines. */
-const aloneWeight = 800;
+/** Weight of a line: browsers and programs that a file starts take longer than its lines tell. */
+const lineWeights: Readonly<Record<Cost, number>> = { 'one process': 1, processes: 3, 'a browser': 4 };
 
 /** A group that hangs is ended. A file that hangs fails earlier. */
 const groupTimeoutMs = 900_000;
 
-/** Groups of the files that the patterns match: neighbors of one service in one group, which share its modules. */
-export function groupsOf(patterns: readonly string[], { alone = false } = {}): Group[] {
+/** Returns the test files that the patterns match, from the folder of the project. */
+export function testFilesOf(patterns: readonly string[]): string[] {
+  return globSync(patterns, { exclude: ['**/node_modules/**'] }).sort();
+}
+
+/** Groups of files: neighbors of one service in one group, which share its modules. */
+export function groupsOf(files: readonly string[], { alone = false } = {}): Group[] {
   const groups: { files: string[]; weight: number }[] = [];
-  for (const file of globSync(patterns, { exclude: ['node_modules/**'] }).sort()) {
+  for (const file of files) {
     const last = groups.at(-1);
-    const weight = weightOf(file) + (alone ? aloneWeight : 0);
+    const weight = readFileSync(file, 'utf8').split('\n').length * lineWeights[costOf(file)];
     const fits = !alone && last?.files[0] !== undefined && areaOf(last.files[0]) === areaOf(file);
     if (last && fits && last.weight + weight <= weightMax) {
       last.files.push(file);
@@ -58,13 +64,6 @@ export function groupsOf(patterns: readonly string[], { alone = false } = {}): G
 function areaOf(file: string): string {
   const [folder = '', name = ''] = file.split(/[\\/]/);
   return folder === 'services' ? join(folder, name) : folder;
-}
-
-function weightOf(file: string): number {
-  const text = readFileSync(file, 'utf8');
-  const lines = text.split('\n').length;
-  if (text.includes('testBrowser')) return lines * 4;
-  return /startProcess|startTestSystem|spawn\(|octavo\.js/.test(text) ? lines * 2 : lines;
 }
 
 /** Runs the files of a group in a new process, and resolves when it ends. */

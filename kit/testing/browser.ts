@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findChromium } from './chromium.ts';
 
 /** A browser for tests: `describe('in a browser', { skip: browser.skip }, …)`. */
@@ -37,16 +37,30 @@ export function testBrowser(): TestBrowser {
     ? false
     : 'Chromium is not installed (apt install chromium-headless-shell, or set CHROMIUM_PATH)';
   if (skip && process.env.CI === 'true') throw new Error(skip);
-  let started: Promise<Browser> | undefined;
-  after(async () => (await started)?.close());
+  const tabs: Tab[] = [];
+  after(() => Promise.all(tabs.map(({ page }) => page.context().close())));
   return {
     skip,
     async open(options = {}) {
-      started ??= chromium.launch({ ...(executablePath ? { executablePath } : {}), args: flags });
-      return openTab(await started, options);
+      started ??= launch(executablePath);
+      const tab = await openTab(await started, options);
+      tabs.push(tab);
+      return tab;
     },
   };
 }
+
+/** The browser of all files of the process. */
+let started: Promise<Browser> | undefined;
+
+/** Loads Playwright, which takes a second, only where a tab is opened. */
+async function launch(executablePath: string | undefined): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
+  return chromium.launch({ ...(executablePath ? { executablePath } : {}), args: flags });
+}
+
+// At the end of all tests of the process, not of the file that asked for it first.
+after(async () => (await started)?.close());
 
 // No sandbox, because tests often run as root in a container. No network access except to the pages under test.
 const flags = [
