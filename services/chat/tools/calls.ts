@@ -20,6 +20,8 @@ export interface CallOptions {
   /** The step whose answer led to this call. */
   readonly parent?: number | undefined;
   readonly reason: string;
+  /** Records that count; all of them if it is not given. */
+  readonly only?: (record: ApiRecord) => boolean;
 }
 
 /** A step with its result. */
@@ -125,6 +127,18 @@ export class ToolCalls {
     return undefined;
   }
 
+  /** Leaves out what steps brought that turned out to be about something else. */
+  forget(steps: readonly number[]): void {
+    for (const step of steps) {
+      this.told.add(step);
+      for (const records of this.#records.values())
+        for (const [key, { steps: of }] of records) {
+          of.delete(step);
+          if (of.size === 0) records.delete(key);
+        }
+    }
+  }
+
   /** Calls a tool of the domain API. What goes wrong is in the step; it throws only if the turn was stopped. */
   async call(name: string, params: Params, options: CallOptions): Promise<Called> {
     const tool = domainTools.find((each) => each.name === name);
@@ -137,7 +151,7 @@ export class ToolCalls {
     if (refusal) return this.#refused(known, refusal.status, refusal.message);
     this.#count++;
     this.#options.onCall?.();
-    return this.#make(tool, known, address.query);
+    return this.#make(tool, known, options);
   }
 
   /** Calls a tool of another server under the same budget. */
@@ -187,14 +201,17 @@ export class ToolCalls {
     return undefined;
   }
 
-  async #make(tool: DomainTool, step: TraceStep, query: Record<string, string>): Promise<Called> {
+  async #make(tool: DomainTool, step: TraceStep, { only = () => true }: CallOptions): Promise<Called> {
     const startMs = performance.now();
     try {
       const api = this.#options.api as DomainApi;
-      const { status, attempts, rows, truncated } = await api.get(step.path, query, this.#signal);
+      const { path, params } = step;
+      const got = await api.get(path, params as Record<string, string>, this.#signal);
+      const { status, attempts, truncated } = got;
+      const rows = got.rows.filter(only);
       for (const record of rows) this.#add(tool.kind, record, step.step);
-      const got = { http_status: status, attempts, result_count: rows.length, truncated };
-      return this.#finish(step, startMs, got, rows);
+      const told = { http_status: status, attempts, result_count: rows.length, truncated };
+      return this.#finish(step, startMs, told, rows);
     } catch (error) {
       this.#options.signal.throwIfAborted();
       const failed = error instanceof DomainApiError ? error : undefined;

@@ -1,5 +1,6 @@
 import type { Clock } from '#kit/base/clock.ts';
 import type { DomainApi } from './domain-api.ts';
+import { type KnownName, type Named, namedIn } from './naming.ts';
 import type { Vocabulary } from './question/conditions.ts';
 import { foldedWords } from './question/words.ts';
 import { type ApiRecord, type DataKind, dataKinds } from './trace.ts';
@@ -9,15 +10,8 @@ const loadMs = 3_000;
 const pageRows = 100;
 const pagesMax = 20;
 
-/** A record that a question names. */
-export interface Named {
-  readonly kind: DataKind;
-  readonly name: string;
-  readonly slug: string;
-}
-
 interface Known {
-  readonly names: readonly Named[];
+  readonly names: readonly KnownName[];
   readonly vocabulary: Vocabulary;
 }
 
@@ -46,7 +40,7 @@ export class Names {
     const known = fresh ?? (await this.#loaded().catch(() => undefined));
     return (
       known && {
-        in: (text) => matching(known.names, text),
+        in: (text) => namedIn(text, known.names),
         vocabulary: known.vocabulary,
         isCached: fresh !== undefined,
       }
@@ -79,8 +73,8 @@ export class Names {
     kind: DataKind,
     { locations, roles }: Record<keyof Vocabulary, Set<string>>,
     signal: AbortSignal,
-  ): Promise<Named[]> {
-    const names = new Map<string, Named>();
+  ): Promise<KnownName[]> {
+    const names = new Map<string, KnownName>();
     for (let page = 0; page < pagesMax; page++) {
       const query = { limit: String(pageRows), ...(page > 0 && { offset: String(page * pageRows) }) };
       try {
@@ -105,48 +99,7 @@ export class Names {
   }
 }
 
-function named(kind: DataKind, row: ApiRecord): Named {
+function named(kind: DataKind, row: ApiRecord): KnownName {
   const name = kind === 'investments' ? row.company : row.name;
   return { kind, name: String(name ?? ''), slug: String(row.slug ?? row.id ?? '') };
-}
-
-/** Words that alone do not name a sector or a company. */
-const plainWords = new Set(
-  'and of the for in ports food tools data technology energy lab labs grid team health clara second first third yellow'.split(
-    ' ',
-  ),
-);
-
-function matching(names: readonly Named[], text: string): Named[] {
-  const folded = foldedWords(text);
-  const found = names.filter((each) => folded.includes(foldedWords(each.name)));
-  const parts = names.filter((each) => !found.includes(each) && namesByPart(each, folded));
-  const all = [...found, ...parts.filter((part) => !isInside(part, found))];
-  // The sector "Health" is not meant where "Health Partners" is.
-  return all
-    .filter((one) => !all.some((other) => other !== one && isLonger(other, one)))
-    .sort((one, other) => other.name.length - one.name.length);
-}
-
-/** A person by the first or the last name, a sector by its slug or a telling word, a company by its first word. */
-function namesByPart({ kind, name, slug }: Named, folded: string): boolean {
-  const words = foldedWords(name).trim().split(' ');
-  const has = (word: string | undefined) =>
-    word !== undefined && word.length > 2 && !plainWords.has(word) && folded.includes(` ${word} `);
-  if (kind === 'team') return has(words[0]) || has(words.at(-1));
-  if (kind === 'sectors') return folded.includes(` ${slug.replaceAll('-', ' ')} `) || words.some(has);
-  return words.length > 1 && (words[0]?.length ?? 0) > 4 && has(words[0]);
-}
-
-/** Returns true if all that a part could name is named in full already: "Anna" beside "Anna Berg". */
-function isInside(part: Named, found: readonly Named[]): boolean {
-  const words = foldedWords(part.name).trim().split(' ');
-  return found.some(
-    ({ kind, name }) => kind === part.kind && words.some((word) => foldedWords(name).includes(` ${word} `)),
-  );
-}
-
-function isLonger(other: Named, one: Named): boolean {
-  const [long, short] = [foldedWords(other.name), foldedWords(one.name)];
-  return long !== short && long.includes(short);
 }

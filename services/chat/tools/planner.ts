@@ -1,6 +1,7 @@
 import type { ToolCalls } from './calls.ts';
 import { findRecords } from './findings.ts';
-import type { KnownNames, Named, Names } from './names.ts';
+import type { KnownNames, Names } from './names.ts';
+import type { Named } from './naming.ts';
 import { type Finding, type Query, queryOf, splitQuestions } from './question/query.ts';
 import { foldedWords } from './question/words.ts';
 import type { ApiRecord } from './trace.ts';
@@ -14,6 +15,14 @@ interface Part {
   readonly sectors: readonly Named[];
 }
 
+/** The documents, as far as they decide which calls are made. */
+export interface InDocuments {
+  /** Returns true if any of them has a word. */
+  has(word: string): boolean;
+  /** True if they have an answer. */
+  readonly isAnswered: boolean;
+}
+
 /**
  * Decides without a model which tools answer a question, and calls them: what it names, what its words ask for, and then what the ids in
  * the answers lead to.
@@ -21,7 +30,7 @@ interface Part {
 export async function callPlanned(
   calls: ToolCalls,
   names: Names,
-  { question, nowMs }: { question: string; nowMs: number },
+  { question, nowMs, documents }: { question: string; nowMs: number; documents: InDocuments },
 ): Promise<void> {
   const known = await names.known();
   if (known === undefined) {
@@ -29,9 +38,11 @@ export async function callPlanned(
     return callWithoutNames(calls, question, nowMs);
   }
   calls.hasUsedCache = known.isCached;
-  for (const text of splitQuestions(question)) {
-    const part = partOf(text, known, nowMs);
-    if (isForData(part)) await callPart(calls, part);
+  const texts = splitQuestions(question);
+  for (const text of texts) {
+    const part = partOf(text, known, { nowMs, documents });
+    const isSecond = isForDocuments(part) || (texts.length === 1 && isForAnyLibrary(part));
+    if (isForData(part) && !(documents.isAnswered && isSecond)) await callPart(calls, part);
   }
 }
 
@@ -45,26 +56,68 @@ export async function partForDocuments(
   const known = texts.length > 1 ? await names.known() : undefined;
   if (!known) return undefined;
   const others = texts.filter((text) => {
-    const part = partOf(text, known, nowMs);
-    const isNamed = part.people.length + part.companies.length > 0;
-    return !isForData(part) || (part.query.rest.length > 0 && !isNamed);
+    const part = partOf(text, known, { nowMs, documents: notSearched });
+    return !isForData(part) || isForDocuments(part);
   });
   return others.length > 0 && others.length < texts.length ? others.join(' ') : undefined;
 }
 
-function partOf(text: string, known: Pick<KnownNames, 'in' | 'vocabulary'>, nowMs: number): Part {
-  const named = known.in(text);
-  const of = (kind: Named['kind']) => uniqueNames(named.filter((each) => each.kind === kind));
-  const query = queryOf(text, { named, vocabulary: known.vocabulary, nowMs });
-  return { query, people: of('team'), companies: of('investments'), sectors: of('sectors') };
+/** Before the documents are searched, any of them may have a word. */
+const notSearched: InDocuments = { has: () => true, isAnswered: false };
+
+function partOf(
+  text: string,
+  { in: namesIn, vocabulary }: Pick<KnownNames, 'in' | 'vocabulary'>,
+  { nowMs, documents }: { nowMs: number; documents: InDocuments },
+): Part {
+  const all = namesIn(text);
+  const query = queryOf(text, { named: all, vocabulary, nowMs });
+  const meant = all.filter((each) => isMeant(each, query, documents));
+  const of = (kind: Named['kind']) => uniqueNames(meant.filter((each) => each.kind === kind));
+  return {
+    query: meant.length === all.length ? query : queryOf(text, { named: meant, vocabulary, nowMs }),
+    people: of('team'),
+    companies: of('investments'),
+    sectors: of('sectors'),
+  };
+}
+
+/** Returns false where a question may name somebody or something else: "Anna Vogt" where only Anna Berg is known. */
+function isMeant({ kind, part, beside }: Named, { rest, unknown }: Query, documents: InDocuments): boolean {
+  if (kind === 'sectors') return true;
+  const left = [...rest, ...unknown].flatMap((each) => foldedWords(each).trim().split(' '));
+  if (part === undefined) return !beside.some((word) => left.includes(word));
+  return left.length + beside.length === 0 && !documents.has(part);
 }
 
 /** Returns true if a part asks for data: by a name, by a noun, or by words that are all understood. */
-function isForData({ query, people, companies, sectors }: Part): boolean {
-  const { kind, isExplicit, rest, unknown, conditions } = query;
-  if (people.length + companies.length > 0 || (kind !== undefined && isExplicit)) return true;
-  const isUnderstood = rest.length === 0 && unknown.length === 0;
-  return isUnderstood && (sectors.length > 0 || (kind !== undefined && conditions.length > 0));
+function isForData(part: Part): boolean {
+  const { kind, isExplicit, conditions } = part.query;
+  if (isNamed(part)) return true;
+  // "Who is in charge?" does not say of what.
+  if (isForAnyLibrary(part) && part.query.isLead) return false;
+  if (kind !== undefined && isExplicit) return true;
+  return (
+    isUnderstood(part.query) && (part.sectors.length > 0 || (kind !== undefined && conditions.length > 0))
+  );
+}
+
+/** Returns true if documents come first, as a part names no record and has words that the data does not know. */
+function isForDocuments(part: Part): boolean {
+  return !isNamed(part) && !isUnderstood(part.query);
+}
+
+/** Returns true for a question like "Who works here?", which documents may answer as well. */
+function isForAnyLibrary({ query: { isPlain, conditions, order }, ...part }: Part): boolean {
+  return isPlain && !order && conditions.length + part.sectors.length === 0 && !isNamed(part);
+}
+
+function isNamed({ people, companies }: Omit<Part, 'query'>): boolean {
+  return people.length + companies.length > 0;
+}
+
+function isUnderstood({ rest, unknown }: Query): boolean {
+  return rest.length + unknown.length === 0;
 }
 
 async function callPart(calls: ToolCalls, part: Part): Promise<void> {
@@ -86,10 +139,15 @@ async function callPart(calls: ToolCalls, part: Part): Promise<void> {
     for (const each of sectors.slice(0, namedMax)) await followSector(calls, each, query);
     return;
   }
-  keep(
-    calls,
-    await findRecords(calls, query, { tool: toolOf(query.kind), reason: 'The words of the question.' }),
-  );
+  const listing = { tool: toolOf(query.kind), reason: 'The words of the question.' };
+  const finding = await findRecords(calls, query, listing);
+  if (finding && !onlyLooksAlike(query, finding)) keep(calls, finding);
+  else calls.forget(finding?.steps ?? []);
+}
+
+/** Returns true for a question like "Who is the caretaker?", of which the data knows nothing. */
+function onlyLooksAlike({ isPlain, kind }: Query, { unapplied, conditions }: Finding): boolean {
+  return isPlain && unapplied.length > 0 && (kind === 'team' || conditions.length === 0);
 }
 
 function toolOf(kind: Query['kind']): string {
@@ -102,7 +160,7 @@ function keep(calls: ToolCalls, finding: Finding | undefined): void {
 }
 
 async function followMember(calls: ToolCalls, { name }: Named, { query }: Part): Promise<void> {
-  const found = await calls.call('get_team', { name }, { reason: `The question names ${name}.` });
+  const found = await calls.call('get_team', { name }, naming(name));
   const follow = { parent: found.step.step };
   const asksForMore = query.kind !== 'sectors';
   for (const member of namesakes(found.rows, query).slice(0, 2)) {
@@ -126,6 +184,15 @@ async function followMember(calls: ToolCalls, { name }: Named, { query }: Part):
     for (const id of idsIn(member, 'sectors').slice(0, 3))
       await calls.call('get_sector', { id }, { ...follow, reason: `A sector of ${name}.` });
   }
+}
+
+/** The API also finds names that go on, such as "Anna Bergman" for "Anna Berg". */
+function naming(name: string) {
+  const wanted = foldedWords(name);
+  return {
+    reason: `The question names ${name}.`,
+    only: (row: ApiRecord) => foldedWords(String(row.company ?? row.name ?? '')) === wanted,
+  };
 }
 
 /** The namesakes that the question means, such as the one in Hamburg. */
@@ -165,7 +232,7 @@ function leadCondition({ id, name }: ApiRecord) {
 async function callShared(calls: ToolCalls, { query, people }: Part): Promise<void> {
   const found: { member: ApiRecord; step: number }[] = [];
   for (const { name } of people.slice(0, namedMax)) {
-    const { rows, step } = await calls.call('get_team', { name }, { reason: `The question names ${name}.` });
+    const { rows, step } = await calls.call('get_team', { name }, naming(name));
     for (const member of namesakes(rows, query).slice(0, 1)) found.push({ member, step: step.step });
   }
   const [first, ...others] = found;
@@ -188,7 +255,7 @@ async function callShared(calls: ToolCalls, { query, people }: Part): Promise<vo
 }
 
 async function followInvestment(calls: ToolCalls, { name }: Named, query: Query): Promise<void> {
-  const found = await calls.call('get_investments', { name }, { reason: `The question names ${name}.` });
+  const found = await calls.call('get_investments', { name }, naming(name));
   const [investment] = found.rows;
   if (!investment) return;
   const follow = { parent: found.step.step };
@@ -218,7 +285,8 @@ async function followSector(calls: ToolCalls, { name, slug }: Named, query: Quer
 
 /** The API does not tell its names. The step says why, if the question seems to be about them. */
 async function callWithoutNames(calls: ToolCalls, question: string, nowMs: number): Promise<void> {
-  const part = partOf(question, { in: () => [], vocabulary: { locations: [], roles: [] } }, nowMs);
+  const nothing = { in: () => [], vocabulary: { locations: [], roles: [] } };
+  const part = partOf(question, nothing, { nowMs, documents: notSearched });
   const name = /(?<=\S\s+)\p{Lu}\p{Ll}+(?:\s+\p{Lu}\p{Ll}+)*/u.exec(question)?.[0];
   const { kind } = part.query;
   if (kind === 'investments' || kind === 'sectors' || (isForData(part) && !name)) await callPart(calls, part);

@@ -1,4 +1,5 @@
 import { toAppError } from '#kit/base/errors.ts';
+import { stemsOf } from '#kit/search/terms.ts';
 import { type Answer, nothingFound } from '../answers/index.ts';
 import { AnswerFilter, type ChatModel, checkSupport, promptOf, type ToolOffer } from '../model/index.ts';
 import type { Found } from '../retrieval/index.ts';
@@ -220,7 +221,7 @@ function noticeOf({ calls }: WriteParts, { abstained }: Pick<Answer, 'abstained'
 }
 
 function composedAnswer({ quoted, calls, isPartForDocuments = false }: WriteParts, startAt: number): Answer {
-  const hasData = calls?.trace.some(({ status }) => status === 'ok') ?? false;
+  const hasData = calls?.trace.some(({ status, step }) => status === 'ok' && !calls.told.has(step)) ?? false;
   const data = calls && outcomeOf(calls);
   if (!calls || !data || !(hasData || data.isEmpty)) return shiftCitations(quoted, startAt);
   // Records under only a part of the conditions are no answer where the documents have one.
@@ -229,7 +230,7 @@ function composedAnswer({ quoted, calls, isPartForDocuments = false }: WritePart
   const confidence = data.isVague ? 0.3 : data.isWhole || data.isNamed ? 0.9 : 0.6;
   if (!withDocuments) {
     const api = apiSentences(calls, startAt);
-    const abstained = api.citations.length === 0 && !data.isCount;
+    const abstained = api.citations.length === 0 && (data.isVague || !data.isCount);
     return { ...trimCitations(api, startAt), abstained, confidence };
   }
   if (quoted.abstained || data.isNamed) {
@@ -285,10 +286,15 @@ function shiftCitations(answer: Answer, by: number): Answer {
 }
 
 /** Runs the planned tool calls, unless the model called a tool. */
-async function callPlannedToolsOnce({ calls, names, question, nowMs, signal }: WriteParts): Promise<void> {
+async function callPlannedToolsOnce(parts: WriteParts): Promise<void> {
+  const { calls, names, question, nowMs, signal, found, quoted } = parts;
   if (!calls || !names || calls.trace.length > 0) return;
+  const documents = {
+    has: (word: string) => stemsOf(word).every((stem) => found.evidence.isKnown(stem)),
+    isAnswered: !quoted.abstained,
+  };
   try {
-    await callPlanned(calls, names, { question, nowMs });
+    await callPlanned(calls, names, { question, nowMs, documents });
   } catch (error) {
     if (!signal.aborted) throw toAppError(error);
   }

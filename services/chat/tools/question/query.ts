@@ -1,5 +1,5 @@
 import { isCommonWord } from '../../retrieval/index.ts';
-import type { Named } from '../names.ts';
+import type { Named } from '../naming.ts';
 import type { ApiRecord, DataKind } from '../trace.ts';
 import { type Condition, type Conditions, conditionsOf, type Vocabulary } from './conditions.ts';
 import { foldedWords, QuestionWords } from './words.ts';
@@ -21,6 +21,8 @@ export interface Query {
   readonly kind: DataKind | 'countries' | undefined;
   /** True if a noun names the kind, and not only a word such as "who". */
   readonly isExplicit: boolean;
+  /** True if its words are those of any library, such as "people", so that it may only look like a question to the data. */
+  readonly isPlain: boolean;
   readonly isCount: boolean;
   readonly isTotal: boolean;
   readonly isAverage: boolean;
@@ -71,8 +73,11 @@ const weak: readonly [Query['kind'] & string, RegExp][] = [
     /(?:did|do|have|has) (?:we|you|harborlight|the firm|the fund) (?:ever )?(?:invest|invested|back|backed)|invested|exited|sold|written off/,
   ],
 ];
+/** Words that hardly any question has that is not for this data. */
+const tellingWords =
+  /team|colleagues?|partners?|principals?|associates?|investors?|sectors?|verticals?|portfolio|invest(?:s|ed|ing|ments?)?|startups?|deals?|stakes?|write offs?/;
 const fillers = new Set(
-  'list show name tell give find see know please about any there here house firm fund funds portfolio currently current now still so far yet ever all each every everybody invest invested investing investment investments make made making get got work works working worked based located live lives living sit sits happen happened happening take took taken place exist exists overall total today total altogether just only actually exactly also joined join joins began started start money amount amounts worth big large much many number count deal deals company companies people person stage round rounds status sector sectors country countries town city belong belongs want like would could can me you your our us we i s m re ve many were been by led lead leads leading leader leaders cost costs head heads headed run runs running charge responsible'.split(
+  'list show name tell give find see know please about any there here house firm fund funds portfolio currently current now still so far yet ever all each every everybody invest invested investing investment investments make made making get got work works working worked based located live lives living sit sits happen happened happening take took taken place exist exists overall total today total altogether just only actually exactly also joined join joins began started start money amount amounts worth big large much many number count deal deals company companies people person stage round rounds status sector sectors country countries town city belong belongs want like would could can me you your our us we i s m re ve many were been by led lead leads leading leader leaders cost costs head heads headed run runs running charge responsible mr mrs ms miss dr prof professor'.split(
     ' ',
   ),
 );
@@ -85,6 +90,7 @@ export function queryOf(
 ): Query {
   const words = new QuestionWords(text);
   const { kind, isExplicit } = kindOf(words);
+  const isPlain = !words.has(tellingWords);
   const sectors = takeNames(words, named);
   const isCount = words.take(/how many|(?:the )?number of|count/).length > 0;
   const data = kind === 'countries' || kind === undefined ? 'investments' : kind;
@@ -102,6 +108,7 @@ export function queryOf(
     text,
     kind,
     isExplicit,
+    isPlain,
     isCount,
     isTotal: words.take(/total|sum|altogether|in all|overall|how much/).length > 0,
     isAverage: words.take(/average|mean|on average/).length > 0,
