@@ -1,9 +1,9 @@
 import type * as Library from 'openid-client';
-import { boundedFetch } from '../base/bounded-response.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { claimAt, type ProviderSettings, rolesIn } from './settings.ts';
+import { ProviderRequests } from './requests.ts';
+import { claimAt, isIdentifier, namesIn, type ProviderSettings, rolesIn } from './settings.ts';
 
 /** Somebody, as the provider knows them. */
 export interface Person {
@@ -46,7 +46,8 @@ export interface ProviderOptions {
 }
 
 const timeoutSeconds = 5;
-const responseBytesMax = 1024 * 1024;
+/** Clocks of a provider and of a service may differ by so much. */
+export const clockToleranceSeconds = 60;
 /** A description is read again after so long. */
 const freshMs = 10 * 60_000;
 /** An answer counts so long as a sign of life. */
@@ -59,6 +60,7 @@ const wantedScopes = ['profile', 'email', 'roles', 'offline_access'];
 export class Provider {
   readonly settings: ProviderSettings;
   readonly #options: ProviderOptions;
+  readonly #requests: ProviderRequests;
   #known: { configuration: Library.Configuration; readMs: number } | undefined;
   #asking: Promise<Library.Configuration> | undefined;
   #lastAnswer: { readonly isAlive: boolean; readonly atMs: number } | undefined;
@@ -66,6 +68,12 @@ export class Provider {
   constructor(options: ProviderOptions) {
     this.settings = options.settings;
     this.#options = options;
+    this.#requests = new ProviderRequests(options.clock);
+  }
+
+  /** For requests to the provider. */
+  get fetch(): typeof fetch {
+    return this.#requests.fetch;
   }
 
   /** True if the provider answers, as far as that is known after 2 s. An answer counts for 10 s. */
@@ -113,7 +121,7 @@ export class Provider {
     if (attempt.issuer !== this.settings.issuer)
       throw refused(new Error('the attempt was for another provider'));
     const library = await import('openid-client');
-    return this.#within(async () => {
+    return this.within(async () => {
       const configuration = await this.#configuration();
       const url = new URL(attempt.callback);
       url.search = search;
@@ -131,35 +139,42 @@ export class Provider {
     });
   }
 
-  /** Asks for the roles of a person again. Gives `ended` if the provider has ended the grant. Throws `unavailable`. */
+  /**
+   * Asks for the roles of a person again. Gives `ended` if the provider says that the grant has ended (`invalid_grant`). Throws
+   * `unavailable` for any other failure: a limit, a new secret, or a proxy without the provider says nothing about the person.
+   */
   async refresh(
     refreshToken: string,
     subject: string,
   ): Promise<{ roles: readonly string[]; grant: Partial<Grant> } | 'ended'> {
     const library = await import('openid-client');
     try {
-      return await this.#within(async () => {
+      return await this.within(async () => {
         const configuration = await this.#configuration();
         const tokens = await library.refreshTokenGrant(configuration, refreshToken);
         const { roles } = await this.#person(configuration, tokens, subject);
         return { roles, grant: { idToken: tokens.id_token, refreshToken: tokens.refresh_token } };
       });
     } catch (error) {
-      const { cause } = error as AppError;
+      const { code, cause } = error as AppError;
       if (cause instanceof library.ResponseBodyError && cause.error === 'invalid_grant') return 'ended';
-      if (error instanceof AppError && error.code === 'unauthenticated') return 'ended';
-      throw error;
+      throw code === 'unauthenticated' ? this.#noAnswer(cause) : error;
     }
   }
 
   /** Ends a grant (RFC 7009). Throws `unavailable`. Without an address for it there is nothing to do. */
   async revoke(refreshToken: string): Promise<void> {
     const library = await import('openid-client');
-    await this.#within(async () => {
-      const configuration = await this.#configuration();
-      if (configuration.serverMetadata().revocation_endpoint === undefined) return;
-      await library.tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' });
-    });
+    try {
+      await this.within(async () => {
+        const configuration = await this.#configuration();
+        if (configuration.serverMetadata().revocation_endpoint === undefined) return;
+        await library.tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' });
+      });
+    } catch (error) {
+      const { code, cause } = error as AppError;
+      throw code === 'unauthenticated' ? this.#noAnswer(cause) : error;
+    }
   }
 
   /** Address at which the browser signs out of the provider, and comes back to `returnTo`; undefined if there is none, or no answer. */
@@ -188,7 +203,7 @@ export class Provider {
     const { settings } = this;
     const inToken: Readonly<Record<string, unknown>> = { ...tokens.claims() };
     const subject = inToken.sub ?? expected;
-    if (typeof subject !== 'string' || subject === '') throw new Error('the provider named no subject');
+    if (!isIdentifier(subject)) throw new Error('the provider named no subject, or one that is too long');
     if (expected !== undefined && subject !== expected) throw new Error('the provider named another subject');
     const isWhole =
       claimAt(inToken, settings.rolesClaim) !== undefined && inToken.email_verified !== undefined;
@@ -196,14 +211,16 @@ export class Provider {
     const more = hasMore ? await library.fetchUserInfo(configuration, tokens.access_token, subject) : {};
     const claims: Readonly<Record<string, unknown>> = { ...more, ...inToken };
     const email = claims.email_verified === true ? textOf(claims.email) : undefined;
+    const { sid } = inToken;
+    if (sid !== undefined && !isIdentifier(sid)) throw new Error('the session is no identifier');
     return {
       issuer: settings.issuer,
       subject,
       name: textOf(claims.preferred_username) ?? email?.split('@')[0] ?? textOf(claims.name) ?? 'user',
       email,
       roles: rolesIn(claims, settings),
-      sid: textOf(inToken.sid),
-      amr: [inToken.amr ?? []].flat().filter((each): each is string => typeof each === 'string'),
+      sid,
+      amr: namesIn(inToken.amr).filter(isIdentifier),
     };
   }
 
@@ -240,7 +257,7 @@ export class Provider {
     } catch (cause) {
       this.#lastAnswer = { isAlive: false, atMs: clock.now() };
       log.warn({ err: cause, issuer: this.settings.issuer }, 'OpenID provider does not answer');
-      throw this.#silent(cause);
+      throw this.#noAnswer(cause);
     }
   }
 
@@ -251,11 +268,11 @@ export class Provider {
     const configuration = await library.discovery(
       address,
       clientId,
-      clientSecret,
+      { [library.clockTolerance]: clockToleranceSeconds },
       clientSecret === undefined ? library.None() : library.ClientSecretBasic(clientSecret),
       {
         timeout: timeoutSeconds,
-        [library.customFetch]: boundedFetch(responseBytesMax) as Library.CustomFetch,
+        [library.customFetch]: this.fetch as Library.CustomFetch,
         // The settings allow it on this machine only.
         execute: address.protocol === 'http:' ? [library.allowInsecureRequests] : [],
       },
@@ -267,23 +284,28 @@ export class Provider {
     return configuration;
   }
 
-  /** Runs requests that wait 5 s together at most, and names their errors. */
-  async #within<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs requests that wait 5 s together at most, and names their errors: `unavailable` without an answer, else `unauthenticated`. */
+  async within<T>(work: () => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(this.#silent()), timeoutSeconds * 1_000);
+    const timer = setTimeout(() => {
+      const error = new DOMException('no answer in 5 s', 'TimeoutError');
+      this.#requests.failed(error);
+      late.reject(error);
+    }, timeoutSeconds * 1_000);
     try {
       return await Promise.race([work(), late.promise]);
     } catch (error) {
       if (error instanceof AppError) throw error;
-      if (!isSilence(error)) throw refused(error);
-      this.#lastAnswer = { isAlive: false, atMs: this.#options.clock.now() };
-      throw this.#silent(error);
+      const silence = silenceOf(error);
+      if (silence === undefined) throw refused(error);
+      if (silence === 'away') this.#lastAnswer = { isAlive: false, atMs: this.#options.clock.now() };
+      throw this.#noAnswer(error);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  #silent(cause?: unknown): AppError {
+  #noAnswer(cause?: unknown): AppError {
     return new AppError(
       'unavailable',
       `${this.settings.name} sign-in does not answer. Try again in a moment.`,
@@ -302,15 +324,25 @@ function refused(cause: unknown): AppError {
   });
 }
 
-/** True if a provider gave no answer, or one that its own failure explains. */
-function isSilence(error: unknown): boolean {
-  const { code, cause, name, status } = error as Error & { code?: string; status?: number };
-  if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || name === 'TimeoutError') return true;
-  if (error instanceof TypeError && cause instanceof Error) return true;
-  if (status !== undefined) return status >= 500;
-  const response = cause instanceof Response ? cause : undefined;
-  if (response) return response.status >= 500;
-  return cause instanceof TypeError && cause.cause instanceof Error;
+/** An error of the library, which has the status and the OAuth error of a response if there was one. */
+type LibraryError = Error & { readonly code?: string; readonly status?: number; readonly error?: string };
+
+/** Statuses by which a server says that it, or what is behind it, has no time now. */
+const busyStatuses: readonly (number | undefined)[] = [408, 425, 429];
+const busyErrors: readonly (string | undefined)[] = ['temporarily_unavailable', 'server_error'];
+
+/**
+ * `away` if a provider gave no answer, or one that its own failure explains; `busy` if something answered that is not a verdict of the
+ * provider: it has too much to do, or a proxy is in its place.
+ */
+function silenceOf(error: unknown): 'away' | 'busy' | undefined {
+  const { code, cause, name, status, error: reason } = error as LibraryError;
+  if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || name === 'TimeoutError') return 'away';
+  if (error instanceof TypeError && cause instanceof Error) return 'away';
+  if (cause instanceof TypeError && cause.cause instanceof Error) return 'away';
+  // Without an error of OAuth in it.
+  if (cause instanceof Response) return cause.status >= 500 ? 'away' : 'busy';
+  return busyStatuses.includes(status) || busyErrors.includes(reason) ? 'busy' : undefined;
 }
 
 async function after(ms: number): Promise<false> {

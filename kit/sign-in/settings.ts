@@ -84,15 +84,29 @@ export function passwordsOff(): AppError {
   });
 }
 
-/** Our roles among those that claims name: a list, or one name. Names that are no text are left out. */
+/** Our roles among those that claims name: a list, or one name. Names that are no text are left out. Throws for one that cannot be kept. */
 export function rolesIn(
   claims: Readonly<Record<string, unknown>>,
   { rolesClaim, roleMap }: Pick<ProviderSettings, 'rolesClaim' | 'roleMap'>,
 ): string[] {
-  const given = [claimAt(claims, rolesClaim) ?? []].flat();
-  const names = given.filter((name): name is string => typeof name === 'string');
+  const names = namesIn(claimAt(claims, rolesClaim));
   const ours = roleMap ? names.flatMap((name) => roleMap.get(name) ?? []) : names;
+  if (!ours.every(isName)) throw new Error('a role is too long, or has characters that no name has');
   return [...new Set(ours)];
+}
+
+/** Texts of a claim that is one text or a list of them. */
+export function namesIn(claim: unknown): string[] {
+  return [claim ?? []].flat().filter((each): each is string => typeof each === 'string');
+}
+
+/** True for an id as OpenID Connect Core 2 allows it for a subject: 1 to 255 ASCII characters, here those that print. */
+export function isIdentifier(claim: unknown): claim is string {
+  return typeof claim === 'string' && /^[\x20-\x7e]{1,255}$/.test(claim);
+}
+
+function isName(name: string): boolean {
+  return name.length <= 255 && name.isWellFormed() && !/\p{Cc}/u.test(name);
 }
 
 /** A claim by its name, or by a path with dots. */

@@ -1,8 +1,7 @@
 import type { JWTPayload } from 'jose';
-import { boundedFetch } from '../base/bounded-response.ts';
 import { AppError } from '../base/errors.ts';
-import type { Provider } from './provider.ts';
-import { rolesIn } from './settings.ts';
+import { clockToleranceSeconds, type Provider } from './provider.ts';
+import { isIdentifier, namesIn, type ProviderSettings, rolesIn } from './settings.ts';
 
 /** Holder of an access token. */
 export interface TokenHolder {
@@ -32,11 +31,9 @@ const timeoutDuration = 5_000;
 /** Keys are read again for an unknown one, but not within a minute. */
 const cooldownDuration = 60_000;
 const cacheMaxAge = 10 * 60_000;
-const keysBytesMax = 1024 * 1024;
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-/** Less than the 10 minutes for which used tokens are remembered. */
-const logoutAgeMax = '9m';
-const leewaySeconds = 5;
+/** With clocks that differ, a token is taken for less than the 10 minutes for which used ones are remembered. */
+const logoutAgeMax = '7m';
 /** Those with a public key. */
 const knownAlgorithms = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'EdDSA', 'Ed25519'];
 
@@ -69,16 +66,16 @@ export class ProviderTokens {
       typ: 'at+jwt',
       requiredClaims: ['exp', 'sub', 'iat', 'jti', 'client_id'],
     });
-    if (typeof claims.sub !== 'string' || claims.sub === '') throw refused(new Error('sub is empty'));
+    if (!isIdentifier(claims.sub)) throw refused(new Error('sub is no identifier'));
     // Bound to a key of the client (RFC 9449, RFC 8705), which a bearer token is not.
     if (claims.cnf !== undefined) throw refused(new Error('the token is bound to a key'));
     const email = claims.email_verified === true ? claims.email : undefined;
     return {
       subject: claims.sub,
-      roles: rolesIn(claims, this.#provider.settings),
+      roles: rolesOf(claims, this.#provider.settings),
       name: String(claims.preferred_username ?? claims.name ?? 'user').slice(0, 320),
       email: typeof email === 'string' ? email : undefined,
-      amr: namesIn(claims.amr),
+      amr: namesIn(claims.amr).filter(isIdentifier),
       expiresAtMs: (claims.exp ?? 0) * 1_000,
     };
   }
@@ -98,42 +95,38 @@ export class ProviderTokens {
     const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, logoutEvent);
     // An ID token has a nonce, so that it is never taken for one of these.
     if (!isLogout || nonce !== undefined) throw refused(new Error('this is no logout token'));
-    const subject = typeof sub === 'string' ? sub : undefined;
-    const session = typeof sid === 'string' ? sid : undefined;
-    if (subject === undefined && session === undefined) throw refused(new Error('it names nobody'));
+    if (sub === undefined && sid === undefined) throw refused(new Error('it names nobody'));
+    const subject = identifierOf(sub);
+    const session = identifierOf(sid);
     return { id: claims.jti ?? '', subject, sid: session };
   }
 
-  async #verify(
+  /** Reads the description and the keys, within one bound for both. */
+  #verify(
     token: string,
     expected: { audience: string; typ?: string; requiredClaims: string[]; maxTokenAge?: string },
   ): Promise<JWTPayload> {
-    const { errors, jwtVerify } = await import('jose');
-    const metadata = await this.#provider.metadata();
-    const keySet = await this.#keySet(metadata.jwks_uri);
-    const declared = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
-    try {
-      const { payload, protectedHeader } = await jwtVerify(token, keySet, {
-        ...expected,
-        issuer: this.#provider.settings.issuer,
-        algorithms: knownAlgorithms.filter((name) => declared.includes(name)),
-        clockTolerance: leewaySeconds,
-      });
-      const isOther = expected.typ === undefined && !/^(logout\+jwt|jwt)?$/i.test(protectedHeader.typ ?? '');
-      if (isOther) throw new Error(`the token is of type ${protectedHeader.typ}`);
-      return payload;
-    } catch (error) {
-      const isSilent = error instanceof errors.JWKSTimeout || !isVerdict(error, errors.JOSEError);
-      if (!isSilent) throw refused(error);
-      throw new AppError(
-        'unavailable',
-        'The keys of the OpenID provider cannot be read. Try again in a moment.',
-        {
-          retryAfterSeconds: 10,
-          cause: error,
-        },
-      );
-    }
+    return this.#provider.within(async () => {
+      const { errors, jwtVerify } = await import('jose');
+      const metadata = await this.#provider.metadata();
+      const keySet = await this.#keySet(metadata.jwks_uri);
+      const declared = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
+      try {
+        const { payload, protectedHeader } = await jwtVerify(token, keySet, {
+          ...expected,
+          issuer: this.#provider.settings.issuer,
+          algorithms: knownAlgorithms.filter((name) => declared.includes(name)),
+          clockTolerance: clockToleranceSeconds,
+        });
+        const isOther =
+          expected.typ === undefined && !/^(logout\+jwt|jwt)?$/i.test(protectedHeader.typ ?? '');
+        if (isOther) throw new Error(`the token is of type ${protectedHeader.typ}`);
+        return payload;
+      } catch (error) {
+        const isSilent = error instanceof errors.JWKSTimeout || !isVerdict(error, errors.JOSEError);
+        throw isSilent ? keysAway(error) : refused(error);
+      }
+    });
   }
 
   async #keySet(address: string | undefined): Promise<KeySet> {
@@ -144,16 +137,32 @@ export class ProviderTokens {
       timeoutDuration,
       cooldownDuration,
       cacheMaxAge,
-      [customFetch]: boundedFetch(keysBytesMax),
+      [customFetch]: this.#provider.fetch,
     });
     this.#keys = { address, keySet };
     return keySet;
   }
 }
 
-/** Texts of a claim that is one text or a list of them. */
-export function namesIn(claim: unknown): string[] {
-  return [claim ?? []].flat().filter((each): each is string => typeof each === 'string');
+function rolesOf(claims: JWTPayload, settings: ProviderSettings): string[] {
+  try {
+    return rolesIn(claims, settings);
+  } catch (error) {
+    throw refused(error);
+  }
+}
+
+function identifierOf(claim: unknown): string | undefined {
+  if (claim !== undefined && !isIdentifier(claim)) throw refused(new Error('it names no identifier'));
+  return claim;
+}
+
+function keysAway(cause: unknown): AppError {
+  return new AppError(
+    'unavailable',
+    'The keys of the OpenID provider cannot be read. Try again in a moment.',
+    { retryAfterSeconds: 10, cause },
+  );
 }
 
 /** True for an error about the token; false for one of the connection. */

@@ -24,6 +24,8 @@ export interface Faults {
   delayMs?: number;
   /** Its description names this issuer. */
   issuer?: string;
+  /** Another server answers in its place at some paths, as a proxy does. */
+  answer?: (path: string) => { status: number; body?: string; type?: string } | undefined;
   /** It does not tell services of a sign-out. */
   losesLogouts?: boolean;
   /** It does not give refresh tokens. */
@@ -122,6 +124,11 @@ export class TestProvider implements AsyncDisposable {
     const { isFrozen, isDown, delayMs = 0 } = this.faults;
     if (isDown) return void response.destroy();
     if (isFrozen) return;
+    const answer = this.faults.answer?.(path);
+    if (answer) {
+      const { status, body = '', type = 'text/html' } = answer;
+      return void response.writeHead(status, { 'content-type': type }).end(body);
+    }
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     const provider = this.#built();
     if (path.startsWith('/interaction/')) return this.#signIn(provider, request, response);

@@ -334,6 +334,23 @@ describe('a provider that fails', () => {
     }
   });
 
+  test('that is busy, or behind a proxy without it, is no refusal of a sign-in', async () => {
+    const html = '<html><title>No backend</title></html>';
+    const busy = { temporarily_unavailable: [429, 400], invalid_request: [429, 408], server_error: [400] };
+    const answers = Object.entries(busy).flatMap(([error, statuses]) =>
+      statuses.map((status) => ({ status, body: JSON.stringify({ error }), type: 'application/json' })),
+    );
+    for (const answer of [...answers, { status: 404, body: html }, { status: 502 }, { status: 429 }]) {
+      const ann = newWalker();
+      const callback = await callbackFor(ann);
+      provider.faults.answer = (path) => (path === '/token' ? answer : undefined);
+      const { location } = await ann.client.open(pathOf(callback.href));
+      assert.match((await ann.client.open(location)).html, away, JSON.stringify(answer));
+      provider.faults = {};
+      polls.clock.advance(11_000);
+    }
+  });
+
   test('that is slow signs people in', async () => {
     provider.faults.delayMs = 300;
     const ann = newWalker();
