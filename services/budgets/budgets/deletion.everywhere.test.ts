@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import pg from 'pg';
 import { writesDuring } from '#kit/testing/writes-during.ts';
 import { assertError, finished, type Person, password, startBudgets } from '../testing.ts';
 
@@ -56,6 +57,33 @@ test('a large budget is deleted while others write, and all of its expenses are 
   const [deleted] = (await alice.get('/api/notifications?limit=1')).json;
   assert.deepEqual([deleted.type, deleted.data.spentMinor], ['budget.deleted', rows * 100]);
 });
+
+test('on PostgreSQL, few transactions delete a large budget, and its owner can write in between', {
+  skip: !app.databaseUrl,
+}, async () => {
+  const dave = await app.person('dave');
+  const kept = await dave.create('/api/budgets', { name: 'Kept', limit: 1 });
+  const budgetId = await withManyExpenses(dave);
+  const deletion = dave.delete(`/api/budgets/${budgetId}?cascade=true`);
+  const daveSpends = () => dave.create('/api/expenses', { budgetId: kept.id, description: 'Tea', amount: 1 });
+  const writes = await writesDuring(deletion, daveSpends);
+  assert.equal((await deletion).status, 200);
+  assert.ok(writes >= 4, `${writes} writes of the owner`);
+  const transactions = await transactionsWithReversals();
+  assert.ok(transactions <= rows / 400 + 1, `${transactions} transactions`);
+});
+
+/** Number of transactions of PostgreSQL that reversed the expenses of the newest account that has any. */
+async function transactionsWithReversals(): Promise<number> {
+  const client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  const counted = await client.query<{ total: string }>(
+    `SELECT count(DISTINCT xmin::text) AS total FROM budgets.ledger_transaction
+     WHERE type = 'reversal' AND owner = (SELECT max(owner) FROM budgets.ledger_transaction)`,
+  );
+  await client.end();
+  return Number(counted.rows[0]?.total);
+}
 
 test('an account with many expenses is erased while others write, and its address is free', async () => {
   const carol = await app.person('carol');

@@ -9,8 +9,11 @@ import { notifyBudget, requireBudget, viewOf } from './budgets.ts';
 import { addSpendings } from './spending.ts';
 import { deleteBudgetRow, deleteExpenses, someExpenses } from './store.ts';
 
-/** Expenses of one transaction. Others, who have the database in between, wait for no more than one of them. */
-const sliceExpenses = 100;
+/**
+ * Expenses of one transaction. On SQLite everybody waits for it; on PostgreSQL only writes of the same account do, so that there may be more
+ * in each, which costs less in all.
+ */
+const sliceExpenses = { sqlite: 100, postgres: 400 };
 
 export interface BudgetDeletion {
   /** Deletes its expenses too. */
@@ -53,7 +56,8 @@ export async function deleteBudget(
 /** Deletes some expenses of a budget and reverses their debits. True if there were no others. */
 async function deleteSome(unit: AccountTransaction, budget: BudgetRow): Promise<boolean> {
   const { session, owner } = unit;
-  const rows = await someExpenses.all(session, { owner, budget: budget.number, limit: sliceExpenses });
+  const limit = sliceExpenses[session.dialect];
+  const rows = await someExpenses.all(session, { owner, budget: budget.number, limit });
   if (rows.length === 0) return true;
   await reverseAll(
     unit,
@@ -61,7 +65,7 @@ async function deleteSome(unit: AccountTransaction, budget: BudgetRow): Promise<
   );
   const numbers = JSON.stringify(rows.map(({ number }) => number));
   await deleteExpenses.run(session, { owner, numbers });
-  if (rows.length < sliceExpenses) return true;
+  if (rows.length < limit) return true;
   const removed = rows.map(({ spent_on: day, amount_minor }) => ({ day, minor: -amount_minor }));
   await addSpendings(unit, budget, removed, -1);
   return false;

@@ -9,15 +9,14 @@ import {
   balances,
   countTransactions,
   entriesOfAll,
-  entriesWithIds,
   insertEntries,
   insertEntry,
   insertReversals,
+  insertReversedEntries,
   insertTransaction,
   insertTransactions,
   transactionById,
   transactionsPage,
-  transactionsWithIds,
 } from './store.ts';
 import { entriesOf, reversed, type Transaction, toTransaction } from './transaction.ts';
 
@@ -93,28 +92,15 @@ export async function tryReverse(unit: AccountTransaction, id: string): Promise<
   });
 }
 
-/** Like {@link tryReverse} for many transactions, by a fixed number of statements. */
+/** Like {@link tryReverse} for many transactions, which the database copies by itself. */
 export async function reverseAll(
   { session, owner, nowMs }: AccountTransaction,
   ids: readonly string[],
 ): Promise<void> {
-  const originals = await transactionsWithIds.all(session, { owner, ids: JSON.stringify(ids) });
-  const rows = originals.map((row) => {
-    const { description, amount_minor, currency, budget_id, expense_id, order_id } = row;
-    const contents = [`Reversal: ${description}`, amount_minor, currency, budget_id, expense_id, order_id];
-    return [owner, newOrderedId(), 'reversal', ...contents, row.id, nowMs] as const;
-  });
-  const added = await insertReversals(session, rows);
-  const isAdded = new Set(added.map(({ id }) => id));
-  const reversals = new Map(
-    rows.filter(([, id]) => isAdded.has(id)).map((row) => [row.at(-2) as string, row[1]]),
-  );
-  const own = { owner, ids: JSON.stringify([...reversals.keys()]) };
-  const entries = reversed(await entriesWithIds.all(session, own));
-  const entryRows = entries.map(({ transaction_id, position, account, side, amount_minor }) => {
-    return [owner, reversals.get(transaction_id), position, account, side, amount_minor];
-  });
-  if (entryRows.length > 0) await insertEntries(session, entryRows);
+  const pairs = ids.map((id) => [id, newOrderedId()]);
+  const added = await insertReversals.all(session, { owner, pairs: JSON.stringify(pairs), nowMs });
+  const reversals = JSON.stringify(added.map(({ reverses, id }) => [reverses, id]));
+  await insertReversedEntries.run(session, { owner, pairs: reversals });
 }
 
 type NewTransaction = Omit<LedgerTransactionRow, 'owner' | 'id' | 'created_at_ms'> & {

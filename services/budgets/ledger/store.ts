@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import { type Session, type Statement, statement } from '#kit/db/index.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { type Dialect, type Mark, type Session, statement } from '#kit/db/index.ts';
 import { bulkInsert } from '../store/store-bulk.ts';
 import type { LedgerEntryRow, LedgerTransactionRow, Tables } from '../store/tables.ts';
 
@@ -125,44 +125,40 @@ export const insertEntries = bulkInsert('ledger_entry', {
   amount_minor: 'bigint',
 });
 
+/** Transactions to reverse as JSON: arrays of the id of each and of that of its reversal. */
+type Pairs = { owner: number; pairs: string };
+
+/** Adds the reversals of transactions, except of those that were reversed before. Returns the pairs of those that were added. */
+export const insertReversals = statement<Tables, Pairs & { nowMs: number }>()((_db, p, dialect) => {
+  const originals = rowsOfPairs(dialect, { table: 'ledger_transaction', id: 'id' }, p);
+  return sql<{ reverses: string; id: string }>`INSERT INTO ledger_transaction
+      (owner, id, type, description, amount_minor, currency, budget_id, expense_id, order_id, reverses, created_at_ms)
+    SELECT r.owner, pair.reversal, 'reversal', 'Reversal: ' || r.description, r.amount_minor, r.currency, r.budget_id, r.expense_id,
+      r.order_id, r.id, cast(${p('nowMs')} AS bigint)
+    FROM ${originals} WHERE true ON CONFLICT DO NOTHING RETURNING reverses, id`;
+});
+
+/** Adds the entries of reversals: those of their transactions with sides swapped. */
+export const insertReversedEntries = statement<Tables, Pairs>()((_db, p, dialect) => {
+  const originals = rowsOfPairs(dialect, { table: 'ledger_entry', id: 'transaction_id' }, p);
+  return sql`INSERT INTO ledger_entry (owner, transaction_id, position, account, side, amount_minor)
+    SELECT r.owner, pair.reversal, r.position, r.account, CASE r.side WHEN 'debit' THEN 'credit' ELSE 'debit' END, r.amount_minor
+    FROM ${originals}`;
+});
+
 /**
- * The rows of an owner with some ids, given as JSON. Each id is looked up in the primary key: without statistics, as after a large
- * import, PostgreSQL would go through all rows of the owner.
+ * The rows `r` of the original of each pair, beside the pair. Each is looked up in the primary key: without statistics, as after a large import,
+ * PostgreSQL would go through all rows of the owner.
  */
-function rowsWithIds<Row>(table: keyof Tables & string, column: string): Statement<OfIds, Row> {
-  return statement<Tables, OfIds>()((_db, p, dialect) => {
-    const [from, id] = [sql.table(table), sql.ref(column)];
-    return dialect === 'sqlite'
-      ? sql<Row>`SELECT r.* FROM json_each(${p('ids')}) AS given CROSS JOIN ${from} AS r
-          WHERE r.owner = ${p('owner')} AND r.${id} = given.value`
-      : sql<Row>`SELECT r.* FROM jsonb_array_elements_text(${p('ids')}::jsonb) AS given (id) CROSS JOIN LATERAL
-          (SELECT * FROM ${from} WHERE owner = ${p('owner')} AND ${id} = given.id OFFSET 0) AS r`;
-  });
+function rowsOfPairs(
+  dialect: Dialect,
+  { table, id }: { readonly table: keyof Tables & string; readonly id: string },
+  p: Mark<Pairs>,
+): RawBuilder<unknown> {
+  const [from, key] = [sql.table(table), sql.ref(id)];
+  return dialect === 'sqlite'
+    ? sql`(SELECT value ->> 0 AS original, value ->> 1 AS reversal FROM jsonb_each(${p('pairs')})) AS pair
+        CROSS JOIN ${from} AS r ON r.owner = ${p('owner')} AND r.${key} = pair.original`
+    : sql`(SELECT value ->> 0 AS original, value ->> 1 AS reversal FROM jsonb_array_elements(${p('pairs')}::jsonb) AS each (value)) AS pair
+        CROSS JOIN LATERAL (SELECT * FROM ${from} WHERE owner = ${p('owner')} AND ${key} = pair.original OFFSET 0) AS r`;
 }
-
-type OfIds = { owner: number; ids: string };
-
-export const transactionsWithIds = rowsWithIds<LedgerTransactionRow>('ledger_transaction', 'id');
-export const entriesWithIds = rowsWithIds<LedgerEntryRow>('ledger_entry', 'transaction_id');
-
-/**
- * Many reversals at once, except of transactions that were reversed before: owner, id, type, description, amount, currency, budget, expense,
- * order, what it reverses, time. Returns the ids of those that were added.
- */
-export const insertReversals = bulkInsert<{ id: string }>(
-  'ledger_transaction',
-  {
-    owner: 'bigint',
-    id: 'text',
-    type: 'text',
-    description: 'text',
-    amount_minor: 'bigint',
-    currency: 'text',
-    budget_id: 'text',
-    expense_id: 'text',
-    order_id: 'text',
-    reverses: 'text',
-    created_at_ms: 'bigint',
-  },
-  sql`ON CONFLICT DO NOTHING RETURNING id`,
-);
