@@ -1,7 +1,12 @@
 import type { Clock } from '#kit/base/clock.ts';
 import type { Database } from '#kit/db/index.ts';
 import { deleteExpiredLinks } from './magic-links/index.ts';
-import { deleteExpiredRecords, deleteExpiredSignIns, releaseExpiredSignIns } from './oidc/index.ts';
+import {
+  deleteExpiredLogouts,
+  deleteExpiredRecords,
+  deleteExpiredSignIns,
+  releaseExpiredSignIns,
+} from './oidc/index.ts';
 import { deleteExpiredCeremonies } from './passkeys/index.ts';
 import { deleteExpiredSessions } from './sessions/index.ts';
 import { deleteOldEvents } from './store/audit.ts';
@@ -31,5 +36,6 @@ export async function deleteExpiredRows({ database, clock, auditDays }: CleanupO
   await deleteOldFailures(database, nowMs);
   await deleteExpiredRecords(database, nowMs);
   await deleteExpiredSignIns(database, nowMs);
+  await deleteExpiredLogouts(database, nowMs);
   await deleteOldEvents(database, nowMs - auditDays * dayMs);
 }

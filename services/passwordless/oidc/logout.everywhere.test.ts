@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
+import { newOrderedId } from '#kit/base/ids.ts';
 import { until } from '#kit/testing/until.ts';
 import { alice, inTestMode, type TestService } from '../testing.ts';
 import { attempt, follow, register, signInto, startProvider, token } from './testing.ts';
@@ -112,6 +113,65 @@ await inTestMode((world) => {
       await until(async () => (await waiting()).length === 0);
     });
 
+    test('one application that hangs delays no other', async (t) => {
+      const service = await startProvider(t, world);
+      const [app, deaf] = await applications(t, service);
+      deaf.status = undefined;
+      const { browser } = await signInto(service, app, alice);
+      const session = await service.database.kysely.selectFrom('user').select('id').executeTakeFirstOrThrow();
+      // More than a round took of all applications together.
+      const waiting = Array.from({ length: 30 }, (_, index) => ({
+        id: newOrderedId(),
+        client_id: deaf.id,
+        user_id: session.id,
+        sid: `sid-${index}`,
+        tries: 0,
+        next_try_at_ms: service.clock.now() - 1_000,
+        expires_at_ms: service.clock.now() + 3_600_000,
+      }));
+      await service.database.write(({ kysely }) =>
+        kysely.insertInto('oidc_logout').values(waiting).execute(),
+      );
+      await until(async () => deaf.bodies.length > 0);
+      await browser.open('/');
+      await browser.send('/sign-out', {});
+      await app.told();
+      assert.equal(deaf.bodies.length, 4, 'all of these are still waiting for a response');
+      deaf.hangUp();
+      const wait = () =>
+        service.database.kysely
+          .selectFrom('oidc_client')
+          .select(['failed_tries', 'next_try_at_ms'])
+          .where('id', '=', deaf.id)
+          .executeTakeFirstOrThrow();
+      await until(async () => (await wait()).failed_tries === 1);
+      assert.equal(
+        (await wait()).next_try_at_ms,
+        service.clock.now() + 5_000,
+        'the application is left alone',
+      );
+      deaf.status = 200;
+      service.clock.advance(5_000);
+      const left = () => service.database.kysely.selectFrom('oidc_logout').select('id').execute();
+      await until(async () => (await left()).length === 0);
+      assert.equal(deaf.bodies.length, 34);
+      assert.deepEqual(await wait(), { failed_tries: 0, next_try_at_ms: 0 });
+    });
+
+    test('a message that an application refuses does not delay others to it', async (t) => {
+      const service = await startProvider(t, world);
+      const [app] = await applications(t, service, 400);
+      const { browser } = await signInto(service, app, alice);
+      await browser.open('/');
+      await browser.send('/sign-out', {});
+      await app.told();
+      app.status = 200;
+      const { browser: next } = await signInto(service, app, alice);
+      await next.open('/');
+      await next.send('/sign-out', {});
+      await app.told();
+    });
+
     test('a sign-in that expires leaves the applications alone', async (t) => {
       const service = await startProvider(t, world);
       const [app] = await applications(t, service);
@@ -132,35 +192,36 @@ await inTestMode((world) => {
   });
 });
 
-/** Applications that hear of sign-outs. */
-async function applications(t: { after(end: () => void): void }, service: TestService, status = 200) {
+/** Applications that hear of sign-outs. One without a status never responds. */
+async function applications(
+  t: { after(end: () => void): void },
+  service: TestService,
+  status: number | undefined = 200,
+) {
   const make = async (name: string) => {
     const bodies: string[] = [];
-    let wake = () => {};
     const server = createServer(async (request, response) => {
       bodies.push(await text(request));
-      response.writeHead(result.status).end();
-      wake();
+      if (result.status !== undefined) response.writeHead(result.status).end();
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    t.after(() => server.close());
+    const hangUp = () => server.closeAllConnections();
+    t.after(() => {
+      hangUp();
+      server.close();
+    });
     const { port } = server.address() as { port: number };
     const app = await register(service, {
       name,
       postLogouts: ['https://app.example/bye'],
       backChannel: `http://127.0.0.1:${port}/back-channel`,
     });
+    /** The next message. */
     const told = async (): Promise<string> => {
-      await until(
-        async () =>
-          bodies.length > 0 ||
-          (await new Promise<void>((resolve) => {
-            wake = resolve;
-          }).then(() => true)),
-      );
+      await until(async () => bodies.length > 0);
       return bodies.shift() ?? '';
     };
-    const result = { ...app, status, told };
+    const result = { ...app, status: status as number | undefined, bodies, hangUp, told };
     return result;
   };
   return [await make('App'), await make('Other')] as const;

@@ -58,17 +58,34 @@ interface Step {
 
 async function stepOf(visit: PageVisit, { openId }: OidcPages): Promise<Step> {
   const provider = await openId.get();
-  const { request, reply } = visit;
-  try {
-    const interaction = await provider.interactionDetails(request.raw, reply.raw);
-    if (interaction.uid === uidOf(visit)) return { provider, interaction };
-  } catch (error) {
-    if ((error as { error?: unknown }).error !== 'invalid_request') throw error;
-  }
+  const interaction = (await interactionOf(visit, provider)) ?? (await freedInteraction(visit, provider));
+  if (interaction) return { provider, interaction };
   forgetWaiting(visit);
   const text =
     'This sign-in took too long, or was started in another browser. Go back to the application and start again.';
   throw new AppError('not_found', text);
+}
+
+/** The request that waits at this address. Undefined if there is none, it is of another browser, or its session has ended. */
+async function interactionOf(visit: PageVisit, provider: Provider): Promise<Interaction | undefined> {
+  const { request, reply } = visit;
+  try {
+    const interaction = await provider.interactionDetails(request.raw, reply.raw);
+    return interaction.uid === uidOf(visit) ? interaction : undefined;
+  } catch (error) {
+    if ((error as { error?: unknown }).error !== 'invalid_request') throw error;
+    return undefined;
+  }
+}
+
+/** A request whose session ended while it waited, such as by somebody else who signed in in this browser: it goes on as one without a session. */
+async function freedInteraction(visit: PageVisit, provider: Provider): Promise<Interaction | undefined> {
+  const interaction = await provider.Interaction.find(uidOf(visit));
+  const { session } = interaction ?? {};
+  if (!interaction || !session || (await provider.Session.findByUid(session.uid))) return undefined;
+  delete (interaction as { session?: unknown }).session;
+  await interaction.persist();
+  return interactionOf(visit, provider);
 }
 
 function uidOf({ request }: PageVisit): string {

@@ -15,7 +15,7 @@ import { findUser } from '../users/index.ts';
 import { accessTokenClaims, accountFinder, acrValues, claimsByScope } from './claims.ts';
 import { findAudience, hashOf } from './store-clients.ts';
 import { type SigningKeySet, SigningKeys } from './store-keys.ts';
-import { linkSignIn, queueLogout, signInOf } from './store-logouts.ts';
+import { hasSignIn, linkSignIn, queueLogout, signInOf } from './store-logouts.ts';
 import { createAdapter } from './store-records.ts';
 
 export interface ProviderParts {
@@ -97,7 +97,7 @@ async function buildProvider(
     features: featuresOf(parts, pages, library.errors),
     interactions: {
       url: (_ctx, { uid }) => oidcRoutes.interaction.replace(':uid', uid),
-      policy: policyOf(library),
+      policy: policyOf(library, parts),
     },
     loadExistingGrant: (ctx) => loadGrant(ctx, parts),
     renderError: (ctx, out) => pages.error(ctx, out),
@@ -252,14 +252,26 @@ function ttlOf(config: PasswordlessConfig): NonNullable<Configuration['ttl']> {
   };
 }
 
-/** The library's own policy, and two checks: users who were deleted, and `acr_values`. */
-function policyOf({ interactionPolicy }: typeof import('oidc-provider')) {
+/** The library's own policy, and three checks: users who were deleted, sign-ins that are over, and `acr_values`. */
+function policyOf(
+  { interactionPolicy }: typeof import('oidc-provider'),
+  { database, context: { clock } }: ProviderParts,
+) {
   const { base, Check } = interactionPolicy;
   const policy = base();
   const login = policy.get('login');
   login?.checks.add(
     new Check('no_account', 'the account does not exist any more', ({ oidc }) =>
       Boolean(oidc.session?.accountId && !oidc.account),
+    ),
+  );
+  login?.checks.add(
+    new Check(
+      'no_sign_in',
+      'the sign-in has ended or expired',
+      'login_required',
+      async ({ oidc: { session } }) =>
+        Boolean(session?.accountId && !(await hasSignIn(database, session.uid ?? '', clock.now()))),
     ),
   );
   login?.checks.add(

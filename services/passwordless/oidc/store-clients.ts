@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Insertable } from 'kysely';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError, type Fields, notFound } from '#kit/base/errors.ts';
 import { newSecret } from '#kit/base/ids.ts';
@@ -149,7 +150,7 @@ export function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }
 
-function rowOf(given: NewClient, secret: string | undefined, nowMs: number): ClientRow {
+function rowOf(given: NewClient, secret: string | undefined, nowMs: number): Insertable<ClientRow> {
   const name = given.name.trim();
   const { redirects, postLogouts = [], backChannel } = given;
   const audience = given.audience ?? originOf(redirects[0]);
@@ -200,7 +201,7 @@ function originOf(address: string | undefined): string {
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : '';
 }
 
-function toClient(row: ClientRow): Client {
+function toClient(row: Insertable<ClientRow>): Client {
   return {
     id: row.id,
     name: row.name,

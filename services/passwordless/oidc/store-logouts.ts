@@ -24,9 +24,33 @@ export async function linkSignIn(
     await kysely
       .insertInto('oidc_sign_in')
       .values({ session_uid: sessionUid, ...values })
-      .onConflict((conflict) => conflict.column('session_uid').doUpdateSet(values))
+      .onConflict((conflict) =>
+        conflict
+          .column('session_uid')
+          .doUpdateSet(values)
+          // One that has ended, or whose sign-in has, is told to its applications.
+          .where((eb) =>
+            eb.or([eb('oidc_sign_in.session_id', 'is not', null), eb('oidc_sign_in.outlives', '=', 1)]),
+          ),
+      )
       .execute();
   });
+}
+
+/** True as long as the sign-in of a session of the provider neither ended nor expired. */
+export async function hasSignIn(
+  { kysely }: Pick<Database<Tables>, 'kysely'>,
+  sessionUid: string,
+  nowMs: number,
+): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('oidc_sign_in')
+    .innerJoin('session', 'session.id', 'oidc_sign_in.session_id')
+    .select('session.id')
+    .where('session_uid', '=', sessionUid)
+    .where('session.expires_at_ms', '>', nowMs)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** The sign-in of a session of the provider. */
@@ -107,18 +131,49 @@ export async function endedSessions({ kysely }: Pick<Database<Tables>, 'kysely'>
 /** A message to an application that waits. */
 export type WaitingLogout = Tables['oidc_logout'];
 
-/** At most 20 messages that are due, the longest waiting first. */
-export async function dueLogouts(
+/** Applications with messages that are due, but for those that are left alone for now. */
+export async function dueClients(
   { kysely }: Pick<Database<Tables>, 'kysely'>,
   nowMs: number,
+): Promise<{ id: string; failedTries: number }[]> {
+  return kysely
+    .selectFrom('oidc_client')
+    .select(['id', 'failed_tries as failedTries'])
+    .where('next_try_at_ms', '<=', nowMs)
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('oidc_logout').select('client_id').where('next_try_at_ms', '<=', nowMs),
+    )
+    .execute();
+}
+
+/** At most `count` messages to an application that are due, the longest waiting first. */
+export async function dueLogouts(
+  { kysely }: Pick<Database<Tables>, 'kysely'>,
+  { clientId, nowMs, count }: { clientId: string; nowMs: number; count: number },
 ): Promise<WaitingLogout[]> {
   return kysely
     .selectFrom('oidc_logout')
     .selectAll()
+    .where('client_id', '=', clientId)
     .where('next_try_at_ms', '<=', nowMs)
     .orderBy('next_try_at_ms')
-    .limit(batchMax)
+    .limit(count)
     .execute();
+}
+
+/** Leaves an application alone until then, after so many tries in a row that it did not answer. */
+export async function setClientWait(
+  database: Database<Tables>,
+  id: string,
+  { failedTries, untilMs }: { failedTries: number; untilMs: number },
+): Promise<void> {
+  await database.write(({ kysely }) =>
+    kysely
+      .updateTable('oidc_client')
+      .set({ failed_tries: failedTries, next_try_at_ms: untilMs })
+      .where('id', '=', id)
+      .execute(),
+  );
 }
 
 /** Claims a message until then. Of several processes, the one whose statement finds the row as it was read gets it. */
@@ -146,4 +201,12 @@ export async function postponeLogout(database: Database<Tables>, id: string, unt
 
 export async function deleteLogout(database: Database<Tables>, id: string): Promise<void> {
   await database.write(({ kysely }) => kysely.deleteFrom('oidc_logout').where('id', '=', id).execute());
+}
+
+/** Gives up messages that nobody confirmed within their hour. Returns how many. */
+export async function deleteExpiredLogouts(database: Database<Tables>, beforeMs: number): Promise<number> {
+  const { numDeletedRows } = await database.write(({ kysely }) =>
+    kysely.deleteFrom('oidc_logout').where('expires_at_ms', '<=', beforeMs).executeTakeFirstOrThrow(),
+  );
+  return Number(numDeletedRows);
 }

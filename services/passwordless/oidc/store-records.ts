@@ -17,6 +17,9 @@ export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
   return (kind) => (kind === 'Client' ? new ClientAdapter(parts) : new RecordAdapter(kind, parts));
 }
 
+/** The sign-in of a session, as it was joined. */
+type LinkColumns = { readonly [K in 'session_id' | 'outlives']: Tables['oidc_sign_in'][K] | null };
+
 class RecordAdapter implements Adapter {
   readonly #kind: string;
   readonly #parts: AdapterParts;
@@ -55,12 +58,12 @@ class RecordAdapter implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const row = await this.#select().where('hash', '=', hashOf(id)).executeTakeFirst();
-    return row && payloadOf(row, id);
+    return row && this.#served(payloadOf(row, id), row);
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    const row = await this.#select().where('session_uid', '=', uid).executeTakeFirst();
-    return row && payloadOf(row, undefined);
+    const row = await this.#select().where('oidc_record.session_uid', '=', uid).executeTakeFirst();
+    return row && this.#served(payloadOf(row, undefined), row);
   }
 
   async findByUserCode(): Promise<undefined> {
@@ -120,8 +123,18 @@ class RecordAdapter implements Adapter {
   #select() {
     return this.#parts.database.kysely
       .selectFrom('oidc_record')
-      .select(['payload', 'consumed_at_ms'])
+      .leftJoin('oidc_sign_in', 'oidc_sign_in.session_uid', 'oidc_record.session_uid')
+      .select(['payload', 'consumed_at_ms', 'session_id', 'outlives'])
       .where('kind', '=', this.#kind);
+  }
+
+  /**
+   * A session of a user without the sign-in that it came from has ended, from the transaction on that ended the sign-in; also one that a request
+   * saves again which began before. Its codes and refresh tokens ask for it, too.
+   */
+  #served(payload: AdapterPayload, link: Partial<LinkColumns>): AdapterPayload | undefined {
+    if (this.#kind !== 'Session' || payload.accountId === undefined) return payload;
+    return link.session_id || link.outlives === 1 ? payload : undefined;
   }
 }
 

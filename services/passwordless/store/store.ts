@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { AccountTables } from '#kit/accounts/index.ts';
 import type { AdminTables } from '#kit/admin/index.ts';
 import type { HealthTables, Session } from '#kit/db/index.ts';
@@ -128,6 +129,9 @@ export interface ClientRow {
   audience: string;
   first_party: number;
   created_at_ms: number;
+  /** Tries in a row that it did not answer, and the time until which it is left alone. */
+  failed_tries: Generated<number>;
+  next_try_at_ms: Generated<number>;
 }
 
 interface RoleRow {
