@@ -311,7 +311,7 @@ function addPages(
   };
   const showAccount = createAccountPage({ pages, accounts, clock, cards });
   const parts = { ...features, pages, limits, showAccount };
-  const openId = createOpenId({ ...wiring, ...features, pages, limit: limits.oidc });
+  const openId = createOpenId({ ...wiring, ...features, pages, limits: limits.oidc });
   const secret = keys.current('session').toString('base64url');
   const admin = createPasswordlessAdmin({
     staff,

@@ -44,7 +44,7 @@ export const settings = {
     help: 'Maximum lifetime of a session, however often it is refreshed',
   }),
   PASSWORDLESS_REFRESH_RETRY_SECONDS: integer({
-    default: 0,
+    default: 10,
     min: 0,
     max: 60,
     help: 'Time for which an exchanged refresh token returns the same new token again, for clients that lost the response',
@@ -108,7 +108,14 @@ export const settings = {
   PASSWORDLESS_LIMIT_ENROLL_PER_IP: limit(20, 'Enrollments started per client in 10 minutes'),
   PASSWORDLESS_LIMIT_VERIFY_PER_IP: limit(60, 'Links, codes and passkey responses per client in 5 minutes'),
   PASSWORDLESS_LIMIT_REFRESH_PER_IP: limit(150, 'Refresh token exchanges per client in 5 minutes'),
-  PASSWORDLESS_LIMIT_OIDC_PER_IP: limit(3_000, 'Requests of OpenID Connect per client in 5 minutes'),
+  PASSWORDLESS_LIMIT_OIDC_PER_IP: limit(
+    3_000,
+    'Requests of OpenID Connect per client in 5 minutes, of browsers and of applications',
+  ),
+  PASSWORDLESS_LIMIT_OIDC_PER_APPLICATION: limit(
+    30_000,
+    'Requests of an application that proved its secret in 5 minutes, in place of the limit per client',
+  ),
   PASSWORDLESS_CORS_ORIGIN: { ...corsOriginSetting, default: '*' },
   PASSWORDLESS_AUDIT_DAYS: integer({
     default: 90,

@@ -8,7 +8,7 @@ import type { LimitRequest, Limits, RequestLimits } from '../limits.ts';
 
 /** Limits as hooks. On a route they run after its access, so that refused tokens do not count. Links are sent in `background` if it is given. */
 export function createRequestLimits(limits: Limits, clock: Clock, background?: Background): RequestLimits {
-  const { post, magic, enroll, verify, refresh, oidc } = limits;
+  const { post, magic, enroll, verify, refresh } = limits;
   const limitedBy = (route: RouteLimits): LimitRequest => {
     const limit = limitSharedRequests(route, clock);
     // As a hook it would get a callback where the client may be given.
@@ -23,7 +23,11 @@ export function createRequestLimits(limits: Limits, clock: Clock, background?: B
     enroll: limitedBy({ local: post, shared: enroll }),
     verify: (request, reply) => (request.method === 'POST' ? verifyByPost : verifyByGet)(request, reply),
     refresh: limitedBy({ local: [...post, ...refresh], shared: [] }),
-    oidc: limitedBy({ local: oidc, shared: [] }),
+    oidc: {
+      page: limitedBy({ local: limits.oidcPage, shared: [] }),
+      call: limitedBy({ local: limits.oidcCall, shared: [] }),
+      application: limitSharedRequests({ local: limits.oidcApplication, shared: [] }, clock),
+    },
     async sendMagic(request, send) {
       const [client, nowMs] = [networkOf(clientAddress(request)), clock.now()];
       const verdicts = await takeAllShared({ local: post, shared: magic }, client, nowMs);

@@ -301,19 +301,44 @@ await inTestMode((world) => {
       assert.equal(keys.headers.get('access-control-allow-origin'), 'https://any.example');
     });
 
-    test('a body that is too long and a flood are refused, in the words of the protocol', async (t) => {
-      const service = await startProvider(t, world, { environment: { PASSWORDLESS_LIMIT_OIDC_PER_IP: '5' } });
+    test('a body that is too long and floods are refused, in the words of the protocol', async (t) => {
+      const environment = {
+        PASSWORDLESS_LIMIT_OIDC_PER_IP: '5',
+        PASSWORDLESS_LIMIT_OIDC_PER_APPLICATION: '8',
+      };
+      const service = await startProvider(t, world, { environment });
       const app = await register(service);
       const long = await token(service, app, { grant_type: 'authorization_code', code: 'x'.repeat(100_000) });
       assert.ok([400, 413].includes(long.status), String(long.status));
       assert.equal(long.json.error, 'invalid_request');
-      const responses = [];
-      for (let count = 0; count < 6; count++) responses.push(await token(service, app, { grant_type: 'x' }));
-      const last = responses.at(-1);
-      assert.deepEqual([last?.status, last?.json.error], [429, 'temporarily_unavailable']);
-      const page = await new PageClient(service.url).open(attempt(app).path);
-      assert.equal(page.status, 429);
-      assert.match(page.html, /Too many attempts/);
+      // Strangers use up what their address may do, under a wrong secret, under none, and with a broken header.
+      const strangers = [
+        { ...app, secret: 'wrong' },
+        { ...app, secret: undefined },
+        { ...app, id: '%' },
+      ];
+      for (let count = 0; count < 5; count++) {
+        const stranger = strangers[count % 3] ?? app;
+        assert.ok([400, 401].includes((await token(service, stranger, { grant_type: 'x' })).status));
+      }
+      for (const stranger of strangers) {
+        const { status, json } = await token(service, stranger, { grant_type: 'x' });
+        assert.deepEqual([status, json.error], [429, 'temporarily_unavailable']);
+      }
+      // The application and browsers, all at the same address, go on.
+      const { browser, tokens } = await signInto(service, app, alice, {});
+      const renewal = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
+      assert.equal((await token(service, app, renewal)).status, 200);
+      for (let count = 0; count < 6; count++)
+        assert.equal((await token(service, app, { grant_type: 'x' })).status, 400);
+      const over = await token(service, app, { grant_type: 'x' });
+      assert.deepEqual([over.status, over.json.error], [429, 'temporarily_unavailable']);
+      const other = await register(service, { name: 'Other' });
+      assert.equal((await token(service, other, { grant_type: 'x' })).status, 400);
+      const pages = [];
+      for (let count = 0; count < 6; count++) pages.push(await browser.open(attempt(app).path));
+      assert.equal(pages.at(-1)?.status, 429);
+      assert.match(pages.at(-1)?.html ?? '', /Too many attempts/);
     });
 
     async function codeFor(

@@ -2,17 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { toAppError } from '#kit/base/errors.ts';
+import type { Database } from '#kit/db/index.ts';
 import type { PageResponder, PageRoutes } from '#kit/html/pages/pages.ts';
 import { refuseLong } from '#kit/http/requests/body.ts';
 import { defaultErrorTable, fromFastify, toHttpError } from '#kit/http/responses/error-table.ts';
 import { securityHeaders } from '#kit/http/responses/security-headers.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { Accounts } from '../account/index.ts';
-import type { LimitRequest } from '../limits.ts';
+import type { LimitRequest, OidcLimits } from '../limits.ts';
 import type { PageContext, PageVisit } from '../pages/pages.ts';
 import { oidcRoutes } from '../routes.ts';
 import type { TokenPair } from '../sessions/index.ts';
 import type { Site } from '../site.ts';
+import type { Tables } from '../store/store.ts';
 import { BackChannel, type TellClient } from './back-channel.ts';
 import { addOidcPages } from './pages.ts';
 import { problemPage, signedOutPage, signOutPage } from './pages-views.ts';
@@ -24,6 +26,7 @@ import {
   type ProviderParts,
   tellClient,
 } from './provider.ts';
+import { provenClient } from './store-clients.ts';
 
 /** A page to show in place of the library's response. */
 interface PendingPage {
@@ -35,7 +38,8 @@ interface PendingPage {
 interface Mount {
   readonly site: Site;
   readonly openId: OpenIdProvider;
-  readonly limit: LimitRequest;
+  readonly database: Database<Tables>;
+  readonly limits: OidcLimits;
   readonly respond: PageResponder<TokenPair>;
   readonly pending: PendingPages;
 }
@@ -54,17 +58,17 @@ export function createOpenId(
   parts: ProviderParts & {
     readonly accounts: Accounts;
     readonly pages: PageContext;
-    readonly limit: LimitRequest;
+    readonly limits: OidcLimits;
   },
 ): OpenId {
-  const { site, database, accounts, pages, limit } = parts;
+  const { site, database, accounts, pages, limits } = parts;
   const { clock, log } = parts.context;
   const pending = new PendingPages(pages);
   const openId = createProvider(parts, pending);
   const tell: TellClient = async (logout) => tellClient(await openId.get(), logout);
   return {
     addPages: (routes) => addOidcPages(routes, { pages, accounts, database, clock, openId }),
-    mount: (app, respond) => mountProvider(app, { site, openId, limit, respond, pending }),
+    mount: (app, respond) => mountProvider(app, { site, openId, database, limits, respond, pending }),
     backChannel: new BackChannel({ database, clock, log, tell }),
     issue: async (token) => issueAccessToken(await openId.get(), database, token),
   };
@@ -140,22 +144,32 @@ function mountProvider(app: HttpApp, mount: Mount): void {
     routes.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply, mount));
     const handle = (request: FastifyRequest, reply: FastifyReply) => serve(request, reply, mount);
     const hidden = { access: 'public', schema: { hide: true } } as const;
-    const limited = { ...hidden, preHandler: mount.limit } as const;
+    const page = { ...hidden, preHandler: mount.limits.page } as const;
+    const call = { ...hidden, preHandler: limitCalls(mount) } as const;
     for (const path of [...discovery, library.jwks]) {
       routes.get(path, hidden, handle);
       routes.options(path, hidden, handle);
     }
     for (const path of [library.token, library.revocation, library.userinfo]) {
-      routes.post(path, limited, handle);
+      routes.post(path, call, handle);
       routes.options(path, hidden, handle);
     }
-    routes.get(library.userinfo, limited, handle);
+    routes.get(library.userinfo, call, handle);
     for (const path of [library.authorization, `${library.authorization}/:uid`, library.end_session]) {
-      routes.get(path, limited, handle);
+      routes.get(path, page, handle);
     }
     routes.get(`${library.end_session}/success`, hidden, handle);
-    routes.post(`${library.end_session}/confirm`, limited, handle);
+    routes.post(`${library.end_session}/confirm`, page, handle);
   });
+}
+
+/** Strangers who share an address with an application cannot use up what it may do. */
+function limitCalls({ database, limits }: Mount): LimitRequest {
+  return async (request, reply) => {
+    const application = await provenClient(database, request.headers.authorization);
+    if (application === undefined) return limits.call(request, reply);
+    return limits.application(request, reply, application);
+  };
 }
 
 async function serve(request: FastifyRequest, reply: FastifyReply, mount: Mount): Promise<FastifyReply> {

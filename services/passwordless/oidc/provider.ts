@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Configuration, KoaContextWithOIDC, Provider, ResourceServer } from 'oidc-provider';
 import { Counter } from 'prom-client';
@@ -13,7 +12,7 @@ import type { Site } from '../site.ts';
 import type { Tables } from '../store/store.ts';
 import { findUser } from '../users/index.ts';
 import { accessTokenClaims, accountFinder, acrValues, claimsByScope } from './claims.ts';
-import { findAudience, hashOf } from './store-clients.ts';
+import { findAudience, isSecret } from './store-clients.ts';
 import { type SigningKeySet, SigningKeys } from './store-keys.ts';
 import { hasSignIn, linkSignIn, queueLogout, signInOf } from './store-logouts.ts';
 import { createAdapter } from './store-records.ts';
@@ -325,8 +324,7 @@ function isSubset(wanted: readonly string[], granted: string): boolean {
 /** Secrets are stored as hashes. The library awaits this method for such a comparison of one's own. */
 function hashSecrets(provider: Provider): void {
   provider.Client.prototype.compareClientSecret = function compare(actual) {
-    const [expected, given] = [Buffer.from(this.clientSecret ?? ''), Buffer.from(hashOf(actual))];
-    return expected.length === given.length && timingSafeEqual(expected, given);
+    return isSecret(actual, this.clientSecret);
   };
 }
 

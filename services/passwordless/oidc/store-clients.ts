@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError, type Fields, notFound } from '#kit/base/errors.ts';
@@ -143,6 +143,33 @@ export async function findAudience(
   const query = kysely.selectFrom('oidc_client').selectAll().where('audience', '=', audience).orderBy('id');
   const row = await query.limit(1).executeTakeFirst();
   return row && toClient(row);
+}
+
+/** The application whose secret an `Authorization` header proves (RFC 6749 section 2.3.1). */
+export async function provenClient(
+  database: Pick<Database<Tables>, 'kysely'>,
+  authorization = '',
+): Promise<string | undefined> {
+  const [, encoded = ''] = /^Basic ([\w+/=-]{1,1000})$/i.exec(authorization) ?? [];
+  const [id, secret] = Buffer.from(encoded, 'base64').toString().split(':').map(decoded);
+  if (!id || !secret) return undefined;
+  const client = await findClient(database, id);
+  return client && isSecret(secret, client.secretHash) ? id : undefined;
+}
+
+/** Both halves are encoded as in a form. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return '';
+  }
+}
+
+/** Compares a secret with a stored hash, in constant time. */
+export function isSecret(secret: string, secretHash: string | undefined): boolean {
+  const [expected, given] = [Buffer.from(secretHash ?? ''), Buffer.from(hashOf(secret))];
+  return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
 /** A secret is 256 random bits, so its hash needs no salt. */
