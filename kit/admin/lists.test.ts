@@ -35,6 +35,42 @@ function cases(url: string | undefined): void {
     assert.equal((await found('')).length, 4);
   });
 
+  test('search minds neither case nor accents, in any script', async () => {
+    const { alice, database } = await open();
+    const titles = [
+      'Ärger im Büro',
+      'ПРИВЕТ, ёжик',
+      'Café',
+      'Straße',
+      'ΟΔΥΣΣΕΎΣ',
+      'İstanbul',
+      'Œuvres [1]',
+      '東京ガイド',
+    ];
+    await addBooks(
+      database,
+      titles.map((title) => ({ title })),
+    );
+    const found = async (q: string) =>
+      titlesIn((await alice.open(`/admin/library/book/?q=${encodeURIComponent(q)}`)).html);
+    for (const [q, title] of [
+      ['ärger BURO', 'Ärger im Büro'],
+      ['привет Ежик', 'ПРИВЕТ, ёжик'],
+      ['CAFE\u0301', 'Café'],
+      ['cafe', 'Café'],
+      ['STRASSE', 'Straße'],
+      ['gros', undefined],
+      ['tras', 'Straße'],
+      ['οδυσσευς', 'ΟΔΥΣΣΕΎΣ'],
+      ['istanbul', 'İstanbul'],
+      ['oeuvres [1]', 'Œuvres [1]'],
+      ['ガイド', '東京ガイド'],
+    ] as const)
+      assert.deepEqual(await found(q), title === undefined ? [] : [title], q);
+    const { html } = await alice.open('/admin/search/?q=привет');
+    assert.match(html, /ПРИВЕТ/);
+  });
+
   test('filters narrow by choices, flags, references, periods and own conditions', async () => {
     const { alice, database } = await open();
     const { id } = await database.kysely

@@ -1,6 +1,7 @@
 import { describe } from 'node:test';
 import { testDatabaseUrl } from '../testing/postgres.ts';
 import { boundedWordContract } from './contract/bounded-words.suite.ts';
+import { containsContract } from './contract/contains.suite.ts';
 import { substringContract } from './contract/substrings.suite.ts';
 import { wordContract } from './contract/words.suite.ts';
 
@@ -13,4 +14,5 @@ function everything(url: string | undefined): void {
   substringContract(url);
   wordContract(url);
   boundedWordContract(url);
+  containsContract(url);
 }

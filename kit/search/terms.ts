@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer';
+import { withoutAccents } from '../text/without-accents.ts';
 
 /** A word of a text. */
 export interface Term {
@@ -18,20 +19,6 @@ const wordLengthMax = 64;
 const spaceless =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 const words = new RegExp(`[${spaceless}]\\p{M}*|[[\\p{L}\\p{N}\\p{M}]--[${spaceless}]]+`, 'gv');
-
-/** Latin letters that Unicode does not decompose into a base letter and an accent. */
-const plainLetters: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  đ: 'd',
-  ð: 'd',
-  ł: 'l',
-  þ: 'th',
-  ı: 'i',
-  ς: 'σ',
-};
 
 /** The words of a text in their order: runs of letters and digits, whatever stands between them. */
 export function termsOf(text: string): Term[] {
@@ -95,17 +82,4 @@ function plain(word: string): string {
     .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
     .slice(0, wordLengthMax)
     .toWellFormed();
-}
-
-/**
- * A text in lower case without Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowel marks, in NFC: `Müller` and `MULLER`
- * become `muller`, `Søren` becomes `soren`. Compatibility forms (NFKC) become plain ones. Everything else stays.
- */
-export function withoutAccents(text: string): string {
-  return text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]/g, '')
-    .replace(/[ßæœøđðłþıς]/g, (letter) => plainLetters[letter] ?? letter)
-    .normalize('NFC');
 }

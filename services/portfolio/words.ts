@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/search/index.ts';
+import { withoutAccents } from '#kit/text/without-accents.ts';
 
 /** A text as it is compared: its words without case and accents, each between spaces. */
 export function wordsOf(...texts: readonly string[]): string {

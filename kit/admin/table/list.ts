@@ -19,6 +19,8 @@ import {
 
 /** Totals are exact up to this. */
 export const exactTotalMax = 10_000;
+/** A search of more rows, which reads every letter of them, is run as one of a large table. */
+const searchedMax = 500;
 /** A menu has at most so many objects; beyond that, one is looked up as its title or number is typed. */
 export const menuMax = 200;
 const choicesMax = 20;
@@ -26,7 +28,8 @@ const choicesMax = 20;
 /** One page of a table, with its total up to {@link exactTotalMax}. */
 export async function listTable(site: Registry, model: TableModel, query: ListQuery): Promise<ListPage> {
   const { database } = site;
-  const { isCapped: isLarge } = await countTable(site, model);
+  const rowCount = await countTable(site, model);
+  const isLarge = rowCount.isCapped || (query.words.length > 0 && rowCount.total > searchedMax);
   const total = await countCapped(site, model, query, isLarge);
   const isCapped = total > exactTotalMax;
   // Where many match, the first of them in order come soon; otherwise there are few to sort.

@@ -8,6 +8,7 @@ import {
   sql,
 } from 'kysely';
 import type { Database, Session } from '../../db/index.ts';
+import { containsWord } from '../../search/index.ts';
 import type { AdminTables } from '../changes/history.ts';
 import type { Value, Values } from '../field.ts';
 import type { Column, ListFilter, ListQuery, TableModel } from '../model.ts';
@@ -119,19 +120,14 @@ function contains(
   model: TableModel,
   word: string,
 ): Expression<SqlBool> {
-  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
-  const isPostgres = site.database.dialect === 'postgres';
-  const like = (column: string) =>
-    isPostgres
-      ? sql<SqlBool>`cast(${sql.ref(column)} as text) ilike ${pattern} escape '\\'`
-      : sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '\\'`;
+  const isIn = (column: string) => containsWord(site.database.dialect, sql.ref(column), word);
   const conditions = (model.search ?? []).map((name) => {
     const column = `${model.table}.${columnOf(model, name)}`;
     const control = model.fields[name]?.control;
     const other = control?.type === 'reference' ? site.tableAt(control.model) : undefined;
-    if (!other) return like(column);
+    if (!other) return isIn(column);
     const key = sql.ref(`${other.table}.${columnOf(other, other.key)}`);
-    const title = like(`${other.table}.${columnOf(other, other.title)}`);
+    const title = isIn(`${other.table}.${columnOf(other, other.title)}`);
     return sql<SqlBool>`${sql.ref(column)} in (select ${key} from ${sql.table(other.table)} where ${title})`;
   });
   return conditions.length === 0 ? sql<SqlBool>`1 = 0` : eb.or(conditions);

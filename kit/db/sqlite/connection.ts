@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { lettersOf } from '../../text/without-accents.ts';
 import type { Outcome, Query, Row, Runner } from '../session.ts';
 
 /** Time that SQLite itself waits for a lock of another process. The writer does not use it: it tries again without blocking. */
@@ -26,6 +27,10 @@ export class SqliteConnection implements Disposable {
       timeout: options.busyTimeoutMs ?? busyTimeoutMs,
       enableForeignKeyConstraints: true,
     });
+    // For `containsWord` of kit/search: `lower` and `like` know the case of ASCII letters only.
+    this.database.function('letters_of', { deterministic: true }, (value) =>
+      value === null ? null : lettersOf(String(value)),
+    );
     try {
       this.database.exec(`PRAGMA cache_size = -${options.cacheKiB ?? 16_384}; PRAGMA temp_store = MEMORY`);
       if (!options.readOnly)

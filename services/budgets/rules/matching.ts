@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/search/index.ts';
+import { withoutAccents } from '#kit/text/without-accents.ts';
 
 /** The part of a rule that an import applies. */
 export interface Categorization {

@@ -10,6 +10,7 @@ import {
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Database } from '#kit/db/index.ts';
+import { lettersOf } from '#kit/text/without-accents.ts';
 import type { Tables } from '../store/store.ts';
 import { grantRole, listRoles, removeRole } from '../users/index.ts';
 import {
@@ -176,7 +177,7 @@ function clientOf(values: Values): NewClient {
 function pageOf(rows: readonly Values[], { words, offset, limit }: ListQuery) {
   const found = rows.filter((row) =>
     words.every((word) =>
-      Object.values(row).some((value) => String(value).toLowerCase().includes(word.toLowerCase())),
+      Object.values(row).some((value) => lettersOf(String(value)).includes(lettersOf(word))),
     ),
   );
   return { rows: found.slice(offset, offset + limit), total: found.length, isCapped: false };

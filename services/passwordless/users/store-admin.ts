@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { ListFilter, ListPage, ListQuery } from '#kit/admin/index.ts';
 import type { Session } from '#kit/db/index.ts';
+import { containsWord } from '#kit/search/index.ts';
 import type { Tables } from '../store/store.ts';
 import { toUser } from './store.ts';
 import type { User } from './user.ts';
@@ -18,16 +19,16 @@ const columnOf = (name: string) => columns[name as keyof typeof columns];
 
 /** A page of the users for the admin. */
 export async function listUsers(
-  { kysely }: Session<Tables>,
+  store: Session<Tables>,
   query: ListQuery,
 ): Promise<Omit<ListPage, 'rows'> & { readonly users: User[] }> {
   const { sort, offset, limit } = query;
-  const matching = matchingUsers(kysely.selectFrom('user'), query);
+  const matching = matchingUsers(store, query);
   const sorted = sort.reduce(
     (users, { name, isDescending }) => users.orderBy(columnOf(name), isDescending ? 'desc' : 'asc'),
     matching.selectAll(),
   );
-  const counted = kysely
+  const counted = store.kysely
     .selectFrom(
       matching
         .select('id')
@@ -45,12 +46,14 @@ export async function listUsers(
 
 type Users = SelectQueryBuilder<Tables, 'user', object>;
 
-/** Addresses are stored in lower case. */
-function matchingUsers(users: Users, { words, filters }: Pick<ListQuery, 'words' | 'filters'>): Users {
-  const found = words.reduce((rows, word) => {
-    const pattern = `%${word.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
-    return rows.where(sql<SqlBool>`email like ${pattern} escape '\\'`);
-  }, users);
+function matchingUsers(
+  { kysely, dialect }: Session<Tables>,
+  { words, filters }: Pick<ListQuery, 'words' | 'filters'>,
+): Users {
+  const found = words.reduce<Users>(
+    (rows, word) => rows.where(containsWord(dialect, sql.ref('email'), word)),
+    kysely.selectFrom('user'),
+  );
   return filters.reduce(narrow, found);
 }
 

@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/search/terms.ts';
+import { withoutAccents } from '#kit/text/without-accents.ts';
 import type { QuestionWords } from './words.ts';
 
 /** Countries of a question that are joined by "or" or "and". */

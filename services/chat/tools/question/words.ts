@@ -1,4 +1,4 @@
-import { withoutAccents } from '#kit/search/terms.ts';
+import { withoutAccents } from '#kit/text/without-accents.ts';
 
 interface Token {
   readonly word: string;
