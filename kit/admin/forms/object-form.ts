@@ -7,6 +7,7 @@ import { html } from '../../html/html.ts';
 import { recordChanges } from '../changes/history.ts';
 import { adminPage, type ModelVisit } from '../context.ts';
 import type { Value } from '../field.ts';
+import { keepingList } from '../lists/list-link.ts';
 import type { ObjectForm } from '../model.ts';
 import { titleOf } from '../registry.ts';
 import { getObject } from '../table/objects.ts';
@@ -54,7 +55,10 @@ export async function submitObjectForm(context: ModelVisit, id: string): Promise
         via: 'admin',
       });
     }
-    return visit.redirect(`/admin/${model.path}/${encodeURIComponent(id)}/change/`, { tone: 'good', text });
+    return visit.redirect(keepingList(context, `/admin/${model.path}/${encodeURIComponent(id)}/change/`), {
+      tone: 'good',
+      text,
+    });
   } catch (error) {
     const { status, problem } = formProblem(error, {});
     visit.reply.code(status);
@@ -87,14 +91,15 @@ async function page(
   const { values } = await getObject(site, model, id, actor);
   const frame = context.frame();
   const object = `/admin/${model.path}/${encodeURIComponent(id)}`;
+  const back = keepingList(context, `${object}/change/`);
   const labels = Object.fromEntries(Object.entries(form.fields).map(([each, { label }]) => [each, label]));
   const controls = Object.entries(form.fields).map(([each, field]) =>
     fieldControl({ name: each, field, label: field.label }, { texts, errors }),
   );
   return adminPage(frame, {
     title: form.label,
-    parent: { href: `${object}/change/`, label: titleOf(model, values) },
+    parent: { href: back, label: titleOf(model, values) },
     main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels)}
-<form class="stack object" method="post" action="${object}/${name}/" novalidate>${frame.csrfField}${card(undefined, html`<div class="form">${form.help && html`<p>${form.help}</p>`}${controls}<div class="actions"><button>${form.label}</button>${linkButton(`${object}/change/`, 'Go back', 'quiet')}</div></div>`)}</form>`,
+<form class="stack object" method="post" action="${keepingList(context, `${object}/${name}/`)}" novalidate>${frame.csrfField}${card(undefined, html`<div class="form">${form.help && html`<p>${form.help}</p>`}${controls}<div class="actions"><button>${form.label}</button>${linkButton(back, 'Go back', 'quiet')}</div></div>`)}</form>`,
   });
 }

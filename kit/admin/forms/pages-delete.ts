@@ -4,6 +4,7 @@ import { linkButton, notice } from '../../html/components/blocks.ts';
 import { count, formatNumber } from '../../html/format.ts';
 import { type Content, type Html, html } from '../../html/html.ts';
 import { adminPage, capitalized, demand, type ModelVisit, queryOf } from '../context.ts';
+import { keepingList, listOf } from '../lists/list-link.ts';
 import { actionsOf, listPage } from '../lists/pages.ts';
 import { ListState } from '../lists/state.ts';
 import type { BulkAction } from '../model.ts';
@@ -17,7 +18,8 @@ export async function deletePage(context: ModelVisit, id: string, problem?: stri
   demand(context, 'delete');
   const { site, model, actor, visit } = context;
   const { values } = await getObject(site, model, id, actor);
-  const base = `/admin/${model.path}`;
+  const object = `/admin/${model.path}/${encodeURIComponent(id)}`;
+  const back = keepingList(context, `${object}/change/`);
   const title = `Delete “${titleOf(model, values)}”?`;
   const content = await consequences(
     context,
@@ -26,10 +28,10 @@ export async function deletePage(context: ModelVisit, id: string, problem?: stri
   );
   return adminPage(context.frame(), {
     title,
-    parent: { href: `${base}/${encodeURIComponent(id)}/change/`, label: capitalized(model.label) },
-    main: html`${problem && notice('bad', problem)}<div class="card form"><form class="stack" method="post" action="${base}/${encodeURIComponent(id)}/delete/">${visit.frame().csrfField}
+    parent: { href: back, label: capitalized(model.label) },
+    main: html`${problem && notice('bad', problem)}<div class="card form"><form class="stack" method="post" action="${keepingList(context, `${object}/delete/`)}">${visit.frame().csrfField}
 <input type="hidden" name="post" value="yes">${content.text}
-<div class="actions">${content.isPossible && html`<button class="danger">Delete ${model.label}</button>`}${linkButton(`${base}/${encodeURIComponent(id)}/change/`, 'Go back')}</div></form></div>`,
+<div class="actions">${content.isPossible && html`<button class="danger">Delete ${model.label}</button>`}${linkButton(back, 'Go back')}</div></form></div>`,
   });
 }
 
@@ -47,7 +49,7 @@ export async function remove(context: ModelVisit, id: string): Promise<string | 
     return deletePage(context, id, message);
   }
   const text = `The ${model.label} “${titleOf(model, values)}” was deleted.`;
-  return visit.redirect(`/admin/${model.path}/`, { tone: 'good', text });
+  return visit.redirect(listOf(context), { tone: 'good', text });
 }
 
 /** Runs a bulk action from a list, after its page where it asks first. */
@@ -72,7 +74,7 @@ export async function bulk(context: ModelVisit): Promise<string | FastifyReply> 
       name === 'delete_selected'
         ? `${countOf(context, done)} ${done === 1 ? 'was' : 'were'} deleted.`
         : `${action.label}: ${countOf(context, done)}.`;
-    return visit.redirect(state.href(), { tone: 'good', text });
+    return visit.redirect(state.here, { tone: 'good', text });
   } catch (error) {
     const { message, status } = refusalOf(error);
     visit.reply.code(status);
@@ -93,7 +95,7 @@ async function run(
 }
 
 /** The list, with an error above it. */
-function again(context: ModelVisit, problem: string): Promise<string> {
+function again(context: ModelVisit, problem: string): Promise<string | FastifyReply> {
   if (context.visit.reply.statusCode < 400) context.visit.reply.code(422);
   return listPage(context, problem);
 }
@@ -124,11 +126,11 @@ async function bulkPage(
   const isDangerous = action.isDangerous ?? false;
   return adminPage(context.frame(), {
     title: `${action.label}?`,
-    parent: { href: state.href(), label: capitalized(model.plural) },
-    main: html`${problem && notice('bad', problem)}<div class="card form"><form class="stack" method="post" action="${state.href()}">${visit.frame().csrfField}
+    parent: { href: state.here, label: capitalized(model.plural) },
+    main: html`${problem && notice('bad', problem)}<div class="card form"><form class="stack" method="post" action="${state.here}">${visit.frame().csrfField}
 <input type="hidden" name="action" value="${name}"><input type="hidden" name="post" value="yes">${marked}${content.text}${await firstTitles(context, ids)}
 ${ids.length >= bulkMax && html`<p class="muted">At most ${formatNumber(bulkMax)} at a time.</p>`}
-<div class="actions">${content.isPossible && html`<button class="${isDangerous ? 'danger' : 'primary'}">${action.label}</button>`}${linkButton(state.href(), 'Go back')}</div></form></div>`,
+<div class="actions">${content.isPossible && html`<button class="${isDangerous ? 'danger' : 'primary'}">${action.label}</button>`}${linkButton(state.here, 'Go back')}</div></form></div>`,
   });
 }
 

@@ -5,6 +5,7 @@ import { errorSummary } from '../../html/components/form.ts';
 import { formProblem } from '../../html/components/form-problem.ts';
 import { type Content, html } from '../../html/html.ts';
 import { adminPage, capitalized, demand, type ModelVisit, queryOf } from '../context.ts';
+import { keepingList, listOf } from '../lists/list-link.ts';
 import type { ReadObject } from '../model.ts';
 import { idOf, titleOf } from '../registry.ts';
 import { findObject, getObject, saveChange } from '../table/objects.ts';
@@ -95,10 +96,10 @@ function saved(
   const adding = id === undefined ? addingFor(context) : undefined;
   if (adding) return picked(context, adding, { id: outcome.id, text });
   const next = visit.field('_continue')
-    ? object
+    ? keepingList(context, object)
     : visit.field('_addanother') && may.add
-      ? `${base}/add/`
-      : `${base}/`;
+      ? keepingList(context, `${base}/add/`)
+      : listOf(context);
   return visit.redirect(next, { tone: outcome.isChanged ? 'good' : 'info', text });
 }
 
@@ -117,8 +118,9 @@ async function formPage(
   const isEditable = loaded ? may.change : may.add;
   const id = loaded && encodeURIComponent(idOf(model, loaded.values));
   const base = `/admin/${model.path}`;
-  const action = id === undefined ? `${base}/add/` : `${base}/${id}/change/`;
   const adding = loaded ? undefined : addingFor(context);
+  const address = id === undefined ? `${base}/add/` : `${base}/${id}/change/`;
+  const action = adding ? address : keepingList(context, address);
   const add = { models: addableModels(context), back: addressOf(action, adding) };
   const menus = await loadMenus(form, state);
   const frame = context.frame();
@@ -133,13 +135,13 @@ async function formPage(
   }
   return adminPage(frame, {
     title: loaded ? titleOf(model, loaded.values) : `Add ${model.label}`,
-    parent: { href: `${base}/`, label: capitalized(model.plural) },
+    parent: { href: listOf(context), label: capitalized(model.plural) },
     ...(loaded && { actions: await objectLinks(context, loaded) }),
     main: isEditable
       ? html`${problems}
 <form class="stack object" method="post" action="${action}" novalidate>${frame.csrfField}${loaded && versionFields(state, form.site.clock.now())}${fields}
 <div class="card save"><button name="_save" value="1">Save</button>${may.add && html`<button class="secondary" name="_addanother" value="1">Save and add another</button>`}
-<button class="secondary" name="_continue" value="1">Save and continue editing</button>${id !== undefined && may.delete && html`<a class="button quiet remove" href="${base}/${id}/delete/">Delete</a>`}</div></form>`
+<button class="secondary" name="_continue" value="1">Save and continue editing</button>${id !== undefined && may.delete && html`<a class="button quiet remove" href="${keepingList(context, `${base}/${id}/delete/`)}">Delete</a>`}</div></form>`
       : html`${notice('info', viewOnly(model))}<div class="stack object">${fields}</div>`,
   });
 }
@@ -156,13 +158,14 @@ function versionFields({ versions }: FormState, nowMs: number): Content {
   return html`<input type="hidden" name="_version" value="${formatVersions(versions)}"><input type="hidden" name="_loaded_at" value="${nowMs}">`;
 }
 
-async function objectLinks({ site, model, user, actor }: ModelVisit, { values }: Loaded): Promise<Content> {
-  const id = encodeURIComponent(idOf(model, values));
+async function objectLinks(context: ModelVisit, { values }: Loaded): Promise<Content> {
+  const { site, model, user, actor } = context;
+  const base = `/admin/${model.path}/${encodeURIComponent(idOf(model, values))}`;
   const forms = Object.entries(model.forms ?? {})
     .filter(([, { needs = 'change' }]) => user.permissions.may(model.path, needs))
-    .map(([name, { label }]) => linkButton(`/admin/${model.path}/${id}/${name}/`, label, 'quiet'));
+    .map(([name, { label }]) => linkButton(keepingList(context, `${base}/${name}/`), label, 'quiet'));
   const read: ReadObject = async (path, key) =>
     (await findObject(site, site.model(path), String(key), actor))?.values;
   const links = (await model.links?.(values, read)) ?? [];
-  return html`${links.map(({ href, label }) => linkButton(href, label, 'quiet'))}${forms}${linkButton(`/admin/${model.path}/${id}/history/`, 'History')}`;
+  return html`${links.map(({ href, label }) => linkButton(href, label, 'quiet'))}${forms}${linkButton(keepingList(context, `${base}/history/`), 'History')}`;
 }

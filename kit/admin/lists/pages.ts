@@ -13,20 +13,25 @@ import { canImport, idOf } from '../registry.ts';
 import { choicesOf, exactTotalMax, findChoices, referencedTitles } from '../table/list.ts';
 import { listObjects } from '../table/objects.ts';
 import { dateLinks } from './date-links.ts';
+import { fromList } from './list-link.ts';
 import { ListState, pageRows, periods, sortNameOf } from './state.ts';
 
 /** The list of a model: search, filters, dates, sorted columns, bulk actions and pages. */
-export async function listPage(context: ModelVisit, problem?: string): Promise<string> {
+export async function listPage(context: ModelVisit, problem?: string): Promise<string | FastifyReply> {
   const { site, model, actor, may } = context;
   const state = new ListState(model, queryOf(context), site.clock.now());
   const page = await listObjects(site, model, state.query, actor);
+  // The last row of the last page was deleted.
+  const last = Math.ceil(page.total / pageRows);
+  if (page.rows.length === 0 && !page.isCapped && last > 0 && last < state.page)
+    return context.visit.redirect(state.href({ p: last > 1 ? String(last) : undefined }));
   const titles = model.kind === 'table' ? await referencedTitles(site, model, page.rows) : new Map();
   const parts = { state, page, titles };
   const plural = capitalized(model.plural);
   return adminPage(context.frame(), {
     title: plural,
     ...(model.description && { lead: model.description }),
-    actions: html`${more(context, state)}${may.add && linkButton(`/admin/${model.path}/add/`, html`${icon('plus')}Add ${model.label}`, 'primary')}`,
+    actions: html`${more(context, state)}${may.add && linkButton(fromList(`/admin/${model.path}/add/`, state), html`${icon('plus')}Add ${model.label}`, 'primary')}`,
     main: html`${problem && notice('bad', problem)}${state.notices.map((text) => notice('warn', text))}
 ${await filterForm(context, state)}${await dateLinks(site, model, state)}${sortLine(model, state)}
 ${page.rows.length === 0 ? nothing(context, parts) : rowsForm(context, parts)}${pages(parts)}`,
@@ -158,8 +163,7 @@ function rowsForm(context: ModelVisit, parts: Parts): Html {
   const columns = [...(actions.length > 0 ? [selectColumn(model)] : []), ...columnsOf(context, parts)];
   const rows = table({ caption: capitalized(model.plural), columns, rows: parts.page.rows });
   if (actions.length === 0) return rows;
-  const narrowed = parts.state.href().replace(/^[^?]*/, '');
-  return html`<form method="post" action="/admin/${model.path}/${narrowed}" data-select-rows>${visit.frame().csrfField}
+  return html`<form method="post" action="${parts.state.here}" data-select-rows>${visit.frame().csrfField}
 <div class="bulk"><label class="hidden" for="field-action">Action</label><select id="field-action" name="action"><option value="">Action for selected</option>
 ${actions.map(([name, { label }]) => html`<option value="${name}">${label}</option>`)}</select><button class="secondary">Run</button>
 <span class="muted" data-selected-count></span>${selectAll(parts)}</div>${rows}</form>`;
@@ -208,7 +212,7 @@ function columnsOf({ model }: ModelVisit, { state, titles }: Parts): TableColumn
       cell: (values) => {
         const content =
           typeof column === 'string' ? cellOf({ model, name: column, titles }, values) : column.show(values);
-        return isFirst ? objectLink(model, values, content) : content;
+        return isFirst ? objectLink({ model, state }, values, content) : content;
       },
     };
   });
@@ -218,10 +222,15 @@ function kindOf(field: Field | undefined): TableColumn<Values>['kind'] {
   return field?.kind;
 }
 
-function objectLink(model: Model, values: Values, content: Content): Html {
+function objectLink(
+  { model, state }: { model: Model; state: ListState },
+  values: Values,
+  content: Content,
+): Html {
   const id = encodeURIComponent(idOf(model, values));
   const isEmpty = content === '' || content === null || content === undefined;
-  return html`<a href="/admin/${model.path}/${id}/change/">${isEmpty ? idOf(model, values) : content}</a>`;
+  const href = fromList(`/admin/${model.path}/${id}/change/`, state);
+  return html`<a href="${href}">${isEmpty ? idOf(model, values) : content}</a>`;
 }
 
 function cellOf(

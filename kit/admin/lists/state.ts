@@ -79,6 +79,11 @@ export class ListState {
     return `/admin/${this.#model.path}/${text && `?${text}`}`;
   }
 
+  /** The address of this page of the list. */
+  get here(): string {
+    return this.href({ p: this.page > 1 ? String(this.page) : undefined });
+  }
+
   /** Parameters that narrow and sort the list, without the page. */
   parameters(): Record<string, string> {
     const { dates = '' } = this.#model;

@@ -5,6 +5,7 @@ import { type Content, type Html, html } from '../../html/html.ts';
 import { type FieldChange, type HistoryEntry, historyOf, type ObjectKeys } from '../changes/history.ts';
 import { adminPage, capitalized, type ModelVisit } from '../context.ts';
 import { mayEditChildren } from '../forms/form.ts';
+import { keepingList } from '../lists/list-link.ts';
 import type { Model } from '../model.ts';
 import { idOf, titleOf } from '../registry.ts';
 import { getObject } from '../table/objects.ts';
@@ -21,7 +22,7 @@ export async function historyPage(context: ModelVisit, id: string): Promise<stri
   const base = `/admin/${model.path}/${encodeURIComponent(id)}`;
   return adminPage(context.frame(), {
     title: `History of “${titleOf(model, values)}”`,
-    parent: { href: `${base}/change/`, label: capitalized(model.label) },
+    parent: { href: keepingList(context, `${base}/change/`), label: capitalized(model.label) },
     main: entries.length === 0 ? nothing(model.label) : historyTable(model, entries),
   });
 }

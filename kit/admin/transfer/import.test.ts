@@ -70,6 +70,29 @@ function cases(url: string | undefined): void {
     }
   });
 
+  test('columns may be called as in the form, and those with a default may be absent', async () => {
+    const { alice, database, clock } = await open();
+    await addBooks(database, [{ title: 'A' }]);
+    const files = [
+      ['a.csv', 'ID,TITLE,Pages\n1,B,5\n,C,6\n'],
+      ['a.json', '[{"Id": 1, "Title": "B", "PAGES": 5}, {"title": "C", "Pages": 6}]'],
+    ] as const;
+    for (const [name, content] of files) {
+      await alice.open(path);
+      const { html } = await alice.upload(path, { name, content });
+      assert.match(html, /Added<\/dt><dd>1[\s\S]*Changed<\/dt><dd>1[\s\S]*Wrong<\/dt><dd>0/, html);
+      assert.match(html, /Genre: <ins>novel</);
+    }
+    await alice.open(path);
+    const preview = await alice.upload(path, { name: 'a.csv', content: files[0][1] });
+    await alice.send(`${path}confirm/`, { upload: fieldsOf(preview.html).upload ?? '' });
+    const added = await database.kysely.selectFrom('book').selectAll().where('title', '=', 'C').execute();
+    assert.deepEqual([added[0]?.genre, added[0]?.published_at_ms], ['novel', clock.now()]);
+    const twice = await alice.upload(path, { name: 'a.csv', content: 'title,Title\nA,B\n' });
+    assert.match(twice.html, /the column “Title” twice/);
+    assert.match((await alice.open(path)).html, /<code>Title<\/code>/);
+  });
+
   test('an export comes back unchanged, as CSV and as JSON', async () => {
     const { alice, database } = await open();
     await addBooks(database, [
@@ -100,7 +123,7 @@ function cases(url: string | undefined): void {
         `${head}1,B,novel,2026-01-01T00:00,2026-01-01T00:00\n1,C,novel,2026-01-01T00:00,2026-01-01T00:00\n`,
         /id 1 is in the file twice/,
       ],
-      [`${head}${good},Forbidden,novel,2026-01-01T00:00,2026-01-01T00:00\n`, /title is not allowed here/],
+      [`${head}${good},Forbidden,novel,2026-01-01T00:00,2026-01-01T00:00\n`, /Title is not allowed here/],
       [`${head}${good}a,b,c,d,e,f\n`, /has 6 cells, but the first line names 5 columns/],
       ['title,color\nA,red\n', /has a column “color”/],
       ['title,title\nA,B\n', /the column “title” twice/],
@@ -152,7 +175,7 @@ function cases(url: string | undefined): void {
     const authors = '/admin/library/author/import/';
     await alice.open(authors);
     const taken = await alice.upload(authors, { name: 'a.csv', content: 'name\nEliot\nWoolf\nEliot\n' });
-    assert.match(taken.html, /3<\/td>[\s\S]*name is already taken/);
+    assert.match(taken.html, /3<\/td>[\s\S]*Name is already taken/);
     await alice.open(authors);
     const preview = await alice.upload(authors, { name: 'a\0.csv', content: 'name\nEliot\n' });
     await database.kysely

@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { createRowParser, type FileRow, formatOf, ImportProblem } from '../../imports/rows.ts';
 import type { RowProblem } from '../../imports/views.ts';
+import { lettersOf } from '../../text/without-accents.ts';
 import { describeChanges } from '../changes/changes.ts';
 import { type FieldChange, isSame } from '../changes/history.ts';
 import type { Value, Values } from '../field.ts';
@@ -42,22 +43,26 @@ export interface PlannedChange {
 
 /** Reads a file by its name: JSON, else CSV. Throws `invalid_input` in words for its owner. */
 export function readImport(model: TableModel, name: string, content: string): ImportFile {
-  const known = fileColumns(model);
   const columns = new Set<string>();
+  const named = columnNamer(model);
   const parser = createRowParser(formatOf(name), {
     rowsMax: importRowsMax,
     fieldsOf: (header) => {
-      for (const column of header) addColumn(columns, known, column);
-      const repeated = header.find((column, index) => header.indexOf(column) < index);
+      const names = header.map(named);
+      const repeated = header.find((_, index) => names.indexOf(names[index] as string) < index);
       if (repeated !== undefined) throw problem(`The file has the column “${repeated}” twice.`);
-      return header.map((column, index) => [column, index] as const);
+      for (const name of names) columns.add(name);
+      return names.map((name, index) => [name, index] as const);
     },
   });
   const rows: FileRow[] = [];
   const take = (read: readonly FileRow[]) => {
-    for (const { values } of read)
-      for (const column of Object.keys(values)) addColumn(columns, known, column);
-    rows.push(...read);
+    for (const row of read) {
+      const values: Record<string, unknown> = {};
+      for (const [column, value] of Object.entries(row.values)) values[named(column)] = value;
+      for (const name of Object.keys(values)) columns.add(name);
+      rows.push({ ...row, values });
+    }
   };
   try {
     // In pieces, so that a file with too many rows is refused before they are objects.
@@ -71,10 +76,30 @@ export function readImport(model: TableModel, name: string, content: string): Im
   return { columns, rows };
 }
 
-function addColumn(columns: Set<string>, known: readonly string[], column: string): void {
-  if (!known.includes(column))
-    throw problem(`The file has a column “${column}”. The columns are ${known.join(', ')}.`);
-  columns.add(column);
+/** Finds the field of a column that is called as in an export or as in the form, in any case. Throws for one that is of no field. */
+function columnNamer(model: TableModel): (column: string) => string {
+  const names = fileColumns(model);
+  const byLabel = names.map((name) => [simplified(columnLabel(model, name)), name] as const);
+  const fields = new Map([...byLabel, ...names.map((name) => [simplified(name), name] as const)]);
+  const known = new Map<string, string>();
+  return (column) => {
+    const name = known.get(column) ?? fields.get(simplified(column));
+    if (name !== undefined) {
+      known.set(column, name);
+      return name;
+    }
+    const labels = names.map((each) => columnLabel(model, each));
+    throw problem(`The file has a column “${column}”. The columns are ${labels.join(', ')}.`);
+  };
+}
+
+/** The name of a column in the words of the form. */
+export function columnLabel(model: TableModel, name: string): string {
+  return model.fields[name]?.label ?? (name === model.key ? 'ID' : name);
+}
+
+function simplified(name: string): string {
+  return lettersOf(name).replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** The text of a cell; that of a list or an object in JSON is JSON. */
@@ -105,7 +130,7 @@ export async function planImport(
       { alone: true },
     );
   } catch (error) {
-    if (!(error instanceof TakenBack)) plan.fail(error);
+    if (!(error instanceof TakenBack)) plan.fail(error, model);
   }
   return plan;
 }
@@ -149,9 +174,9 @@ class Plan implements ImportPlan {
   }
 
   /** A statement that failed has ended the transaction, so later rows were not tried. */
-  fail(error: unknown): void {
+  fail(error: unknown, model: TableModel): void {
     if (!(error instanceof AppError) || error.code === 'unavailable') throw error;
-    this.errors.push({ row: this.row, message: messageOf(error) });
+    this.errors.push({ row: this.row, message: messageOf(error, model) });
   }
 }
 
@@ -168,7 +193,7 @@ async function runImport(importing: Importing, { columns, rows }: ImportFile, pl
     plan.row = index + 1;
     const id = ids[index] as string;
     const before = known.get(id);
-    const values = readRow(model, columns, { row, before });
+    const values = readRow({ model, columns, nowMs: writing.nowMs }, { row, before });
     const repeated = id !== '' && seen.has(id);
     seen.add(id);
     const wrong =
@@ -217,10 +242,9 @@ async function loadKnown(
   return known;
 }
 
-/** The values of a row, or its problem. Fields that nobody edits stay unchanged. */
+/** The values of a row, or its problem. Fields that nobody edits stay unchanged. New objects get the defaults of the form. */
 function readRow(
-  model: TableModel,
-  columns: ImportFile['columns'],
+  { model, columns, nowMs }: { model: TableModel; columns: ImportFile['columns']; nowMs: number },
   { row, before }: { row: FileRow; before: Values | undefined },
 ): Values | string {
   if (row.problem !== undefined) return row.problem;
@@ -231,15 +255,19 @@ function readRow(
     if (field.readOnly === true || field.isSecret || (isMissingColumn && before)) continue;
     const typed = textOf(row.values[name]);
     if (before && typed === field.format(before[name] ?? null)) continue;
-    const isMissing = isMissingColumn || (typed === '' && !before);
-    const parsed = isMissing && !field.isRequired ? { value: field.initial(0) } : field.parse(typed);
+    const initial = before ? null : field.initial(nowMs);
+    const hasDefault = isMissingColumn && initial !== null && initial !== '';
+    const isEmpty = !before && (isMissingColumn || typed === '') && !field.isRequired;
+    const parsed = hasDefault || isEmpty ? { value: initial } : field.parse(typed);
     if ('problem' in parsed) problems.push(`${field.label} ${parsed.problem}`);
     else values[name] = parsed.value;
   }
   return problems.length > 0 ? problems.join('; ') : values;
 }
 
-function messageOf(error: AppError): string {
-  const fields = Object.entries(error.fields);
-  return fields.length > 0 ? fields.map(([name, text]) => `${name} ${text}`).join('; ') : error.message;
+function messageOf(error: AppError, model: TableModel): string {
+  const fields = Object.entries(error.fields).map(([name, text]) =>
+    /^\p{Lu}/u.test(text) ? text : `${columnLabel(model, name)} ${text}`,
+  );
+  return fields.join('; ') || error.message;
 }

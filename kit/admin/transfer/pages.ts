@@ -14,6 +14,7 @@ import type { TableModel } from '../model.ts';
 import { changesList } from '../pages/history.ts';
 import { canImport, fileColumns } from '../registry.ts';
 import {
+  columnLabel,
   type ImportPlan,
   importAll,
   importRowsMax,
@@ -41,7 +42,7 @@ export async function importPage(context: ModelVisit, problem?: string): Promise
       csrfField: frame.csrfField,
       label: 'File',
       help: html`CSV or JSON, in UTF-8, at most ${formatNumber(importRowsMax)} rows and 5 MB. You see what would happen before anything is saved.
-The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}. Rows with <code>${model.key}</code> change that ${model.label}, rows without add one. An export has the same columns.`,
+The columns are ${columns.map((name, index) => html`${index > 0 && ', '}<code>${columnLabel(model, name)}</code>`)}, called so or as in an export. Those with a default may be absent. Rows with <code>${columnLabel(model, model.key)}</code> change that ${model.label}, rows without add one.`,
       accept: '.csv,.json,text/csv,application/json',
       bytesMax: importBytesMax,
     })}`,
