@@ -87,6 +87,8 @@ interface Site {
   readonly mark: { readonly icon: MarkIcon; readonly accent: MarkAccent };
   /** It has an admin at `/admin/`. */
   readonly hasAdmin?: true;
+  /** It is the OpenID provider of the suite. */
+  readonly isProvider?: true;
   /** Metrics that tell visitors of the portal how much is going on. */
   readonly activity?: readonly ActivityMetric[];
   /** Metrics that tell administrators how many records there are. */
@@ -243,7 +245,14 @@ export class System implements AsyncDisposable {
 
   #siteOf(name: string): Suite['own'] {
     const { site } = this.#entries.get(name) ?? {};
-    return site ? { name, ...site } : { name, title: name, summary: '', mark: { icon: '', accent: '' } };
+    return site
+      ? { name, ...site, hasOneSignIn: this.#signsIn(site) }
+      : { name, title: name, summary: '', mark: { icon: '', accent: '' } };
+  }
+
+  /** Where services run apart, all are taken for applications of the provider that this one has. */
+  #signsIn({ isApplication }: SiteEntry): boolean {
+    return Boolean(isApplication && (this.#oneSignIn || this.environment.OIDC_ISSUER));
   }
 
   /** Settings of a service, with those that make it, or the service that people open for it, an application of the one sign-in. */

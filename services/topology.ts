@@ -29,6 +29,7 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Octavo',
       summary: 'All services and how they are',
+      isApplication: true,
       mark: { icon: 'book', accent: 'indigo' },
     },
     upPort: 3000,
@@ -44,13 +45,7 @@ export const topology: readonly Entry[] = [
               topology.map(({ name, signIn, oneSignIn }) => [name, (system.signIn && oneSignIn) ?? signIn]),
             ),
             entrances: Object.fromEntries(
-              topology.map(({ name, site }) => [
-                name,
-                {
-                  hasAdmin: site?.hasAdmin ?? false,
-                  hasOneSignIn: Boolean(system.signIn && site?.isApplication),
-                },
-              ]),
+              topology.map(({ name, site }) => [name, { hasAdmin: site?.hasAdmin ?? false }]),
             ),
             activity: Object.fromEntries(topology.map(({ name, site }) => [name, site?.activity ?? []])),
             records: Object.fromEntries(topology.map(({ name, site }) => [name, site?.records ?? []])),
@@ -165,6 +160,7 @@ export const topology: readonly Entry[] = [
     site: {
       title: 'Sign-in',
       summary: 'Sign in without a password',
+      isProvider: true,
       hasAdmin: true,
       mark: { icon: 'key', accent: 'violet' },
       activity: [

@@ -34,6 +34,8 @@ export interface Frame {
   readonly assets: Assets;
   /** The services that a visitor can go to. */
   readonly suite?: Suite | undefined;
+  /** True if somebody is signed in, also on a page that does not show it. Then the menu of services keeps the sign-in. */
+  readonly isSignedIn?: boolean;
   /** The hidden field for every form on the page. */
   readonly csrfField: Html;
   /** True if the page shows an error. Then drafts of the form are kept. */
@@ -149,10 +151,15 @@ function documentOf(frame: Frame, page: PageContent, body: Html): string {
   const scheme = frame.theme === 'auto' ? undefined : frame.theme;
   return html`<!doctype html><html lang="en"${attributes({ 'data-theme': scheme, 'data-failure': frame.isFailure })}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title><link rel="icon" href="${frame.suite ? iconAddress : frame.assets.url('icon.svg')}">
+<title>${page.title === frame.service ? page.title : `${page.title} · ${frame.service}`}</title>${iconLink(frame)}
 ${page.sharing && sharing(frame, page.title, page.sharing)}${['octavo.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${frame.assets.url(name)}">`)}
 ${modules.map((name) => html`<script type="module" src="${frame.assets.url(name)}"></script>`)}</head>
 ${body}</html>`.toString();
+}
+
+/** The icon of a page. Without one, browsers ask for `/favicon.ico`. */
+export function iconLink({ suite, assets }: Pick<Frame, 'suite' | 'assets'>): Html {
+  return html`<link rel="icon" href="${suite ? iconAddress : assets.url('icon.svg')}">`;
 }
 
 /** https://ogp.me */
@@ -169,8 +176,8 @@ ${
 }
 
 function brand(frame: Frame): Html {
-  const { home = '/', service, suite, origin } = frame;
-  return html`<div class="home"><a class="brand" href="${home}">${mark(suite?.own.mark)}${service}</a>${suite && trustedHtml(suite.menu(origin))}</div>`;
+  const { home = '/', service, suite, origin, isSignedIn = false } = frame;
+  return html`<div class="home"><a class="brand" href="${home}">${mark(suite?.own.mark)}${service}</a>${suite && trustedHtml(suite.menu({ origin, isSignedIn }))}</div>`;
 }
 
 // A popover opens without JavaScript, closes on Escape and on a click beside it, and is always visible on a wide window.

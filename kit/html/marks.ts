@@ -1,4 +1,4 @@
-import type { Mark, Suite, SuiteSite } from '../http/suite.ts';
+import { type Mark, type Suite, type SuiteSite, signInPath } from '../http/suite.ts';
 import { attributes, type Html, html, trustedHtml } from './html.ts';
 import { icon } from './icons.ts';
 
@@ -12,7 +12,7 @@ export function createSuite({ own, sites }: Pick<Suite, 'own' | 'sites'>): Suite
   return {
     own,
     sites,
-    menu: (origin) => menuOf(sites(), own.name, origin),
+    menu: (visitor) => menuOf(sites(), own, visitor),
     iconFile: markFile(own.mark),
   };
 }
@@ -21,19 +21,26 @@ function markFile({ icon: name, accent }: Mark): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><rect width="22" height="22" rx="6" fill="${colorOf(accent)}"/><g fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round">${shapeOf(name)}</g></svg>`;
 }
 
+type Visitor = Parameters<Suite['menu']>[0];
+
 /** A button that opens the menu. It works by keyboard and without JavaScript. */
-function menuOf(sites: readonly SuiteSite[], current: string, origin: string): string {
+function menuOf(sites: readonly SuiteSite[], own: Suite['own'], visitor: Visitor): string {
   if (sites.length < 2) return '';
-  const link = ({ name, title, mark: sign, url }: SuiteSite) =>
-    html`<a href="${addressFor(url, origin)}"${attributes({ 'aria-current': name === current && 'true' })}>${mark(sign)}${title}</a>`;
+  const link = (site: SuiteSite) => {
+    const { name, title, mark: sign } = site;
+    return html`<a href="${addressFor(site, own, visitor)}"${attributes({ 'aria-current': name === own.name && 'true' })}>${mark(sign)}${title}</a>`;
+  };
   return html`<details class="menu suite"><summary class="quiet only-icon" title="All services">${icon('grid')}<span class="hidden">All services</span></summary>
 <div>${sites.map(link)}</div></details>`.toString();
 }
 
-function addressFor(url: string, origin: string): string {
+function addressFor({ url, hasOneSignIn }: SuiteSite, own: Suite['own'], visitor: Visitor): string {
   const address = new URL(url);
-  if (['0.0.0.0', '[::]'].includes(address.hostname)) address.hostname = new URL(origin).hostname;
-  return address.href;
+  if (['0.0.0.0', '[::]'].includes(address.hostname)) address.hostname = new URL(visitor.origin).hostname;
+  if (!visitor.isSignedIn || !hasOneSignIn) return address.href;
+  // Who is signed in at the provider is asked nothing there. From elsewhere, who is not comes as a stranger.
+  const quietly = own.isProvider ? '' : '&prompt=none';
+  return `${address.href.replace(/\/$/, '')}${signInPath}?next=/${quietly}`;
 }
 
 const ownMark: Mark = { icon: 'book', accent: 'indigo' };

@@ -9,6 +9,10 @@ export interface SuiteSite {
   /** Its mark: the name of an icon and of a color. */
   readonly mark: Mark;
   readonly url: string;
+  /** True if it signs people in by the provider of the suite. */
+  readonly hasOneSignIn?: boolean;
+  /** True for the provider. */
+  readonly isProvider?: boolean;
 }
 
 /** The icon and the color accent that stand for a service. Names are those of `kit/html/marks.ts`; others get the mark of the suite. */
@@ -25,9 +29,10 @@ export interface Suite {
   sites(): readonly SuiteSite[];
   /**
    * The HTML of a menu of these sites, empty if there is none.
-   * @param origin address of the request, whose host name stands in for a service that listens on all addresses
+   * @param visitor.origin address of the request, whose host name stands in for a service that listens on all addresses
+   * @param visitor.isSignedIn true to keep somebody signed in where the links lead
    */
-  menu(origin: string): string;
+  menu(visitor: { readonly origin: string; readonly isSignedIn: boolean }): string;
   /** The mark of the service as SVG. */
   readonly iconFile: string;
 }
@@ -36,6 +41,9 @@ export interface Suite {
 export function ownSite(suite: Suite | undefined): SuiteSite | undefined {
   return suite?.sites().find(({ name }) => name === suite.own.name);
 }
+
+/** Path at which a service begins its sign-in by the provider of the suite. */
+export const signInPath = '/sign-in/oidc';
 
 /** Address of the icon of a service that belongs to a suite. */
 export const iconAddress = '/icon.svg';

@@ -10,6 +10,8 @@ export interface KeptAttempt extends Attempt {
   readonly next: string;
   /** The account to connect; undefined for a sign-in. */
   readonly connects?: string | undefined;
+  /** True if the provider may ask nothing: without a sign-in there, the visitor stays a stranger here. */
+  readonly isQuiet?: boolean | undefined;
   readonly begunMs: number;
 }
 

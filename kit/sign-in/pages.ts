@@ -7,7 +7,7 @@ import { type Content, html } from '../html/html.ts';
 import { standalone } from '../html/layout.ts';
 import type { PageRoutes } from '../html/pages/pages.ts';
 import { ownPath, type Visit } from '../html/pages/visit.ts';
-import { ownSite, type Suite } from '../http/suite.ts';
+import { ownSite, type Suite, signInPath } from '../http/suite.ts';
 import { Attempts, type KeptAttempt } from './attempts.ts';
 import type { PeopleStore } from './identities.ts';
 import { Provider } from './provider.ts';
@@ -47,7 +47,7 @@ export interface OidcSignInOptions<T> {
 }
 
 export const oidcRoutes = {
-  begin: '/sign-in/oidc',
+  begin: signInPath,
   callback: '/sign-in/oidc/callback',
   connect: '/sign-in/oidc/connect',
   backChannel: '/sign-in/oidc/back-channel',
@@ -148,14 +148,22 @@ export class OidcSignIn<T> {
   }
 
   async #begin(visit: Visit<T>): Promise<FastifyReply> {
-    const { next } = visit.request.query as { next?: unknown };
+    const { next, prompt } = visit.request.query as { next?: unknown; prompt?: unknown };
     const path = typeof next === 'string' ? ownPath(next) : '/';
+    const isQuiet = prompt === 'none';
     try {
-      const url = await this.#attempt(visit, { next: path });
+      if (isQuiet && !(await this.#mayJoin(visit, path))) return visit.redirect(path);
+      const url = await this.#attempt(visit, { next: path, isQuiet });
       return visit.reply.code(303).header('location', url).send();
     } catch (error) {
       return this.#fail(visit, error, path);
     }
+  }
+
+  /** True for a stranger here who has not signed out, while the provider answers: others stay as they are, and nobody waits. */
+  async #mayJoin(visit: Visit<T>, next: string): Promise<boolean> {
+    if (this.#left.read(visit.request) !== undefined) return false;
+    return !(await this.#realmFor(next).signedIn(visit)) && (await this.provider.answers());
   }
 
   /** The page of a browser that has signed out here and not yet at the provider. It tries again, without a script too. */
@@ -201,10 +209,10 @@ export class OidcSignIn<T> {
     }
   }
 
-  async #attempt(visit: Visit<T>, kept: Pick<KeptAttempt, 'next' | 'connects'>): Promise<string> {
+  async #attempt(visit: Visit<T>, kept: Pick<KeptAttempt, 'next' | 'connects' | 'isQuiet'>): Promise<string> {
     const callback = `${this.#addressOf(visit)}${oidcRoutes.callback}`;
     const fresh = kept.connects !== undefined || this.#left.read(visit.request) !== undefined;
-    const { url, attempt } = await this.provider.begin(callback, { fresh });
+    const { url, attempt } = await this.provider.begin(callback, { fresh, quiet: kept.isQuiet });
     this.#attempts.keep(visit.reply, { ...attempt, ...kept, begunMs: this.#options.clock.now() });
     return url.href;
   }
@@ -220,6 +228,7 @@ export class OidcSignIn<T> {
           'unauthenticated',
           'This sign-in was not started here, or it has expired. Start again.',
         );
+      if (attempt.isQuiet && error !== undefined) return visit.redirect(next);
       const realm = this.#realmFor(next);
       if (!(await realm.people.useUp(attempt.state)))
         throw new AppError('unauthenticated', 'This sign-in was already completed. Start again.');

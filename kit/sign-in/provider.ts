@@ -89,8 +89,14 @@ export class Provider {
     return isAlive;
   }
 
-  /** The address that begins an attempt, which `authenticate` asks for even where the browser is signed in to the provider. */
-  async begin(callback: string, { fresh = false } = {}): Promise<{ url: URL; attempt: Attempt }> {
+  /**
+   * The address that begins an attempt. With `fresh` the provider asks who is there even if it knows; with `quiet` it asks nothing, and
+   * comes back with an error if it would have to.
+   */
+  async begin(
+    callback: string,
+    { fresh = false, quiet = false }: { fresh?: boolean; quiet?: boolean | undefined } = {},
+  ): Promise<{ url: URL; attempt: Attempt }> {
     const library = await import('openid-client');
     const configuration = this.#recent()?.isAlive ? await this.#configuration() : await this.#ask();
     const { scopes_supported: supported = ['profile', 'email'] } = configuration.serverMetadata();
@@ -109,6 +115,7 @@ export class Provider {
       code_challenge: await library.calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
       ...(fresh && { prompt: 'login' }),
+      ...(quiet && { prompt: 'none' }),
     });
     return { url, attempt };
   }

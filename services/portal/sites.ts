@@ -18,8 +18,6 @@ export interface SuiteSignIn {
 export interface Entrances {
   /** It has an admin at `/admin/`. */
   readonly hasAdmin: boolean;
-  /** It signs people in by the provider of the suite. */
-  readonly hasOneSignIn: boolean;
 }
 
 export const demoRoles = ['administrator', 'editor', 'reader'] as const;

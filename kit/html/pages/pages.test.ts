@@ -352,7 +352,7 @@ test('a reader who comes from another site reloads the page from here, so that t
   for (const path of ['/', '/nowhere']) {
     const { html: text, ...response } = await alice.open(path, fromElsewhere);
     assert.equal(response.status, 200);
-    assert.match(text, /<meta http-equiv="refresh" content="0">/);
+    assert.match(text, /<link rel="icon" href="[^"]+">\n<meta http-equiv="refresh" content="0">/);
     assert.doesNotMatch(response.headers.get('set-cookie') ?? '', /site_session/);
     alice.cookies.clear();
   }

@@ -11,8 +11,9 @@ import { OverloadError } from '../../http/requests/overload.ts';
 import { defaultErrorTable, fromFastify, toHttpError } from '../../http/responses/error-table.ts';
 import { securityHeaders } from '../../http/responses/security-headers.ts';
 import type { HttpApp } from '../../http/server.ts';
-import type { Suite } from '../../http/suite.ts';
+import { type Suite, signInPath } from '../../http/suite.ts';
 import { html } from '../html.ts';
+import { iconLink } from '../layout.ts';
 import { withReaderLocale } from '../reader-locale.ts';
 import { themeCookie, toTheme } from '../theme.ts';
 import type { Assets } from './assets.ts';
@@ -142,6 +143,12 @@ export function servePages<T>(
     if (apiToken)
       routes.get(apiTokenPath, { access: 'public' }, async (visit) => sendApiToken(visit, apiToken));
     addRoutes(routes);
+    // The menu of a suite leads through it, and a service may be without a provider.
+    if (!pages.hasRoute({ method: 'GET', url: signInPath }))
+      routes.get(signInPath, { access: 'public' }, async (visit) => {
+        const { next } = visit.request.query as { next?: unknown };
+        return visit.redirect(String(next ?? '/'));
+      });
   });
   return (request, reply, handler) => respondWithPage(visitOf(request, reply), options, handler);
 }
@@ -309,9 +316,10 @@ function lacksStrictCookie<T>({ request, hasSession }: Visit<T>, { sameSite }: P
 }
 
 /** Responds with a page that loads the same address again, this time from our site, so that the cookie is sent. */
-function reloadFromHere<T>({ reply }: Visit<T>): FastifyReply {
+function reloadFromHere<T>(visit: Visit<T>): FastifyReply {
+  const { reply } = visit;
   reply.setCookie(sentOnCookie, '1', { path: '/', httpOnly: true, secure: 'auto', maxAge: 5 });
-  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment</title>
+  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment</title>${iconLink(visit.publicFrame())}
 <meta http-equiv="refresh" content="0"></head><body></body></html>`;
   return reply.send(page.toString());
 }

@@ -15,11 +15,11 @@ export class RenderedPages {
     this.#pagesMax = options.pagesMax;
   }
 
-  /** Sends a page. `content` is everything that it shows besides the theme and its address. */
+  /** Sends a page. `content` is everything that it shows besides the theme, its address and the menu of services. */
   async send<T>(visit: Visit<T>, content: unknown, render: () => string): Promise<FastifyReply> {
     const { request, reply } = visit;
-    const { theme, path, origin } = visit.publicFrame();
-    const key = JSON.stringify([theme, origin, path, content]);
+    const { theme, path, origin, isSignedIn } = visit.publicFrame();
+    const key = JSON.stringify([theme, origin, path, isSignedIn, content]);
     const encodings = this.#pages.get(key) ?? this.#add(key);
     const encoding = encodingFor(request) ?? 'identity';
     const known = encodings.get(encoding);

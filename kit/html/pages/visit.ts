@@ -45,7 +45,10 @@ export interface VisitOptions<T> {
   readonly publicUrl?: string | undefined;
 }
 
-type VisitFrame = Pick<Frame, 'origin' | 'path' | 'theme' | 'assets' | 'suite' | 'csrfField' | 'isFailure'>;
+type VisitFrame = Pick<
+  Frame,
+  'origin' | 'path' | 'theme' | 'assets' | 'suite' | 'isSignedIn' | 'csrfField' | 'isFailure'
+>;
 
 /** One request for a page, by one visitor. */
 export class Visit<T> {
@@ -160,6 +163,7 @@ export class Visit<T> {
       theme: readTheme(this.request),
       assets: this.#options.assets,
       suite: this.#options.suite,
+      isSignedIn: this.who !== undefined,
       csrfField: html``,
       isFailure: this.reply.statusCode >= 400,
     };

@@ -106,7 +106,7 @@ function frame(
   { title, documents = [], context: { suite } }: HttpServerOptions,
   { body, styles = [] }: ToolPage,
 ): string {
-  const menu = suite?.menu(`${protocol}://${host}`) ?? '';
+  const menu = suite?.menu({ origin: `${protocol}://${host}`, isSignedIn: false }) ?? '';
   const hasHome = server.hasRoute({ method: 'GET', url: '/' });
   const links = [
     ...(hasHome ? [`<a href="/">${escaped(title)}</a>`] : []),

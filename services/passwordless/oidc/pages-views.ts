@@ -1,11 +1,11 @@
 import { linkButton, notice } from '#kit/html/components/blocks.ts';
 import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { type Frame, standalone } from '#kit/html/layout.ts';
+import { type Frame, iconLink, standalone } from '#kit/html/layout.ts';
 import { oidcRoutes, pageRoutes } from '../routes.ts';
 
 /** A page that goes on by itself. A redirect would be refused: browsers hold the redirects of a form to `form-action`. */
 export function forwardPage(frame: Frame, href: string): string {
-  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment · ${frame.service}</title>
+  return html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>One moment · ${frame.service}</title>${iconLink(frame)}
 <meta http-equiv="refresh" content="0; url=${href}"></head><body><p><a href="${href}">Continue</a></p></body></html>`.toString();
 }
 
