@@ -2,6 +2,11 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
+/** Names of the services in which nothing was loaded because they hold data of their owner's: the command names its switch there. */
+export function leftOut(lines: readonly string[]): string[] {
+  return lines.filter((line) => line.includes('--force')).map((line) => line.replace(/:.*/s, ''));
+}
+
 /** The state of loading demo data into the services that run here. */
 export type DemoDataState =
   | { readonly phase: 'idle' }
@@ -34,18 +39,20 @@ export class DemoData implements AsyncDisposable {
     return this.#state;
   }
 
-  load(): void {
-    this.#running ??= this.#load().finally(() => {
+  /** @param services those to load it into beside data of their owner's; all others are left alone */
+  load(services: readonly string[] = []): void {
+    const words = services.length > 0 ? [...services, '--force'] : [];
+    this.#running ??= this.#load(words).finally(() => {
       this.#running = undefined;
     });
   }
 
-  async #load(): Promise<void> {
+  async #load(words: readonly string[]): Promise<void> {
     const { file, args, environment: env } = this.#command;
     const lines: string[] = [];
     this.#state = { phase: 'running', lines };
     const { signal } = this.#stopping;
-    const child = spawn(file, args, { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, [...args, ...words], { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
     const exit = new Promise<number | null>((resolve) => {
       child.once('exit', resolve).once('error', () => resolve(null));
     });

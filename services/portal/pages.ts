@@ -11,7 +11,7 @@ import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { SuiteSite } from '#kit/http/suite.ts';
 import type { ActivityMonitor } from './activity.ts';
-import type { DemoData } from './demo-data.ts';
+import { type DemoData, leftOut } from './demo-data.ts';
 import { type MailFolders, mailPage, mailsPage } from './mails.ts';
 import type { PortalPeople, PortalSession } from './people.ts';
 import type { LoggedError } from './recent-errors.ts';
@@ -78,7 +78,9 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
     routes.post('/demo-data', { access: 'public' }, async (visit) => {
       const seeding = trialOf(visit, options)?.seeding;
       if (!seeding) throw new AppError('not_found', 'There is no demo data to load here.');
-      seeding.demoData.load();
+      const { demoData } = seeding;
+      const isBeside = visit.field('beside') !== '' && demoData.state.phase === 'done';
+      demoData.load(isBeside ? leftOut(demoData.state.lines) : []);
       return visit.redirect('/');
     });
   });

@@ -95,9 +95,12 @@ export class PortalPeople {
     return {
       people: this.#store(),
       signInPath: '/sign-in',
-      start: async (visit) => {
+      start: async (visit, account) => {
         const key = newSecret();
         visit.signIn({ key });
+        const { name, roles = [] } = this.#names.get(account) ?? {};
+        if (roles.includes('admin'))
+          visit.leaveFlash({ tone: 'good', text: `You are signed in as ${name}, and you are an administrator.` });
         return { key, expiresAtMs: this.#clock.now() + sessionMs };
       },
       signedIn: async ({ who }) => {

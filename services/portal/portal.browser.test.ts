@@ -9,6 +9,7 @@ import { escapeHtml } from '#kit/html/html.ts';
 import { testBrowser } from '#kit/testing/browser.ts';
 import { TestProvider, Walker } from '#kit/testing/oidc-provider.ts';
 import { PageClient } from '#kit/testing/page-client.ts';
+import { until } from '#kit/testing/until.ts';
 import { ActivityMonitor } from './activity.ts';
 
 import { pageOf, seedWith, siteOf, start, startSite } from './testing.ts';
@@ -142,6 +143,28 @@ describe('the portal', () => {
     assert.match(page.html, /the disk is full[\s\S]*Load demo data<\/button>/);
   });
 
+  test('adds demo data beside the data of its owner, where they say so', async () => {
+    await using good = await startSite('good', 200);
+    await using other = await startSite('other', 200);
+    const own = 'nothing loaded, because it holds data of your own; --force adds demo data beside it';
+    const code = `const words = process.argv.slice(1).join(' ');
+      console.log('good: ' + (words ? 'added by ' + words.replace('--', '') : '${own}')); if (!words) console.log('other: 5 loaded')`;
+    const seeding = { seedable: ['good', 'other'], command: { ...seedWith(code), args: ['-e', code, '--'] } };
+    await using running = await start([good.site, other.site], {}, {}, { seeding });
+    const visitor = new PageClient(running.url ?? '');
+    const shows = (pattern: RegExp) =>
+      until(async () => {
+        const { html } = await visitor.open('/');
+        return pattern.test(html) && html;
+      });
+    await visitor.open('/');
+    await visitor.send('/demo-data', {});
+    const first = await shows(/Add demo data beside yours<\/button>/);
+    assert.match(first, /except into GOOD\.[\s\S]*<li>GOOD: nothing loaded, [^;]*of your own\.<\/li><li>OTHER: 5/);
+    await visitor.send('/demo-data', { beside: '1' });
+    assert.doesNotMatch(await shows(/<li>GOOD: added by good force<\/li>/), /Add demo data/);
+  });
+
   test('loads no demo data in production, nor under the name of another site', async () => {
     await using good = await startSite('good', 200);
     await using production = await start([good.site], { environment: 'production' });
@@ -237,6 +260,8 @@ test('people sign in with an OpenID provider, until they sign out, it ends their
   };
   const home = async (client: PageClient) => (await client.open('/')).html;
   const [one, other] = [await signedIn(), await signedIn()];
+  assert.match(await home(one), /You are signed in as ann, and you are an administrator\./);
+  assert.doesNotMatch(await home(one), /You are signed in as/, 'it is said once');
   assert.match(await home(one), /ann, administrator/);
   assert.match(
     await home(one),

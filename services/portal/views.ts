@@ -7,7 +7,7 @@ import { mark } from '#kit/html/marks.ts';
 import { keepActions } from '#kit/html/pages/kept-forms.ts';
 import { signInPath } from '#kit/http/suite.ts';
 import type { Activity } from './activity.ts';
-import type { DemoDataState } from './demo-data.ts';
+import { type DemoDataState, leftOut } from './demo-data.ts';
 import { demoRoles, type Entrances, type SignIn, type SiteReport } from './sites.ts';
 
 const tones: Readonly<Record<SiteReport['state'], Tone>> = {
@@ -185,11 +185,18 @@ function loading(state: DemoDataState, reports: readonly SiteReport[], csrfField
   if (state.phase === 'idle') return button;
   if (state.phase === 'failed')
     return html`${notice('bad', state.problem, { title: 'The demo data was not loaded.' })}${button}`;
+  return result(state.lines, reports, csrfField);
+}
+
+/** The lines of the command in the names of pages, and a button in place of its switch. */
+function result(lines: readonly string[], reports: readonly SiteReport[], csrfField: Html): Content {
   const titleOf = (name: string) => reports.find((report) => report.name === name)?.title ?? name;
-  const lines = state.lines.map((line) => line.replace(/^[\w-]+(?=:)/, titleOf));
-  return notice('good', html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`, {
-    title: 'The demo data is loaded.',
-  });
+  const shown = lines.map((line) => line.replace(/^[\w-]+(?=:)/, titleOf).replace(/; --force.*/, '.'));
+  const names = leftOut(lines).map(titleOf);
+  const items = html`<ul>${shown.map((line) => html`<li>${line}</li>`)}</ul>`;
+  if (names.length === 0) return notice('good', items, { title: 'The demo data is loaded.' });
+  const title = `The demo data is loaded, except into ${new Intl.ListFormat('en').format(names)}.`;
+  return html`${notice('warn', items, { title })}<form method="post" action="/demo-data">${csrfField}<input type="hidden" name="beside" value="1"><button class="secondary">Add demo data beside yours</button></form>`;
 }
 
 /** A word of a command line for a POSIX shell. */
