@@ -250,7 +250,7 @@ export class System implements AsyncDisposable {
       : { name, title: name, summary: '', mark: { icon: '', accent: '' } };
   }
 
-  /** Where services run apart, all are taken for applications of the provider that this one has. */
+  /** True for an application of the provider. Where services run apart, all are taken for one of that of this process. */
   #signsIn({ isApplication }: SiteEntry): boolean {
     return Boolean(isApplication && (this.#oneSignIn || this.environment.OIDC_ISSUER));
   }

@@ -7,7 +7,17 @@ import { PageClient, type PageResponse } from '#kit/testing/page-client.ts';
 import { startSystem } from '../services/index.ts';
 import type { System } from '../services/system.ts';
 
-const names = ['portal', 'tokens', 'passwordless', 'polls', 'quotes', 'budgets', 'chat'];
+const names = [
+  'portal',
+  'gateway',
+  'tokens',
+  'passwordless',
+  'polls',
+  'quotes',
+  'budgets',
+  'chat',
+  'portfolio',
+];
 
 let system: System;
 before(async () => {
@@ -30,6 +40,8 @@ test('the menu of services keeps the sign-in, from public pages too', async () =
     ['quotes', '/quotes/', 'budgets'],
     ['budgets', '/budgets', 'polls'],
     ['polls', '/polls/', 'chat'],
+    ['chat', '/', 'portfolio'],
+    ['portfolio', '/', 'gateway'],
   ] as const) {
     const links = await menuOf(reader, from, path);
     assert.equal(links.get('tokens'), `${urlOf('tokens')}/`, 'it has accounts of its own');

@@ -40,7 +40,12 @@ function addressFor({ url, hasOneSignIn }: SuiteSite, own: Suite['own'], visitor
   if (!visitor.isSignedIn || !hasOneSignIn) return address.href;
   // Who is signed in at the provider is asked nothing there. From elsewhere, who is not comes as a stranger.
   const quietly = own.isProvider ? '' : '&prompt=none';
-  return `${address.href.replace(/\/$/, '')}${signInPath}?next=/${quietly}`;
+  return `${signInAddress(address.href, '/')}${quietly}`;
+}
+
+/** Address at which a service signs people in by the provider of the suite, before it opens a path of its own. */
+export function signInAddress(url: string, next: string): string {
+  return `${url.replace(/\/$/, '')}${signInPath}?next=${next}`;
 }
 
 const ownMark: Mark = { icon: 'book', accent: 'indigo' };

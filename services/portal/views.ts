@@ -3,9 +3,8 @@ import { badge, card, empty, notice, progress, type Tone } from '#kit/html/compo
 import { lineChart } from '#kit/html/components/charts.ts';
 import { table } from '#kit/html/components/table.ts';
 import { attributes, type Content, type Html, html } from '#kit/html/html.ts';
-import { mark } from '#kit/html/marks.ts';
+import { mark, signInAddress } from '#kit/html/marks.ts';
 import { keepActions } from '#kit/html/pages/kept-forms.ts';
-import { signInPath } from '#kit/http/suite.ts';
 import type { Activity } from './activity.ts';
 import { type DemoDataState, leftOut } from './demo-data.ts';
 import { demoRoles, type Entrances, type SignIn, type SiteReport } from './sites.ts';
@@ -41,7 +40,7 @@ export function tile(
   const problem = failing.length > 0 && html`<span class="muted">: ${failing.join(', ')}</span>`;
   const isLinked = canLink && report.hasOneSignIn === true;
   const through = (path: string) =>
-    isLinked ? `${url}${signInPath}?next=${path}` : path === '/' ? url : `${url}${path}`;
+    isLinked ? signInAddress(url, path) : path === '/' ? url : `${url}${path}`;
   return html`<li class="card"><h2><a class="named" href="${through('/')}">${mark(report.mark)}${title}</a></h2>
 <p>${summary}</p><p>${badge(tones[state], words[state])}${problem}</p>
 ${activity && activity.phrases.length > 0 && html`<p>${activity.phrases.join(', ')}</p>`}

@@ -45,6 +45,7 @@ export function frameOf(visit: Visit<never>, aside?: Aside): Frame {
     service: 'Chat',
     navigation,
     flash: visit.takeFlash(),
+    isSignedIn: isPerson,
     account: isSignedIn ? account : undefined,
   };
 }
