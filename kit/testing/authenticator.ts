@@ -13,3 +13,10 @@ export function appCode(secretText: string, clock: Clock, steps = 0): string {
   );
   return totpCode(Uint8Array.from(bytes), Math.floor(clock.now() / 30_000) + steps);
 }
+
+/** The characters of a text as an East Asian keyboard may type them: a digit becomes a full-width one. */
+export function fullWidth(text: string): string {
+  return text
+    .replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0))
+    .replaceAll(' ', '\u3000');
+}

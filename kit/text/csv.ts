@@ -13,9 +13,9 @@ export function csvCell(text: string, isSafe = true): string {
 const needsQuotes = /[",;\r\n]/;
 
 // With apostrophes before it, too: reading removes exactly one.
-const startsFormula = /^'*[=+\-@\t\r]/;
+const startsFormula = /^'*[=+\-@＝＋－＠\t\r\n]/;
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
-const formulaGuard = /^'(?='*[=+\-@\t\r])/;
+const formulaGuard = /^'(?='*[=+\-@＝＋－＠\t\r\n])/;
 
 /** The text of a cell without the apostrophe that {@link csvRecord} puts in front of formulas. */
 export function unguarded(cell: string): string {

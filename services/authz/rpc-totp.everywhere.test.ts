@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fullWidth } from '#kit/testing/authenticator.ts';
 import { errorOf, inTestMode, openStore, startAuthz, type World } from './testing.ts';
 import {
   App,
@@ -43,6 +44,8 @@ await inTestMode((world) => {
     clock.advance(stepMs);
     const [left, right] = [app.code().slice(0, 3), app.code().slice(3)];
     await client.verifyTotp({ uid, code: ` ${left} ${right} `, remoteAddress: home });
+    clock.advance(stepMs);
+    await client.verifyTotp({ uid, code: fullWidth(app.code()), remoteAddress: home });
     clock.advance(stepMs);
     assert.equal((await client.disableTotp(app.check(uid))).account?.totpEnabled, false);
     assert.equal(await isEnabled(), false);
@@ -121,7 +124,7 @@ await inTestMode((world) => {
 
   test('malformed codes are named, and do not count', async (context) => {
     const { client, clock, uid, app } = await startWithApp(context, world);
-    const codes = ['', '12345', '1234567', 'abcdef', '１２３４５６', '123\u0000456', '1'.repeat(1_000_000)];
+    const codes = ['', '12345', '1234567', 'abcdef', '１２３４５', '123\u0000456', '1'.repeat(1_000_000)];
     for (const code of codes) {
       for (const call of [client.verifyTotp, client.confirmTotp, client.disableTotp]) {
         const error = await errorOf(call({ uid, code, remoteAddress: home }));

@@ -38,6 +38,8 @@ test('If-Match is met by a strong tag of the current version, alone or in a list
     const response = await alice.put(`/api/budgets/${id}`, { name: 'Travel' }, { 'if-match': tag });
     if (met.includes(tag)) assert.equal(response.status, 200, `${tag}: ${response.text}`);
     else assertError(response, { status: 412, code: 'PRECONDITION_FAILED' });
+    const isTag = /^"[^" ]*"$/.test(tag);
+    if (!met.includes(tag)) assert.equal(/changed by someone else/.test(response.text), isTag, response.text);
   }
 });
 

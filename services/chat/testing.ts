@@ -85,6 +85,7 @@ export async function* eventsOf(
   const init = { method: 'POST', headers, body: JSON.stringify(body), signal };
   const response = await fetch(`${url}/api/chat`, init);
   assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  assert.equal(response.headers.get('cache-control'), 'no-store, no-transform');
   let text = '';
   for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += piece;

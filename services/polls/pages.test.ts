@@ -274,6 +274,7 @@ describe('live results', () => {
     const abort = new AbortController();
     const response = await fetch(`${polls.url}/polls/${id}/results/stream`, { signal: abort.signal });
     assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    assert.equal(response.headers.get('cache-control'), 'no-store, no-transform');
     const events = eventsOf(response);
     assert.deepEqual((await events.next()).value, {
       total: 0,

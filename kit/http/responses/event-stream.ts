@@ -1,9 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import { sendStream } from './stream.ts';
 
-const headers = {
+/** The headers of server-sent events. */
+export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
+  // A proxy that compresses would hold events back.
+  'cache-control': 'no-store, no-transform',
   // Otherwise nginx waits until it has a full buffer.
   'x-accel-buffering': 'no',
 };
@@ -14,7 +16,7 @@ const headers = {
  * one before. An error before the first item becomes an error response.
  */
 export function sendEvents(reply: FastifyReply, messages: AsyncIterable<unknown>): Promise<FastifyReply> {
-  reply.headers(headers);
+  reply.headers(eventStreamHeaders);
   return sendStream(reply, encode(messages));
 }
 
@@ -30,7 +32,7 @@ export function sendNamedEvents(
   reply: FastifyReply,
   events: AsyncIterable<NamedEvent | undefined>,
 ): Promise<FastifyReply> {
-  reply.headers(headers);
+  reply.headers(eventStreamHeaders);
   return sendStream(reply, encodeNamed(events));
 }
 

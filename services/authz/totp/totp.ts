@@ -4,6 +4,7 @@ import { Counter, type Registry } from 'prom-client';
 import { Encryption } from '#kit/auth/encryption.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { base32, matchingTotpStep, otpauthUrl, totpSecretBytes } from '#kit/auth/totp.ts';
+import { typedDigits } from '#kit/auth/typed-code.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import { AppError, notFound } from '#kit/base/errors.ts';
 import { newId } from '#kit/base/ids.ts';
@@ -183,10 +184,9 @@ export class Totp {
   }
 }
 
-/** White space is left out: apps show codes in two groups. */
 function parseCode(text: string): string {
-  const code = text.length > 100 ? text : text.replace(/\s/g, '');
-  if (/^[0-9]{6}$/.test(code)) return code;
+  const code = typedDigits(text);
+  if (code !== undefined) return code;
   const problem = 'must be 6 digits';
   throw new AppError('validation_failed', `code ${problem}`, { fields: { code: problem } });
 }

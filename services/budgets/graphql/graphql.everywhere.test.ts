@@ -268,11 +268,12 @@ describe('subscriptions', () => {
       '{ budgets(first: 500) { expenses(first: 100) { edges { cursor } } } }': 'QUERY_TOO_COMPLEX',
     };
     for (const [query, code] of Object.entries(codes)) {
-      const { status, text } = await alice.send('/api/graphql', {
+      const { status, text, headers } = await alice.send('/api/graphql', {
         body: { query },
         headers: { accept: 'text/event-stream, */*;q=0.1' },
       });
       assert.equal(status, 200, text);
+      assert.equal(headers.get('cache-control'), 'no-store, no-transform');
       const [, data = ''] = /^data: (\{.*)$/m.exec(text) ?? [];
       assert.deepEqual(codesOf(JSON.parse(data)), [code], text);
     }

@@ -179,6 +179,23 @@ test('an OFX file of version 1 or 2 becomes expenses, by FITID', async () => {
   assert.equal((await shownIn(budgetId)).at(-1), '2026-01-06 Kuchen für Søren 4');
 });
 
+test('a line break within a value of an OFX file is a space', async () => {
+  const budgetId = await budgetOf();
+  const rows = `<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260102<TRNAMT>-12.50<FITID>b-1<MEMO>Card 1234<BR/>Rome<br>Italy</STMTTRN>
+<STMTTRN><BR/><TRNTYPE>DEBIT<DTPOSTED>20260103<TRNAMT>-3<FITID>b-2<MEMO>Tea<BR /><MEMO>Cake</STMTTRN>`;
+  const result = await importInto(ofxRows(rows), { format: 'ofx', budgetId });
+  assert.deepEqual([result.total, result.created, result.failed], [2, 2, 0]);
+  const xml = `<?xml version="1.0"?><?OFX OFXHEADER="200" VERSION="211"?>\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>USD</CURDEF><BANKTRANLIST>
+  <STMTTRN><TRNTYPE>DEBIT</TRNTYPE><DTPOSTED>20260106</DTPOSTED><TRNAMT>-4</TRNAMT><FITID>b-3</FITID><MEMO>Invoice 7<BR></BR>April &amp; May</MEMO></STMTTRN>
+  </BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>`;
+  assert.equal((await importInto(xml, { format: 'ofx', budgetId })).created, 1);
+  assert.deepEqual(await shownIn(budgetId), [
+    '2026-01-02 Card 1234 Rome Italy 12.5',
+    '2026-01-03 Tea 3',
+    '2026-01-06 Invoice 7 April & May 4',
+  ]);
+});
+
 test('a QIF file becomes expenses; its dates are guessed where only one format fits', async () => {
   const budgetId = await budgetOf();
   const qif = (dates: string[]) =>

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newOrderedId } from '#kit/base/ids.ts';
 import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
+import { eventStreamHeaders } from '#kit/http/responses/event-stream.ts';
 import { sendStream } from '#kit/http/responses/stream.ts';
 import { invalidValue } from '../errors.ts';
 import type { Gate } from '../gate/index.ts';
@@ -104,11 +105,7 @@ async function complete(
   };
   if (!body.stream) return { ...head, object: 'chat.completion', ...choiceOf(await turn.answer) };
   const hasUsage = body.stream_options?.include_usage ?? false;
-  reply.headers({
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
+  reply.headers(eventStreamHeaders);
   return sendStream(reply, chunksOf(turn, { head, hasUsage, signal: gone.signal }));
 }
 

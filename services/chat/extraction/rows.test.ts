@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { strToU8, zipSync } from 'fflate';
 import { extract } from './extract.ts';
 
 async function textsOf(mediaType: string, content: string): Promise<string[]> {
@@ -75,4 +76,37 @@ test('a long run of spaces holds nobody up', async () => {
   const startedMs = performance.now();
   assert.deepEqual(await textsOf('text/plain', `Vik${' '.repeat(50_000)}pier`), ['Vik pier']);
   assert.ok(performance.now() - startedMs < 1_000);
+});
+
+test('the footnotes of Word have no arrow back to their place', async () => {
+  const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+  const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const part = (name: string, content: string) =>
+    strToU8(`<w:${name} xmlns:w="${word}">${content}</w:${name}>`);
+  const related = (type: string, target: string) =>
+    strToU8(
+      `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${relations}/${type}" Target="${target}"/></Relationships>`,
+    );
+  const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
+  const file = zipSync({
+    '[Content_Types].xml': strToU8(
+      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+    ),
+    '_rels/.rels': related('officeDocument', 'word/document.xml'),
+    'word/_rels/document.xml.rels': related('footnotes', 'footnotes.xml'),
+    'word/document.xml': part(
+      'document',
+      `<w:body><w:p>${run('The hoist lifts 730 kg.')}<w:r><w:footnoteReference w:id="1"/></w:r></w:p></w:body>`,
+    ),
+    'word/footnotes.xml': part(
+      'footnotes',
+      `<w:footnote w:id="1"><w:p>${run('Measured in 2024.')}</w:p></w:footnote>`,
+    ),
+  });
+  const { blocks } = await extract(
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    file,
+  );
+  const texts = blocks.map(({ text }) => text.trim());
+  assert.ok(texts.includes('Measured in 2024.'), JSON.stringify(texts));
 });

@@ -33,8 +33,18 @@ export interface Message {
 /** The title of a session that begins with a question. */
 export function titleOf(query: string): string {
   const line = query.replace(/\s+/g, ' ').trim();
-  return [...line].length > 80 ? `${[...line].slice(0, 79).join('')}…` : line;
+  if ([...line].length <= titleCharacters) return line;
+  let kept = '';
+  for (const { segment } of graphemes.segment(line)) {
+    if ([...kept, ...segment].length >= titleCharacters) break;
+    kept += segment;
+  }
+  return `${kept}…`;
 }
+
+const titleCharacters = 80;
+/** Splits a text into characters as readers see them, such as an emoji of several. */
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** A session as Markdown, with the sources of each answer. */
 export function asMarkdown(session: Session, messages: readonly Message[]): string {

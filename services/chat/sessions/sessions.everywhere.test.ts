@@ -40,6 +40,19 @@ test('a session is made, renamed, read, cleared and deleted', async () => {
   assert.equal((await alice('DELETE', `/api/session/${id}`)).status, 404);
 });
 
+test('the title of a chat is cut between characters', async () => {
+  const family = '👩‍👩‍👧‍👦';
+  for (const [query, title] of [
+    [`${'x'.repeat(76)}${family} and more`, `${'x'.repeat(76)}…`],
+    [`${'x'.repeat(72)}${family} and more`, `${'x'.repeat(72)}${family}…`],
+    ['y'.repeat(81), `${'y'.repeat(79)}…`],
+    ['z'.repeat(80), 'z'.repeat(80)],
+  ] as const) {
+    const { session_id: id } = (await alice('POST', '/api/chat', { query })).json;
+    assert.equal((await alice('GET', `/api/session/${id}`)).json.title, title);
+  }
+});
+
 test('an answer is rated by whoever asked', async () => {
   const id = await begin();
   const { message_id: message } = (await alice('POST', '/api/chat', { query: 'A ferry?', session_id: id }))

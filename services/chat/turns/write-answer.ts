@@ -127,7 +127,9 @@ async function streamDraft(
     return end('error', isSilent ? 'took too long' : 'failed', isSilent);
   }
   const done = finishWith('stop');
-  return done.text.trim() === '' ? end('error', `gave no answer to "${question.slice(0, 60)}"`) : done;
+  return done.text.trim() === ''
+    ? end('error', `gave no answer to "${question.slice(0, 60).toWellFormed()}"`)
+    : done;
 
   function finishWith(finish: FinishReason) {
     pass(filter.end());

@@ -255,6 +255,13 @@ describe('changing a post', () => {
         'PRECONDITION_FAILED',
       );
     }
+    for (const [tag, words] of [
+      [`W/${second}`, /^If-Match must be a strong entity tag, such as "3"/],
+      ['1', /^If-Match must be an entity tag in quotes, such as "3"/],
+    ] as const) {
+      const { json } = await cast.alice.put(path, { title: 'Alice' }, { 'if-match': tag });
+      assert.match(json.error.message, words);
+    }
     for (const current of [second, `"x", ${second}`]) {
       assert.equal((await cast.alice.put(path, {}, { 'if-match': current })).status, 200);
     }

@@ -88,7 +88,10 @@ export class RecoveryCodes {
 
   /** Keyed, so that the database alone is not enough to try codes. Case and separators do not matter. */
   #hashes(code: string): [string, ...string[]] {
-    const plain = code.toUpperCase().replace(/[^A-Z0-9]/g, '');
+    const plain = code
+      .normalize('NFKC')
+      .toUpperCase()
+      .replace(/[^A-Z0-9]/g, '');
     const hashWith = (key: Buffer) =>
       createHmac('sha256', key).update(`recovery:${plain}`).digest('base64url');
     const [current, ...previous] = this.#options.codeKeys;

@@ -9,11 +9,10 @@ import { bodyTypes, type DrfScope } from '#kit/drf/scope.ts';
 import { serializer } from '#kit/drf/serializer.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { OffsetRequest } from '#kit/rest/paging.ts';
-import { parseWordQuery } from '#kit/search/index.ts';
 import { type ApiAccess, possibleReaderOf, type Reader, readerOf } from '../accounts/index.ts';
 import type { DayKeys } from '../daily/index.ts';
 import { quotePath, routes } from '../routes.ts';
-import { countMatches, findMatches } from '../search/index.ts';
+import { countMatches, findMatches, parseSignedQuery } from '../search/index.ts';
 import type { Tables } from '../tables.ts';
 import { Quote, toJson } from './json.ts';
 import { maySee, quoteFields } from './quote.ts';
@@ -116,7 +115,7 @@ function addLists(app: HttpApp, { database, access }: QuoteApiParts): void {
 }
 
 async function searched(database: Database<Tables>, search: string, options: OffsetRequest & QuoteFilter) {
-  const query = parseWordQuery(search);
+  const query = parseSignedQuery(search);
   const { ids, seen, isAll } = await findMatches(database, query, options);
   const total = isAll ? seen : await countMatches(database, query, options);
   return { quotes: await likedQuotes(database, ids), total };

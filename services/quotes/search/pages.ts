@@ -6,12 +6,13 @@ import { count, formatNumber } from '#kit/html/format.ts';
 import { type Html, html } from '#kit/html/html.ts';
 import { site } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { parseWordQuery, type WordQuery } from '#kit/search/index.ts';
+import type { WordQuery } from '#kit/search/index.ts';
 import { type CountedQuote, countedQuotes, pageSize, quoteList } from '../quotes/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
 import type { Tables } from '../tables.ts';
 import { findMatches } from './search.ts';
+import { parseSignedQuery, type SignedQuery } from './signed-words.ts';
 
 /** Later pages are of no use to people, and cost the more the later they are. */
 const pageMax = 50;
@@ -32,7 +33,7 @@ export function addSearchPages(
 async function showResults(visitor: Visitor, database: Database<Tables>): Promise<string> {
   const { visit } = visitor;
   const text = (parameter(visit.request.query, 'q') ?? '').trim().slice(0, queryCharactersMax);
-  const query = parseWordQuery(text);
+  const query = parseSignedQuery(text);
   const href = (number: number) =>
     `${pageRoutes.search}?q=${encodeURIComponent(text)}${number === 1 ? '' : `&page=${number}`}`;
   const sharing = {
@@ -68,7 +69,11 @@ interface Results {
 }
 
 /** The page that was asked for, or the last one. */
-async function resultsOf({ visit }: Visitor, database: Database<Tables>, query: WordQuery): Promise<Results> {
+async function resultsOf(
+  { visit }: Visitor,
+  database: Database<Tables>,
+  query: SignedQuery,
+): Promise<Results> {
   const given = pageNumber(visit.request.query);
   const wanted = Math.max(1, Math.min(given, pageMax));
   const found = await findPage(database, query, wanted);
@@ -83,7 +88,7 @@ async function resultsOf({ visit }: Visitor, database: Database<Tables>, query: 
   };
 }
 
-function findPage(database: Database<Tables>, query: WordQuery, page: number) {
+function findPage(database: Database<Tables>, query: SignedQuery, page: number) {
   return findMatches(database, query, { limit: pageSize, offset: (page - 1) * pageSize });
 }
 

@@ -72,6 +72,30 @@ describe('a search', () => {
     assert.deepEqual(await found('live'), ['zola', 'goethe']);
   });
 
+  test('tells words apart that differ by their signs', async () => {
+    for (const [name, text] of [
+      ['cpp', 'C++ makes it harder to shoot yourself in the foot.'],
+      ['sharp', 'Whoever writes C# has a compiler that helps.'],
+      ['both', 'From C++ to C# in a weekend.'],
+    ] as const)
+      names.set(await app.add({ text, author: 'A programmer', category: 'Code' }), name);
+    const cases: Record<string, string[]> = {
+      'c++': ['both', 'cpp'],
+      'C#': ['sharp', 'both'],
+      '"C++ makes"': ['cpp'],
+      'code c# -c++': ['sharp'],
+      'code -c#': ['cpp'],
+      'c++ foot': ['cpp'],
+      'C# foot': [],
+    };
+    for (const [search, expected] of Object.entries(cases)) {
+      assert.deepEqual((await found(search)).toSorted(), expected.toSorted(), search);
+      assert.deepEqual(await found(search, '&limit=1&offset=1'), (await found(search)).slice(1, 2), search);
+    }
+    const browser = await app.browser();
+    assert.match((await browser.open('/search/?q=c%2B%2B')).html, /2 quotes</);
+  });
+
   test('of any text is an answer', async () => {
     for (const search of [
       '"',

@@ -3,6 +3,7 @@ import { rankDocuments, type WordMatch, type WordQuery } from '#kit/search/index
 import { publishedQuotes, type QuoteFilter, type Slice } from '../quotes/index.ts';
 import type { Tables } from '../tables.ts';
 import { quoteWords } from '../words.ts';
+import type { SignedQuery } from './signed-words.ts';
 import { filteredMatches } from './store.ts';
 
 /** So many matches are ranked: the first in the order of the index. */
@@ -28,13 +29,12 @@ export interface Found {
  */
 export async function findMatches(
   session: Session<Tables>,
-  query: WordQuery,
+  query: SignedQuery,
   { limit, offset, ...filter }: Slice & QuoteFilter,
 ): Promise<Found> {
   const end = Math.min(offset + limit, listedMax);
   const wanted = Math.max(rankedMax, end) + 1;
-  const isFiltered = filter.author !== undefined || filter.category !== undefined;
-  const matches = isFiltered
+  const matches = isFiltered(query, filter)
     ? await filteredMatches(session, query, { ...filter, limit: wanted })
     : await quoteWords.first(session, query, wanted);
   const found = { seen: Math.min(matches.length, wanted - 1), isAll: matches.length < wanted };
@@ -51,13 +51,15 @@ export async function findMatches(
 /** Counts the matching quotes, at most {@link listedMax}. */
 export async function countMatches(
   session: Session<Tables>,
-  query: WordQuery,
+  query: SignedQuery,
   filter: QuoteFilter,
 ): Promise<number> {
-  if (filter.author === undefined && filter.category === undefined) {
-    return quoteWords.count(session, query, listedMax);
-  }
+  if (!isFiltered(query, filter)) return quoteWords.count(session, query, listedMax);
   return (await filteredMatches(session, query, { ...filter, limit: listedMax })).length;
+}
+
+function isFiltered({ signed }: SignedQuery, { author, category }: QuoteFilter): boolean {
+  return author !== undefined || category !== undefined || signed.length > 0;
 }
 
 async function inRank(

@@ -1,13 +1,15 @@
+import { sql } from 'kysely';
 import type { Session } from '#kit/db/index.ts';
-import type { WordMatch, WordQuery } from '#kit/search/index.ts';
+import type { WordMatch } from '#kit/search/index.ts';
 import { keyOf, type QuoteFilter } from '../quotes/index.ts';
 import type { Tables } from '../tables.ts';
 import { quoteWords } from '../words.ts';
+import type { SignedQuery } from './signed-words.ts';
 
-/** The first matches by one author or in one category, by ascending id. */
+/** The first matches by one author, in one category or with signed words, by ascending id. */
 export async function filteredMatches(
   session: Session<Tables>,
-  query: WordQuery,
+  query: SignedQuery,
   { author, category, limit }: QuoteFilter & { limit: number },
 ): Promise<WordMatch[]> {
   let matching = session.kysely
@@ -20,6 +22,11 @@ export async function filteredMatches(
     matching = matching.where((e) =>
       e.or([e('category.name_key', '=', keyOf(category)), e('category.slug', '=', category)]),
     );
+  }
+  for (const { word, isWanted } of query.signed) {
+    const fields = [sql.ref('quote.text'), sql.ref('quote.author'), sql.ref('category.name')];
+    const all = sql`lower(${sql.join(fields, sql` || ' ' || `)})`;
+    matching = matching.where(sql<boolean>`${all} ${isWanted ? sql`like` : sql`not like`} ${`%${word}%`}`);
   }
   const rows = await matching.orderBy('quote.id').limit(limit).execute();
   return rows.map(({ id }) => ({ id, isLead: false }));

@@ -47,6 +47,7 @@ export function createEventStream({ execution, contextOf, log, stopping }: Event
     request.headers.accept = mediaType.eventStream;
     reply.request.leaveFlight();
     reply.hijack();
+    keepUntransformed(reply);
     try {
       await stream(request, reply);
     } catch (error) {
@@ -55,6 +56,13 @@ export function createEventStream({ execution, contextOf, log, stopping }: Event
       reply.raw.end(`event: error\ndata: ${told}\n\n`);
     }
   };
+}
+
+/** A proxy that compresses would hold events back; the library lets it. */
+function keepUntransformed({ raw }: FastifyReply): void {
+  const write = raw.writeHead.bind(raw);
+  raw.writeHead = ((status: number, text: string, headers: Record<string, string>) =>
+    write(status, text, { ...headers, 'cache-control': 'no-store, no-transform' })) as typeof raw.writeHead;
 }
 
 async function* refusal(errors: readonly GraphQLError[]) {

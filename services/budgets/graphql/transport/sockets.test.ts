@@ -58,6 +58,24 @@ describe('a connection is closed with the code of the protocol', { concurrency: 
     assert.equal(await client.closed, 4403);
   });
 
+  test('none with a token as clients send it, in any spelling and among headers', async () => {
+    for (const payload of [
+      { Authorization: authorization },
+      { AUTHORIZATION: authorization },
+      { headers: { Authorization: authorization } },
+      { headers: { authorization } },
+    ]) {
+      const client = await connect();
+      client.send({ type: 'connection_init', payload });
+      assert.deepEqual(await client.next(), { type: 'connection_ack' }, JSON.stringify(payload));
+    }
+    for (const headers of [null, 'x', [], { Authorization: 'Bearer no' }]) {
+      const client = await connect();
+      client.send({ type: 'connection_init', payload: { headers } });
+      assert.equal(await client.closed, 4403, JSON.stringify(headers));
+    }
+  });
+
   test('4408 if it is not initialized within ten seconds', async () => {
     assert.equal(await (await connect()).closed, 4408);
   });

@@ -55,7 +55,7 @@ export function createSocketHandler(options: SocketOptions) {
     jsonMessageReviver: keepNumberText,
     connectionInitWaitTimeout: initTimeoutMs,
     onConnect: async ({ connectionParams, extra }) => {
-      const given = connectionParams?.authorization ?? extra.request.headers.authorization;
+      const given = authorizationIn(connectionParams) ?? extra.request.headers.authorization;
       const token = bearerToken(typeof given === 'string' ? given : undefined);
       if (token === undefined) return false;
       try {
@@ -121,6 +121,14 @@ function adapt(socket: WebSocket, log: Log) {
         });
       }),
   };
+}
+
+/** `Authorization` in any spelling, by itself or among `headers`, as the documentation of clients shows it. */
+function authorizationIn(params: Readonly<Record<string, unknown>> = {}): unknown {
+  const valueIn = (of: object) =>
+    Object.entries(of).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
+  const { headers } = params;
+  return valueIn(params) ?? (typeof headers === 'object' && headers !== null ? valueIn(headers) : undefined);
 }
 
 const typesOfServer: readonly unknown[] = [MessageType.ConnectionAck, MessageType.Next, MessageType.Error];

@@ -9,6 +9,7 @@ const entities: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
+const lineBreak = /^\/?BR\s*\/?$/;
 /** A tag may be so long; without its end, `<` is text. */
 const tagCharactersMax = 200;
 
@@ -20,6 +21,8 @@ export class OfxParser implements FileParser {
   #currency: string | undefined;
   #startLine = 0;
   #fields: Map<string, string> | undefined;
+  /** The field that was read last: a line break in its value is written as a tag. */
+  #field = '';
 
   constructor(options: ReadOptions) {
     this.#options = options;
@@ -76,7 +79,14 @@ export class OfxParser implements FileParser {
     if (tag === '/STMTTRN') return this.#finish();
     if (tag === '/BANKTRANLIST') return this.#finish('is not closed');
     if (tag === 'CURDEF') this.#currency = value.trim();
-    if (!tag.startsWith('/') && !this.#fields?.has(tag)) this.#fields?.set(tag, decoded(value.trim()));
+    const text = decoded(value.trim());
+    if (lineBreak.test(tag)) {
+      const before = this.#fields?.get(this.#field);
+      if (before !== undefined) this.#fields?.set(this.#field, `${before} ${text}`.trim());
+      return [];
+    }
+    this.#field = tag.startsWith('/') || this.#fields?.has(tag) ? '' : tag;
+    if (this.#field !== '') this.#fields?.set(tag, text);
     return [];
   }
 

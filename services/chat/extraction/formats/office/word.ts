@@ -13,6 +13,8 @@ import {
 
 const textPart = /^word\/(document|footnotes|endnotes)\d*\.xml$/;
 const stylesPart = 'word/styles.xml';
+/** Links of the library from the end of each note to its place. */
+const backLinks = /\s*<a href="#(?:footnote|endnote|comment)-ref-[^"]*">↑<\/a>/g;
 /** Half points up to which a text is too small to see. */
 const tinyHalfPoints = 2;
 
@@ -23,7 +25,7 @@ export async function extractWord(bytes: Uint8Array): Promise<Extracted> {
   const seen = withoutHiddenText(bytes);
   const buffer = Buffer.from(seen.buffer, seen.byteOffset, seen.length);
   const { value } = await mammoth.convertToHtml({ buffer }, { convertImage: skipImages });
-  return extractHtml(value);
+  return extractHtml(value.replace(backLinks, ''));
 }
 
 /**
