@@ -47,6 +47,11 @@ export async function whileTransient<T>(transact: () => Promise<T>): Promise<T> 
   }
 }
 
+/** Returns true if the server, the database or the role has as many connections as it may have. */
+export function isAtConnectionLimit(error: unknown): boolean {
+  return codeOf(error) === '53300';
+}
+
 /** Returns true if the connection cannot be used any more: the server closes it, or it keeps a stale plan. */
 export function mustReconnect(error: unknown): boolean {
   return error instanceof UnknownOutcome || /^(?:08|25P03|57P)/.test(codeOf(error)) || isStalePlan(error);
@@ -73,15 +78,16 @@ export function fromPostgresError(error: unknown, columns: ConstraintColumns): u
 const wrongSettings = /^(?:28|3D|3F|42501)/;
 
 /**
- * The error of opening a database where its address, or the server, has to be mended by a person; undefined for others. It names the server
- * without the password.
+ * The error of opening a database where its address, or the server, has to be mended by a person, in the words of PostgreSQL; undefined for
+ * others. It names the server without the password.
  */
 export function startError(error: unknown, url: string): AppError | undefined {
   const place = `PostgreSQL at ${new URL(url).host || 'its socket'}`;
   const options = { retryAfterSeconds: 1, cause: error };
-  if (wrongSettings.test(codeOf(error))) {
-    const problem = `${place} refuses it: ${(error as Error).message}. Correct DATABASE_URL, or the role and its rights.`;
-    return new AppError('unavailable', problem, options);
+  const isWrong = wrongSettings.test(codeOf(error));
+  if (isWrong || unavailable.test(codeOf(error))) {
+    const advice = isWrong ? ' Correct DATABASE_URL, or the role and its rights.' : '';
+    return new AppError('unavailable', `${place} refuses it: ${(error as Error).message}.${advice}`, options);
   }
   if (!(error instanceof ConnectionLost)) return undefined;
   const { code, message } = (error.cause ?? {}) as { code?: string; message?: string };

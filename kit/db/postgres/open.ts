@@ -13,6 +13,7 @@ import {
   streamTimeouts,
   timeoutSettings,
 } from './pool.ts';
+import { refuseTransactionPooler } from './pooler.ts';
 import { ClientRunner, inTransaction } from './session.ts';
 
 /** Several services share a server that accepts 100 connections by default. */
@@ -34,6 +35,7 @@ export async function openPostgres<DB>(
     timeouts: streamTimeouts,
   });
   try {
+    await refuseTransactionPooler(url);
     // A step over a large table takes longer than any statement of a request.
     await using migrating = new PostgresPool({ url, schema, log, max: 1, timeouts: migrationTimeouts });
     // It may wait for requests of a running replica in a circle: each locks tables that the other needs next.

@@ -2,11 +2,13 @@ import { Socket } from 'node:net';
 import pg, { type CustomTypesConfig } from 'pg';
 import type { Log } from '../../base/log.ts';
 import { UnknownOutcome } from '../errors.ts';
-import { ConnectionLost, mustReconnect } from './errors.ts';
+import { ConnectionLost, isAtConnectionLimit, mustReconnect } from './errors.ts';
 import { FreezeWatch, type WatchedConnection } from './freeze-watch.ts';
 
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
+/** Time for which a pool that met the limit of the server does not grow. */
+const limitedMs = 1_000;
 /** Time that the server may respond after its own timeout. */
 const lateMs = 1_000;
 /** Time that running work gets after closing. */
@@ -77,10 +79,11 @@ interface PoolOptions {
 
 /**
  * A few connections to one schema, opened when needed. Broken ones are replaced, and so are those on which the server is frozen or does
- * not keep its own timeout.
+ * not keep its own timeout. Where the server has no more of them, work waits for those that there are.
  */
 export class PostgresPool implements AsyncDisposable {
   readonly #pool: pg.Pool;
+  readonly #max: number;
   readonly #sockets = new Set<Socket>();
   readonly #silenceMs: number;
   readonly #closeMs: number;
@@ -89,11 +92,13 @@ export class PostgresPool implements AsyncDisposable {
   readonly #idle = Promise.withResolvers<void>();
   /** Leases, and calls that wait for one. */
   #taken = 0;
+  #growsFromMs = 0;
   #closed = false;
   #ended: Promise<void> | undefined;
 
   constructor(options: PoolOptions) {
     const { statementMs } = options.timeouts;
+    this.#max = options.max;
     this.#silenceMs = statementMs === 0 ? 0 : statementMs + lateMs;
     this.#closeMs = options.closeMs ?? closeMsDefault;
     this.#watch = new FreezeWatch(options.url, this.#leases);
@@ -180,10 +185,18 @@ export class PostgresPool implements AsyncDisposable {
     if (--this.#taken === 0 && this.#closed) this.#idle.resolve();
   }
 
+  /** A connection. At the limit of the server it is one of the pool's own, as soon as that comes back. */
   async #connect(): Promise<pg.PoolClient> {
+    if (performance.now() >= this.#growsFromMs) this.#pool.options.max = this.#max;
     try {
       return await this.#pool.connect();
     } catch (error) {
+      const own = this.#leases.size + this.#pool.idleCount;
+      if (own > 0 && isAtConnectionLimit(error)) {
+        this.#growsFromMs = performance.now() + limitedMs;
+        this.#pool.options.max = own;
+        return this.#connect();
+      }
       throw error instanceof pg.DatabaseError ? error : new ConnectionLost(error);
     }
   }

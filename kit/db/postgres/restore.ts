@@ -6,6 +6,7 @@ import { notABackup, notEmpty } from '../errors.ts';
 import { type AppliedMigration, checkHistory, historyTables, type SqlMigration } from '../migrations.ts';
 import { migrateSchema } from './open.ts';
 import { migrationTimeouts, PostgresPool, quoteName } from './pool.ts';
+import { refuseTransactionPooler } from './pooler.ts';
 import { inTransaction } from './session.ts';
 
 // `octavo backup` wrote this format before it left PostgreSQL to pg_dump: gzip of lines, `R` and a row as PostgreSQL's own JSON, `L`
@@ -34,6 +35,7 @@ interface RestoreOptions {
 /** Makes the schema again as it was at the time of the backup and fills it, in one transaction. */
 export async function restoreSchema(options: RestoreOptions): Promise<void> {
   const { url, schema, log } = options;
+  await refuseTransactionPooler(url);
   await using pool = new PostgresPool({ url, schema, log, max: 1, timeouts: migrationTimeouts });
   await pool.use((client) =>
     inTransaction(client, 'BEGIN', async () => {
