@@ -30,11 +30,6 @@ export function isRetryable(error: unknown): boolean {
   return ['rate_limited', 'unavailable', 'timeout', 'locked', 'internal', 'canceled'].includes(code);
 }
 
-/** Creates the error for a document that cannot be read. */
-export function unreadable(message: string, cause?: unknown): AppError {
-  return new AppError('unprocessable', message, { cause });
-}
-
 /** Statuses and codes of the chat's own envelope. */
 export const errorTable = {
   invalid_input: { status: 400, code: 'validation_error' },

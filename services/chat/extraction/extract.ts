@@ -1,4 +1,4 @@
-import { unreadable } from '../errors.ts';
+import { unreadable } from './errors.ts';
 import type { Extracted } from './formats/blocks.ts';
 import { decodeText, extractText } from './formats/text.ts';
 

@@ -4,7 +4,7 @@ import { AppError } from '#kit/base/errors.ts';
 import type { Log } from '#kit/base/log.ts';
 import { ConcurrencyLimiter } from '#kit/concurrency/concurrency-limiter.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
-import { unreadable } from '../errors.ts';
+import { unreadable } from './errors.ts';
 import { limits } from './limits.ts';
 import type {
   DrawnPage,

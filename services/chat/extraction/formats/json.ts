@@ -1,4 +1,4 @@
-import { unreadable } from '../../errors.ts';
+import { unreadable } from '../errors.ts';
 import type { Block, Extracted } from './blocks.ts';
 
 const depthMax = 100;

@@ -1,5 +1,5 @@
 import { getDocumentProxy } from 'unpdf';
-import { unreadable } from '../../errors.ts';
+import { unreadable } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Block, Extracted } from './blocks.ts';
 import { type Area, unseenAreas } from './pdf-unseen.ts';

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { unreadable } from '../../errors.ts';
+import { unreadable } from '../errors.ts';
 import { type Block, describedRow, type Extracted } from './blocks.ts';
 
 /** Each row by itself, with the names of its columns. */

@@ -1,7 +1,7 @@
 import { strFromU8, type UnzipFileInfo, unzipSync } from 'fflate';
 import { Parser } from 'htmlparser2';
 import { AppError } from '#kit/base/errors.ts';
-import { unreadable } from '../../../errors.ts';
+import { unreadable } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 
 /** Macros are detected by the contents of the archive, not by its name. */

@@ -1,4 +1,4 @@
-import { unreadable } from '../../../errors.ts';
+import { unreadable } from '../../errors.ts';
 import type { Block, Extracted } from '../blocks.ts';
 import { type Attributes, readArchive, readXml } from './archive.ts';
 
