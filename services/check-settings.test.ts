@@ -20,6 +20,14 @@ async function refused(names: readonly string[], environment: Environment): Prom
 }
 
 describe('the settings of all services that start', () => {
+  test('may leave the provider to the one sign-in of the suite, unless that is off', async () => {
+    const environment = { OCTAVO_DATA: '/nonexistent/octavo', OIDC_ONLY: 'on' };
+    await checkSettings(upNames(), environment, { hasOneSignIn: true });
+    const off = checkSettings(upNames(), { ...environment, OCTAVO_SSO: 'off' }, { hasOneSignIn: true });
+    await assert.rejects(off, /OIDC_ISSUER/);
+    assert.deepEqual(await refused(upNames(), environment), ['OIDC_ISSUER']);
+  });
+
   test('are refused together, also those that do not fit each other', async () => {
     const wrong = {
       NODE_ENV: 'production',

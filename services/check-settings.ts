@@ -8,12 +8,27 @@ import { suiteSettings, withFormerNames } from './system.ts';
 
 type Check = () => unknown;
 
+/** Settings that services get at the start from the one sign-in of the suite. Its own are not known before. */
+const ownProvider = {
+  OIDC_ISSUER: 'http://localhost',
+  OIDC_CLIENT_ID: 'octavo',
+  OIDC_CLIENT_SECRET: 'octavo',
+};
+
 /**
  * Throws one error that names every setting that is missing, invalid, or does not fit others: of the named services, and of those that
- * they call in process.
+ * they call in process. With `hasOneSignIn` one of them signs people in for the others.
  */
-export async function checkSettings(names: readonly string[], environment: Environment): Promise<void> {
-  const suite = inspectConfig(suiteSettings, withFormerNames(environment));
+export async function checkSettings(
+  names: readonly string[],
+  given: Environment,
+  { hasOneSignIn = false } = {},
+): Promise<void> {
+  const suite = inspectConfig(suiteSettings, withFormerNames(given));
+  const environment =
+    hasOneSignIn && !given.OIDC_ISSUER && !suite.problems.OCTAVO_SSO && suite.config.OCTAVO_SSO
+      ? { ...ownProvider, ...given }
+      : given;
   const { calls, services } = await servicesOf(names, environment);
   const checks = services.flatMap((service) => {
     // A service that is only called does not listen.

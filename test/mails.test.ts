@@ -50,5 +50,9 @@ test('the portal shows the mails of every service that sends some', async () => 
       return html.includes(`href="/mails/${name}/`) && html;
     });
     assert.ok(page.includes(`>${title}<`), title);
+    const [, path = ''] = new RegExp(`href="(/mails/${name}/[^"]+)"`).exec(page) ?? [];
+    const mail = await (await fetch(`${urlOf('portal')}${path}`)).text();
+    const links = [...mail.matchAll(/href="(http[^"]+)"/g)].map(([, href = '']) => new URL(href).hostname);
+    assert.deepEqual(new Set(links), new Set(['localhost']), 'browsers send the cookies of one name only');
   }
 });

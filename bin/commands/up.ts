@@ -21,7 +21,7 @@ export async function run(args: string[]): Promise<number> {
     LOG_LEVEL: process.env.LOG_LEVEL || (process.stderr.isTTY ? 'warn' : 'info'),
   };
   const names = upNames();
-  await checkSettings(names, environment);
+  await checkSettings(names, environment, { hasOneSignIn: true });
   const suite = readSuite(environment);
   const terminal = process.stderr.isTTY ? await openTerminalLog() : undefined;
   const log = createLog({

@@ -36,6 +36,11 @@ export function isLoopbackName(hostHeader: string | undefined): boolean {
   return isLoopback(name.toLowerCase().replace(/[[\]]/g, ''));
 }
 
+/** The address of a service that listens here, for browsers on this machine: all services under one name share its cookies. */
+export function localOrigin(url: string): string {
+  return `http://localhost:${new URL(url).port}`;
+}
+
 const listenProblems: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use',
   EACCES: 'requires permissions that this process does not have',

@@ -7,6 +7,7 @@ import { Passwords, passwordCost } from '#kit/auth/passwords/passwords.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
 import { TokenBucket } from '#kit/auth/token-bucket.ts';
 import type { Environment } from '#kit/base/config.ts';
+import { localOrigin } from '#kit/base/network.ts';
 import { Background } from '#kit/concurrency/background.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import { type Database, databaseCheck, healthMigrations, queriedGauges, rowGauge } from '#kit/db/index.ts';
@@ -122,7 +123,7 @@ async function build(parts: Parts) {
   const server = stack.use(await createServer(parts, db, brokers));
   keepNumberTexts(server.app);
   let url = '';
-  const siteUrl = () => config.BUDGETS_PUBLIC_URL?.replace(/\/$/, '') ?? url;
+  const siteUrl = () => config.BUDGETS_PUBLIC_URL?.replace(/\/$/, '') ?? localOrigin(url);
   const mailer = stack.use(await openMailer(config, context));
   const sender = senderOf(config);
   const links = new LinkTokens(secret);

@@ -53,6 +53,7 @@ await inTestMode((world) => {
     const staff = await signedInStaff(service);
     const roles = '/admin/sign_in/role/';
     const refused = await administrator.open(list);
+    assert.doesNotMatch((await administrator.open('/')).html, /href="\/admin\/"/);
     assert.deepEqual(
       [refused.status, refused.location],
       [302, `/admin/login/?next=${encodeURIComponent(list)}`],
@@ -65,6 +66,7 @@ await inTestMode((world) => {
     await staff.send(`${roles}add/`, { email: alice, role: 'admin', service: 'one-application' });
     assert.equal((await administrator.open(list)).status, 302);
     assert.equal((await staff.send(`${roles}add/`, { email: alice, role: 'admin' })).status, 303);
+    assert.match((await administrator.open('/')).html, /href="\/admin\/"/);
     const { html } = await administrator.open(list);
     assert.match(html, /Applications[\s\S]*alice@example\.com/);
     await administrator.open(`${roles}add/`);

@@ -54,6 +54,11 @@ export function createPasswordlessAdmin(parts: PasswordlessAdminParts): Admin<To
   });
 }
 
+/** True for a user with the role `admin` in all services, who has proved the address. */
+export async function isAdministrator(database: Database<Tables>, user: User): Promise<boolean> {
+  return user.isVerified && (await rolesFor(database, user.id, undefined)).includes('admin');
+}
+
 /** Adds the users of the pages who have the role `admin` in all services, while they are signed in. */
 function withAdministrators(
   staff: AdminAccounts<TokenPair>,
@@ -66,9 +71,8 @@ function withAdministrators(
     async userOf(visit) {
       const user = await staff.userOf(visit);
       const caller = user ? undefined : await callerOf(visit);
-      if (!caller?.user.isVerified) return user;
-      const roles = await rolesFor(database, caller.user.id, undefined);
-      if (!roles.includes('admin')) return undefined;
+      if (!caller) return user;
+      if (!(await isAdministrator(database, caller.user))) return undefined;
       const { id, email } = caller.user;
       return { id, name: email, detail: 'Administrator', isSuperuser: true, permissions: allPermissions };
     },

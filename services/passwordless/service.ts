@@ -21,7 +21,7 @@ import { limitMigrations, SharedLimits } from '#kit/limits/index.ts';
 import { defineService, openServiceDatabase, type ServiceContext, type ServiceParts } from '#kit/service.ts';
 import { addAccountApi } from './account/api.ts';
 import { addAccountPages, createAccountPage } from './account/pages.ts';
-import { createPasswordlessAdmin } from './admin.ts';
+import { createPasswordlessAdmin, isAdministrator } from './admin.ts';
 import { createApiAccess } from './api/access.ts';
 import { createRequestLimits } from './api/limits.ts';
 import { Audit } from './audit.ts';
@@ -302,6 +302,7 @@ function addPages(
   const pages = createPageContext({
     sessions,
     showsMails: mailFolder !== undefined,
+    isAdministrator: (user) => isAdministrator(database, user),
   });
   const cards = {
     passkeys: passkeysCard(features.passkeys),

@@ -31,13 +31,15 @@ export interface ListView {
 
 /** Nobody signs in to these pages, and a vote needs no form token: only a poll that counts sessions starts one. */
 export function frameOf(visit: PageVisit, question?: Question): Frame {
+  const shared = question?.duplicates === 'session' ? visit.frame() : visit.publicFrame();
   return {
-    ...(question?.duplicates === 'session' ? visit.frame() : visit.publicFrame()),
+    ...shared,
     service: 'Polls',
     navigation: [
       { href: pageRoutes.polls, label: 'Polls', icon: 'chart' },
       { href: pageRoutes.newPoll, label: 'New poll', icon: 'plus' },
-      { href: pageRoutes.mine, label: 'My polls', icon: 'edit' },
+      // Strangers have no polls of their own, and would meet a sign-in.
+      ...(shared.isSignedIn ? [{ href: pageRoutes.mine, label: 'My polls', icon: 'edit' } as const] : []),
       { href: '/docs', label: 'API', icon: 'list' },
     ],
     flash: visit.hasFlash && visit.takeFlash(),
@@ -175,7 +177,7 @@ export function beside(visit: PageVisit, { question, choices, standing }: PollVi
 }
 
 /** The address of the poll as a link, as a QR code, and as a frame for other sites. */
-function shareBox({ origin }: PageVisit, { id, question_text }: Question): Html {
+export function shareBox({ origin }: Pick<PageVisit, 'origin'>, { id, question_text }: Question): Html {
   const link = `${origin}${pathOf(pageRoutes.poll, id)}`;
   const embed = html`<iframe src="${origin}${pathOf(pageRoutes.embed, id)}" title="${question_text}" width="100%" height="420" loading="lazy"></iframe>`;
   const readonly = { readonly: true };

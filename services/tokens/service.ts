@@ -9,6 +9,7 @@ import { Passwords, passwordCost } from '#kit/auth/passwords/passwords.ts';
 import { RateLimiter } from '#kit/auth/rate-limiter.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { newSecret } from '#kit/base/ids.ts';
+import { localOrigin } from '#kit/base/network.ts';
 import { runEvery } from '#kit/concurrency/run-every.ts';
 import { limitRequests } from '#kit/http/requests/rate-limit.ts';
 import { createHttpServer, type HttpServer } from '#kit/http/server.ts';
@@ -67,11 +68,6 @@ async function build({ config, context, stack }: ServiceParts<typeof settings>) 
   const url = await listen();
   links.origin = config.TOKENS_URL ? originOf(config.TOKENS_URL) : localOrigin(url);
   return { url };
-}
-
-/** The address for browsers on this machine. */
-function localOrigin(url: string): string {
-  return `http://localhost:${new URL(url).port}`;
 }
 
 type State = ReturnType<typeof createState>;

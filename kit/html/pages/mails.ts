@@ -74,12 +74,12 @@ function mailTable(mails: readonly SavedMail[]): Content {
     caption: 'Mails, newest first',
     columns: [
       {
-        header: 'To',
+        header: 'Subject',
         kind: 'main',
-        cell: ({ id, to }) =>
-          html`<a href="${mailPaths.mail.replace(':id', encodeURIComponent(id))}">${to}</a>`,
+        cell: ({ id, subject }) =>
+          html`<a href="${mailPaths.mail.replace(':id', encodeURIComponent(id))}">${subject || 'No subject'}</a>`,
       },
-      { header: 'Subject', kind: 'fit', cell: ({ subject }) => subject },
+      { header: 'To', kind: 'fit', cell: ({ to }) => to },
       { header: 'Written', kind: 'fit', cell: ({ date }) => time(date.getTime()) },
     ],
     rows: mails,

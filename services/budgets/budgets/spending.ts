@@ -1,6 +1,7 @@
 import { isoDay } from '#kit/base/iso-time.ts';
 import type { Session } from '#kit/db/index.ts';
 import type { AccountTransaction } from '../commands.ts';
+import { digitsOf } from '../money/currencies.ts';
 import { decimalText, toExact, toMinor } from '../money/money.ts';
 import { type Period, periodAt } from '../money/periods.ts';
 import { notify } from '../notifications/index.ts';
@@ -134,6 +135,23 @@ async function checkPeriod(unit: AccountTransaction, budget: BudgetRow, period: 
   }
 }
 
+const months = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+function inWords(period: string): string {
+  return /^\d{4}-\d\d$/.test(period) ? months.format(new Date(period)) : period;
+}
+
+function written(minor: bigint, currency: string): string {
+  const digits = digitsOf(currency);
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return format.format(decimalText(minor, currency) as Intl.StringNumericLiteral);
+}
+
 interface Reached {
   readonly period: string;
   readonly threshold: number;
@@ -146,11 +164,11 @@ async function notifyOf(
   { id: budgetId, name, currency }: BudgetRow,
   { period, threshold, spent, available }: Reached,
 ): Promise<void> {
-  const sums = `${decimalText(spent, currency)} of ${decimalText(available, currency)} ${currency}`;
+  const sums = `${written(spent, currency)} of ${written(available, currency)}`;
   await notify(unit, {
     type: 'budget.threshold',
     title: `${threshold}% of ${name}`,
-    message: `You have spent ${sums} of ${name}${period === 'all' ? '' : ` in ${period}`}.`,
+    message: `You have spent ${sums} for ${name}${period === 'all' ? '' : ` in ${inWords(period)}`}.`,
     data: {
       budgetId,
       period,

@@ -274,7 +274,8 @@ test('a threshold notifies once in a period, and again after spending fell below
   await carol.delete(`${path}/${id}`);
   await carol.put(`${path}/${(await spend(carol, budgetId, { amount: 0.5 })).id}`, { amount: 30 });
   assert.deepEqual((await told()).slice(3), ['2026-03 100']);
-  const [{ data }] = await eventsOf(carol, 'budget.threshold');
+  const [{ data, message }] = await eventsOf(carol, 'budget.threshold');
+  assert.match(message, /^You have spent \$80\.00 of \$100\.00 for .+ in March 2026\.$/);
   assert.deepEqual(data, {
     budgetId,
     period: '2026-03',

@@ -32,7 +32,13 @@ test('everybody may ask, and who signs in has the same chats in every browser', 
   assert.match((await one.client.open('/')).html, /Signed in/);
   await one.client.send('/ask', { query: 'When does the ferry sail?' });
   assert.match((await other.client.open('/')).html, /ferry sail/);
-  assert.doesNotMatch((await (await signedIn(open.url, 'bob')).client.open('/')).html, /ferry sail/);
+  const bob = await signedIn(open.url, 'bob');
+  assert.doesNotMatch((await bob.client.open('/')).html, /ferry sail/);
+  const [chat = ''] = /\/chats\/[\w-]+/.exec((await other.client.open('/')).html) ?? [];
+  const [unknown, others] = [await stranger.open(chat), await bob.client.open(chat)];
+  assert.deepEqual([unknown.status, others.status], [404, 404]);
+  assert.match(unknown.html, /belongs to somebody else\.[\s\S]*href="\/sign-in"[^>]*>Sign in</);
+  assert.doesNotMatch(others.html, />Sign in</);
   const out = await one.client.send('/sign-out', {});
   assert.match(out.headers.get('refresh') ?? '', /session\/end/);
   assert.doesNotMatch((await one.client.open('/')).html, /ferry sail/);

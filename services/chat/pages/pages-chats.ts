@@ -29,7 +29,7 @@ import {
 import { type ChatView, chatPage, chatsPage } from './views-chat.ts';
 import { deletePage, renamePage } from './views-dialogs.ts';
 
-const gone = 'This chat was deleted, or has expired 30 days after its last use.';
+const gone = 'This chat was deleted, expired 30 days after its last use, or belongs to somebody else.';
 const documentsNamed = 50;
 const pageSize = 50;
 

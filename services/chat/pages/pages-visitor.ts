@@ -75,8 +75,11 @@ export async function errorPageOf(parts: PageParts, visit: Visit<never>, error: 
   // What failed may be the database, which has the chats.
   const hasChats = hasNavigation && owner !== undefined && owner !== publicOwner && error.status < 500;
   const frame = hasChats ? await framed(parts, { visit, owner }).catch(() => frameOf(visit)) : frameOf(visit);
+  // A chat of somebody else is not there, and may be their own once they sign in.
+  const mayBeTheirs = parts.oidc !== undefined && !owner?.startsWith('person:');
+  const isChat = visit.request.routeOptions.url === pageRoutes.chat;
   const home =
-    error.status === 401
+    error.status === 401 || (error.status === 404 && isChat && mayBeTheirs)
       ? { href: pageRoutes.signIn, label: 'Sign in' }
       : { href: pageRoutes.home, label: 'Go to the start page' };
   return errorPage(frame, error, { requestId: visit.request.id, home, hasNavigation });

@@ -135,6 +135,7 @@ const navigation: readonly (NavigationItem & { needs?: keyof Abilities })[] = [
   { href: pageRoutes.importPosts, label: 'Import', icon: 'upload', needs: 'write' },
   { href: pageRoutes.users, label: 'Users', icon: 'users', needs: 'administer' },
   { href: pageRoutes.status, label: 'Status', icon: 'pulse', needs: 'administer' },
+  { href: '/docs', label: 'API', icon: 'screen' },
 ];
 
 /** Returns the visitor's abilities. Actions that need a second factor count as allowed, because pages ask for it. */

@@ -12,6 +12,7 @@ import { visitorOf } from '#kit/http/visitor.ts';
 import type { Factors } from '../account/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { Caller, Sessions, TokenPair } from '../sessions/index.ts';
+import type { User } from '../users/index.ts';
 import { signInPage } from './sign-in.ts';
 
 /** A request for a page. The cookie holds the tokens of the user. */
@@ -37,21 +38,28 @@ export function createPageContext(options: {
   readonly sessions: Sessions;
   /** True if there are pages that show the mails. */
   readonly showsMails: boolean;
+  /** True for somebody who may open the admin. */
+  isAdministrator(user: User): Promise<boolean>;
 }): PageContext {
-  const { sessions, showsMails } = options;
+  const { sessions, showsMails, isAdministrator } = options;
   const navigation = [
     { href: pageRoutes.home, label: 'Account', icon: 'lock' },
     ...(showsMails ? [mailsLink] : []),
     { href: '/docs', label: 'API', icon: 'list' },
-    { href: '/admin/', label: 'Admin', icon: 'users' },
   ] as const;
-  const callerOf = (visit: PageVisit) => callerOfVisit(visit, sessions);
+  const administration = [{ href: '/admin/', label: 'Admin', icon: 'users' }] as const;
+  const administrators = new WeakSet<Caller>();
+  const callerOf = async (visit: PageVisit) => {
+    const caller = await callerOfVisit(visit, sessions);
+    if (caller && (await isAdministrator(caller.user))) administrators.add(caller);
+    return caller;
+  };
   return {
     callerOf,
     frameOf: (visit, caller) => ({
       ...visit.frame(),
       service: 'Sign-in',
-      navigation,
+      navigation: caller && administrators.has(caller) ? [...navigation, ...administration] : navigation,
       account: caller && {
         name: caller.user.email,
         detail: caller.user.isVerified ? 'Signed in' : 'Not verified yet',

@@ -59,6 +59,11 @@ describe('an account', () => {
     assert.doesNotMatch(html, /href="https:\/\/spam/);
     assert.match(html, /Here<[\s\S]*There</);
     assert.doesNotMatch(await list(), /Lunch/);
+    const { html: managed } = await bob.open(`/polls/mine/${id}/`);
+    for (const way of ['Copy link', 'QR code', 'Embed on a website', 'Show on a big screen'])
+      assert.ok(managed.includes(way), way);
+    assert.match((await bob.open('/polls/')).html, /href="\/polls\/mine\/"/);
+    assert.doesNotMatch(await list(), /href="\/polls\/mine\/"|\/admin\//, 'strangers would have to sign in');
     const published = await polls.call('GET', '/api/questions/');
     assert.equal(published.headers.get('x-total-count'), String(published.json.length));
     assert.ok(!published.json.some((question: { id: number }) => question.id === id));

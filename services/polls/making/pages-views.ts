@@ -8,7 +8,7 @@ import { table } from '#kit/html/components/table.ts';
 import { count, formatNumber, time } from '#kit/html/format.ts';
 import { type Content, type Html, html } from '#kit/html/html.ts';
 import { type Frame, layout } from '#kit/html/layout.ts';
-import { frameOf } from '../pages-views.ts';
+import { frameOf, shareBox } from '../pages-views.ts';
 import { choicesMax, isClosedAt, type Poll, pageSize, textMax, toCounts, visibilityWords } from '../poll.ts';
 import { pageRoutes, pathOf } from '../routes.ts';
 import { draftFields, draftLabels, lineName, type Typed } from './draft.ts';
@@ -151,7 +151,6 @@ export function managePage(maker: Maker, view: ManageView): string {
   const frame = makerFrame(maker);
   const isHidden = question.visibility === 'hidden';
   const hasVotes = choices.some(({ votes }) => votes > 0);
-  const link = `${frame.origin}${pathOf(pageRoutes.poll, question.id)}`;
   const entries: (readonly [string, Content])[] = [
     ['State', stateOf(poll, now)],
     ['Shown', visibilityWords[question.visibility]],
@@ -163,13 +162,13 @@ export function managePage(maker: Maker, view: ManageView): string {
     title: 'Manage your poll',
     lead: question.question_text,
     styles: ['choices.css'],
-    modules: ['making.js'],
+    modules: ['making.js', 'keep.js'],
     ...(maker.user && { parent: { href: pageRoutes.mine, label: 'My polls' } }),
     actions: !isHidden && linkButton(pathOf(pageRoutes.poll, question.id), 'Open the poll'),
     main: html`${problem && notice('bad', problem)}${errorSummary(errors, labels, 'The changes were not saved')}
 <div class="beside"><div class="stack">${hasVotes ? notice('info', 'The texts can no longer change, because someone has voted.') : textsForm(frame, { ...view, shown: idsOf(poll) })}
 ${card(undefined, deeds(frame, { poll, path, now }, maker.user !== undefined))}</div>
-<aside class="stack">${card('Votes', facts(entries))}${!isHidden && card('Share', field({ name: 'share-link', label: 'Link', value: link, attributes: { readonly: true } }))}</aside></div>`,
+<aside class="stack">${card('Votes', facts(entries))}${!isHidden && shareBox(frame, question)}</aside></div>`,
   });
 }
 

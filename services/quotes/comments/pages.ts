@@ -6,13 +6,13 @@ import { serializer } from '#kit/drf/serializer.ts';
 import { html } from '#kit/html/html.ts';
 import { site } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
-import { findQuote, maySee, quoteFigure } from '../quotes/index.ts';
+import { findCountedQuote, findQuote, maySee, quoteFigure } from '../quotes/index.ts';
 import { pageRoutes, quotePath, signInPath } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
 import type { Tables } from '../tables.ts';
 import { commentTextMax, deletable } from './comment.ts';
 import { addComment, deleteComment, findComment } from './store.ts';
-import { commentForm } from './views.ts';
+import { commentForm, newCommentPath } from './views.ts';
 
 export interface CommentPagesParts {
   readonly visitors: Visitors;
@@ -36,7 +36,7 @@ async function comment(visitor: Visitor, parts: CommentPagesParts): Promise<Fast
   const path = quotePath(pageRoutes.quote, quoteId);
   if (!reader) return visit.redirect(signInPath(`${path}#comments`));
   visitor.checkToken();
-  const quote = await findQuote(database, quoteId);
+  const quote = await findCountedQuote(database, quoteId);
   if (!quote || !maySee(quote, reader)) throw notFound('quote', quoteId);
   const typed = visit.field('text');
   const problem = await problemOf(typed);
@@ -53,7 +53,7 @@ async function comment(visitor: Visitor, parts: CommentPagesParts): Promise<Fast
   limitWrites(visit.request, visit.reply);
   const { text: clean } = await body.parse({ text: typed });
   const id = await addComment(database, { quoteId, userId: reader.id, text: clean, nowMs: clock.now() });
-  return visit.redirect(`${path}?comments=999999999#comment-${id}`);
+  return visit.redirect(newCommentPath(quote, id));
 }
 
 async function problemOf(text: string): Promise<string | undefined> {

@@ -25,8 +25,7 @@ export async function commentSection(
   { quote, csrfField }: CommentsOptions,
 ): Promise<Html> {
   const total = quote.comments;
-  const pages = Math.max(1, Math.ceil(total / pageSize));
-  const page = Math.min(pageNumber(visit.request.query, 'comments'), pages);
+  const page = Math.min(pageNumber(visit.request.query, 'comments'), lastPage(total));
   const comments = await listComments(database, {
     quoteId: quote.id,
     limit: pageSize,
@@ -36,6 +35,16 @@ export async function commentSection(
   return html`<section id="comments" aria-labelledby="comments-title"><h2 id="comments-title">${total === 0 ? 'No comments yet' : count(total, 'comment')}</h2>
 ${total > 0 && html`<ol class="comments">${comments.map((comment) => commentItem(comment, reader, csrfField))}</ol>${pager({ page, pageSize, total, href })}`}
 ${reader ? commentForm({ quote, csrfField }) : signInToComment(quote.id)}</section>`;
+}
+
+/** Address of a comment that was just added to a quote with so many others. */
+export function newCommentPath(quote: CommentsOptions['quote'], id: number): string {
+  const page = lastPage(quote.comments + 1);
+  return `${quotePath(pageRoutes.quote, quote.id)}${page > 1 ? `?comments=${page}` : ''}#comment-${id}`;
+}
+
+function lastPage(total: number): number {
+  return Math.max(1, Math.ceil(total / pageSize));
 }
 
 function commentItem(comment: Comment, reader: Reader | undefined, csrfField: Html): Html {

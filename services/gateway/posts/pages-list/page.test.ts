@@ -18,7 +18,9 @@ async function createAt(time: string, title: string): Promise<Post> {
 }
 
 const titlesIn = (html: string) =>
-  [...html.matchAll(/<a href="\/posts\/\d+">([^<]+)<\/a><div>/g)].map(([, title]) => title);
+  [...html.matchAll(/<a href="\/posts\/\d+">(.+?)<\/a><div>/g)].map(([, title]) =>
+    title?.replace(/<\/?mark>/g, ''),
+  );
 const idsIn = (html: string) =>
   [...html.matchAll(/type="hidden" name="id" value="(\d+)"/g)].map(([, id]) => Number(id));
 
@@ -74,6 +76,8 @@ describe('the list', () => {
   test('has pages of a size that the reader chooses', async () => {
     const { html } = await bob.open('/?pageSize=2&search=ning');
     assert.deepEqual(titlesIn(html), ['Morning', 'Evening']);
+    assert.match(html, /Mor<mark>ning<\/mark>[\s\S]*Eve<mark>ning<\/mark>/);
+    assert.match(html, /href="\/docs">[\s\S]{0,300}API</);
     for (let count = 0; count < 21; count++) await cast.bob.create({ title: 'Filler', body: 'filler' });
     const page = await bob.open('/?search=filler');
     assert.match(

@@ -76,7 +76,7 @@ function sentimentCell(sentiment: SentimentName | undefined): Content {
 const titleCharacters = 64;
 
 function titleCell(post: Post, search: string | undefined): Content {
-  return html`<a href="${postPath('post', post.id)}">${truncate(post.title, titleCharacters)}</a><div>${excerpt(post.body, search)}</div>`;
+  return html`<a href="${postPath('post', post.id)}">${excerpt(post.title, search)}</a><div>${excerpt(post.body, search)}</div>`;
 }
 
 function actionColumn(may: Visitor['may']): Column<Post> {
