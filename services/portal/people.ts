@@ -100,7 +100,10 @@ export class PortalPeople {
         visit.signIn({ key });
         const { name, roles = [] } = this.#names.get(account) ?? {};
         if (roles.includes('admin'))
-          visit.leaveFlash({ tone: 'good', text: `You are signed in as ${name}, and you are an administrator.` });
+          visit.leaveFlash({
+            tone: 'good',
+            text: `You are signed in as ${name}, and you are an administrator.`,
+          });
         return { key, expiresAtMs: this.#clock.now() + sessionMs };
       },
       signedIn: async ({ who }) => {

@@ -160,7 +160,10 @@ describe('the portal', () => {
     await visitor.open('/');
     await visitor.send('/demo-data', {});
     const first = await shows(/Add demo data beside yours<\/button>/);
-    assert.match(first, /except into GOOD\.[\s\S]*<li>GOOD: nothing loaded, [^;]*of your own\.<\/li><li>OTHER: 5/);
+    assert.match(
+      first,
+      /except into GOOD\.[\s\S]*<li>GOOD: nothing loaded, [^;]*of your own\.<\/li><li>OTHER: 5/,
+    );
     await visitor.send('/demo-data', { beside: '1' });
     assert.doesNotMatch(await shows(/<li>GOOD: added by good force<\/li>/), /Add demo data/);
   });
