@@ -7,7 +7,13 @@ import {
   passwordRuleSettings,
   weakPassword,
 } from '../auth/passwords/password-rules.ts';
-import { type Hasher, Passwords, passwordCost, passwordSettings } from '../auth/passwords/passwords.ts';
+import {
+  type Hasher,
+  isPassword,
+  Passwords,
+  passwordCost,
+  passwordSettings,
+} from '../auth/passwords/passwords.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Config, flag, type Settings } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
@@ -30,6 +36,7 @@ import { Sessions } from './sessions.ts';
 import { createSetupToken, hasAdministrator, isSetupToken, takeSetupToken } from './setup-link.ts';
 import {
   type AccountTables,
+  deleteUser,
   insertUser,
   noteSignIn,
   replaceHash,
@@ -41,6 +48,7 @@ import {
 } from './store.ts';
 import {
   checkNames,
+  lastAdministrator,
   type NewUser,
   type User,
   usernameCharactersMax,
@@ -103,6 +111,9 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
 }
 
 const sweepEveryMs = 60_000;
+
+/** Takes what else a service knows about a user away. */
+export type Forget<DB extends AccountTables> = (session: WriteSession<DB>, id: string) => Promise<void>;
 
 interface Parts {
   readonly peopleRealm: string | null;
@@ -191,18 +202,48 @@ export class Accounts {
     given: { currentPassword: string; newPassword: string },
     sessionToken?: string,
   ): Promise<void> {
-    const { lockout, rules, database } = this.#parts;
-    const isRight = await lockout.attempt(`own:${user.id}`, async (hasher) => {
-      const row = await userById(database, user.id);
-      return (await hasher.verify(row?.password_hash, given.currentPassword)) || undefined;
+    await this.checkOwnPassword(user, given.currentPassword);
+    if (given.newPassword.normalize('NFC') === given.currentPassword.normalize('NFC'))
+      throw weakPassword('must differ from the current one');
+    await this.#parts.rules.check(given.newPassword, user);
+    await this.#setPassword(user, given.newPassword);
+    await this.sessions.endAll(user, sessionToken);
+  }
+
+  /** Throws `unauthenticated` (reason `WRONG_PASSWORD`) unless it is the user's password, and `rate_limited` after five wrong ones. */
+  async checkOwnPassword({ id }: Pick<User, 'id'>, password: string): Promise<void> {
+    const { lockout, database } = this.#parts;
+    const isRight = await lockout.attempt(`own:${id}`, async (hasher) => {
+      const row = await userById(database, id);
+      return (await hasher.verify(row?.password_hash, password)) || undefined;
     });
     if (!isRight)
       throw new AppError('unauthenticated', 'Your current password is wrong.', { reason: 'WRONG_PASSWORD' });
-    if (given.newPassword.normalize('NFC') === given.currentPassword.normalize('NFC'))
-      throw weakPassword('must differ from the current one');
-    await rules.check(given.newPassword, user);
-    await this.#setPassword(user, given.newPassword);
-    await this.sessions.endAll(user, sessionToken);
+  }
+
+  /** False for a person of an OpenID provider who never had a password here. */
+  async hasPassword({ id }: Pick<User, 'id'>): Promise<boolean> {
+    const row = await userById(this.#parts.database, id);
+    return row !== undefined && isPassword(row.password_hash);
+  }
+
+  /**
+   * Erases a user; what refers to the user goes or stays as the service's tables say, and `forget` does the rest in the same transaction.
+   * All sessions end. Throws `conflict` (reason `LAST_ADMINISTRATOR`), and `unauthenticated` for a user who is gone.
+   */
+  async erase<DB extends AccountTables>({ id }: Pick<User, 'id'>, forget: Forget<DB>): Promise<void> {
+    const { database, log } = this.#parts;
+    const isErased = await database.write(async (session) => {
+      const isErased = await deleteUser(session, id);
+      if (isErased) await this.forgetPeople(session, [String(id)]);
+      if (isErased) await forget(session as unknown as WriteSession<DB>, String(id));
+      return isErased;
+    });
+    if (!isErased) {
+      if (await this.byId(id)) throw lastAdministrator();
+      throw new AppError('unauthenticated', 'Your account is erased already.');
+    }
+    log.info({ event: 'account_erased', userid: id }, 'account erased by its owner');
   }
 
   /** Sets the password of a user, as an administrator does; ends all sessions and the lock. Throws `WEAK_PASSWORD`. */
@@ -279,9 +320,9 @@ export class Accounts {
 
   /** Forgets the people of an OpenID provider whose accounts are being deleted, in the same transaction. */
   async forgetPeople(session: WriteSession<AccountTables>, ids: readonly string[]): Promise<void> {
-    const { peopleRealm } = this.#parts;
+    const { peopleRealm, clock } = this.#parts;
     if (peopleRealm === null) return;
-    await forgetPeople(session as unknown as WriteSession<OidcTables>, peopleRealm, ids);
+    await forgetPeople(session as unknown as WriteSession<OidcTables>, peopleRealm, ids, clock.now());
   }
 
   /** Deletes sessions and failures that no longer count. */
@@ -355,21 +396,3 @@ export class Accounts {
 type NewRow = Omit<UserRow, 'id' | 'last_sign_in_at_ms'>;
 
 const idMax = 2 ** 31 - 1;
-
-/**
- * The address at which the first administrator is created, for `setupLink` of a started service: an hour, once. Undefined where there
- * is an administrator, and in production unless `inProduction`, the setting `ADMIN_SETUP_LINK`.
- */
-export async function setupAddress(
-  accounts: Accounts,
-  options: { url: string; context: { readonly environment: string }; inProduction: boolean },
-): Promise<string | undefined> {
-  const { url, context, inProduction } = options;
-  if (accounts.isWithoutPasswords) return undefined;
-  if (context.environment === 'production' && !inProduction) return undefined;
-  const token = await accounts.createSetupToken();
-  return token && `${url}${setupPath}?token=${token}`;
-}
-
-/** Path on which the admin creates the first administrator. */
-export const setupPath = '/admin/setup/';

@@ -5,8 +5,8 @@ import { randomBytes } from '../base/random.ts';
 import type { WriteSession } from '../db/index.ts';
 import type { AccountHost, OidcTables } from '../sign-in/index.ts';
 import type { Sessions } from './sessions.ts';
-import { type AccountTables, insertUser, setRights, userById, userByKey } from './store.ts';
-import { usernameCharactersMax, usernameKey } from './user.ts';
+import { type AccountTables, insertUser, mayLoseRights, setRights, userById, userByKey } from './store.ts';
+import { lastAdministrator, usernameCharactersMax, usernameKey } from './user.ts';
 
 const numbersMax = 50;
 
@@ -37,6 +37,9 @@ export function accountHost(parts: {
     },
     async setRoles(session, account, roles) {
       await setRights(session, Number(account), rightsOf(roles));
+    },
+    async demandOther(session, account) {
+      if (!(await mayLoseRights(session, Number(account)))) throw lastAdministrator();
     },
     end: (keys) => sessions.endByKeys(keys),
   };

@@ -1,3 +1,4 @@
+export { accountPasswords, accountRoutes, addOwnAccountPages } from './account-pages.ts';
 export {
   Accounts,
   type AccountsOptions,
@@ -5,8 +6,6 @@ export {
   accountSettings,
   type Credentials,
   openAccounts,
-  setupAddress,
-  setupPath,
 } from './accounts.ts';
 export { Lockout } from './lockout.ts';
 export {
@@ -18,5 +17,6 @@ export {
 } from './permissions.ts';
 export { keptSecret } from './secrets.ts';
 export { sessionLimits } from './sessions.ts';
-export type { AccountTables } from './store.ts';
+export { setupAddress, setupPath } from './setup-link.ts';
+export { type AccountTables, administratorsLock } from './store.ts';
 export { checkNames, type NewUser, type User, usernameKey, usernameProblem } from './user.ts';

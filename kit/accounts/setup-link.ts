@@ -54,6 +54,24 @@ export async function takeSetupToken(session: Store, token: string, nowMs: numbe
     throw new AppError('not_found', 'This link was used, has expired, or there is an administrator already.');
 }
 
+/**
+ * The address at which the first administrator is created, for `setupLink` of a started service: an hour, once. Undefined where there
+ * is an administrator, and in production unless `inProduction`, the setting `ADMIN_SETUP_LINK`.
+ */
+export async function setupAddress(
+  accounts: { readonly isWithoutPasswords: boolean; createSetupToken(): Promise<string | undefined> },
+  options: { url: string; context: { readonly environment: string }; inProduction: boolean },
+): Promise<string | undefined> {
+  const { url, context, inProduction } = options;
+  if (accounts.isWithoutPasswords) return undefined;
+  if (context.environment === 'production' && !inProduction) return undefined;
+  const token = await accounts.createSetupToken();
+  return token && `${url}${setupPath}?token=${token}`;
+}
+
+/** Path on which the admin creates the first administrator. */
+export const setupPath = '/admin/setup/';
+
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

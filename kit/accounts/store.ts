@@ -1,5 +1,5 @@
-import type { Insertable } from 'kysely';
-import type { Session } from '../db/index.ts';
+import type { ExpressionBuilder, Insertable } from 'kysely';
+import type { Session, WriteSession } from '../db/index.ts';
 import type { User } from './user.ts';
 
 /** The tables of accounts. A service extends its own with it: `interface Tables extends AccountTables`. */
@@ -91,6 +91,51 @@ export function setPasswordHash(
 
 export function setRights({ kysely }: Store, id: number, rights: Pick<UserRow, 'is_staff' | 'is_superuser'>) {
   return kysely.updateTable('auth_user').set(rights).where('id', '=', id).execute();
+}
+
+/**
+ * Deletes a user with their sessions, unless there would be no administrator left who can sign in: one statement decides, in a lock that all
+ * who may take an administrator away hold. Returns false if nothing was deleted.
+ */
+export async function deleteUser(session: WriteSession<AccountTables>, id: number): Promise<boolean> {
+  await session.lock(administratorsLock);
+  const { numDeletedRows } = await session.kysely
+    .deleteFrom('auth_user')
+    .where('id', '=', id)
+    .where((eb) => isExpendable(eb, id))
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+/** True if the user may lose all rights: somebody else is an administrator who can sign in, or the user is not. Holds the lock, too. */
+export async function mayLoseRights(session: WriteSession<AccountTables>, id: number): Promise<boolean> {
+  await session.lock(administratorsLock);
+  const row = await session.kysely
+    .selectFrom('auth_user')
+    .select('id')
+    .where('id', '=', id)
+    .where((eb) => isExpendable(eb, id))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Name of the lock of transactions after which there may be fewer administrators. */
+export const administratorsLock = 'auth_administrators';
+
+function isExpendable(eb: ExpressionBuilder<AccountTables, 'auth_user'>, id: number) {
+  const others = eb
+    .selectFrom('auth_user as other')
+    .select('other.id')
+    .where('other.is_superuser', '=', 1)
+    .where('other.is_staff', '=', 1)
+    .where('other.is_active', '=', 1)
+    .where('other.id', '<>', id);
+  return eb.or([
+    eb('is_superuser', '=', 0),
+    eb('is_staff', '=', 0),
+    eb('is_active', '=', 0),
+    eb.exists(others),
+  ]);
 }
 
 /** An administrator who can sign in. */

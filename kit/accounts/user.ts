@@ -71,6 +71,12 @@ export function checkNames(given: Pick<NewUser, 'username' | 'email'>): {
   return { username: normalizeUsername(given.username), email };
 }
 
+/** The error of a user without whom nobody could administer the service. */
+export function lastAdministrator(): AppError {
+  const message = 'You are the last administrator. Make somebody else an administrator first.';
+  return new AppError('conflict', message, { reason: 'LAST_ADMINISTRATOR' });
+}
+
 /** The error of a username that another user has. */
 export function usernameTaken(cause?: unknown): AppError {
   return new AppError('conflict', 'A user with that username already exists.', {

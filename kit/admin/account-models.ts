@@ -1,6 +1,7 @@
 import {
   type Accounts,
   type AccountTables,
+  administratorsLock,
   checkNames,
   permissionActions,
   usernameKey,
@@ -143,7 +144,7 @@ function isLosingRights(before: Values, after: Values): boolean {
 
 /** Throws unless there is an administrator besides these users. */
 async function demandOther(session: WriteSession<AccountTables>, ids: readonly string[]): Promise<void> {
-  await session.lock('auth_administrators');
+  await session.lock(administratorsLock);
   const others = await session.kysely
     .selectFrom('auth_user')
     .select('id')

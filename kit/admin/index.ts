@@ -1,6 +1,12 @@
 export { accountModels } from './account-models.ts';
 export { type Admin, type AdminOptions, adminMigrations, createAdmin } from './admin.ts';
-export { type AdminTables, type Author, type Change, recordChanges } from './changes/history.ts';
+export {
+  type AdminTables,
+  type Author,
+  type Change,
+  forgetInHistory,
+  recordChanges,
+} from './changes/history.ts';
 export { RowHistory } from './changes/row-history.ts';
 export { adminFields } from './entity-fields.ts';
 export type { Choice, Field, Value, Values } from './field.ts';

@@ -1,5 +1,6 @@
 import {
   type Accounts,
+  accountPasswords,
   type AccountTables,
   allPermissions,
   sessionLimits,
@@ -158,6 +159,7 @@ export function staffRealm<T>(
   stack.use(new Checks({ identities: people, provider, log }));
   return {
     people,
+    passwords: accountPasswords(accounts),
     signInPath: options.signInPath ?? '/admin/login/',
     async start(visit, account) {
       const user = await accounts.byId(Number(account));

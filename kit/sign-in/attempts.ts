@@ -12,6 +12,8 @@ export interface KeptAttempt extends Attempt {
   readonly connects?: string | undefined;
   /** True if the provider may ask nothing: without a sign-in there, the visitor stays a stranger here. */
   readonly isQuiet?: boolean | undefined;
+  /** The account and the action to confirm; undefined for a sign-in. */
+  readonly confirms?: { readonly account: string; readonly action: string } | undefined;
   readonly begunMs: number;
 }
 

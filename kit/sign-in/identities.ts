@@ -6,6 +6,7 @@ import { newOrderedId } from '../base/ids.ts';
 import type { Database, WriteSession } from '../db/index.ts';
 import type { Grant, Person } from './provider.ts';
 import {
+  attemptOf,
   confirmRoles,
   deleteIdentity,
   deleteSession,
@@ -15,6 +16,8 @@ import {
   insertIdentity,
   insertRevocation,
   insertSession,
+  leftForMs,
+  leftHash,
   type OidcTables,
   sessionByKey,
   sessionsOfSid,
@@ -30,22 +33,32 @@ export interface AccountHost<DB extends OidcTables> {
   create(session: WriteSession<DB>, person: NewPerson): Promise<string>;
   /** Gives the account these roles, and takes all others away. */
   setRoles(session: WriteSession<DB>, account: string, roles: readonly string[]): Promise<void>;
+  /** Throws `conflict` if nobody could administer the service without this account. */
+  demandOther?(session: WriteSession<DB>, account: string): Promise<void>;
   /** Ends the sessions with these keys. */
   end(keys: readonly string[]): Promise<void>;
 }
 
 export type NewPerson = Pick<Person, 'name' | 'email' | 'roles'>;
 
+/** Holder of an access token, with when it was issued. */
+export type Holder = NewPerson & { readonly subject: string; readonly issuedAtMs: number };
+
 /** People of a provider and their sessions. {@link Identities} keeps them in the service's database. */
 export interface PeopleStore {
   /** The account of a person, who gets one if there is none, with the person's roles. */
   accountOf(person: Person): Promise<string>;
-  /** The account of the holder of an access token, who gets one if there is none. Its roles stay as they are. */
-  accountOfHolder(holder: NewPerson & { readonly subject: string }): Promise<string>;
+  /**
+   * The account of the holder of an access token, who gets one if there is none. Its roles stay as they are. Throws `unauthenticated` for
+   * who has left since the token was issued.
+   */
+  accountOfHolder(holder: Holder): Promise<string>;
   /** Connects a person to an account. Throws `conflict` if one of them is connected to another. */
   connect(person: Person, account: string): Promise<void>;
-  /** True if the account is connected to the provider. */
-  isConnected(account: string): Promise<boolean>;
+  /** The subject that the account is connected to at the provider; undefined if it is not connected. */
+  subjectOf(account: string): Promise<string | undefined>;
+  /** Takes the connection of an account away, with the roles that it gave and the sessions that began at the provider. */
+  disconnect(account: string): Promise<void>;
   /** Remembers that a session of the service began at the provider. */
   keepSession(session: NewSession): Promise<void>;
   /** Forgets a session that has ended here, and ends its grant. Returns its ID token; undefined if it did not begin at the provider. */
@@ -103,11 +116,16 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
     }
   }
 
-  async accountOfHolder(holder: NewPerson & { readonly subject: string }): Promise<string> {
+  async accountOfHolder(holder: Holder): Promise<string> {
     const { database, issuer } = this.options;
     const { realm } = this;
     const known = await identityOf.first(database, { realm, issuer, subject: holder.subject });
     if (known) return known.account;
+    const left = await attemptOf.first(database, {
+      hash: leftHash({ realm, issuer, subject: holder.subject }),
+    });
+    if (left && holder.issuedAtMs <= left.expires_at_ms - leftForMs)
+      throw new AppError('unauthenticated', 'The token is of an account that was erased. Sign in again.');
     return this.accountOf({ ...holder, roles: [], issuer, sid: undefined, amr: [] });
   }
 
@@ -124,9 +142,25 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
     });
   }
 
-  async isConnected(account: string): Promise<boolean> {
+  async subjectOf(account: string): Promise<string | undefined> {
     const { database, issuer } = this.options;
-    return (await identityOfAccount.first(database, { realm: this.realm, issuer, account })) !== undefined;
+    return (await identityOfAccount.first(database, { realm: this.realm, issuer, account }))?.subject;
+  }
+
+  async disconnect(account: string): Promise<void> {
+    const { issuer, host } = this.options;
+    const { realm } = this;
+    const keys = await this.#write(async (session) => {
+      const identity = await identityOfAccount.first(session, { realm, issuer, account });
+      if (!identity) return [];
+      await host.demandOther?.(session, account);
+      await host.setRoles(session, account, []);
+      const rows = await sessionsOfSubject.all(session, this.#keyOf(identity));
+      for (const { key } of rows) await this.#end(session, key);
+      await deleteIdentity.run(session, this.#keyOf(identity));
+      return rows.map(({ key }) => key);
+    });
+    await host.end(keys);
   }
 
   async keepSession({ key, person, grant, expiresAtMs }: NewSession): Promise<void> {
@@ -142,23 +176,10 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
   }
 
   async leave(key: string): Promise<string | undefined> {
-    const { database, clock } = this.options;
+    const { database } = this.options;
     const row = await sessionByKey.first(database, { key });
     if (!row || row.realm !== this.realm) return undefined;
-    await this.#write(async (session) => {
-      const { changes } = await deleteSession.run(session, { key });
-      const token = row.refresh_token && this.decrypted(key, row.refresh_token);
-      if (changes === 0 || !token) return;
-      const id = newOrderedId();
-      const nowMs = clock.now();
-      await insertRevocation.run(session, {
-        id,
-        token: this.encryption.encrypt(token, `oidc_revocation ${id}`),
-        tries: 0,
-        next_try_at_ms: nowMs,
-        expires_at_ms: nowMs + revokedWithinMs,
-      });
-    });
+    await this.#write((session) => this.#end(session, key));
     return this.decrypted(key, row.id_token);
   }
 
@@ -205,6 +226,23 @@ export class Identities<DB extends OidcTables> implements PeopleStore {
 
   decrypted(key: string, token: string): string | undefined {
     return this.encryption.decryptText(token, `oidc_session ${key}`);
+  }
+
+  /** Deletes a session, and has its grant ended at the provider. */
+  async #end(session: WriteSession<DB>, key: string): Promise<void> {
+    const row = await sessionByKey.first(session, { key });
+    const { changes } = await deleteSession.run(session, { key });
+    const token = row?.refresh_token && this.decrypted(key, row.refresh_token);
+    if (changes === 0 || !token) return;
+    const id = newOrderedId();
+    const nowMs = this.options.clock.now();
+    await insertRevocation.run(session, {
+      id,
+      token: this.encryption.encrypt(token, `oidc_revocation ${id}`),
+      tries: 0,
+      next_try_at_ms: nowMs,
+      expires_at_ms: nowMs + revokedWithinMs,
+    });
   }
 
   async #findOrCreate(session: WriteSession<DB>, person: Person): Promise<string> {

@@ -1,7 +1,9 @@
 export { Checks } from './checks.ts';
 export { type AccountHost, Identities, type NewPerson, type PeopleStore } from './identities.ts';
-export { OidcSignIn, oidcRoutes, type SignInRealm } from './pages.ts';
+export { addLeavingPage, type Leaver, type LeavingOptions } from './own-account/leaving.ts';
+export { OidcSignIn, oidcRoutes } from './pages.ts';
 export { Provider } from './provider.ts';
+export type { AccountPasswords, SignInRealm } from './realm.ts';
 export {
   checkOidc,
   type OidcConfig,

@@ -9,26 +9,13 @@ import type { PageRoutes } from '../html/pages/pages.ts';
 import { ownPath, type Visit } from '../html/pages/visit.ts';
 import { ownSite, type Suite, signInPath } from '../http/suite.ts';
 import { Attempts, type KeptAttempt } from './attempts.ts';
-import type { PeopleStore } from './identities.ts';
-import { Provider } from './provider.ts';
+import { Confirmations } from './own-account/confirmations.ts';
+import { disconnect } from './own-account/disconnect.ts';
+import { type Finished, Provider } from './provider.ts';
+import type { SignInRealm } from './realm.ts';
 import type { ProviderSettings } from './settings.ts';
 import { ProviderTokens, type TokenHolder } from './tokens.ts';
 import { connectionCard, signInChoice } from './views.ts';
-
-/** One kind of accounts of a service, as its pages sign in to it. `T` is what its page session holds. */
-export interface SignInRealm<T> {
-  readonly people: PeopleStore;
-  /** Path of the sign-in page. That of the admin is for those who come from there. */
-  readonly signInPath: string;
-  /** Begins a session of an account in this browser, by these methods of authentication (RFC 8176). Throws `forbidden` if the account may not sign in. */
-  start(
-    visit: Visit<T>,
-    account: string,
-    amr: readonly string[],
-  ): Promise<{ readonly key: string; readonly expiresAtMs: number }>;
-  /** The account that is signed in, and the key of its session; undefined for a stranger. */
-  signedIn(visit: Visit<T>): Promise<{ readonly account: string; readonly key: string } | undefined>;
-}
 
 export interface OidcSignInOptions<T> {
   readonly settings: ProviderSettings;
@@ -50,6 +37,7 @@ export const oidcRoutes = {
   begin: signInPath,
   callback: '/sign-in/oidc/callback',
   connect: '/sign-in/oidc/connect',
+  disconnect: '/sign-in/oidc/disconnect',
   backChannel: '/sign-in/oidc/back-channel',
   left: '/sign-in/oidc/left',
 } as const;
@@ -61,6 +49,8 @@ const leaveAgainSeconds = 15;
 export class OidcSignIn<T> {
   readonly provider: Provider;
   readonly tokens: ProviderTokens;
+  /** Fresh sign-ins in place of a password. */
+  readonly confirmations: Confirmations<T>;
   readonly #options: OidcSignInOptions<T>;
   readonly #attempts: Attempts;
   /**
@@ -75,6 +65,14 @@ export class OidcSignIn<T> {
     this.provider = provider;
     this.tokens = new ProviderTokens(provider);
     this.#attempts = new Attempts({ name, secret, clock });
+    this.confirmations = new Confirmations({
+      name,
+      secret,
+      clock,
+      providerName: options.settings.name,
+      realmOf: (path) => this.#realmFor(path),
+      go: (visit, kept) => this.#go(visit, kept, 'Confirming'),
+    });
     const maxAgeSeconds = leftSeconds;
     this.#left = createSessionCookie({
       name: `${name}_oidc_left`,
@@ -90,6 +88,11 @@ export class OidcSignIn<T> {
     return this.#options.settings.isOnly;
   }
 
+  /** The provider's name on pages. */
+  get providerName(): string {
+    return this.#options.settings.name;
+  }
+
   /** The button for a sign-in page, which says so if the provider does not answer. `isAlone` is true if no form follows. */
   async choice(next: string, isAlone = this.isOnly): Promise<Content> {
     const { name } = this.#options.settings;
@@ -97,11 +100,24 @@ export class OidcSignIn<T> {
     return signInChoice({ name, href: beginPath(next), answers, isOnly: isAlone });
   }
 
-  /** A card for the page of an account: says that it is connected, or connects it. */
-  async connection(visit: Visit<T>, account: string): Promise<Content> {
-    const isConnected = await this.#realmFor(visit.request.url).people.isConnected(account);
-    const { csrfField } = visit.frame();
-    return connectionCard({ ...this.#names(), csrfField, isConnected, next: visit.request.url });
+  /** A card for the page of an account: says that it is connected and disconnects it, or connects it. `next` is the path of that page. */
+  async connection(visit: Visit<T>, account: string, next = visit.request.url): Promise<Content> {
+    const { people, passwords } = this.#realmFor(next);
+    const { settings: provider, title: service } = this.#options;
+    return connectionCard({
+      provider,
+      service,
+      paths: oidcRoutes,
+      csrfField: visit.frame().csrfField,
+      isConnected: (await people.subjectOf(account)) !== undefined,
+      hasPassword: (await passwords?.has(account)) ?? false,
+      next,
+    });
+  }
+
+  /** True if the account, of the pages, is connected to the provider. */
+  async isConnected(account: string): Promise<boolean> {
+    return (await this.#options.realms.site.people.subjectOf(account)) !== undefined;
   }
 
   /**
@@ -141,8 +157,10 @@ export class OidcSignIn<T> {
     routes.get(oidcRoutes.begin, open, (visit) => this.#begin(visit));
     routes.get(oidcRoutes.callback, open, (visit) => this.#callback(visit));
     routes.get(oidcRoutes.left, open, (visit) => this.#leaveAgain(visit));
-    routes.get(oidcRoutes.connect, open, (visit) => this.#accountPage(visit));
     routes.post(oidcRoutes.connect, open, (visit) => this.#connect(visit));
+    routes.post(oidcRoutes.disconnect, open, (visit) =>
+      disconnect(visit, this.#realmFor(ownPath(visit.field('next'))), this.#options.settings),
+    );
     // The provider sends it, not a page of ours.
     routes.post(oidcRoutes.backChannel, { ...open, proof: 'origin' }, (visit) => this.#backChannel(visit));
   }
@@ -183,36 +201,29 @@ export class OidcSignIn<T> {
     );
   }
 
-  /** For services whose accounts have no page of their own. */
-  async #accountPage(visit: Visit<T>): Promise<string | FastifyReply> {
-    const { realms, title: service } = this.#options;
-    const here = await realms.site.signedIn(visit);
-    if (!here)
-      return visit.redirect(`${realms.site.signInPath}?next=${encodeURIComponent(oidcRoutes.connect)}`);
-    const main = await this.connection(visit, here.account);
-    return standalone(
-      { ...visit.frame(), service, navigation: [], flash: visit.takeFlash() },
-      { title: 'Your account', main },
-    );
-  }
-
   /** By a form of ours, so that no other page can connect somebody else's account to it. */
   async #connect(visit: Visit<T>): Promise<FastifyReply> {
     const next = ownPath(visit.field('next'));
     const here = await this.#realmFor(next).signedIn(visit);
     if (!here) throw new AppError('unauthenticated', 'Sign in to connect your account.');
+    return this.#go(visit, { next, connects: here.account }, 'Connecting');
+  }
+
+  /** Goes to the provider for somebody who is signed in here; back to the page if that does not answer. */
+  async #go(visit: Visit<T>, kept: AttemptOptions, title: string): Promise<FastifyReply> {
     try {
-      return this.#lead(visit, await this.#attempt(visit, { next, connects: here.account }), 'Connecting');
+      return this.#lead(visit, await this.#attempt(visit, kept), title);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
-      return visit.redirect(next, { tone: 'bad', text: error.message });
+      return visit.redirect(kept.next, { tone: 'bad', text: error.message });
     }
   }
 
-  async #attempt(visit: Visit<T>, kept: Pick<KeptAttempt, 'next' | 'connects' | 'isQuiet'>): Promise<string> {
+  async #attempt(visit: Visit<T>, kept: AttemptOptions): Promise<string> {
     const callback = `${this.#addressOf(visit)}${oidcRoutes.callback}`;
     const fresh = kept.connects !== undefined || this.#left.read(visit.request) !== undefined;
-    const { url, attempt } = await this.provider.begin(callback, { fresh, quiet: kept.isQuiet });
+    const proves = kept.confirms !== undefined;
+    const { url, attempt } = await this.provider.begin(callback, { fresh, proves, quiet: kept.isQuiet });
     this.#attempts.keep(visit.reply, { ...attempt, ...kept, begunMs: this.#options.clock.now() });
     return url.href;
   }
@@ -236,6 +247,7 @@ export class OidcSignIn<T> {
       const found = await this.provider.finish(search, attempt);
       this.#left.clear(reply);
       if (attempt.connects !== undefined) return await this.#finishConnect(visit, attempt, found);
+      if (attempt.confirms !== undefined) return await this.confirmations.finish(visit, attempt, found);
       const account = await realm.people.accountOf(found.person);
       const { key, expiresAtMs } = await realm.start(visit, account, found.person.amr);
       await realm.people.keepSession({ ...found, key, expiresAtMs });
@@ -245,16 +257,17 @@ export class OidcSignIn<T> {
       );
       return visit.redirect(next);
     } catch (failure) {
+      const returns = attempt?.connects !== undefined || attempt?.confirms !== undefined;
       if (error === 'access_denied')
-        return this.#fail(visit, new AppError('forbidden', 'You did not sign in.'), next);
-      return this.#fail(visit, failure, next, attempt?.connects !== undefined);
+        return this.#fail(visit, new AppError('forbidden', 'You did not sign in.'), next, returns);
+      return this.#fail(visit, failure, next, returns);
     }
   }
 
   async #finishConnect(
     visit: Visit<T>,
     { next, connects = '' }: KeptAttempt,
-    { person }: Awaited<ReturnType<Provider['finish']>>,
+    { person }: Finished,
   ): Promise<FastifyReply> {
     const realm = this.#realmFor(next);
     const here = await realm.signedIn(visit);
@@ -286,7 +299,7 @@ export class OidcSignIn<T> {
     }
   }
 
-  #fail(visit: Visit<T>, error: unknown, next: string, connects = false): FastifyReply {
+  #fail(visit: Visit<T>, error: unknown, next: string, returns = false): FastifyReply {
     if (!(error instanceof AppError) || error.code === 'internal') throw error;
     const { request } = visit;
     request.log.warn(
@@ -294,7 +307,7 @@ export class OidcSignIn<T> {
       'sign-in by the provider refused',
     );
     const signInPath = isOfAdmin(next) ? '/admin/login/' : this.#realmFor(next).signInPath;
-    const target = connects ? next : `${signInPath}?next=${encodeURIComponent(next)}`;
+    const target = returns ? next : `${signInPath}?next=${encodeURIComponent(next)}`;
     return visit.redirect(target, { tone: 'bad', text: error.message });
   }
 
@@ -318,15 +331,9 @@ export class OidcSignIn<T> {
   #addressOf(visit: Visit<T>): string {
     return this.#options.settings.address ?? visit.origin;
   }
-
-  #names() {
-    return {
-      name: this.#options.settings.name,
-      connectPath: oidcRoutes.connect,
-      service: this.#options.title,
-    };
-  }
 }
+
+type AttemptOptions = Pick<KeptAttempt, 'next' | 'connects' | 'confirms' | 'isQuiet'>;
 
 function isOfAdmin(path: string): boolean {
   return /^\/admin(\/|\?|$)/.test(path);

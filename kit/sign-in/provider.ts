@@ -39,6 +39,14 @@ export interface Attempt {
   readonly callback: string;
 }
 
+/** A sign-in that the provider has finished. */
+export interface Finished {
+  readonly person: Person;
+  readonly grant: Grant;
+  /** Time from when the person signed in at the provider to when it issued the ID token, both by its own clock; undefined if it did not say. */
+  readonly authenticatedAgoMs: number | undefined;
+}
+
 export interface ProviderOptions {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
@@ -90,12 +98,16 @@ export class Provider {
   }
 
   /**
-   * The address that begins an attempt. With `fresh` the provider asks who is there even if it knows; with `quiet` it asks nothing, and
-   * comes back with an error if it would have to.
+   * The address that begins an attempt. With `fresh` the provider asks who is there even if it knows; with `proves` it also says when the
+   * person signed in; with `quiet` it asks nothing, and comes back with an error if it would have to.
    */
   async begin(
     callback: string,
-    { fresh = false, quiet = false }: { fresh?: boolean; quiet?: boolean | undefined } = {},
+    {
+      fresh = false,
+      proves = false,
+      quiet = false,
+    }: { fresh?: boolean; proves?: boolean; quiet?: boolean | undefined } = {},
   ): Promise<{ url: URL; attempt: Attempt }> {
     const library = await import('openid-client');
     const configuration = this.#recent()?.isAlive ? await this.#configuration() : await this.#ask();
@@ -114,7 +126,8 @@ export class Provider {
       nonce: attempt.nonce,
       code_challenge: await library.calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
-      ...(fresh && { prompt: 'login' }),
+      ...((fresh || proves) && { prompt: 'login' }),
+      ...(proves && { max_age: '0' }),
       ...(quiet && { prompt: 'none' }),
     });
     return { url, attempt };
@@ -124,7 +137,7 @@ export class Provider {
    * Exchanges the code of a callback. `search` is the query of the callback. Throws `unauthenticated` if anything differs from the
    * attempt or is not signed by the provider, and `unavailable` if the provider does not answer.
    */
-  async finish(search: string, attempt: Attempt): Promise<{ person: Person; grant: Grant }> {
+  async finish(search: string, attempt: Attempt): Promise<Finished> {
     if (attempt.issuer !== this.settings.issuer)
       throw refused(new Error('the attempt was for another provider'));
     const library = await import('openid-client');
@@ -142,6 +155,7 @@ export class Provider {
       return {
         person,
         grant: { idToken: tokens.id_token as string, refreshToken: tokens.refresh_token },
+        authenticatedAgoMs: authenticationAgeMs(tokens.claims()),
       };
     });
   }
@@ -356,6 +370,11 @@ async function after(ms: number): Promise<false> {
   const { promise, resolve } = Promise.withResolvers<false>();
   setTimeout(() => resolve(false), ms).unref();
   return promise;
+}
+
+function authenticationAgeMs(claims: Library.IDToken | undefined): number | undefined {
+  const { iat, auth_time: atSeconds } = claims ?? {};
+  return iat === undefined || atSeconds === undefined ? undefined : (iat - atSeconds) * 1_000;
 }
 
 function textOf(claim: unknown): string | undefined {

@@ -12,6 +12,9 @@ export const oidcSettings = {
   OIDC_CLIENT_ID: text({ help: 'Id of this service at the OpenID provider' }),
   OIDC_CLIENT_SECRET: text({ secret: true, help: 'Secret of this service at the OpenID provider' }),
   OIDC_NAME: text({ default: 'Octavo', help: 'Name of the OpenID provider, shown on the button' }),
+  OIDC_ACCOUNT_URL: text({
+    help: 'Page of the OpenID provider where people change their e-mail address and password; OIDC_ISSUER if unset',
+  }),
   OIDC_ADDRESS: text({
     help: 'Address of this service at the OpenID provider: of its callback, and the audience of access tokens; if unset, the public address, or for tokens that of SUITE_SITES or octavo up',
   }),
@@ -37,6 +40,8 @@ export interface ProviderSettings {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
   readonly name: string;
+  /** Page of the provider where people change their e-mail address and password. */
+  readonly accountUrl: string;
   /** Own address at the provider, without a slash at its end; undefined if that of each request is used. */
   readonly address: string | undefined;
   /** Path to the claim: names of nested properties. */
@@ -49,12 +54,15 @@ export interface ProviderSettings {
 
 /** Throws for settings that do not fit each other; a check for `checks` of a service. */
 export function checkOidc(config: OidcConfig): void {
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_ADDRESS: address } = config;
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = config;
   const problems: Record<string, string> = {};
   if (issuer !== undefined && !isSafeAddress(issuer))
     problems.OIDC_ISSUER = 'must be an address with https://, or with http:// on this machine';
-  if (address !== undefined && !/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
-    problems.OIDC_ADDRESS = 'must be an HTTP address';
+  for (const name of ['OIDC_ADDRESS', 'OIDC_ACCOUNT_URL'] as const) {
+    const address = config[name];
+    if (address !== undefined && !/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+      problems[name] = 'must be an HTTP address';
+  }
   if (issuer !== undefined && clientId === undefined)
     problems.OIDC_CLIENT_ID = 'is required with OIDC_ISSUER';
   if (config.OIDC_ONLY && issuer === undefined) problems.OIDC_ISSUER = 'is required with OIDC_ONLY';
@@ -70,6 +78,7 @@ export function providerOf(config: OidcConfig, publicUrl?: string): ProviderSett
     clientId,
     clientSecret: config.OIDC_CLIENT_SECRET,
     name: config.OIDC_NAME,
+    accountUrl: config.OIDC_ACCOUNT_URL ?? issuer,
     address: (config.OIDC_ADDRESS ?? publicUrl)?.replace(/\/$/, ''),
     rolesClaim: config.OIDC_ROLES_CLAIM,
     roleMap: roleMap === undefined ? undefined : parseRoleMap(roleMap),

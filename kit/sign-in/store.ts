@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type KitMigrations, statement, type WriteSession } from '../db/index.ts';
 
 /** The tables of the sign-in with an OpenID provider, for `migrations` of a service. */
@@ -90,18 +91,29 @@ export const deleteIdentity = statement<OidcTables, Key>()((db, p) =>
 
 /**
  * Forgets the people and sessions of accounts that are being deleted, in their transaction. Another account may get the same number
- * later, and must not be theirs.
+ * later, and must not be theirs. With the time, access tokens of before do not make them new accounts, see {@link leftHash}.
  */
 export async function forgetPeople(
   { kysely }: Pick<WriteSession<OidcTables>, 'kysely'>,
   realm: string,
   accounts: readonly string[],
+  nowMs?: number,
 ): Promise<void> {
   if (accounts.length === 0) return;
   const people = kysely
     .selectFrom('oidc_identity')
     .where('oidc_identity.realm', '=', realm)
     .where('oidc_identity.account', 'in', accounts);
+  if (nowMs !== undefined) {
+    const expires_at_ms = nowMs + leftForMs;
+    for (const identity of await people.selectAll().execute()) {
+      await kysely
+        .insertInto('oidc_attempt')
+        .values({ hash: leftHash(identity), expires_at_ms })
+        .onConflict((conflict) => conflict.column('hash').doUpdateSet({ expires_at_ms }))
+        .execute();
+    }
+  }
   await kysely
     .deleteFrom('oidc_session')
     .where('realm', '=', realm)
@@ -112,6 +124,21 @@ export async function forgetPeople(
     .where('realm', '=', realm)
     .where('account', 'in', accounts)
     .execute();
+}
+
+/** Longer than access tokens last. */
+export const leftForMs = 60 * 60_000;
+
+/** An attempt that is used up, or a person who left. */
+export const attemptOf = statement<OidcTables, { hash: string }>()((db, p) =>
+  db.selectFrom('oidc_attempt').selectAll().where('hash', '=', p('hash')),
+);
+
+/** Stored in place of a person who left, until access tokens of before have expired. */
+export function leftHash({ realm, issuer, subject }: Key): string {
+  return createHash('sha256')
+    .update(JSON.stringify(['left', realm, issuer, subject]))
+    .digest('base64url');
 }
 
 /** The provider said which roles these are. */

@@ -11,6 +11,7 @@ export interface TokenHolder {
   readonly email: string | undefined;
   /** Methods of authentication (RFC 8176); empty if the token names none. */
   readonly amr: readonly string[];
+  readonly issuedAtMs: number;
   readonly expiresAtMs: number;
 }
 
@@ -76,6 +77,7 @@ export class ProviderTokens {
       name: String(claims.preferred_username ?? claims.name ?? 'user').slice(0, 320),
       email: typeof email === 'string' ? email : undefined,
       amr: namesIn(claims.amr).filter(isIdentifier),
+      issuedAtMs: (claims.iat ?? 0) * 1_000,
       expiresAtMs: (claims.exp ?? 0) * 1_000,
     };
   }

@@ -1,5 +1,6 @@
 import { card, linkButton, notice } from '../html/components/blocks.ts';
 import { type Content, type Html, html } from '../html/html.ts';
+import type { ProviderSettings } from './settings.ts';
 
 /** The button above the form of a sign-in page, and a line between them. */
 export function signInChoice(options: {
@@ -19,23 +20,34 @@ export function signInChoice(options: {
 
 /** A card for the page of an account. */
 export function connectionCard(options: {
-  name: string;
+  provider: Pick<ProviderSettings, 'name' | 'accountUrl' | 'isOnly'>;
   service: string;
-  connectPath: string;
+  paths: { connect: string; disconnect: string };
   csrfField: Html;
   isConnected: boolean;
+  hasPassword: boolean;
   next: string;
 }): Content {
-  const { name, service, connectPath, csrfField, isConnected, next } = options;
-  if (isConnected)
+  const { provider, service, paths, csrfField, isConnected, hasPassword, next } = options;
+  const { name } = provider;
+  const hidden = html`${csrfField}<input type="hidden" name="next" value="${next}">`;
+  if (!isConnected)
     return card(
       `${name} sign-in`,
-      html`<p>Your account is connected to ${name}. Your roles in ${service} are those that you have there.</p>`,
+      html`<p>Connect your account to sign in with ${name}. From then on your roles in ${service} are those that you have there.</p>
+<form method="post" action="${paths.connect}">${hidden}
+<button class="secondary">Connect with ${name}</button></form>`,
     );
+  const canDisconnect = hasPassword && !provider.isOnly;
   return card(
     `${name} sign-in`,
-    html`<p>Connect your account to sign in with ${name}. From then on your roles in ${service} are those that you have there.</p>
-<form method="post" action="${connectPath}">${csrfField}<input type="hidden" name="next" value="${next}">
-<button class="secondary">Connect with ${name}</button></form>`,
+    html`<p>Your account is connected to ${name}. Your roles in ${service} are those that you have there.</p>
+<p><a href="${provider.accountUrl}">Change your e-mail address or password in ${name}</a></p>${
+      canDisconnect
+        ? html`<form class="stack form" method="post" action="${paths.disconnect}">${hidden}<p>After you disconnect, you sign in with your password for ${service}, and have no roles from ${name}.</p>
+<div class="field"><label for="disconnect-password">Password for ${service}</label><input type="password" id="disconnect-password" name="password" autocomplete="current-password" maxlength="1024" required></div>
+<div class="actions"><button class="secondary">Disconnect from ${name}</button></div></form>`
+        : html`<p class="muted small">It is your only way to sign in here, so you cannot disconnect it.</p>`
+    }`,
   );
 }

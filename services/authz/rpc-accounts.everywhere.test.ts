@@ -17,6 +17,7 @@ await inTestMode((world) => {
       createdAtMs,
       totpEnabled: false,
       passwordChangedAtMs: createdAtMs,
+      hasPassword: true,
     });
     await client.createAccount({ ...alice, username: 'Bob@example.org', role: 'viewer' });
     const { accounts, total } = await client.listAccounts({});

@@ -64,6 +64,15 @@ export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDe
       account: toWire(await accounts.update(username, change)),
     }),
 
+    deleteAccount: async ({ uid }) => {
+      await accounts.erase(uid);
+      return {};
+    },
+
+    checkPassword: async (given) => {
+      await ownPassword.confirm(given);
+      return {};
+    },
     changePassword: async (change) => ({ account: toWire(await ownPassword.change(change)) }),
 
     enrollTotp: (given) => totp.enroll(given),
@@ -75,16 +84,49 @@ export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDe
     disableTotp: async (check) => ({ account: toWire(await totp.disable(check)) }),
     resetTotp: async ({ username }) => ({ account: toWire(await totp.reset(username)) }),
 
-    identifyPerson: async ({ subject, name, roles, keepsRole, connectUid }) => {
+    ...peopleHandlers(options),
+
+    ping: async () => {
+      await health.run();
+      return {};
+    },
+    getInfo: async () => ({ version: productVersion(), database: await options.engine() }),
+  };
+}
+
+type PeopleHandlers = Pick<
+  Handlers<AuthServiceDefinition>,
+  | 'identifyPerson'
+  | 'getConnection'
+  | 'disconnectPerson'
+  | 'keepPersonSession'
+  | 'endPersonSession'
+  | 'endPersonSessions'
+  | 'useSignInAttempt'
+>;
+
+function peopleHandlers(options: HandlersOptions): PeopleHandlers {
+  const { accounts } = options;
+  return {
+    identifyPerson: async ({ subject, name, roles, keepsRole, connectUid, issuedAtMs }) => {
       const store = peopleOf(options);
       const person = { ...nobody, issuer: store.options.issuer, subject, name, roles };
       if (connectUid !== undefined) await store.connect(person, String(connectUid));
-      const uid = keepsRole ? await store.accountOfHolder(person) : await store.accountOf(person);
+      const uid = keepsRole
+        ? await store.accountOfHolder({ ...person, issuedAtMs: issuedAtMs ?? Number.POSITIVE_INFINITY })
+        : await store.accountOf(person);
       const account = await accounts.byUid(Number(uid));
       if (!account) throw notFound('account', uid);
       return { account: toWire(account) };
     },
-    getConnection: async ({ uid }) => ({ isConnected: await peopleOf(options).isConnected(String(uid)) }),
+    getConnection: async ({ uid }) => {
+      const subject = await peopleOf(options).subjectOf(String(uid));
+      return { isConnected: subject !== undefined, subject };
+    },
+    disconnectPerson: async ({ uid }) => {
+      await peopleOf(options).disconnect(String(uid));
+      return {};
+    },
     keepPersonSession: async ({ key, subject, sid, idToken, refreshToken, expiresAtMs }) => {
       const store = peopleOf(options);
       const person = { issuer: store.options.issuer, subject, sid };
@@ -97,12 +139,6 @@ export function createHandlers(options: HandlersOptions): Handlers<AuthServiceDe
       return {};
     },
     useSignInAttempt: async ({ state }) => ({ isFirst: await peopleOf(options).useUp(state) }),
-
-    ping: async () => {
-      await health.run();
-      return {};
-    },
-    getInfo: async () => ({ version: productVersion(), database: await options.engine() }),
   };
 }
 
@@ -114,6 +150,7 @@ function peopleOf({ people }: HandlersOptions): Identities<Tables> {
 }
 
 function toWire(account: Account): WireAccount {
-  const { uid, username, role, disabled, createdAtMs, totpEnabled, passwordChangedAtMs } = account;
-  return { uid, username, role, disabled, createdAtMs, totpEnabled, passwordChangedAtMs };
+  const { uid, username, role, disabled, createdAtMs, totpEnabled, passwordChangedAtMs, hasPassword } =
+    account;
+  return { uid, username, role, disabled, createdAtMs, totpEnabled, passwordChangedAtMs, hasPassword };
 }

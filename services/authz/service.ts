@@ -134,9 +134,16 @@ async function openPeople(
 ): Promise<Identities<Tables> | undefined> {
   const settings = providerOf(config);
   if (!settings) return undefined;
-  const { clock, log, dataFolder } = context;
+  const { clock, log, dataFolder, environment } = context;
   const secret = config.AUTHZ_SECRET ?? (await storedSecret(join(dataFolder, 'authz.secret')));
-  const people = createPeople({ database, passwords, clock, secret, issuer: settings.issuer });
+  const people = createPeople({
+    database,
+    passwords,
+    clock,
+    secret,
+    issuer: settings.issuer,
+    demo: environment !== 'production',
+  });
   const provider = new Provider({ settings, clock, log });
   stack.use(new Checks({ identities: people, provider, log }));
   return people;

@@ -1,4 +1,5 @@
-import type { Expression, ExpressionBuilder, Kysely } from 'kysely';
+import type { Expression, ExpressionBuilder, Generated, Kysely, Selectable } from 'kysely';
+import { isPassword } from '#kit/auth/passwords/passwords.ts';
 import { type HealthTables, type Session, statement, type WriteSession } from '#kit/db/index.ts';
 import type { OidcTables } from '#kit/sign-in/index.ts';
 import { type Account, asRole, isUsername, type Role, usernameKey } from './accounts/account.ts';
@@ -19,6 +20,7 @@ interface AccountRow {
   demo: number;
   created_at_ms: number;
   password_changed_at_ms: number;
+  erased: Generated<number>;
 }
 
 type AttemptColumn = `at_${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}_ms`;
@@ -54,8 +56,9 @@ export interface AccountsPage {
 export type Store = Session<Tables>;
 
 const uidMax = 2 ** 31 - 1;
+const formerUser = 'former user';
 
-type AccountWithTotp = AccountRow & { totp_enabled: unknown };
+type AccountWithTotp = Selectable<AccountRow> & { totp_enabled: unknown };
 
 const byUid = statement<Tables, { uid: number }>()((db, p) =>
   accountsWithTotp(db).where('uid', '=', p('uid')),
@@ -65,6 +68,7 @@ function accountsWithTotp(db: Kysely<Tables>) {
   return db
     .selectFrom('account')
     .selectAll()
+    .where('erased', '=', 0)
     .select((eb) =>
       eb
         .exists(
@@ -110,6 +114,7 @@ export async function findAccounts(
   const counted = await store.kysely
     .selectFrom('account')
     .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('erased', '=', 0)
     .where(matches)
     .executeTakeFirstOrThrow();
   const rows = await accountsWithTotp(store.kysely)
@@ -121,16 +126,81 @@ export async function findAccounts(
   return { accounts: rows.map(toAccount), total: counted.total };
 }
 
-/** The names of accounts by uid; those that no account has are absent. */
+/** The names of accounts by uid, also of those that were erased; those that no account had are absent. */
 export async function findUsernames(store: Store, uids: readonly number[]): Promise<Map<number, string>> {
   const valid = uids.filter(isUid);
   if (valid.length === 0) return new Map();
   const rows = await store.kysely
     .selectFrom('account')
-    .select(['uid', 'username'])
+    .select(['uid', 'username', 'erased'])
     .where('uid', 'in', valid)
     .execute();
-  return new Map(rows.map(({ uid, username }) => [uid, username]));
+  return new Map(rows.map(({ uid, username, erased }) => [uid, erased === 1 ? formerUser : username]));
+}
+
+/**
+ * Erases what is kept about an account, unless nobody could manage users afterwards: one statement decides, in a lock that all who may
+ * take an administrator away hold. Returns false if it is the last administrator, or is gone.
+ */
+export async function eraseAccount(
+  store: WriteSession<Tables>,
+  given: { uid: number; passwordHash: string; nowMs: number; withDemo: boolean },
+): Promise<boolean> {
+  const { uid, passwordHash, nowMs } = given;
+  await store.lock(administratorsLock);
+  const { numUpdatedRows } = await store.kysely
+    .updateTable('account')
+    .set({
+      // No name of an account has a space.
+      username: `former user ${uid}`,
+      username_key: `former user ${uid}`,
+      role: 'viewer',
+      password_hash: passwordHash,
+      disabled: 1,
+      demo: 0,
+      created_at_ms: nowMs,
+      password_changed_at_ms: nowMs,
+      erased: 1,
+    })
+    .where('uid', '=', uid)
+    .where('erased', '=', 0)
+    .where((eb) => isExpendable(eb, given))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await store.kysely.deleteFrom('totp').where('uid', '=', uid).execute();
+  await store.kysely.deleteFrom('totp_failure').where('uid', '=', uid).execute();
+  return true;
+}
+
+/** True if somebody else manages users, or the account does not. Holds the lock until the transaction ends. */
+export async function mayGo(
+  store: WriteSession<Tables>,
+  given: { uid: number; withDemo: boolean },
+): Promise<boolean> {
+  await store.lock(administratorsLock);
+  const row = await store.kysely
+    .selectFrom('account')
+    .select('uid')
+    .where('uid', '=', given.uid)
+    .where((eb) => isExpendable(eb, given))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+const administratorsLock = 'administrators';
+
+function isExpendable(
+  eb: ExpressionBuilder<Tables, 'account'>,
+  { uid, withDemo }: { uid: number; withDemo: boolean },
+) {
+  const others = eb
+    .selectFrom('account as other')
+    .select('other.uid')
+    .where('other.role', '=', 'admin')
+    .where('other.disabled', '=', 0)
+    .where('other.demo', '<=', Number(withDemo))
+    .where('other.uid', '<>', uid);
+  return eb.or([eb('role', '<>', 'admin'), eb('disabled', '=', 1), eb.exists(others)]);
 }
 
 function isUid(uid: number): boolean {
@@ -251,6 +321,7 @@ function toAccount(row: AccountWithTotp): StoredAccount {
     createdAtMs: row.created_at_ms,
     passwordChangedAtMs: row.password_changed_at_ms,
     totpEnabled: row.totp_enabled === 1,
+    hasPassword: isPassword(row.password_hash),
     passwordHash: row.password_hash,
     demo: row.demo !== 0,
   };

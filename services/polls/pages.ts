@@ -1,27 +1,33 @@
-import type { AccountSession, Admin } from '#kit/admin/index.ts';
+import { addOwnAccountPages } from '#kit/accounts/index.ts';
+import { type AccountSession, type Admin, forgetInHistory } from '#kit/admin/index.ts';
 import { AppError } from '#kit/base/errors.ts';
+import type { WriteSession } from '#kit/db/index.ts';
 import type { PageTokens } from '#kit/drf/authtoken/index.ts';
 import { pageNumber } from '#kit/html/components/pager.ts';
 import { qrCodeSvg } from '#kit/html/components/qr-code.ts';
+import { layout } from '#kit/html/layout.ts';
 import { loadAssets } from '#kit/html/pages/assets.ts';
 import { type PageRoutes, servePages } from '#kit/html/pages/pages.ts';
 import { clientAddress } from '#kit/http/requests/client-address.ts';
 import type { HttpApp } from '#kit/http/server.ts';
 import type { Pictures } from '#kit/pictures/pictures.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { dateTimeOf } from '#kit/text/date-time.ts';
 import { addMakingPages, formAgain, type MakingOptions } from './making/pages.ts';
+import { makerFrame } from './making/pages-views.ts';
 import { type PageVisit, viewOf } from './pages-poll.ts';
 import { listPage, pollErrorPage, pollPage } from './pages-views.ts';
 import { type Question, takesSeveral, visibilityFor } from './poll.ts';
 import { pollCard } from './results/card.ts';
 import { addResultPages, addResultStream, type ResultOptions } from './results/pages.ts';
 import { pageRoutes, pathOf } from './routes.ts';
-import { choicesOf, newestPolls } from './store.ts';
+import { choicesOf, newestPolls, type Tables } from './store.ts';
 import type { Votes } from './votes/votes.ts';
 
 export interface PagesOptions extends ResultOptions {
   readonly votes: Votes;
   readonly admin: Admin<AccountSession>;
+  readonly oidc: OidcSignIn<AccountSession> | undefined;
   readonly making: MakingOptions;
   readonly pictures: Pictures;
   /** Tokens with which who is signed in tries the API at `/docs`. */
@@ -68,12 +74,29 @@ export function addPages(app: HttpApp, options: PagesOptions): void {
         return listPage(visit, { ...list, now });
       });
       addMakingPages(routes, options.making);
+      addAccountPages(routes, options);
       addPollPages(routes, options);
       addResultPages(routes, options);
     },
   );
   addResultStream(app, options);
   addCard(app, options);
+}
+
+function addAccountPages(
+  routes: PageRoutes<AccountSession>,
+  { making: { accounts }, oidc }: PagesOptions,
+): void {
+  addOwnAccountPages(routes, {
+    accounts,
+    oidc,
+    service: 'Polls',
+    paths: { signIn: '/admin/login/', home: pageRoutes.polls },
+    erased: ['Your API tokens'],
+    kept: ['Polls that you made, as of a former user', 'Votes, which nobody can trace to you'],
+    forget: (session: WriteSession<Tables>, id) => forgetInHistory(session, { model: 'auth/user', id }),
+    render: (visit, user, page) => layout(makerFrame({ visit, user }), page),
+  });
 }
 
 function addPollPages(routes: PageRoutes<AccountSession>, options: PagesOptions): void {

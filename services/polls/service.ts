@@ -128,7 +128,8 @@ export const polls = defineService({
       limits: { account: config.POLLS_LIMIT_MADE, address: config.POLLS_LIMIT_MADE_ADDRESS },
     };
     const pictures = stack.use(new Pictures());
-    addPages(server.app, { ...shared, making, pictures, live, admin, secret, publicUrl: config.POLLS_URL });
+    const publicUrl = config.POLLS_URL;
+    addPages(server.app, { ...shared, making, pictures, live, admin, oidc, secret, publicUrl });
     addApi(server.app, { ...shared, accounts, history, oidc });
     const url = await server.listen();
     const inProduction = config.ADMIN_SETUP_LINK;

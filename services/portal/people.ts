@@ -121,7 +121,8 @@ export class PortalPeople {
       },
       accountOfHolder: async ({ subject }) => subject,
       connect: async () => {},
-      isConnected: async () => true,
+      subjectOf: async (account) => account,
+      disconnect: async () => {},
       keepSession: async ({ key, person: { subject: account, sid }, grant, expiresAtMs }) => {
         const { roles = [] } = this.#names.get(account) ?? {};
         this.#sessions.set(key, {

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Counter } from 'prom-client';
+import type { Accounts } from '#kit/accounts/index.ts';
 import { bearerToken } from '#kit/auth/tokens/bearer.ts';
+import { AppError } from '#kit/base/errors.ts';
 import { type TSchema, Type } from '#kit/base/schema.ts';
 import type { Database } from '#kit/db/index.ts';
 import type { AccessRule, HttpApp } from '#kit/http/access.ts';
@@ -19,6 +21,7 @@ import { scope, type Tokens, tokenSeconds } from './tokens.ts';
 export interface ApiParts {
   readonly database: Database<Tables>;
   readonly tokens: Tokens;
+  readonly accounts: Pick<Accounts, 'byId'>;
   readonly oidc: Pick<OidcSignIn<never>, 'holderOf'> | undefined;
   readonly issued: Counter<'outcome'>;
   /** Throws `rate_limited`. */
@@ -174,10 +177,12 @@ function bearer(parts: ApiParts): AccessRule {
 }
 
 /** A token of ours, or one of the OpenID provider for this service. Throws like `Tokens.check`. */
-async function check({ tokens, oidc }: ApiParts, authorization: string | undefined): Promise<void> {
+async function check({ tokens, oidc, accounts }: ApiParts, authorization: string | undefined): Promise<void> {
   const given = oidc && bearerToken(authorization);
   if (given !== undefined && (await oidc?.holderOf(given))) return;
-  tokens.check(authorization);
+  const userId = tokens.check(authorization);
+  if (userId !== undefined && !(await accounts.byId(userId))?.isActive)
+    throw new AppError('unauthenticated', 'The token is of an account that is blocked or erased.');
 }
 
 /** Adds an entity tag to the response, or answers 304 if the client has it. */

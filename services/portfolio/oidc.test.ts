@@ -44,6 +44,28 @@ test('without passwords, a right one signs nobody in', async () => {
   assert.equal((await client.open('/admin/')).status, 302);
 });
 
+test('somebody without a password leaves, and the token of the page is worth nothing', async () => {
+  provider.people.set('erin', { sub: 'erin', preferred_username: 'erin' });
+  provider.person = 'erin';
+  const walker = new Walker(new PageClient(running.url));
+  await walker.signIn('/account/');
+  const { client } = walker;
+  const { token } = JSON.parse((await client.open('/docs/token')).html) as { token: string };
+  const read = async () => (await running.get('/api/team', { authorization: `Bearer ${token}` })).status;
+  assert.equal(await read(), 200);
+  assert.match(
+    (await client.open('/account/leave/')).html,
+    /Records that you imported[\s\S]*Confirm with Acme/,
+  );
+  const begun = await client.send('/account/leave/', { step: 'confirm' });
+  running.clock.advance(60_000);
+  await walker.finish(begun.headers.get('refresh')?.replace('0; url=', '') ?? '');
+  await client.open('/account/leave/');
+  assert.equal((await client.send('/account/leave/', {})).location, '/');
+  assert.equal((await client.open('/account/')).status, 303);
+  assert.equal(await read(), 401);
+});
+
 test('the API takes access tokens of the provider for this service', async () => {
   const read = async (token: string) =>
     (await running.get('/api/team', { authorization: `Bearer ${token}` })).status;

@@ -1,7 +1,7 @@
-import type { Accounts } from '#kit/accounts/index.ts';
-import type { AccountSession, Admin } from '#kit/admin/index.ts';
+import { type Accounts, addOwnAccountPages } from '#kit/accounts/index.ts';
+import { type AccountSession, type Admin, forgetInHistory } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
-import type { Database } from '#kit/db/index.ts';
+import type { Database, WriteSession } from '#kit/db/index.ts';
 import { linkButton } from '#kit/html/components/blocks.ts';
 import { errorPage } from '#kit/html/error-page.ts';
 import { html } from '#kit/html/html.ts';
@@ -10,11 +10,13 @@ import { loadAssets } from '#kit/html/pages/assets.ts';
 import { type PagesOptions, servePages } from '#kit/html/pages/pages.ts';
 import type { HttpError } from '#kit/http/options.ts';
 import type { HttpApp } from '#kit/http/server.ts';
+import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { addBrowsePages } from './browse/pages.ts';
 import { addImportPages } from './imports/pages.ts';
 import { pageRoutes } from './routes.ts';
 import { type PageVisit, signInHref, signInRequired, type Visitors } from './site.ts';
 import type { Tables } from './store/store.ts';
+import { deleteUploadsOf } from './store/uploads.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface PagesParts {
@@ -24,13 +26,14 @@ export interface PagesParts {
   readonly secret: string;
   readonly clock: Clock;
   readonly accounts: Accounts;
+  readonly oidc: OidcSignIn<AccountSession> | undefined;
   /** For who is signed in and tries the API at `/docs`. */
   readonly tokens: Tokens;
 }
 
 /** The portfolio as pages, imports, and the admin. */
 export function addPages(app: HttpApp, parts: PagesParts): void {
-  const { admin, secret, clock, accounts, tokens } = parts;
+  const { admin, secret, clock, accounts, oidc, tokens, visitors } = parts;
   const options: PagesOptions<AccountSession> = {
     name: 'portfolio',
     secret,
@@ -40,7 +43,7 @@ export function addPages(app: HttpApp, parts: PagesParts): void {
     assets: loadAssets(),
     async apiToken({ who }) {
       const user = who && (await accounts.sessions.userOf(who.token));
-      return user && tokens.issueTo(user.username).token;
+      return user && tokens.issueTo(user.username, user.id).token;
     },
     errorPage: async (visit, error) => (await admin.errorPage(visit, error)) ?? errorPageOf(visit, error),
   };
@@ -48,6 +51,19 @@ export function addPages(app: HttpApp, parts: PagesParts): void {
     admin.addRoutes(pages);
     addBrowsePages(pages, parts);
     addImportPages(pages, parts);
+    addOwnAccountPages(pages, {
+      accounts,
+      oidc,
+      service: 'Portfolio',
+      paths: { signIn: pageRoutes.signIn, home: pageRoutes.home },
+      erased: ['Files that you uploaded and did not import'],
+      kept: ['Records that you imported or changed, as of a former user'],
+      async forget(session: WriteSession<Tables>, id) {
+        await forgetInHistory(session, { model: 'auth/user', id });
+        await deleteUploadsOf(session, Number(id));
+      },
+      render: async (visit, _user, page) => (await visitors.anybody(visit)).render(page),
+    });
   });
 }
 

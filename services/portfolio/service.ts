@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { accountMigrations, accountSettings, openAccounts, setupAddress } from '#kit/accounts/index.ts';
 import { adminMigrations, openStaffSignIn } from '#kit/admin/index.ts';
 import { storedSecret } from '#kit/auth/stored-secret.ts';
@@ -126,7 +126,14 @@ async function build(parts: ServiceParts<typeof settings>) {
     stack,
   });
   const tokens = new Tokens({ secret, clock, clients });
-  addApi(server.app, { database, oidc, tokens, issued, limit: limitSharedRequests({ shared }, clock) });
+  addApi(server.app, {
+    database,
+    oidc,
+    accounts,
+    tokens,
+    issued,
+    limit: limitSharedRequests({ shared }, clock),
+  });
   const isPublic =
     config.PORTFOLIO_PAGES === 'auto'
       ? environment !== 'production' && clients === undefined
@@ -134,12 +141,20 @@ async function build(parts: ServiceParts<typeof settings>) {
   addPages(server.app, {
     database,
     accounts,
+    oidc,
     tokens,
     visitors: createVisitors(accounts, isPublic),
     admin: createPortfolioAdmin({ accounts, database, clock, oidc }),
     secret: pageSecret,
     clock,
   });
+  measure(database, metrics);
+  const url = await server.listen();
+  const inProduction = config.ADMIN_SETUP_LINK;
+  return { url, setupLink: () => setupAddress(accounts, { url, context, inProduction }) };
+}
+
+function measure(database: Database<Tables>, metrics: Registry): void {
   new Gauge({
     name: 'portfolio_records',
     help: 'Records by kind.',
@@ -150,9 +165,6 @@ async function build(parts: ServiceParts<typeof settings>) {
       for (const kind of kinds) this.set({ kind }, counts?.[kind] ?? Number.NaN);
     },
   });
-  const url = await server.listen();
-  const inProduction = config.ADMIN_SETUP_LINK;
-  return { url, setupLink: () => setupAddress(accounts, { url, context, inProduction }) };
 }
 
 /** Loads the demo data without serving, and returns how many records are new; undefined beside the owner's own unless it is forced. */

@@ -1,4 +1,4 @@
-import type { Accounts, User } from '#kit/accounts/index.ts';
+import { type Accounts, accountRoutes, type User } from '#kit/accounts/index.ts';
 import type { AccountSession } from '#kit/admin/index.ts';
 import { AppError } from '#kit/base/errors.ts';
 import { type Html, html } from '#kit/html/html.ts';
@@ -64,6 +64,7 @@ function frameOf(visit: PageVisit, user: User | undefined, isAdministrator: bool
       name: user.username,
       detail: isAdministrator ? 'Administrator' : user.isStaff ? 'Staff' : 'Signed in',
       signOutHref: pageRoutes.signOut,
+      href: accountRoutes.account,
     },
   };
 }

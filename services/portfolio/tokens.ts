@@ -52,10 +52,11 @@ export class Tokens {
     return this.issueTo(this.#clients ? clientOf(this.#clients, authorization, apiKey) : anybody);
   }
 
-  /** A token for a subject that is known. */
-  issueTo(sub: string) {
+  /** A token for a subject that is known; that of a user counts as long as the user may sign in. */
+  issueTo(sub: string, userId?: number) {
     const issuedAt = Math.floor(this.#clock.now() / 1_000);
-    const token = this.#jwt.sign({ sub, nbf: issuedAt, scope }, tokenSeconds);
+    const user = userId === undefined ? {} : { user_id: userId };
+    const token = this.#jwt.sign({ sub, nbf: issuedAt, scope, ...user }, tokenSeconds);
     return {
       token,
       access_token: token,
@@ -65,18 +66,15 @@ export class Tokens {
     };
   }
 
-  /** Throws `unauthenticated` without a valid token, and `forbidden` for one of another scope. */
-  check(authorization: string | undefined): void {
+  /** The id of the user whom a token is for, if it is one. Throws `unauthenticated` without a valid token, and `forbidden` for one of another scope. */
+  check(authorization: string | undefined): number | undefined {
     const given = bearerToken(authorization);
     if (given === undefined)
       throw new AppError('unauthenticated', 'A bearer token is required. GET /auth/token gives one.');
-    if (
-      !String(this.#verified(given).scope ?? '')
-        .split(' ')
-        .includes(scope)
-    ) {
-      throw new AppError('forbidden', `The token lacks the scope ${scope}.`);
-    }
+    const claims = this.#verified(given);
+    const scopes = String(claims.scope ?? '').split(' ');
+    if (!scopes.includes(scope)) throw new AppError('forbidden', `The token lacks the scope ${scope}.`);
+    return claims.user_id === undefined ? undefined : Number(claims.user_id);
   }
 
   #verified(token: string): JwtClaims {

@@ -213,7 +213,7 @@ function commentModel() {
     title: 'text',
     fields: {
       quote: reference('quotes/quote', { label: 'Quote', column: 'quote_id', readOnly: true }),
-      user: reference('auth/user', { label: 'User', column: 'user_id', readOnly: true }),
+      user: reference('auth/user', { label: 'User', column: 'user_id', isOptional: true, readOnly: true }),
       text: text({ label: 'Text', charactersMax: commentTextMax, isLong: true }),
       created: dateTime({ label: 'Written', column: 'created_at_ms', readOnly: true }),
     },

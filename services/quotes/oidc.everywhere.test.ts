@@ -29,7 +29,7 @@ test('a reader signs in with the provider, comments, and signs out of both', asy
   const quote = await client.open(`/quotes/${id}/`);
   assert.match(quote.html, /erin/);
   assert.equal((await client.open('/admin/')).status, 302);
-  const account = await client.open('/sign-in/oidc/connect');
+  const account = await client.open('/account/');
   assert.match(account.html, /Your account is connected to Octavo/);
   const out = await client.send('/accounts/logout/', {});
   assert.match(out.headers.get('refresh') ?? '', /session\/end/);
@@ -40,9 +40,9 @@ test('who has an account connects it', async () => {
   provider.people.set('bob-there', { sub: 'bob-there', preferred_username: 'other' });
   provider.person = 'bob-there';
   const walker = new Walker(await quotes.browser('bob'));
-  const page = await walker.client.open('/sign-in/oidc/connect');
+  const page = await walker.client.open('/account/');
   assert.match(page.html, /Connect with Octavo/);
-  const lead = await walker.client.send('/sign-in/oidc/connect', { next: '/sign-in/oidc/connect' });
+  const lead = await walker.client.send('/sign-in/oidc/connect', { next: '/account/' });
   await walker.finish(lead.headers.get('refresh')?.replace('0; url=', '') ?? '');
   const elsewhere = newWalker();
   await elsewhere.signIn('/');

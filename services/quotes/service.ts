@@ -111,7 +111,7 @@ async function build({ config, context, stack, openDatabase }: ServiceParts<type
     isModerated: config.QUOTES_MODERATION,
   };
   const admin = quotesAdmin({ accounts, database, clock, dayKeys, oidc });
-  const visitors = createVisitors({ accounts, clock, hasAccountPage: oidc !== undefined });
+  const visitors = createVisitors({ accounts, clock });
   const ownErrorPage = createErrorPage(visitors, oidc);
   for (const prefix of ['/quotes/', '/categories/', '/authors/', '/likes/', '/search/', '/accounts/'])
     addTrailingSlashes(app, prefix);

@@ -1,9 +1,8 @@
-import type { Accounts } from '#kit/accounts/index.ts';
+import { type Accounts, accountRoutes } from '#kit/accounts/index.ts';
 import type { AccountSession } from '#kit/admin/index.ts';
 import type { Clock } from '#kit/base/clock.ts';
 import type { SiteFrame } from '#kit/html/layout.ts';
 import type { Visit } from '#kit/html/pages/visit.ts';
-import { oidcRoutes } from '#kit/sign-in/index.ts';
 import type { Reader } from './accounts/store.ts';
 import { pageRoutes, signInPath } from './routes.ts';
 
@@ -27,12 +26,10 @@ export type Visitors = (visit: Visit<PageSession>) => Promise<Visitor>;
 export interface SiteOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
-  /** An account has a page where it is connected to the OpenID provider. */
-  readonly hasAccountPage: boolean;
 }
 
 /** The access of pages: everybody, with who they are. */
-export function createVisitors({ accounts, clock, hasAccountPage }: SiteOptions): Visitors {
+export function createVisitors({ accounts, clock }: SiteOptions): Visitors {
   return async (visit) => {
     const user = visit.who && (await accounts.sessions.userOf(visit.who.token));
     const reader = user && ({ id: user.id, username: user.username, isStaff: user.isStaff ? 1 : 0 } as const);
@@ -40,7 +37,7 @@ export function createVisitors({ accounts, clock, hasAccountPage }: SiteOptions)
       visit,
       reader,
       clock,
-      frame: () => frameOf(visit, reader, hasAccountPage),
+      frame: () => frameOf(visit, reader),
       checkToken: () =>
         reader && visit.checkToken(visit.request.headers['x-csrf-token'] ?? visit.field('_csrf')),
     };
@@ -52,7 +49,7 @@ export function isForStrangers({ visit, reader }: Pick<Visitor, 'visit' | 'reade
   return reader === undefined && !visit.hasFlash;
 }
 
-function frameOf(visit: Visit<PageSession>, reader: Reader | undefined, hasAccountPage: boolean): SiteFrame {
+function frameOf(visit: Visit<PageSession>, reader: Reader | undefined): SiteFrame {
   const shared = isForStrangers({ visit, reader }) ? visit.publicFrame() : visit.frame();
   const { q = '' } = visit.request.query as { q?: unknown };
   return {
@@ -79,7 +76,7 @@ function frameOf(visit: Visit<PageSession>, reader: Reader | undefined, hasAccou
       name: reader.username,
       detail: '',
       signOutHref: pageRoutes.signOut,
-      ...(hasAccountPage && { href: oidcRoutes.connect }),
+      href: accountRoutes.account,
     },
     styles: ['quotes.css'],
     flash: visit.hasFlash && visit.takeFlash(),

@@ -9,7 +9,14 @@ export interface Tables extends AccountTables, AdminTables, OidcTables, LimitTab
   category: CategoryRow;
   quote: QuoteRow;
   quote_like: { id: Generated<number>; quote_id: number; user_id: number; created_at_ms: number };
-  comment: { id: Generated<number>; quote_id: number; user_id: number; text: string; created_at_ms: number };
+  comment: {
+    id: Generated<number>;
+    quote_id: number;
+    /** Null if the author has left. */
+    user_id: number | null;
+    text: string;
+    created_at_ms: number;
+  };
   report: ReportRow;
   quote_of_day: { day: string; quote_id: number };
   daily_round: { only_row: number; round: number };

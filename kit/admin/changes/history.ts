@@ -152,6 +152,26 @@ export async function latestChanges(
   return rows.slice(0, limit).map(toEntry);
 }
 
+/** Takes the name of a user who leaves from the history: of changes by them, and with all values from those of their account. */
+export async function forgetInHistory(
+  { kysely }: Session<AdminTables>,
+  account: { readonly model: string; readonly id: string },
+): Promise<void> {
+  const { model, id } = account;
+  await kysely
+    .updateTable('admin_log')
+    .set({ title: formerUser, changes: '[]' })
+    .where('model', '=', model)
+    .where('object_id', '=', id)
+    .execute();
+  // People of another kind have no changes of their own.
+  if (model !== 'auth/user') return;
+  await kysely.updateTable('admin_log').set({ user_name: formerUser }).where('user_id', '=', id).execute();
+  await kysely.deleteFrom('admin_upload').where('user_id', '=', id).execute();
+}
+
+const formerUser = 'former user';
+
 function toEntry(row: LogRow): HistoryEntry {
   return {
     atMs: row.at_ms,

@@ -83,7 +83,7 @@ export class Passwords {
 
   /** A new hash that no password has, for an account without one: checking it takes as long as any other. */
   unknowable(): string {
-    return phc(this.#cost, randomBytes(saltBytes), randomBytes(tagBytes));
+    return phc(this.#cost, randomBytes(saltBytes), Buffer.alloc(tagBytes));
   }
 
   /** Returns true if a hash was made with another cost, so that the next sign-in should replace it. */
@@ -119,11 +119,20 @@ export class Passwords {
   }
 }
 
+/** Returns false for a hash of {@link Passwords.unknowable}. */
+export function isPassword(hashed: string): boolean {
+  return !hashed.endsWith(`$${base64(Buffer.alloc(tagBytes))}`);
+}
+
 const saltBytes = 16;
 const tagBytes = 32;
 
 /** PHC string format; base64 without padding. */
 function phc(cost: PasswordCost, salt: Buffer, tag: Buffer): string {
-  const [saltText, tagText] = [salt, tag].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
-  return `$argon2id$v=19$m=${cost.memoryKib},t=${cost.passes},p=${cost.lanes}$${saltText}$${tagText}`;
+  const { memoryKib, passes, lanes } = cost;
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${base64(salt)}$${base64(tag)}`;
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
 }

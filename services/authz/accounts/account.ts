@@ -13,6 +13,8 @@ export interface Account {
   /** Different after each change of the password. */
   readonly passwordChangedAtMs: number;
   readonly totpEnabled: boolean;
+  /** False for a person of the OpenID provider who never had a password here. */
+  readonly hasPassword: boolean;
 }
 
 /**
@@ -80,6 +82,12 @@ export function checkCredentials(credentials: { username: string; password: stri
     username: lengthProblem(credentials.username, 1, 128),
     password: lengthProblem(credentials.password, 1, 1_024),
   });
+}
+
+/** The error of an account without which nobody could manage users. */
+export function lastAdministrator(): AppError {
+  const message = 'You are the last administrator. Give somebody else the role admin first.';
+  return new AppError('precondition_failed', message, { reason: 'LAST_ADMINISTRATOR' });
 }
 
 const wrongRole = `must be one of ${roles.join(', ')}`;

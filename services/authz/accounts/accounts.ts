@@ -3,8 +3,10 @@ import type { Clock } from '#kit/base/clock.ts';
 import { AppError, notFound } from '#kit/base/errors.ts';
 import type { Log } from '#kit/base/log.ts';
 import type { Database } from '#kit/db/index.ts';
+import { forgetPeople } from '#kit/sign-in/index.ts';
 import {
   type AccountsPage,
+  eraseAccount,
   findAccounts,
   findByUid,
   findByUsername,
@@ -15,7 +17,14 @@ import {
   type Tables,
   updateAccount,
 } from '../store.ts';
-import { type Account, asRole, checkNewAccount, checkNewPassword, isPartOfUsername } from './account.ts';
+import {
+  type Account,
+  asRole,
+  checkNewAccount,
+  checkNewPassword,
+  isPartOfUsername,
+  lastAdministrator,
+} from './account.ts';
 
 export interface AccountsOptions {
   readonly database: Database<Tables>;
@@ -103,6 +112,22 @@ export class Accounts {
       'account changed',
     );
     return (await this.byUid(account.uid)) as Account;
+  }
+
+  /**
+   * Erases an account: it is gone for everybody at once, and what its owner wrote is of a former user. Throws `not_found`, and
+   * `precondition_failed` (LAST_ADMINISTRATOR).
+   */
+  async erase(uid: number): Promise<void> {
+    const { database, passwords, clock, log, demo } = this.#options;
+    const given = { uid, passwordHash: passwords.unknowable(), nowMs: clock.now(), withDemo: demo };
+    const isErased = await database.write(async (session) => {
+      const isErased = await eraseAccount(session, given);
+      if (isErased) await forgetPeople(session, '', [String(uid)], given.nowMs);
+      return isErased;
+    });
+    if (!isErased) throw (await this.byUid(uid)) ? lastAdministrator() : notFound('account', uid);
+    log.info({ uid }, 'account erased');
   }
 
   #usable<T extends StoredAccount | undefined>(account: T): T {

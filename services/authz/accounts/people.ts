@@ -4,8 +4,8 @@ import { AppError } from '#kit/base/errors.ts';
 import { randomBytes } from '#kit/base/random.ts';
 import type { Database, WriteSession } from '#kit/db/index.ts';
 import { type AccountHost, Identities } from '#kit/sign-in/index.ts';
-import { findByUid, findByUsername, insertAccount, type Tables, updateAccount } from '../store.ts';
-import { isUsername, type Role } from './account.ts';
+import { findByUid, findByUsername, insertAccount, mayGo, type Tables, updateAccount } from '../store.ts';
+import { isUsername, lastAdministrator, type Role } from './account.ts';
 
 export interface PeopleOptions {
   readonly database: Database<Tables>;
@@ -14,6 +14,8 @@ export interface PeopleOptions {
   /** Encrypts the tokens of sessions. */
   readonly secret: string;
   readonly issuer: string;
+  /** True if demo accounts may be used. */
+  readonly demo: boolean;
 }
 
 const numbersMax = 50;
@@ -36,7 +38,7 @@ export function roleOf(roles: readonly string[]): Role {
 }
 
 /** Sessions are tokens of the gateway: those of a session that has ended are stale, so there is nothing to end. */
-function accountHost({ passwords, clock }: PeopleOptions): AccountHost<Tables> {
+function accountHost({ passwords, clock, demo }: PeopleOptions): AccountHost<Tables> {
   return {
     has: async (session, account) => (await findByUid(session, Number(account))) !== undefined,
     async create(session, { name, roles }) {
@@ -52,6 +54,9 @@ function accountHost({ passwords, clock }: PeopleOptions): AccountHost<Tables> {
     },
     async setRoles(session, account, roles) {
       await updateAccount(session, Number(account), { role: roleOf(roles) });
+    },
+    async demandOther(session, account) {
+      if (!(await mayGo(session, { uid: Number(account), withDemo: demo }))) throw lastAdministrator();
     },
     async end() {},
   };

@@ -10,9 +10,10 @@ const sliceRows = 400;
 /** Erases an account: at once for everybody, and then its rows in slices. */
 export async function eraseAccount(core: Context, owner: number): Promise<void> {
   await core.db.write(async (session) => {
-    await markErased(session, { owner, email: `erased:${newId()}`, nowMs: core.clock.now() });
+    const nowMs = core.clock.now();
+    await markErased(session, { owner, email: `erased:${newId()}`, nowMs });
     await deleteSessionsOf(session, owner, '');
-    await forgetPeople(session, '', [String(owner)]);
+    await forgetPeople(session, '', [String(owner)], nowMs);
   });
   await deleteRows(core, owner);
 }

@@ -41,15 +41,18 @@ function remotePeople(authz: Client<AuthServiceDefinition>): PeopleStore {
       const person = { subject, name, roles: [...roles], keepsRole: false };
       return uidOf((await authz.identifyPerson(person, {})).account);
     },
-    async accountOfHolder({ subject, name, roles }) {
-      const person = { subject, name, roles: [...roles], keepsRole: true };
+    async accountOfHolder({ subject, name, roles, issuedAtMs }) {
+      const person = { subject, name, roles: [...roles], keepsRole: true, issuedAtMs };
       return uidOf((await authz.identifyPerson(person, {})).account);
     },
     async connect({ subject, name, roles }, account) {
       const connectUid = Number(account);
       await authz.identifyPerson({ subject, name, roles: [...roles], keepsRole: false, connectUid }, {});
     },
-    isConnected: async (account) => (await authz.getConnection({ uid: Number(account) }, {})).isConnected,
+    subjectOf: async (account) => (await authz.getConnection({ uid: Number(account) }, {})).subject,
+    async disconnect(account) {
+      await authz.disconnectPerson({ uid: Number(account) }, {});
+    },
     async keepSession({ key, person, grant, expiresAtMs }) {
       const { subject, sid } = person;
       await authz.keepPersonSession({ key, subject, sid, ...grant, expiresAtMs }, {});

@@ -1,3 +1,4 @@
+import { accountRoutes } from '#kit/accounts/index.ts';
 import type { Fields } from '#kit/base/errors.ts';
 import { partsOf, type TSchema } from '#kit/base/schema.ts';
 import { badge, card, empty, facts, linkButton, notice } from '#kit/html/components/blocks.ts';
@@ -16,8 +17,13 @@ import { type Maker, signInPath } from './maker.ts';
 import type { OwnPolls } from './store.ts';
 
 /** The frame of pages with forms, which shows who is signed in. */
-function makerFrame({ visit, user }: Maker): Frame {
-  const account = user && { name: user.username, detail: '', signOutHref: '/admin/logout/' };
+export function makerFrame({ visit, user }: Maker): Frame {
+  const account = user && {
+    name: user.username,
+    detail: '',
+    signOutHref: '/admin/logout/',
+    href: accountRoutes.account,
+  };
   const frame = frameOf(visit);
   const staff = user?.isStaff ? [{ href: '/admin/', label: 'Admin', icon: 'lock' } as const] : [];
   const navigation = [...frame.navigation, ...staff];

@@ -43,3 +43,7 @@ export function finishUpload(
     .where('id', '=', id)
     .execute();
 }
+
+export function deleteUploadsOf({ kysely }: Pick<Session<Tables>, 'kysely'>, userId: number) {
+  return kysely.deleteFrom('import_upload').where('user_id', '=', userId).execute();
+}

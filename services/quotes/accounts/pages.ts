@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify';
-import type { Accounts, User } from '#kit/accounts/index.ts';
+import { type Accounts, addOwnAccountPages, type User } from '#kit/accounts/index.ts';
+import { forgetInHistory } from '#kit/admin/index.ts';
+import type { WriteSession } from '#kit/db/index.ts';
 import { type FormProblem, formProblem } from '#kit/html/components/form-problem.ts';
+import { site } from '#kit/html/layout.ts';
 import type { PageRoutes } from '#kit/html/pages/pages.ts';
 import { ownPath, type Visit } from '#kit/html/pages/visit.ts';
 import type { LimitSharedRequest } from '#kit/http/requests/rate-limit.ts';
@@ -8,6 +11,7 @@ import { visitorOf } from '#kit/http/visitor.ts';
 import { type OidcSignIn, passwordsOff } from '#kit/sign-in/index.ts';
 import { pageRoutes } from '../routes.ts';
 import type { PageSession, Visitor, Visitors } from '../site.ts';
+import type { Tables } from '../tables.ts';
 import { signInPage, signUpPage } from './views.ts';
 
 export interface AccountPagesParts {
@@ -31,6 +35,16 @@ export function addAccountPages(routes: PageRoutes<PageSession>, parts: AccountP
   );
   routes.post(pageRoutes.signUp, { access: visitors }, (visitor) => signUp(visitor, parts));
   routes.post(pageRoutes.signOut, { access: 'public' }, (visit) => signOut(visit, parts));
+  addOwnAccountPages(routes, {
+    accounts: parts.accounts,
+    oidc: parts.oidc,
+    service: 'Quotes',
+    paths: pageRoutes,
+    erased: ['Your likes', 'Your reports, and your changes that wait for a decision'],
+    kept: ['Quotes that you added and comments that you wrote, as of a former user'],
+    forget: (session: WriteSession<Tables>, id) => forgetInHistory(session, { model: 'auth/user', id }),
+    render: async (visit, _user, page) => site((await visitors(visit)).frame(), page),
+  });
 }
 
 async function signIn(visitor: Visitor, { accounts, limitSignIns, oidc }: AccountPagesParts) {

@@ -3,10 +3,14 @@ import { AppError, notFound } from '#kit/base/errors.ts';
 /** In code points. */
 export const commentTextMax = 2_000;
 
+/** In place of the name of an author who has left; no user name has a space. */
+export const formerUser = 'former user';
+
 export interface Comment {
   readonly id: number;
   readonly quoteId: number;
-  readonly userId: number;
+  /** Null if the author has left. */
+  readonly userId: number | null;
   readonly username: string;
   readonly text: string;
   readonly createdAtMs: number;

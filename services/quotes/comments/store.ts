@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { notFound } from '#kit/base/errors.ts';
 import { type Database, keyShare, type Session } from '#kit/db/index.ts';
 import type { Store, Tables } from '../tables.ts';
-import type { Comment } from './comment.ts';
+import { type Comment, formerUser } from './comment.ts';
 
 async function insertComment(
   { kysely, dialect }: Store,
@@ -16,14 +16,19 @@ async function insertComment(
   return rows[0];
 }
 
-const columns = [
-  'comment.id',
-  'comment.quote_id as quoteId',
-  'comment.user_id as userId',
-  'auth_user.username',
-  'comment.text',
-  'comment.created_at_ms as createdAtMs',
-] as const;
+function comments({ kysely }: Session<Tables>) {
+  return kysely
+    .selectFrom('comment')
+    .leftJoin('auth_user', 'auth_user.id', 'comment.user_id')
+    .select((eb) => [
+      'comment.id',
+      'comment.quote_id as quoteId',
+      'comment.user_id as userId',
+      eb.fn.coalesce('auth_user.username', eb.val(formerUser)).as('username'),
+      'comment.text',
+      'comment.created_at_ms as createdAtMs',
+    ]);
+}
 
 /** The id of a new comment on a published quote. Throws `not_found`. */
 export async function addComment(
@@ -40,10 +45,7 @@ export function listComments(
   session: Session<Tables>,
   slice: { quoteId: number; limit: number; offset: number },
 ): Promise<Comment[]> {
-  return session.kysely
-    .selectFrom('comment')
-    .innerJoin('auth_user', 'auth_user.id', 'comment.user_id')
-    .select(columns)
+  return comments(session)
     .where('comment.quote_id', '=', slice.quoteId)
     .orderBy('comment.id')
     .limit(slice.limit)
@@ -64,10 +66,7 @@ export function findComment(
   session: Session<Tables>,
   key: { quoteId: number; id: number },
 ): Promise<Comment | undefined> {
-  return session.kysely
-    .selectFrom('comment')
-    .innerJoin('auth_user', 'auth_user.id', 'comment.user_id')
-    .select(columns)
+  return comments(session)
     .where('comment.quote_id', '=', key.quoteId)
     .where('comment.id', '=', key.id)
     .executeTakeFirst();

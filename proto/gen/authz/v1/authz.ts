@@ -25,6 +25,8 @@ export interface Account {
    * ChangePassword returned, see Subject.
    */
   passwordChangedAtMs: number;
+  /** False for an account of a person of the OpenID provider that never had a password. */
+  hasPassword: boolean;
 }
 
 export interface LoginRequest {
@@ -147,6 +149,23 @@ export interface UpdateAccountResponse {
   account: Account | undefined;
 }
 
+export interface DeleteAccountRequest {
+  uid: number;
+}
+
+export interface DeleteAccountResponse {
+}
+
+export interface CheckPasswordRequest {
+  uid: number;
+  password: string;
+  /** The client's network address, for the limit on failures. */
+  remoteAddress: string;
+}
+
+export interface CheckPasswordResponse {
+}
+
 export interface ChangePasswordRequest {
   uid: number;
   currentPassword: string;
@@ -243,7 +262,11 @@ export interface IdentifyPersonRequest {
   /** The role of the account stays as it is. */
   keepsRole: boolean;
   /** The account to connect. */
-  connectUid?: number | undefined;
+  connectUid?:
+    | number
+    | undefined;
+  /** When the access token of the person was issued. Who has left since then gets no new account by it: UNAUTHENTICATED. */
+  issuedAtMs?: number | undefined;
 }
 
 export interface IdentifyPersonResponse {
@@ -256,6 +279,15 @@ export interface GetConnectionRequest {
 
 export interface GetConnectionResponse {
   isConnected: boolean;
+  /** The person, as the provider names them; absent if the account is not connected. */
+  subject?: string | undefined;
+}
+
+export interface DisconnectPersonRequest {
+  uid: number;
+}
+
+export interface DisconnectPersonResponse {
 }
 
 export interface KeepPersonSessionRequest {
@@ -306,6 +338,7 @@ function createBaseAccount(): Account {
     createdAtMs: 0,
     totpEnabled: false,
     passwordChangedAtMs: 0,
+    hasPassword: false,
   };
 }
 
@@ -331,6 +364,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.passwordChangedAtMs !== 0) {
       writer.uint32(56).int64(message.passwordChangedAtMs);
+    }
+    if (message.hasPassword !== false) {
+      writer.uint32(64).bool(message.hasPassword);
     }
     return writer;
   },
@@ -404,6 +440,14 @@ export const Account: MessageFns<Account> = {
             message.passwordChangedAtMs = longToNumber(reader.int64());
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.hasPassword = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -437,6 +481,11 @@ export const Account: MessageFns<Account> = {
         : isSet(object.password_changed_at_ms)
         ? globalThis.Number(object.password_changed_at_ms)
         : 0,
+      hasPassword: isSet(object.hasPassword)
+        ? globalThis.Boolean(object.hasPassword)
+        : isSet(object.has_password)
+        ? globalThis.Boolean(object.has_password)
+        : false,
     };
   },
 
@@ -463,6 +512,9 @@ export const Account: MessageFns<Account> = {
     if (message.passwordChangedAtMs !== 0) {
       obj.passwordChangedAtMs = Math.round(message.passwordChangedAtMs);
     }
+    if (message.hasPassword !== false) {
+      obj.hasPassword = message.hasPassword;
+    }
     return obj;
   },
 
@@ -478,6 +530,7 @@ export const Account: MessageFns<Account> = {
     message.createdAtMs = object.createdAtMs ?? 0;
     message.totpEnabled = object.totpEnabled ?? false;
     message.passwordChangedAtMs = object.passwordChangedAtMs ?? 0;
+    message.hasPassword = object.hasPassword ?? false;
     return message;
   },
 };
@@ -2033,6 +2086,282 @@ export const UpdateAccountResponse: MessageFns<UpdateAccountResponse> = {
   },
 };
 
+function createBaseDeleteAccountRequest(): DeleteAccountRequest {
+  return { uid: 0 };
+}
+
+export const DeleteAccountRequest: MessageFns<DeleteAccountRequest> = {
+  encode(message: DeleteAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DeleteAccountRequest {
+    return { uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0 };
+  },
+
+  toJSON(message: DeleteAccountRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<DeleteAccountRequest>): DeleteAccountRequest {
+    return DeleteAccountRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteAccountRequest>): DeleteAccountRequest {
+    const message = createBaseDeleteAccountRequest();
+    message.uid = object.uid ?? 0;
+    return message;
+  },
+};
+
+function createBaseDeleteAccountResponse(): DeleteAccountResponse {
+  return {};
+}
+
+export const DeleteAccountResponse: MessageFns<DeleteAccountResponse> = {
+  encode(_: DeleteAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): DeleteAccountResponse {
+    return {};
+  },
+
+  toJSON(_: DeleteAccountResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<DeleteAccountResponse>): DeleteAccountResponse {
+    return DeleteAccountResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<DeleteAccountResponse>): DeleteAccountResponse {
+    const message = createBaseDeleteAccountResponse();
+    return message;
+  },
+};
+
+function createBaseCheckPasswordRequest(): CheckPasswordRequest {
+  return { uid: 0, password: "", remoteAddress: "" };
+}
+
+export const CheckPasswordRequest: MessageFns<CheckPasswordRequest> = {
+  encode(message: CheckPasswordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    if (message.password !== "") {
+      writer.uint32(18).string(message.password);
+    }
+    if (message.remoteAddress !== "") {
+      writer.uint32(26).string(message.remoteAddress);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckPasswordRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckPasswordRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.remoteAddress = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CheckPasswordRequest {
+    return {
+      uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0,
+      password: isSet(object.password) ? globalThis.String(object.password) : "",
+      remoteAddress: isSet(object.remoteAddress)
+        ? globalThis.String(object.remoteAddress)
+        : isSet(object.remote_address)
+        ? globalThis.String(object.remote_address)
+        : "",
+    };
+  },
+
+  toJSON(message: CheckPasswordRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    if (message.password !== "") {
+      obj.password = message.password;
+    }
+    if (message.remoteAddress !== "") {
+      obj.remoteAddress = message.remoteAddress;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<CheckPasswordRequest>): CheckPasswordRequest {
+    return CheckPasswordRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CheckPasswordRequest>): CheckPasswordRequest {
+    const message = createBaseCheckPasswordRequest();
+    message.uid = object.uid ?? 0;
+    message.password = object.password ?? "";
+    message.remoteAddress = object.remoteAddress ?? "";
+    return message;
+  },
+};
+
+function createBaseCheckPasswordResponse(): CheckPasswordResponse {
+  return {};
+}
+
+export const CheckPasswordResponse: MessageFns<CheckPasswordResponse> = {
+  encode(_: CheckPasswordResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckPasswordResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckPasswordResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): CheckPasswordResponse {
+    return {};
+  },
+
+  toJSON(_: CheckPasswordResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<CheckPasswordResponse>): CheckPasswordResponse {
+    return CheckPasswordResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<CheckPasswordResponse>): CheckPasswordResponse {
+    const message = createBaseCheckPasswordResponse();
+    return message;
+  },
+};
+
 function createBaseChangePasswordRequest(): ChangePasswordRequest {
   return { uid: 0, currentPassword: "", newPassword: "", remoteAddress: "" };
 }
@@ -3308,7 +3637,7 @@ export const GetInfoResponse: MessageFns<GetInfoResponse> = {
 };
 
 function createBaseIdentifyPersonRequest(): IdentifyPersonRequest {
-  return { subject: "", name: "", roles: [], keepsRole: false, connectUid: undefined };
+  return { subject: "", name: "", roles: [], keepsRole: false, connectUid: undefined, issuedAtMs: undefined };
 }
 
 export const IdentifyPersonRequest: MessageFns<IdentifyPersonRequest> = {
@@ -3327,6 +3656,9 @@ export const IdentifyPersonRequest: MessageFns<IdentifyPersonRequest> = {
     }
     if (message.connectUid !== undefined) {
       writer.uint32(40).int64(message.connectUid);
+    }
+    if (message.issuedAtMs !== undefined) {
+      writer.uint32(48).int64(message.issuedAtMs);
     }
     return writer;
   },
@@ -3384,6 +3716,14 @@ export const IdentifyPersonRequest: MessageFns<IdentifyPersonRequest> = {
             message.connectUid = longToNumber(reader.int64());
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.issuedAtMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3411,6 +3751,11 @@ export const IdentifyPersonRequest: MessageFns<IdentifyPersonRequest> = {
         : isSet(object.connect_uid)
         ? globalThis.Number(object.connect_uid)
         : undefined,
+      issuedAtMs: isSet(object.issuedAtMs)
+        ? globalThis.Number(object.issuedAtMs)
+        : isSet(object.issued_at_ms)
+        ? globalThis.Number(object.issued_at_ms)
+        : undefined,
     };
   },
 
@@ -3431,6 +3776,9 @@ export const IdentifyPersonRequest: MessageFns<IdentifyPersonRequest> = {
     if (message.connectUid !== undefined) {
       obj.connectUid = Math.round(message.connectUid);
     }
+    if (message.issuedAtMs !== undefined) {
+      obj.issuedAtMs = Math.round(message.issuedAtMs);
+    }
     return obj;
   },
 
@@ -3444,6 +3792,7 @@ export const IdentifyPersonRequest: MessageFns<IdentifyPersonRequest> = {
     message.roles = object.roles?.map((e) => e) || [];
     message.keepsRole = object.keepsRole ?? false;
     message.connectUid = object.connectUid ?? undefined;
+    message.issuedAtMs = object.issuedAtMs ?? undefined;
     return message;
   },
 };
@@ -3585,13 +3934,16 @@ export const GetConnectionRequest: MessageFns<GetConnectionRequest> = {
 };
 
 function createBaseGetConnectionResponse(): GetConnectionResponse {
-  return { isConnected: false };
+  return { isConnected: false, subject: undefined };
 }
 
 export const GetConnectionResponse: MessageFns<GetConnectionResponse> = {
   encode(message: GetConnectionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.isConnected !== false) {
       writer.uint32(8).bool(message.isConnected);
+    }
+    if (message.subject !== undefined) {
+      writer.uint32(18).string(message.subject);
     }
     return writer;
   },
@@ -3617,6 +3969,14 @@ export const GetConnectionResponse: MessageFns<GetConnectionResponse> = {
             message.isConnected = reader.bool();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.subject = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3636,6 +3996,7 @@ export const GetConnectionResponse: MessageFns<GetConnectionResponse> = {
         : isSet(object.is_connected)
         ? globalThis.Boolean(object.is_connected)
         : false,
+      subject: isSet(object.subject) ? globalThis.String(object.subject) : undefined,
     };
   },
 
@@ -3643,6 +4004,9 @@ export const GetConnectionResponse: MessageFns<GetConnectionResponse> = {
     const obj: any = {};
     if (message.isConnected !== false) {
       obj.isConnected = message.isConnected;
+    }
+    if (message.subject !== undefined) {
+      obj.subject = message.subject;
     }
     return obj;
   },
@@ -3653,6 +4017,126 @@ export const GetConnectionResponse: MessageFns<GetConnectionResponse> = {
   fromPartial(object: DeepPartial<GetConnectionResponse>): GetConnectionResponse {
     const message = createBaseGetConnectionResponse();
     message.isConnected = object.isConnected ?? false;
+    message.subject = object.subject ?? undefined;
+    return message;
+  },
+};
+
+function createBaseDisconnectPersonRequest(): DisconnectPersonRequest {
+  return { uid: 0 };
+}
+
+export const DisconnectPersonRequest: MessageFns<DisconnectPersonRequest> = {
+  encode(message: DisconnectPersonRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== 0) {
+      writer.uint32(8).int64(message.uid);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DisconnectPersonRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDisconnectPersonRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.uid = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DisconnectPersonRequest {
+    return { uid: isSet(object.uid) ? globalThis.Number(object.uid) : 0 };
+  },
+
+  toJSON(message: DisconnectPersonRequest): unknown {
+    const obj: any = {};
+    if (message.uid !== 0) {
+      obj.uid = Math.round(message.uid);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<DisconnectPersonRequest>): DisconnectPersonRequest {
+    return DisconnectPersonRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DisconnectPersonRequest>): DisconnectPersonRequest {
+    const message = createBaseDisconnectPersonRequest();
+    message.uid = object.uid ?? 0;
+    return message;
+  },
+};
+
+function createBaseDisconnectPersonResponse(): DisconnectPersonResponse {
+  return {};
+}
+
+export const DisconnectPersonResponse: MessageFns<DisconnectPersonResponse> = {
+  encode(_: DisconnectPersonResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DisconnectPersonResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDisconnectPersonResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): DisconnectPersonResponse {
+    return {};
+  },
+
+  toJSON(_: DisconnectPersonResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<DisconnectPersonResponse>): DisconnectPersonResponse {
+    return DisconnectPersonResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<DisconnectPersonResponse>): DisconnectPersonResponse {
+    const message = createBaseDisconnectPersonResponse();
     return message;
   },
 };
@@ -4356,6 +4840,18 @@ export const AuthServiceDefinition = {
       options: {},
     },
     /**
+     * Deletes an account with all that is kept about it here; its tokens are stale from then on. Its uid is never used again. The caller has
+     * made sure that its owner wants that. Errors: NOT_FOUND, FAILED_PRECONDITION (LAST_ADMINISTRATOR: nobody else could manage users).
+     */
+    deleteAccount: {
+      name: "DeleteAccount",
+      requestType: DeleteAccountRequest as typeof DeleteAccountRequest,
+      requestStream: false,
+      responseType: DeleteAccountResponse as typeof DeleteAccountResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
      * Errors: UNAUTHENTICATED (INVALID_CREDENTIALS: the current password is wrong), RESOURCE_EXHAUSTED, INVALID_ARGUMENT
      * (fields currentPassword, newPassword), ALREADY_EXISTS (PASSWORD_CHANGED: somebody else changed it at the same time).
      */
@@ -4364,6 +4860,15 @@ export const AuthServiceDefinition = {
       requestType: ChangePasswordRequest as typeof ChangePasswordRequest,
       requestStream: false,
       responseType: ChangePasswordResponse as typeof ChangePasswordResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Checks the account's password. Errors: UNAUTHENTICATED (INVALID_CREDENTIALS), RESOURCE_EXHAUSTED, INVALID_ARGUMENT (field password). */
+    checkPassword: {
+      name: "CheckPassword",
+      requestType: CheckPasswordRequest as typeof CheckPasswordRequest,
+      requestStream: false,
+      responseType: CheckPasswordResponse as typeof CheckPasswordResponse,
       responseStream: false,
       options: {},
     },
@@ -4446,6 +4951,18 @@ export const AuthServiceDefinition = {
       responseType: GetConnectionResponse as typeof GetConnectionResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /**
+     * Takes the connection of an account away, with the role that it gave and the sessions that began at the provider. Errors:
+     * FAILED_PRECONDITION (LAST_ADMINISTRATOR).
+     */
+    disconnectPerson: {
+      name: "DisconnectPerson",
+      requestType: DisconnectPersonRequest as typeof DisconnectPersonRequest,
+      requestStream: false,
+      responseType: DisconnectPersonResponse as typeof DisconnectPersonResponse,
+      responseStream: false,
+      options: {},
     },
     /** Remembers a session that began at the provider: tokens with its key are stale once it has ended. */
     keepPersonSession: {
