@@ -6,6 +6,7 @@ export const routes = {
   completions: '/api/chat/completions',
   openaiCompletions: '/v1/chat/completions',
   openaiModels: '/v1/models',
+  openaiModel: '/v1/models/:id',
   mcp: '/mcp',
   search: '/api/search',
   session: '/api/session',

@@ -39,6 +39,7 @@ import {
 import { Parser } from './extraction/index.ts';
 import {
   createSignIn,
+  foreignOrigins,
   Gate,
   type GateOptions,
   openPeople,
@@ -94,7 +95,9 @@ async function build(parts: ServiceParts<typeof settings>) {
   const background = stack.use(new Background(log));
   const parser = stack.use(new Parser({ log }));
   const people = openPeople(parts, { database, secret, gateOf: () => gate });
-  const gate: Gate = createGate(config, { secret, clock, people });
+  const sites = () => context.suite?.sites().map(({ url }) => url) ?? [];
+  const isForeign = foreignOrigins(config.CORS_ORIGIN, sites);
+  const gate: Gate = createGate(config, { secret, clock, people, isForeign });
   const health = new DatabaseHealth({ database, log });
   const server = stack.use(await createServer(parts, health));
   const libraryMode = libraryModeOf(config);
@@ -163,6 +166,7 @@ function createServer(
       apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
     },
     trustedProxy: config.TRUST_PROXY,
+    ...(config.CORS_ORIGIN !== undefined && { corsOrigin: config.CORS_ORIGIN }),
   });
 }
 
@@ -196,8 +200,9 @@ export async function loadHandbook(
 /** Each usage has a limit a minute by key, else by address; questions also one on bursts. */
 function createGate(
   config: ChatConfig,
-  { secret, clock, people }: Pick<GateOptions, 'secret' | 'clock' | 'people'>,
+  parts: Pick<GateOptions, 'secret' | 'clock' | 'people' | 'isForeign'>,
 ): Gate {
+  const { clock } = parts;
   const limitOf = (name: Usage, requestsMax: number): UsageLimit => {
     if (requestsMax === 0) return { count: () => {}, take: () => {} };
     const limiter = new RateLimiter({ requestsMax, windowMs: 60_000, keysMax: 100_000 });
@@ -229,10 +234,8 @@ function createGate(
     audience: config.CHAT_JWT_AUDIENCE,
   });
   return new Gate({
-    secret,
+    ...parts,
     signIn,
-    people,
-    clock,
     limits: {
       chat: limitOf('chat', config.CHAT_RATE_LIMIT),
       upload: limitOf('upload', config.UPLOAD_RATE_LIMIT),

@@ -1,6 +1,7 @@
 import { type Config, choice, integer, refuse, type Settings, text } from '#kit/base/config.ts';
 import { databaseSettings } from '#kit/db/index.ts';
 import { trustProxySetting } from '#kit/http/requests/client-address.ts';
+import { corsOriginSetting } from '#kit/http/responses/cors.ts';
 import { oidcSettings } from '#kit/sign-in/index.ts';
 import { dimensionsMax } from './embeddings/index.ts';
 import { authModes } from './gate/index.ts';
@@ -105,6 +106,7 @@ export const settings = {
       return value;
     },
   },
+  CORS_ORIGIN: corsOriginSetting,
   TRUST_PROXY: trustProxySetting,
   ...oidcSettings,
 } satisfies Settings;

@@ -10,6 +10,11 @@ export interface ModelCall {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly max_tokens?: number;
+  readonly stop?: readonly string[];
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly seed?: number;
 }
 
 /** A server with OpenAI's API that says what a test tells it to. */

@@ -17,7 +17,7 @@ import {
   toTurnRequest,
 } from '../turns/index.ts';
 import { completionErrors, sendCompletionError, toCompletionError } from './api-errors.ts';
-import { CompletionRequest, modelNotFound, toConversation } from './messages.ts';
+import { CompletionRequest, modelNotFound, toConversation, toWriting } from './messages.ts';
 
 export interface CompletionApiParts {
   readonly turns: TurnRegistry;
@@ -32,7 +32,7 @@ const tags = ['Completions'];
 
 /** Adds the endpoints that clients of OpenAI's API know. */
 export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void {
-  const { gate, model, startedAt } = parts;
+  const { gate } = parts;
   app.register(async (scope) => {
     scope.setErrorHandler(sendCompletionError);
     for (const path of [routes.completions, routes.openaiCompletions]) {
@@ -62,25 +62,55 @@ export function addCompletionApi(app: HttpApp, parts: CompletionApiParts): void 
         (request, reply) => complete(request as FastifyRequest<{ Body: CompletionRequest }>, reply, parts),
       );
     }
-    const Models = Type.Object({ object: Type.Literal('list'), data: Type.Array(Type.Unknown()) });
-    scope.get(
-      routes.openaiModels,
-      {
-        access: gate.access('read'),
-        schema: {
-          tags,
-          summary: 'List the available models',
-          description: 'Returns the models that clients can name, in the format of the OpenAI API.',
-          response: { 200: Models },
-        },
-      },
-      async () => {
-        const ids = [...(model?.names ?? []), builtInModel];
-        const data = ids.map((id) => ({ id, object: 'model', created: startedAt, owned_by: 'octavo' }));
-        return { object: 'list' as const, data };
-      },
-    );
+    addModels(scope, parts);
   });
+}
+
+/** Adds the list of models, and each by itself. */
+function addModels(scope: HttpApp, { gate, model, startedAt }: CompletionApiParts): void {
+  const names = [...(model?.names ?? []), builtInModel];
+  const described = (id: string) => ({
+    id,
+    object: 'model' as const,
+    created: startedAt,
+    owned_by: 'octavo',
+  });
+  const Model = Type.Object(
+    { id: Type.String(), object: Type.Literal('model'), created: Type.Integer(), owned_by: Type.String() },
+    { title: 'Model' },
+  );
+  const Models = Type.Object({ object: Type.Literal('list'), data: Type.Array(Model) });
+  scope.get(
+    routes.openaiModel,
+    {
+      access: gate.access('read'),
+      config: { errors: ['not_found'] },
+      schema: {
+        tags,
+        summary: 'Get a model',
+        description: 'Returns one of the models that clients can name, in the format of the OpenAI API.',
+        params: Type.Object({ id: Type.String({ maxLength: 600, format: 'text' }) }),
+        response: { ...completionErrors, 200: Model },
+      },
+    },
+    async ({ params: { id } }) => {
+      if (!names.includes(id)) throw modelNotFound(id);
+      return described(id);
+    },
+  );
+  scope.get(
+    routes.openaiModels,
+    {
+      access: gate.access('read'),
+      schema: {
+        tags,
+        summary: 'List the available models',
+        description: 'Returns the models that clients can name, in the format of the OpenAI API.',
+        response: { 200: Models },
+      },
+    },
+    async () => ({ object: 'list' as const, data: names.map(described) }),
+  );
 }
 
 async function complete(
@@ -113,7 +143,8 @@ function toRequest(body: CompletionRequest, { model }: CompletionApiParts): Turn
   if ((body.n ?? 1) !== 1) throw invalidValue('n', 'must be 1');
   const isExtractive = body.model === builtInModel;
   if (!isExtractive && !model?.names.includes(body.model)) throw modelNotFound(body.model);
-  const { query, history, instructions } = toConversation(body.messages);
+  const writing = toWriting(body);
+  const { query, history, instructions, warnings } = toConversation(body.messages);
   const { strategy, session_id, top_k } = body;
   const asked = { query, strategy, session_id, top_k, request_id: newOrderedId() };
   return {
@@ -121,6 +152,8 @@ function toRequest(body: CompletionRequest, { model }: CompletionApiParts): Turn
     isExtractive,
     modelName: body.model,
     instructions,
+    writing,
+    warnings,
     isKept: session_id !== undefined,
     // With a session, its messages are the history, unless the client sends one.
     history: session_id !== undefined && history.length === 0 ? undefined : history,

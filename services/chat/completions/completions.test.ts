@@ -73,6 +73,34 @@ test('models are listed', async () => {
     models.map(({ id }) => id),
     ['scripted', 'other', 'builtin-extractive'],
   );
+  const { id, object } = await client.models.retrieve('builtin-extractive');
+  assert.deepEqual([id, object], ['builtin-extractive', 'model']);
+  await assert.rejects(
+    client.models.retrieve('vendor/gpt-9'),
+    (error) => error instanceof NotFoundError && error.code === 'model_not_found' && error.param === 'model',
+  );
+});
+
+test('an image in an earlier message is left out with a warning, and in the last one refused', async () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+  const earlier = [
+    { role: 'user', content: [{ type: 'text', text: 'Look at this.' }, image] },
+    { role: 'assistant', content: 'I see.' },
+    ...messages,
+  ];
+  const create = (more: object) => client.chat.completions.create({ ...asked, ...more });
+  const completion = await create({ messages: earlier });
+  assert.equal(completion.choices[0]?.message.content, 'Everybody has 27 days [1].');
+  const { metadata } = completion as unknown as { metadata: { warnings: string[] } };
+  assert.deepEqual(metadata.warnings, [
+    'Images and other parts of earlier messages that are no text were left out.',
+  ]);
+  assert.match(JSON.stringify(model.calls[0]?.messages), /Look at this/);
+  for (const content of [[image], [{ type: 'text', text: 'And this?' }, image], '', ' ', 'x'.repeat(4_001)])
+    await assert.rejects(
+      create({ messages: [...earlier, { role: 'user', content }] }),
+      (error) => error instanceof BadRequestError && error.param === 'messages[4].content',
+    );
 });
 
 test('errors are those that the official client knows', async () => {

@@ -8,6 +8,7 @@ import type { AccessRule } from '#kit/http/access.ts';
 import type { OidcSignIn } from '#kit/sign-in/index.ts';
 import { type Owner, publicOwner } from '../owner.ts';
 import type { Credentials, SignIn } from './credentials.ts';
+import type { IsForeign } from './foreign-origin.ts';
 
 type Cookies = Readonly<Record<string, string | undefined>>;
 
@@ -41,6 +42,8 @@ export interface GateOptions {
   /** People of the OpenID provider; undefined without one. */
   readonly people?: People | undefined;
   readonly limits: Readonly<Record<Usage, UsageLimit>>;
+  /** True if a page of another site sends a request. */
+  readonly isForeign: IsForeign;
   /** The network address of a client. */
   addressOf(request: FastifyRequest): string;
 }
@@ -76,15 +79,26 @@ export class Gate {
     return this.#options.signIn !== undefined && this.#options.people?.oidc.isOnly !== true;
   }
 
-  /** The access of a route: signed-in clients, if sign-in is on, within the rate limit of its kind. */
-  access(usage: Usage): AccessRule {
+  /**
+   * The access of a route: signed-in clients, if sign-in is on, within the rate limit of its kind. Pages of other sites are refused
+   * unless a key or token signs them in, and altogether where the route is not for pages.
+   */
+  access(usage: Usage, { isForPages = true }: { readonly isForPages?: boolean } = {}): AccessRule {
     return {
       security: this.hasSignIn ? [{ bearer: [] }, { apiKey: [] }] : [{}],
       onRequest: async (request, reply) => {
         await this.admit(request);
+        if (this.isForeign(request.raw) && !(isForPages && this.#hasCredentials(request))) {
+          throw new AppError('forbidden', 'Pages of other sites may not ask here.');
+        }
         this.#options.limits[usage].count(request, reply, this.clientOf(request));
       },
     };
+  }
+
+  /** True if a page of another site sends a request. */
+  get isForeign(): IsForeign {
+    return this.#options.isForeign;
   }
 
   /** Throws `unauthenticated` for a request without valid credentials. */
@@ -101,6 +115,12 @@ export class Gate {
     const isBare = credentials.bearer === undefined && credentials.apiKey === undefined;
     const browser = isBare ? this.browserOwner(request.cookies, clock.now()) : undefined;
     this.#signedIn.set(request, browser ?? (await signIn(credentials)));
+  }
+
+  /** True if a key or token signed the client in. */
+  #hasCredentials(request: FastifyRequest): boolean {
+    const { bearer, apiKey } = credentialsIn(request);
+    return (bearer ?? apiKey) !== undefined && this.#signedIn.has(request);
   }
 
   /** Returns the owner of credentials; undefined without sign-in. */

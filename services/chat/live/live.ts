@@ -57,9 +57,7 @@ export function addLive(app: HttpApp, parts: LiveParts): AsyncDisposable {
       path: '/socket.io',
       maxHttpBufferSize: frameBytesMax,
       connectionStateRecovery: { maxDisconnectionDuration: recoveryMs, skipMiddlewares: false },
-      allowRequest: ({ headers: { origin, host } }, decide) => {
-        decide(null, origin === undefined || URL.parse(origin)?.host === host);
-      },
+      allowRequest: (request, decide) => decide(null, !parts.gate.isForeign(request)),
     },
   );
   io.use(async (socket, next) => {

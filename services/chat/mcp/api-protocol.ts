@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { once } from 'node:events';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
@@ -45,33 +45,46 @@ const validators = new Map(
   ),
 );
 
-/** Answers one message of a client, and ends when the client goes away. */
-export async function answerMcp(
-  { request, response, body }: { request: IncomingMessage; response: ServerResponse; body: unknown },
-  turns: TurnRegistry,
-  asker: Client,
-): Promise<void> {
-  const gone = new AbortController();
-  const server = createServer(turns, asker, gone.signal);
-  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
-  response.once('close', () => {
-    gone.abort();
-    void transport.close();
-    void server.close();
-  });
-  // The SDK's own class has properties that may be undefined where its interface has optional ones.
-  await server.connect(transport as Parameters<typeof server.connect>[0]);
-  await transport.handleRequest(request, response, body);
+/** A message of a client, as it came by HTTP. */
+export interface McpMessage {
+  readonly headers: Headers;
+  readonly body: unknown;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
 }
 
-function createServer(turns: TurnRegistry, asker: Client, signal: AbortSignal): McpServer {
-  const mcp = new McpServer(
+/** Answers one message of a client. */
+export async function answerMcp(
+  { headers, body, signal }: McpMessage,
+  turns: TurnRegistry,
+  asker: Client,
+): Promise<Response> {
+  const server = createServer(turns, asker, signal);
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport as Parameters<typeof server.connect>[0]);
+  try {
+    const request = new Request('http://chat/mcp', { method: 'POST', headers });
+    // A message that its sender cancels is never answered.
+    return await Promise.race([transport.handleRequest(request, { parsedBody: body }), gone(signal)]);
+  } finally {
+    await server.close();
+  }
+}
+
+/** Throws `canceled` when a signal aborts. */
+async function gone(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw new AppError('canceled', 'The client is gone.');
+}
+
+function createServer(turns: TurnRegistry, asker: Client, signal: AbortSignal): Server {
+  const server = new Server(
     { name: 'octavo-chat', version: productVersion() },
     { capabilities: { tools: {} } },
   );
   const { domain } = turns.parts;
   const own = domain ? domainTools : [];
-  mcp.server.setRequestHandler(ListToolsRequestSchema, async () => {
+  server.setRequestHandler(ListToolsRequestSchema, async () => {
     const listed = own.map(({ name, description, parameters }) => ({
       name,
       description,
@@ -84,7 +97,7 @@ function createServer(turns: TurnRegistry, asker: Client, signal: AbortSignal): 
     }));
     return { tools: [{ ...searchTool, annotations: { readOnlyHint: true } }, ...listed] };
   });
-  mcp.server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const given = params.arguments ?? {};
     try {
       checkArguments(params.name, given);
@@ -100,7 +113,7 @@ function createServer(turns: TurnRegistry, asker: Client, signal: AbortSignal): 
       return failed(toAppError(error).message);
     }
   });
-  return mcp;
+  return server;
 }
 
 /** Throws `validation_failed` for arguments that a tool does not take, with all of them in the message. */

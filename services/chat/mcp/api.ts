@@ -1,8 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import { Type } from '#kit/base/schema.ts';
 import type { HttpApp } from '#kit/http/access.ts';
 import type { Gate } from '../gate/index.ts';
 import { routes } from '../routes.ts';
 import type { TurnRegistry } from '../turns/index.ts';
+
+/** A client that takes JSON gets it; the SDK wants both kinds to be named, though nothing is ever streamed. */
+const takesJson = /(?:^|[\s,])(?:\*\/\*|application\/(?:\*|json))\s*(?:[,;]|$)/i;
 
 /** Errors of the protocol have the form of JSON-RPC. */
 const ProtocolError = Type.Unknown({ description: 'An error of JSON-RPC, or of this API' });
@@ -17,7 +21,7 @@ export function addMcpApi(app: HttpApp, { turns, gate }: McpParts): void {
   app.post(
     routes.mcp,
     {
-      access: gate.access('read'),
+      access: gate.access('read', { isForPages: false }),
       schema: {
         tags: ['MCP'],
         summary: 'Model Context Protocol, over Streamable HTTP',
@@ -36,8 +40,23 @@ export function addMcpApi(app: HttpApp, { turns, gate }: McpParts): void {
     async (request, reply) => {
       const { answerMcp } = await import('./api-protocol.ts');
       const asker = { owner: gate.ownerOf(request), client: gate.clientOf(request) };
-      reply.hijack();
-      await answerMcp({ request: request.raw, response: reply.raw, body: request.body }, turns, asker);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const message = { headers: headersOf(request), body: request.body, signal: gone.signal };
+      const response = await answerMcp(message, turns, asker);
+      reply.code(response.status as 200).headers(Object.fromEntries(response.headers));
+      return reply.send((await response.text()) || undefined);
     },
   );
+}
+
+function headersOf({ headers: given }: FastifyRequest): Headers {
+  const headers = new Headers();
+  for (const name of ['content-type', 'mcp-protocol-version', 'mcp-session-id']) {
+    const value = given[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  const { accept = '*/*' } = given;
+  headers.set('accept', takesJson.test(accept) ? 'application/json, text/event-stream' : accept);
+  return headers;
 }

@@ -72,6 +72,46 @@ test('bad arguments are errors that name them', async () => {
   await client.close();
 });
 
+test('a client that takes JSON, or anything, is answered, and told of nothing that never comes', async () => {
+  const { url } = library;
+  interface Reply {
+    readonly result: { readonly capabilities: object; readonly tools: readonly { readonly name: string }[] };
+    readonly error: { readonly code: number };
+  }
+  const jsonOf = async (response: Response) => (await response.json()) as Reply;
+  const send = (body: object, accept?: string) =>
+    fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(accept !== undefined && { accept }) },
+      body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+    });
+  const initialize = {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  };
+  for (const accept of [
+    undefined,
+    'application/json',
+    '*/*',
+    'application/*;q=0.8',
+    'application/json, text/event-stream',
+  ]) {
+    const response = await send(initialize, accept);
+    assert.equal(response.status, 200, accept ?? 'none');
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+    assert.deepEqual((await jsonOf(response)).result.capabilities, { tools: {} });
+    const listed = await send({ id: 2, method: 'tools/list' }, accept);
+    assert.equal((await jsonOf(listed)).result.tools[0]?.name, 'search_documents');
+  }
+  for (const accept of ['text/event-stream', 'text/html', 'application/jsonl'])
+    assert.equal((await send(initialize, accept)).status, 406, accept);
+  const told = await send({ method: 'notifications/initialized' }, 'application/json');
+  assert.deepEqual([told.status, await told.text()], [202, '']);
+  const failed = await jsonOf(await send({ id: 3, method: 'resources/list' }, '*/*'));
+  assert.equal(failed.error.code, -32601);
+});
+
 test('strangers are refused', async () => {
   await assert.rejects(connect(chat.url), /401|unauthorized/i);
   await (await connect(chat.url, { 'x-api-key': 'alice' })).close();

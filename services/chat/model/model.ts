@@ -19,7 +19,18 @@ export interface ToolOffer {
   call(params: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-export interface ModelRequest {
+/** Choices of a client for how a model writes. */
+export interface Sampling {
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly seed?: number | undefined;
+}
+
+export interface ModelRequest extends Sampling {
+  /** The model's own tokens, at most. */
+  readonly maxTokens?: number | undefined;
+  /** Texts before which it ends. */
+  readonly stop?: readonly string[] | undefined;
   readonly name: string;
   readonly system: string;
   readonly messages: readonly PromptMessage[];
@@ -75,8 +86,11 @@ export class ChatModel {
         ...(request.tools.length > 0 && { tools, stopWhen: stepCountIs(stepsMax) }),
         abortSignal: AbortSignal.any([request.signal, silence.signal, left.signal]),
         maxRetries: 0,
-        maxOutputTokens: outputTokensMax,
-        temperature: 0.2,
+        maxOutputTokens: Math.min(request.maxTokens ?? outputTokensMax, outputTokensMax),
+        temperature: request.temperature ?? 0.2,
+        ...(request.topP !== undefined && { topP: request.topP }),
+        ...(request.seed !== undefined && { seed: request.seed }),
+        ...(request.stop && { stopSequences: [...request.stop] }),
         // Errors are parts of the stream.
         onError: () => undefined,
       });

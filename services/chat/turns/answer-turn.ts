@@ -20,6 +20,7 @@ import type { Tables } from '../tables.ts';
 import { type DomainApi, type Names, noData, partForDocuments, ToolCalls } from '../tools/index.ts';
 import { meantQuestions } from './follow-up.ts';
 import type { TurnMetrics } from './metrics.ts';
+import { OutputLimit } from './output-limit.ts';
 import { shorterQuestions } from './shorter.ts';
 import { finishTurn } from './store.ts';
 import type { ClaimedTurn } from './store-claims.ts';
@@ -185,7 +186,7 @@ class Turn {
         cache_hit: calls?.hasUsedCache ?? false,
         api_chain_calls: calls?.count ?? 0,
         unsupported: written?.unsupported ?? [],
-        warnings: [found, written, calls].flatMap((each) => each?.warnings ?? []),
+        warnings: [request, found, written, calls].flatMap((each) => each?.warnings ?? []),
         timestamp: new Date(nowMs).toISOString(),
         latency_ms: Object.fromEntries(
           Object.entries(latency).map(([stage, ms]) => [stage, Math.round(ms * 10) / 10]),
@@ -265,6 +266,7 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
     nowMs: parts.clock.now(),
     calls: turn.calls,
     history: said,
+    ...wishesOf(request),
     signal,
     instructions: request.instructions,
     modelName: request.modelName,
@@ -277,6 +279,10 @@ async function answer(parts: TurnParts, turn: Turn, context: AnswerContext): Pro
     },
   });
   turn.latency.generation = Math.max(0, performance.now() - startMs - (turn.latency.tools ?? 0));
+}
+
+function wishesOf({ writing = {} }: TurnRequest) {
+  return { sampling: writing, limit: new OutputLimit(writing) };
 }
 
 /** Number of passages that are read for the answer; as many as the request asks for stay as its sources. */
@@ -350,9 +356,9 @@ async function replyWithoutQuestion(
   turn.shown = sources;
   emit({ event: 'sources', data: { sources } });
   emit({ event: 'status', data: { request_id: request.requestId, stage: 'generating' } });
-  turn.text = reply.text;
-  turn.written = quotedWritten(reply);
-  emit({ event: 'delta', data: { seq: 0, text: reply.text } });
+  turn.written = quotedWritten(reply, new OutputLimit(request.writing));
+  turn.text = turn.written.text;
+  emit({ event: 'delta', data: { seq: 0, text: turn.text } });
   parts.metrics.firstText((performance.now() - turn.startMs) / 1_000);
   turn.latency.generation = performance.now() - startMs;
   return true;

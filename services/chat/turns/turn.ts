@@ -1,6 +1,8 @@
 import type { Citation } from '../answers/index.ts';
+import type { Sampling } from '../model/index.ts';
 import type { Filters, Source, Strategy } from '../retrieval/index.ts';
 import type { ApiData, TraceStep } from '../tools/index.ts';
+import type { OutputBounds } from './output-limit.ts';
 
 /** One question, as every transport hands it to `Turns.begin`. */
 export interface TurnRequest {
@@ -21,6 +23,10 @@ export interface TurnRequest {
   readonly isExtractive?: boolean | undefined;
   /** The configured model of that name; the first one by default. */
   readonly modelName?: string | undefined;
+  /** Bounds of the text, and how a model is to choose its words. */
+  readonly writing?: (OutputBounds & Sampling) | undefined;
+  /** Deviations from what the client sent, in words for it. */
+  readonly warnings?: readonly string[] | undefined;
   /** True if a session keeps question and answer; the default. */
   readonly isKept?: boolean | undefined;
 }

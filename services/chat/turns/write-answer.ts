@@ -1,9 +1,17 @@
 import { toAppError } from '#kit/base/errors.ts';
 import { stemsOf } from '#kit/search/terms.ts';
 import { type Answer, nothingFound } from '../answers/index.ts';
-import { AnswerFilter, type ChatModel, checkSupport, promptOf, type ToolOffer } from '../model/index.ts';
+import {
+  AnswerFilter,
+  type ChatModel,
+  checkSupport,
+  promptOf,
+  type Sampling,
+  type ToolOffer,
+} from '../model/index.ts';
 import type { Found } from '../retrieval/index.ts';
 import { apiSentences, callPlanned, domainTools, type Names, type ToolCalls } from '../tools/index.ts';
+import type { OutputBounds, OutputLimit } from './output-limit.ts';
 import type { ChatMessage, FinishReason, Usage } from './turn.ts';
 
 const answerMax = 20_000;
@@ -30,6 +38,9 @@ export interface WriteParts {
   readonly history: readonly ChatMessage[];
   readonly instructions: string | undefined;
   readonly modelName: string | undefined;
+  readonly sampling: Sampling & OutputBounds;
+  /** Passes the text on as far as the client wants it. */
+  readonly limit: OutputLimit;
   readonly signal: AbortSignal;
   readonly onText: (text: string) => void;
 }
@@ -54,19 +65,19 @@ export async function writeAnswer(parts: WriteParts): Promise<Written> {
   await callPlannedToolsOnce(parts);
   if (drafted.text === '') return extractive(parts, [warning]);
   // Text already sent cannot be withdrawn, so append the quotes.
-  parts.onText('\n\n');
-  const start = drafted.text.length + 2;
-  const quoted = quotedAnswer(parts, start);
-  parts.onText(quoted.text);
+  const quoted = quotedAnswer(parts, drafted.text.length + 2);
+  const more = parts.limit.all(`\n\n${quoted.text}`);
+  if (more !== '') parts.onText(more);
   const before = checkSupport(drafted.text, found.ranked, calls);
+  const text = drafted.text + more;
   return {
     ...quoted,
-    text: `${drafted.text}\n\n${quoted.text}`,
-    citations: [...before.citations, ...quoted.citations],
+    text,
+    citations: [...before.citations, ...citationsIn(text, quoted)],
     mode: 'extractive',
     model: builtInModel,
     usage: drafted.usage,
-    finishReason: 'error',
+    finishReason: parts.limit.cut ?? 'error',
     unsupported: before.unsupported,
     warnings: [warning],
   };
@@ -94,7 +105,7 @@ async function streamDraft(
   model: ChatModel,
   tools: readonly ToolOffer[],
 ): Promise<Draft & { isSilent: boolean }> {
-  const { question, asked, found, calls, history, instructions, signal, onText } = parts;
+  const { question, asked, found, calls, history, instructions, signal, onText, limit, sampling } = parts;
   const allowed = [...found.ranked.map(({ passage }) => passage.text)].join('\n');
   const filter = new AnswerFilter({
     isKnown: (marker) => isKnown(marker, parts),
@@ -103,26 +114,33 @@ async function streamDraft(
   const name = parts.modelName ?? model.defaultName;
   let text = '';
   let usage: Usage | null = null;
-  const pass = (more: string) => {
-    const piece = text === '' ? more.trimStart() : more;
+  let hasBegun = false;
+  const say = (piece: string) => {
     if (piece === '') return;
     text += piece;
     onText(piece);
+  };
+  const pass = (more: string) => {
+    const piece = hasBegun ? more : more.trimStart();
+    hasBegun ||= piece !== '';
+    say(limit.push(piece));
   };
   const end = (finish: FinishReason, problem?: string, isSilent = false) => {
     return { text, name, usage, finish, isSilent, ...(problem !== undefined && { problem }) };
   };
   const prompt = promptOf({ question: asked, ranked: found.ranked, calls, history, instructions });
   try {
-    for await (const part of model.stream({ ...prompt, name, tools, signal })) {
+    for await (const part of model.stream({ ...sampling, ...prompt, name, tools, signal })) {
       if ('text' in part) pass(filter.push(part.text));
       else usage = part.usage;
+      if (limit.cut) return finishWith(limit.cut);
       if ('finish' in part && part.finish === 'length') return finishWith('length');
       if (text.length > answerMax) return finishWith('length');
     }
   } catch (error) {
     if (signal.aborted) return finishWith('cancelled');
     pass(filter.end());
+    say(limit.end());
     const isSilent = (error as Error)?.name === 'TimeoutError';
     return end('error', isSilent ? 'took too long' : 'failed', isSilent);
   }
@@ -133,7 +151,8 @@ async function streamDraft(
 
   function finishWith(finish: FinishReason) {
     pass(filter.end());
-    return end(finish);
+    say(limit.end());
+    return end(limit.cut ?? finish);
   }
 }
 
@@ -168,7 +187,7 @@ function checked(parts: WriteParts, drafted: Draft): Written {
   const { citations, unsupported } = checkSupport(drafted.text, found.ranked, calls);
   const abstained = saysNothing && citations.length === 0;
   const notice = finish === 'stop' ? noticeOf(parts, { abstained }) : '';
-  const more = notice === '' ? '' : `\n\n${notice}`;
+  const more = notice === '' ? '' : parts.limit.all(`\n\n${notice}`);
   if (more !== '') onText(more);
   const text = drafted.text + more;
   return {
@@ -179,7 +198,7 @@ function checked(parts: WriteParts, drafted: Draft): Written {
     mode: 'llm',
     model: name,
     usage,
-    finishReason: finish,
+    finishReason: parts.limit.cut ?? finish,
     unsupported: abstained ? [] : unsupported,
     warnings: [],
   };
@@ -187,26 +206,32 @@ function checked(parts: WriteParts, drafted: Draft): Written {
 
 async function extractive(parts: WriteParts, warnings: readonly string[]): Promise<Written> {
   await callPlannedToolsOnce(parts);
-  const answer = quotedAnswer(parts, 0);
-  parts.onText(answer.text);
-  return quotedWritten(answer, warnings);
+  const written = quotedWritten(quotedAnswer(parts, 0), parts.limit, warnings);
+  if (written.text !== '') parts.onText(written.text);
+  return written;
 }
 
-/** An answer that was written without a model. */
-export function quotedWritten(answer: Answer, warnings: readonly string[] = []): Written {
-  const { text, citations, abstained, confidence } = answer;
+/** An answer that was written without a model, as far as the client wants it. */
+export function quotedWritten(answer: Answer, limit: OutputLimit, warnings: readonly string[] = []): Written {
+  const { abstained, confidence } = answer;
+  const text = limit.all(answer.text);
   return {
     text,
-    citations,
+    citations: citationsIn(text, answer),
     abstained,
     confidence,
     mode: 'extractive',
     model: builtInModel,
     usage: null,
-    finishReason: 'stop',
+    finishReason: limit.cut ?? 'stop',
     unsupported: [],
     warnings,
   };
+}
+
+/** The citations of what is left of an answer. */
+function citationsIn({ length }: string, { citations }: Answer): Answer['citations'] {
+  return citations.filter(({ answer_end: end }) => end <= length);
 }
 
 /** Sentences of the domain API and of documents, one after the other, at a place of the answer. */
