@@ -16,6 +16,8 @@ export interface TabOptions {
   /** Width of the window, 1280 by default; 390 is a phone. */
   readonly widthPx?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** Font size in the settings of the browser, 16 by default. */
+  readonly fontPx?: number;
   /** False for a browser without JavaScript. */
   readonly javaScript?: boolean;
   /** The origin that relative addresses in tests refer to. */
@@ -74,7 +76,7 @@ const flags = [
 ];
 
 async function openTab(browser: Browser, options: TabOptions): Promise<Tab> {
-  const { widthPx = 1280, colorScheme = 'light', javaScript = true, baseUrl } = options;
+  const { widthPx = 1280, colorScheme = 'light', fontPx, javaScript = true, baseUrl } = options;
   const profile: BrowserContextOptions = {
     viewport: { width: widthPx, height: widthPx < 600 ? 844 : 800 },
     colorScheme,
@@ -86,6 +88,10 @@ async function openTab(browser: Browser, options: TabOptions): Promise<Tab> {
   const context = await browser.newContext(profile);
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
+  if (fontPx !== undefined) {
+    const session = await context.newCDPSession(page);
+    await session.send('Page.setFontSizes', { fontSizes: { standard: fontPx } });
+  }
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
