@@ -189,7 +189,7 @@ export const topology: readonly Entry[] = [
     name: 'polls',
     site: {
       title: 'Polls',
-      summary: 'Vote',
+      summary: 'Make polls, vote and watch the results',
       isApplication: true,
       hasAdmin: true,
       mark: { icon: 'bars', accent: 'teal' },
@@ -278,7 +278,7 @@ export const topology: readonly Entry[] = [
     name: 'chat',
     site: {
       title: 'Chat',
-      summary: 'Ask documents',
+      summary: 'Ask questions about your documents',
       isApplication: true,
       mark: { icon: 'bubble', accent: 'amber' },
       activity: [

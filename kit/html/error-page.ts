@@ -38,6 +38,7 @@ function titleFor({ status, code }: HttpError): string {
   const titles: Record<number, string> = {
     403: 'You do not have access',
     404: 'Page not found',
+    405: 'This page cannot be opened',
     413: 'This is too large',
     429: 'Too many attempts',
     503: 'Not available right now',
@@ -50,6 +51,7 @@ function adviceFor({ status, code }: HttpError): string | undefined {
   if (code === 'CSRF') return undefined;
   if (status === 403) return 'If you need access, ask an administrator.';
   if (status === 404) return 'It may have been deleted, or the address may be wrong.';
+  if (status === 405) return 'Forms are sent to this address. Go back to the page with the form.';
   if (status >= 500) {
     return 'This is a problem on our side. Try again in a moment. If it happens again, report the request ID below.';
   }

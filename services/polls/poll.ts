@@ -70,7 +70,7 @@ export const questionFields = {
     labelled(visibilityWords, {
       label: 'Show the poll',
       description:
-        'Where people find the poll. With only the link, it is on no list, and search engines are told to leave it out. The link has a number that others can guess, so put no secret in the poll.',
+        'Who finds the poll. With the link only, it is on no list and hidden from search engines. Its address ends in a number that can be guessed, so put no secret in it.',
     }),
   ),
 };

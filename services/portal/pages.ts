@@ -186,7 +186,7 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
   const isNew = !isSignedIn && csrfField !== undefined;
   return single(frame, {
     title: 'Octavo',
-    lead: `${ready} of ${reports.length} services work`,
+    lead: runningWords(ready, reports.length),
     actions: options.people && signInActions(visit, options.people, frame.csrfField),
     styles: ['charts.css'],
     modules: ['keep.js'],
@@ -194,6 +194,11 @@ async function homePage(visit: Visit<PortalSession>, options: PagesOptions): Pro
 ${(trial || isAdministrator) && trafficCard(reports, activityOf)}${isAdministrator && recordsCard(reports, activityOf)}${isAdministrator && errorsCard(options.recentErrors(), titleOf)}${!isNew && first}
 ${!isNew && next}${trial && trialCard(csrfField)}</div>`,
   });
+}
+
+function runningWords(ready: number, total: number): string {
+  if (ready < total) return `${ready} of ${total} services are running`;
+  return total === 1 ? 'One service is running' : 'All services are running';
 }
 
 function errorPageOf(visit: Visit<PortalSession>, error: HttpError): string {

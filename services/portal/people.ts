@@ -99,11 +99,11 @@ export class PortalPeople {
         const key = newSecret();
         visit.signIn({ key });
         const { name, roles = [] } = this.#names.get(account) ?? {};
-        if (roles.includes('admin'))
-          visit.leaveFlash({
-            tone: 'good',
-            text: `You are signed in as ${name}, and you are an administrator.`,
-          });
+        const text =
+          name === 'administrator'
+            ? 'You are signed in as an administrator.'
+            : `You are signed in as ${name}, an administrator.`;
+        if (roles.includes('admin')) visit.leaveFlash({ tone: 'good', text });
         return { key, expiresAtMs: this.#clock.now() + sessionMs };
       },
       signedIn: async ({ who }) => {

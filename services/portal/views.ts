@@ -168,14 +168,18 @@ export function nextSteps(
   return card(
     'What to do next',
     html`<ol>${!isSignedIn && html`<li>Sign in with a demo account, then open a service.</li>`}
-<li>Load demo data into ${titles}. ${loading(demoData, running, csrfField)}
+<li>Load demo data into ${titles}. ${loading(demoData, running, { csrfField, isSignedIn })}
 <details><summary>Load it by a command</summary><p>In the folder of the project${seeding.needsDatabaseUrl && html`, with <code>DATABASE_URL</code> set as for these services`}:</p>
 <div class="actions"><code>${command}</code>${keepActions({ text: command, what: 'the command' })}</div></details></li>
 <li>Read how to call a service: <b>API</b> in its tile describes it.</li></ol>`,
   );
 }
 
-function loading(state: DemoDataState, reports: readonly SiteReport[], csrfField: Html): Content {
+function loading(
+  state: DemoDataState,
+  reports: readonly SiteReport[],
+  { csrfField, isSignedIn }: Pick<NextStepsOptions, 'csrfField' | 'isSignedIn'>,
+): Content {
   if (state.phase === 'running') {
     const [value, max] = [state.lines.length, reports.length];
     return progress({ label: 'Loading demo data', value, max, detail: `${value} of ${max} services` });
@@ -184,13 +188,18 @@ function loading(state: DemoDataState, reports: readonly SiteReport[], csrfField
   if (state.phase === 'idle') return button;
   if (state.phase === 'failed')
     return html`${notice('bad', state.problem, { title: 'The demo data was not loaded.' })}${button}`;
-  return result(state.lines, reports, csrfField);
+  return result(state.lines, reports, { csrfField, isSignedIn });
 }
 
-/** The lines of the command in the names of pages, and a button in place of its switch. */
-function result(lines: readonly string[], reports: readonly SiteReport[], csrfField: Html): Content {
+/** The lines of the command in the names of pages, with a button for its switch, and without passwords for who is signed in. */
+function result(
+  lines: readonly string[],
+  reports: readonly SiteReport[],
+  { csrfField, isSignedIn }: Pick<NextStepsOptions, 'csrfField' | 'isSignedIn'>,
+): Content {
   const titleOf = (name: string) => reports.find((report) => report.name === name)?.title ?? name;
-  const shown = lines.map((line) => line.replace(/^[\w-]+(?=:)/, titleOf).replace(/; --force.*/, '.'));
+  const plain = lines.map((line) => line.replace(/^[\w-]+(?=:)/, titleOf).replace(/; --force.*/, '.'));
+  const shown = isSignedIn ? plain.map((line) => line.replace(/ \(sign in as [^)]*\)/, '')) : plain;
   const names = leftOut(lines).map(titleOf);
   const items = html`<ul>${shown.map((line) => html`<li>${line}</li>`)}</ul>`;
   if (names.length === 0) return notice('good', items, { title: 'The demo data is loaded.' });

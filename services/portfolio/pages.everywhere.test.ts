@@ -172,13 +172,13 @@ describe('imports on pages', () => {
     const bad = await upload('deals.json', JSON.stringify([{ ...deal, amount_minor: 1 }]));
     const preview = await alice.open(bad.location);
     assert.equal(preview.status, 422);
-    assert.match(preview.html, /Investments: Sector names nothing of sectors/);
+    assert.match(preview.html, /Investments: Sector is not among the sectors/);
     assert.doesNotMatch(preview.html, /value="import"|investments\[0\]/);
     const refused = await alice.send(bad.location, { do: 'import' });
     assert.match(refused.location, /^\/import\//);
     assert.match(
       (await alice.open(refused.location)).html,
-      /Some records have errors[\s\S]*names nothing of sectors/,
+      /Some records have errors[\s\S]*is not among the sectors/,
     );
     const negative = await upload('deals.json', JSON.stringify([deal]));
     assert.match((await alice.open(negative.location)).html, /Amount in minor units must be/);

@@ -73,7 +73,7 @@ export async function bulk(context: ModelVisit): Promise<string | FastifyReply> 
     const text =
       name === 'delete_selected'
         ? `${countOf(context, done)} ${done === 1 ? 'was' : 'were'} deleted.`
-        : `${action.label}: ${countOf(context, done)}.`;
+        : `“${action.label}” was applied to ${countOf(context, done)}.`;
     return visit.redirect(state.here, { tone: 'good', text });
   } catch (error) {
     const { message, status } = refusalOf(error);
@@ -118,7 +118,7 @@ async function bulkPage(
   const content =
     name === 'delete_selected'
       ? await consequences(context, selection, what)
-      : { text: html`<p>${action.label}: ${what}.</p>`, isPossible: true };
+      : { text: html`<p>This applies to ${what}.</p>`, isPossible: true };
   const marked =
     'ids' in selection
       ? ids.map((id) => html`<input type="hidden" name="_selected_action" value="${id}">`)

@@ -74,8 +74,9 @@ function figures(budgets: readonly Budget[], months: readonly MonthRow[]): Html 
       value: money(amountMinor, currency),
     })),
     ...leftByCurrency(budgets).map(([currency, minor]) => ({
-      label: `Left in ${currency} budgets`,
-      value: balance(minor, currency),
+      label: `${minor < 0n ? 'Overspent' : 'Left'} in budgets in ${currency}`,
+      value:
+        minor < 0n ? html`<span class="negative">${money(-minor, currency)}</span>` : money(minor, currency),
     })),
     { label: 'Overspent', value: over === 0 ? 'None' : count(over, 'budget') },
   ]);

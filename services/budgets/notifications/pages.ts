@@ -53,7 +53,7 @@ async function showList(visitor: Visitor, { core }: PageParts): Promise<string> 
   return visitor.render({
     title: 'Notifications',
     lead: count(page.total, unread ? 'unread notification' : 'notification'),
-    actions: html`${other}${linkButton(pageRoutes.notificationChoice, 'Choose', 'quiet')}${cursor === undefined && readAll}`,
+    actions: html`${other}${linkButton(pageRoutes.notificationChoice, 'Choose notifications', 'quiet')}${cursor === undefined && readAll}`,
     modules: ['live.js'],
     main: html`<div data-live-region="notifications">${
       page.items.length === 0

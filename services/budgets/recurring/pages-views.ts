@@ -175,7 +175,7 @@ ${field({ ...common('budgetId'), type: 'select', choices: budgets.map(({ id, nam
 ${categoryField(categories, values.category ?? saved.category, errors.category)}
 ${field({ ...common('freq'), type: 'select', choices: frequencies })}
 ${field({ ...common('interval'), help: 'For example, 2 with “weekly” means every other week.', attributes: number })}
-${field({ ...common('start'), type: 'date', attributes: { 'data-today': !recurring && !problem }, help: recurring ? 'An earlier day adds what was missed before the current one, for up to a year. All other changes apply from tomorrow.' : 'If you choose a day in the past, the missed expenses are added, for up to a year.' })}
+${field({ ...common('start'), type: 'date', attributes: { 'data-today': !recurring && !problem }, help: recurring ? 'An earlier day adds the missed expenses, for up to a year. All other changes apply from tomorrow.' : 'If you choose a day in the past, the missed expenses are added, for up to a year.' })}
 ${checkboxes({
   name: 'byDay',
   label: labels.byDay,

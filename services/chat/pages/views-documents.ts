@@ -58,7 +58,7 @@ ${next && html`<p class="actions">${linkButton(next, 'Older documents')}</p>`}</
 function uploadForm({ csrfField }: Frame): Html {
   return html`<form class="card form" method="post" action="${pageRoutes.documents}" enctype="multipart/form-data" data-drop data-upload="${routes.upload}" data-bytes-max="${limits.fileBytesMax}">${csrfField}
 <div class="field"><label for="file">Files</label><input type="file" id="file" name="file" multiple required aria-describedby="file-help">
-<p class="help" id="file-help"><span>PDF, Word, spreadsheets, slides, Markdown, HTML, CSV, JSON, mail and plain text, up to 25 MB each and 10 at once.<span data-drop-help hidden> You can drop them here.</span></span></p></div>
+<p class="help" id="file-help"><span>PDF, Word, spreadsheets, slides, Markdown, HTML, CSV, JSON, mail and plain text, up to 25 MB each<noscript>, 10 at a time</noscript>.<span data-drop-help hidden> You can drop them here.</span></span></p></div>
 <p class="actions"><button>Upload</button></p><ul class="uploads" data-uploads aria-live="polite"></ul></form>`;
 }
 

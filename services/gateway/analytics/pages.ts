@@ -78,10 +78,10 @@ function analysisPage(frame: Frame, view: AnalysisView): string {
       }),
     )}
 ${card(
-  'Part of the day (UTC)',
+  'Time of day (UTC)',
   barChart({
-    caption: 'Posts by part of the day, UTC',
-    heads: ['Part of the day', 'Posts'],
+    caption: 'Posts by time of day, UTC',
+    heads: ['Time of day', 'Posts'],
     points: dayParts(statistics.timeDistribution),
   }),
 )}</div>

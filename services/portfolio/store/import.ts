@@ -153,7 +153,7 @@ class Keys {
   find(reference: string, place: string): string | undefined {
     const key = reference.trim().normalize('NFC').toLowerCase();
     const id = this.#slugById.has(key) ? key : this.#idBySlug.get(key);
-    if (id === undefined) this.#problems.set(place, `names nothing of ${this.#kind}`);
+    if (id === undefined) this.#problems.set(place, `is not among the ${this.#kind}`);
     return id;
   }
 

@@ -152,7 +152,7 @@ function settingsPage(visitor: Visitor, view: SettingsView): Promise<string> {
         pageRoutes.changePassword,
         html`${field({ name: 'newPassword', label: labels.newPassword, type: 'password', error: errorOf('password', 'newPassword'), help: `At least ${charactersMin} characters.`, attributes: { autocomplete: 'new-password', maxlength: 1_024 } })}${passwordField('password')}<div class="actions"><button class="secondary">Change password</button></div>`,
       ),
-    )}${connection}${card('Notifications', html`<p>Choose the events that pages tell you of.</p><p class="actions">${linkButton(pageRoutes.notificationChoice, 'Choose notifications')}</p>`)}${card('Your data', html`<p>All your expenses as a file. CSV opens in spreadsheets; OFX and QIF in other programs for budgets.</p><p class="actions">${['csv', 'ofx', 'qif', 'json'].map((format) => linkButton(hrefWith(pageRoutes.export, { format }), format.toUpperCase()))}</p>`)}${card(
+    )}${connection}${card('Notifications', html`<p>Choose the events that you are notified about.</p><p class="actions">${linkButton(pageRoutes.notificationChoice, 'Choose notifications')}</p>`)}${card('Your data', html`<p>All your expenses as a file. CSV opens in spreadsheets; OFX and QIF in other programs for budgets.</p><p class="actions">${['csv', 'ofx', 'qif', 'json'].map((format) => linkButton(hrefWith(pageRoutes.export, { format }), format.toUpperCase()))}</p>`)}${card(
       'Erase your account',
       form(
         'erase',
